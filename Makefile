@@ -25,12 +25,9 @@ FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
 GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
+FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/*/*/alcove_gen.go))
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 DIST      ?= guests/dist
-
-# Every target compiles alike, whatever the path of the clone: what one of them compiled, the others find in the cache.
-export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
-build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
 .PHONY: bench-pairs help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-race guests reproducible stress fuzz
 
@@ -41,7 +38,7 @@ run: build       ## show it: a session with a real MCP client, then serve until 
 	@bin/alcove demo --listen $(LISTEN)
 
 build: guests    ## build bin/alcove, with the first-party families in it
-	$(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
+	CGO_ENABLED=0 $(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
 
 # One module of all families, packed once with the manifest of each, and the image that the binary carries.
 guests:          ## build the first-party families into guests/dist
@@ -84,9 +81,11 @@ modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The constants of the ABI, from abi/abi.json. To write them anew: go run ./abi/gen
+# The constants of the ABI, from abi/abi.json, and the manifests and codecs of the first-party families, from their packages. To write
+# them anew: go run ./abi/gen, and go run ./cmd/alcove family gen DIR.
 generated:
 	$(GO) run ./abi/gen -check
+	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:
@@ -94,7 +93,7 @@ samples:
 
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/alcove || exit 1; done
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/alcove || exit 1; done
 	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host/family ./host ./cmd/...
 
 # What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.

@@ -17,8 +17,7 @@ func requestFor(t *testing.T, family string) sandbox.Request {
 	about := map[string]any{"config": defaults(t, family), "context": abi.Context{Family: family, Namespace: "default", Branch: "default", Now: "2026-06-01T12:00:00Z"}}
 	switch family {
 	case "auto-tag":
-		host := answers{abi.OpRecordGet: `{"records":[{"key":"*","value":{"learned":"2026-06-01T00:00:00Z","documents":1000,"common":["user"]}},null,null,null,null]}`}
-		return sandbox.Request{Kind: abi.KindHook, Payload: storeRequest(t), Host: host}
+		return sandbox.Request{Kind: abi.KindHook, Payload: storeRequest(t), Host: learned()}
 	case "ranking":
 		about["now"], about["query"] = "2026-06-01T12:00:00Z", "what does ann drink"
 		params, err := json.Marshal(about)

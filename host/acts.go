@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/store"
@@ -197,4 +198,28 @@ func (a acts) SettingHistory(ctx context.Context, k operator.SettingKey) (operat
 
 func (a acts) RollBackSetting(ctx context.Context, k operator.SettingKey) (operator.SettingChanged, error) {
 	return withFamilies(a, func(f *family.Families) (operator.SettingChanged, error) { return f.RollBackSetting(ctx, k) })
+}
+
+func (a acts) Keys(context.Context) (operator.KeyList, error) {
+	return operator.KeyList{Required: a.keys.Required(), Keys: a.keys.List()}, nil
+}
+
+func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.IssuedKey, error) {
+	g := keys.Grant{Agent: r.Agent, Namespaces: r.Namespaces, Rights: r.Rights}
+	if r.Expires != "" {
+		var err error
+		if g.Expires, err = memory.ParseExpiry(r.Expires, a.options.Clock()); err != nil {
+			return operator.IssuedKey{}, err
+		}
+	}
+	key, secret, err := a.keys.Create(g)
+	return operator.IssuedKey{Key: key, Secret: secret}, err
+}
+
+func (a acts) RevokeKey(_ context.Context, r operator.KeyID) (operator.Key, error) {
+	return a.keys.Revoke(r.ID)
+}
+
+func (a acts) DeleteKey(_ context.Context, r operator.KeyID) (operator.Key, error) {
+	return a.keys.Delete(r.ID)
 }

@@ -294,8 +294,8 @@ func (j *jumping) followFeed() {
 	j.t.Helper()
 	for more := true; more; {
 		feed, err := owned(host.Space(j.host), "").Feed(j.t.Context(), "", nil, j.watermark, 50)
-		if err == nil && feed.Expired && j.forward > feedAge { // as the feed says of what is older than that
-			feed, err = owned(host.Space(j.host), "").WholeFeed(j.t.Context(), "", nil, j.watermark, 50)
+		if err == nil && feed.Expired && j.forward > feedAge { // the feed goes no further back
+			feed, err = j.written()
 		}
 		if err != nil || feed.Expired || feed.Watermark < j.watermark {
 			j.t.Fatalf("the feed after %d: %+v (%v)", j.watermark, feed, err)
@@ -310,6 +310,16 @@ func (j *jumping) followFeed() {
 			j.t.Errorf("the feed does not tell of %s", key)
 		}
 	}
+}
+
+// written is a page of what was written after the watermark, as a feed.
+func (j *jumping) written() (memory.Feed, error) {
+	page, err := owned(host.Space(j.host), "").Written(j.t.Context(), memory.WrittenQuery{Memories: true, After: j.watermark, Limit: 50})
+	feed := memory.Feed{Watermark: page.Upto, More: page.More}
+	for _, e := range page.Entries {
+		feed.Notices = append(feed.Notices, memory.Notice{Key: e.Key})
+	}
+	return feed, err
 }
 
 func (j *jumping) backUp(folder string, number int) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 
+	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -14,7 +15,7 @@ func (h *Host) Dial(ctx context.Context, hello owner.Hello) io.ReadWriteCloser {
 	ours, theirs := net.Pipe()
 	go func() {
 		defer ours.Close()
-		if err := h.session(ctx, hello, ours, ours); err != nil && ctx.Err() == nil {
+		if err := h.session(mcp.WithSession(ctx, sessionFor(hello)), hello, ours, ours); err != nil && ctx.Err() == nil {
 			h.options.Logger.Warn("a session in the process ended", "error", err)
 		}
 	}()

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,8 +17,8 @@ import (
 	"github.com/alcove-memory/alcove/host/api"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/mcp"
-	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
@@ -60,6 +59,7 @@ type Options struct {
 type Host struct {
 	options  Options
 	token    string // empty: the directory has none, and cannot be written
+	keys     *keys.Keys
 	lock     *owner.Lock
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
@@ -110,12 +110,16 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.readToken(); err != nil {
 		return err
 	}
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
+		return err
+	}
 	dispatcher, err := h.dispatcher()
 	if err != nil {
 		return err
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
+		Identify: h.identify,
 	})
 	return nil
 }
@@ -229,24 +233,9 @@ func (h *Host) ready(ctx context.Context) error {
 	return nil
 }
 
-// session serves a client of the socket.
-func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
-	rights := memory.FullRights()
-	if hello.ReadOnly {
-		rights = rights.ReadOnly()
-	}
-	return h.mcp.ServeConn(ctx, r, w, mcp.Session{
-		Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent,
-		Rights: rights, Profile: hello.Profile, Families: hello.Families,
-	})
-}
-
-// overHTTP serves clients that have the owner's token.
-func (h *Host) overHTTP() http.Handler {
-	handler, session := h.mcp.Handler(), mcp.Session{Rights: memory.FullRights()}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(w, r.WithContext(mcp.WithSession(r.Context(), session)))
-	})
+// session serves a client of the socket that admitHello admitted.
+func (h *Host) session(ctx context.Context, _ owner.Hello, r io.Reader, w io.Writer) error {
+	return h.mcp.ServeConn(ctx, r, w, mcp.SessionOf(ctx))
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.

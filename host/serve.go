@@ -170,14 +170,14 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	})
 	all.Go(func() error {
 		defer stop()
-		socket := api.Socket{Check: checkHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
+		socket := api.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
 		return socket.Serve(ctx, s.socket)
 	})
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{MCP: s.host.overHTTP(), Token: s.host.token, TokenPath: owner.TokenPath(o.Dir),
+			server := api.HTTP{MCP: s.host.mcp.Handler(), Admit: s.host.admitBearer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use}
 			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
 			defer ended()
@@ -185,13 +185,4 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 		})
 	}
 	return all.Wait()
-}
-
-// checkHello refuses a client that asks for what there is not. Families that are not there are no reason: who set a
-// client up for one that was removed keeps the rest of the memory.
-func checkHello(h owner.Hello) *owner.Refusal {
-	if err := mcp.CheckProfile(h.Profile, h.Families); err != nil {
-		return &owner.Refusal{Code: "invalid_argument", Message: err.Error()}
-	}
-	return nil
 }

@@ -69,7 +69,18 @@ type Guard struct {
 type Capability struct {
 	Name  abi.Capability `json:"name"`
 	Scope []string       `json:"scope,omitempty"` // its limits; * matches everything of its kind
+	// During is the work of the family in which it holds; empty: all.
+	During Work `json:"during,omitempty"`
 }
+
+// Work is a part of a family's work.
+type Work string
+
+// The parts of a family's work.
+const (
+	Calls Work = "calls" // tool calls, and store, rank and embed hooks
+	Jobs  Work = "jobs"  // in the background: jobs, and the hooks stored and merged
+)
 
 // On configures a hook.
 type On struct {
@@ -253,6 +264,9 @@ func checkCapabilities(list []Capability) error {
 		}
 		if (c.Name.Scope() == "none") != (len(c.Scope) == 0) {
 			return fmt.Errorf("capability %s needs a scope exactly if it has one: %s", c.Name, c.Name.Scope())
+		}
+		if c.During != "" && c.During != Calls && c.During != Jobs {
+			return fmt.Errorf("capability %s: during %.64q is not one of %s, %s", c.Name, c.During, Calls, Jobs)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ var digest, other = strings.Repeat("ab", 32), strings.Repeat("cd", 32)
 
 func example() Lock {
 	return Lock{Format: format, Families: map[string]Grant{"auto-tag": {
-		Digest: digest, Version: "1.0.0", Capabilities: []Capability{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanJob}},
+		Digest: digest, Version: "1.0.0", Capabilities: []Capability{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanJob, During: Calls}},
 		Hooks: map[abi.Hook]On{abi.HookStore: {OnFailure: abi.OnFailureDefer}}, Limits: map[string]int64{"wall_ms": 100},
 		Asked: &Asked{Manifest: digest, Capabilities: []Capability{{Name: abi.CanJob}}, Hooks: []abi.Hook{abi.HookStore}},
 	}, "redactor": {
@@ -54,6 +54,9 @@ func TestALockThatCannotBeMeantIsRefused(t *testing.T) {
 		},
 		"a scope of none": func(l *Lock) {
 			l.Families["a"] = Grant{Digest: digest, Capabilities: []Capability{{Name: abi.CanJob, Scope: []string{"*"}}}}
+		},
+		"an unknown part of the work": func(l *Lock) {
+			l.Families["a"] = Grant{Digest: digest, Capabilities: []Capability{{Name: abi.CanJob, During: "nights"}}}
 		},
 		"an unknown hook": func(l *Lock) { l.Families["a"] = Grant{Digest: digest, Hooks: map[abi.Hook]On{"x": {}}} },
 		"an unknown failure": func(l *Lock) {

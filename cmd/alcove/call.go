@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +21,7 @@ func (a *app) callCommand() *cobra.Command {
 		Short: "Call any tool with arguments as JSON (- reads them from standard input)",
 		Example: `  alcove call memory_store '{"key": "editor", "value": "vim"}'
   alcove call status
+  alcove call operation '{"batch": [{"method": "recall", "params": {"key": "editor"}}, {"method": "status"}]}'
   alcove call --dry-run memory_store '{"key": "editor", "value": "vim"}'`,
 		Args: arguments(1, 2),
 	}
@@ -33,15 +37,9 @@ func (a *app) callCommand() *cobra.Command {
 			}
 			raw = value
 		}
-		var r client.Result
-		var err error
-		if tool := toolName(args[0]); dryRun {
-			r, err = a.ask(c.Context(), "memory_operation", fields{"method": tool, "params": raw, "options": fields{"dry_run": true}})
-		} else {
-			r, err = a.ask(c.Context(), tool, raw)
-		}
+		r, err := a.callMethod(c.Context(), args[0], raw, dryRun)
 		if err != nil {
-			return err
+			return a.partly(r, err)
 		}
 		notes := r.Notes
 		if tool := toolName(args[0]); isCore(tool) && tool != "memory_operation" && !a.asJSON { // these members may mean something else to a family
@@ -59,7 +57,43 @@ func (a *app) callCommand() *cobra.Command {
 	return a.scoped(c)
 }
 
-// toolName is the full name of a tool: status is short for memory_status. Tools of families have no short names.
+// callMethod calls a tool. memory_operation finds the tools of families by names without memory_, and rehearses calls.
+func (a *app) callMethod(ctx context.Context, method string, params json.RawMessage, dryRun bool) (client.Result, error) {
+	name := toolName(method)
+	if dryRun {
+		return a.ask(ctx, "memory_operation", fields{"method": name, "params": params, "options": fields{"dry_run": true}})
+	}
+	if strings.HasPrefix(name, "memory") {
+		return a.ask(ctx, name, params)
+	}
+	r, err := a.ask(ctx, "memory_operation", fields{"method": name, "params": params})
+	var failure *client.Error
+	if errors.As(err, &failure) && failure.Details["searched_families"] != nil {
+		failure.Code = "invalid_argument" // as for tools that are called without it
+	}
+	if err != nil {
+		return r, err
+	}
+	var operation struct {
+		Result   json.RawMessage
+		Metadata struct{ Notes []string }
+	}
+	if err := json.Unmarshal(r.Structured, &operation); err != nil {
+		return r, fmt.Errorf("read the answer of %s: %w", method, err)
+	}
+	return client.Result{Structured: operation.Result, Notes: operation.Metadata.Notes}, nil
+}
+
+// partly prints what an operation did before it failed.
+func (a *app) partly(r client.Result, failed error) error {
+	var operation struct{ Result, Steps json.RawMessage }
+	if json.Unmarshal(r.Structured, &operation) != nil || operation.Result == nil && operation.Steps == nil {
+		return failed
+	}
+	return errors.Join(a.printJSON(r.Structured), failed)
+}
+
+// toolName is the full name of a core tool: status is short for memory_status.
 func toolName(given string) string {
 	if long := "memory_" + given; isCore(long) {
 		return long

@@ -126,7 +126,7 @@ func (a *app) printFamily(f operator.Family) error {
 		a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 	}
 	for _, asked := range f.Manifest.Capabilities {
-		a.printf("  %-11s %s %s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), asked.Reason)
+		a.printf("  %-11s %s %s%s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), duringOf(f, asked.Name), asked.Reason)
 	}
 	for _, h := range hooksOf(f.Manifest.Hooks) {
 		if h != abi.HookStore || f.Guard == nil {
@@ -198,6 +198,16 @@ func scopeOf(f operator.Family, asked abi.Request) []string {
 		}
 	}
 	return asked.Scope
+}
+
+// duringOf names the part of a family's work in which a capability holds; empty: all.
+func duringOf(f operator.Family, c abi.Capability) string {
+	for _, g := range f.Grant.Capabilities {
+		if g.Name == c && g.During != "" {
+			return fmt.Sprintf(" (%s alone)", g.During)
+		}
+	}
+	return ""
 }
 
 func hooksOf(h abi.Hooks) []abi.Hook {
@@ -275,17 +285,22 @@ type grantFlags struct {
 func (a *app) familyGrantCommand() *cobra.Command {
 	var f grantFlags
 	c := &cobra.Command{
-		Use:   "grant NAME [CAPABILITY[=SCOPE,…] …]",
+		Use:   "grant NAME [CAPABILITY[@calls|@jobs][=SCOPE,…] …]",
 		Short: "Grant a family capabilities that its manifest asks for, and turn its hooks on",
 		Long: `Grant a family what its manifest asks for: for the scope that it asks for, or for a narrower one. What is granted is for
 this version of the module alone; --digest makes sure of which. What is granted to a family that the program carries holds in the
 next release, too. A hook is turned on with --hook NAME. The store hook may say what happens when the family fails: skip (the
 memory is stored without it), defer (it is asked again later) or refuse (nothing is stored); without that the manifest's word
 holds, and a hook on refuse stays so. The hooks stored and merged may take a number from 1 to 8: how many hooks answer each other
-until the family is not told any more. Without it the manifest's number holds, or 1.`,
+until the family is not told any more. Without it the manifest's number holds, or 1.
+
+A capability that writes is granted for a part of the family's work with @: @calls for its tool calls, @jobs for its work in the background,
+which is its jobs and the hooks stored and merged. A family with memory.write@calls and memory.propose writes what its tools are
+called for, and proposes what its jobs find; with memory.write@jobs, the other way round.`,
 		Example: `  alcove family grant auto-tag --hook store
   alcove family grant ranking --hook rank
   alcove family grant notes memory.read=work,home record=notes
+  alcove family grant lifecycle memory.write@calls memory.propose
   alcove family grant redactor --all --hook store=refuse`,
 		Args: arguments(1, 64),
 	}
@@ -320,7 +335,11 @@ func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
 	}
 	for _, given := range args[1:] {
 		name, scope, scoped := strings.Cut(given, "=")
-		capability := operator.Capability{Name: abi.Capability(name)}
+		name, during, partly := strings.Cut(name, "@")
+		capability := operator.Capability{Name: abi.Capability(name), During: operator.Work(during)}
+		if partly && capability.During != operator.Calls && capability.During != operator.Jobs {
+			return r, &usageError{fmt.Errorf("%s: give @%s or @%s, or neither", given, operator.Calls, operator.Jobs)}
+		}
 		if scoped {
 			capability.Scope = strings.Split(scope, ",")
 		}

@@ -31,6 +31,8 @@ type serveFlags struct {
 	bm25           string
 	conversations  string
 	locked         bool
+	requireKeys    bool
+	keysChosen     bool // --require-keys was given
 	embedder       operator.EmbedderConfig
 }
 
@@ -42,7 +44,10 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve the data directory on its Unix socket, which alcove mcp and all commands use, and over HTTP.
 HTTP clients present the token in the file "token" of the data directory (alcove connect prints it).`,
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.keysChosen = c.Flags().Changed("require-keys")
+			return a.serve(c.Context(), f)
+		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address, or off (or ALCOVE_LISTEN)")
@@ -53,6 +58,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "the weights of conversation turns: off, or as in neighbour=0.5,speaker=0.2,date=1 (or ALCOVE_CONVERSATIONS)")
 	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of texts, and of single collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
+	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
 	f.embedder = a.embedderFromEnvironment()
 	embedderFlags(c, &f.embedder, "embedder-")
@@ -111,6 +117,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.keysChosen {
+		if err := h.RequireKeys(f.requireKeys); err != nil {
+			return errors.Join(err, h.Close())
+		}
+	}
 	if f.listen == "off" {
 		f.listen = ""
 	}
@@ -154,7 +165,7 @@ clients; alcove connect prints what to paste into which.`,
 }
 
 func (a *app) mcp(ctx context.Context, f mcpFlags) error {
-	hello := owner.Hello{Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly,
+	hello := owner.Hello{Key: a.env("ALCOVE_KEY"), Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly,
 		Families: host.SplitFamilies(f.families)}
 	dial, err := a.dialer(hello)
 	if err != nil {

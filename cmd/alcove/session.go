@@ -83,7 +83,7 @@ func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Resul
 	if err != nil {
 		return client.Result{}, err
 	}
-	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
+	dial, err := a.dialer(owner.Hello{Key: a.env("ALCOVE_KEY"), Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
 	if err != nil {
 		return client.Result{}, err
 	}

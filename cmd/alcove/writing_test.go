@@ -20,7 +20,7 @@ func TestTheExampleOfAFamilyWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := exampleModule(t, string(doc))
-	env := append(readmeHome(t), "GOPROXY=off", "GOFLAGS=-buildvcs=false -trimpath", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
+	env := append(readmeHome(t), "GOPROXY=off", "GOFLAGS=-buildvcs=false", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
 	_, commands, found := strings.Cut(string(doc), "```sh\n")
 	commands, _, closed := strings.Cut(commands, "```")
 	if !found || !closed {

@@ -2,9 +2,10 @@
 package words
 
 import (
-	"encoding/json"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // How much of a text is looked at, in bytes: what matters is said early, and a store does not wait for more.
@@ -197,8 +198,9 @@ func unquote(quoted []byte) string {
 	if plain {
 		return string(quoted[1 : len(quoted)-1])
 	}
-	var text string
-	if json.Unmarshal(quoted, &text) != nil {
+	s := scan.New(quoted)
+	text := s.String()
+	if s.End() != nil {
 		return ""
 	}
 	return text

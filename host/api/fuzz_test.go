@@ -31,7 +31,7 @@ func FuzzToken(f *testing.F) {
 
 // FuzzRequest sends any headers: only who presents the token, and does not come from a page elsewhere, is let through.
 func FuzzRequest(f *testing.F) {
-	const token = "0123456789abcdef0123456789abcdef"
+	const token = testToken
 	for _, seed := range [][3]string{
 		{"Bearer " + token, "127.0.0.1:9742", ""}, {"bearer  " + token, "localhost", "http://localhost:3000"}, {"Basic " + token, "[::1]:1", "null"},
 		{"Bearer", "evil.example", "https://evil.example"}, {token, "127.0.0.1.evil.example", "http://127.0.0.1@evil.example"},
@@ -41,7 +41,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, authorization, host, origin string) {
 		reached := false
-		h := HTTP{Token: token, TokenPath: "token", Use: &Use{}, MCP: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })}
+		h := HTTP{Admit: admitToken, Use: &Use{}, MCP: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })}
 		r := httptest.NewRequest("POST", "/mcp", nil)
 		r.Host = host
 		r.Header["Authorization"], r.Header["Origin"] = []string{authorization}, []string{origin}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,16 +27,17 @@ const (
 	longestHeader = 1 << 10
 )
 
-// HTTP serves clients over HTTP: /mcp with the token, /healthz and /readyz without.
+// HTTP serves clients over HTTP: /mcp to those who are admitted, /healthz and /readyz to all.
 type HTTP struct {
-	MCP       http.Handler
-	Token     string
-	TokenPath string // the token's file, named to clients without the token
-	Ready     func(context.Context) error
-	Healthy   func() error // returns why the server should be restarted; nil: never
-	Logger    *slog.Logger
-	Use       *Use
-	Limit     ConnectionLimit // zero: derived from the process's file descriptors
+	MCP http.Handler
+	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
+	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
+	Admit   func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
+	Ready   func(context.Context) error
+	Healthy func() error // returns why the server should be restarted; nil: never
+	Logger  *slog.Logger
+	Use     *Use
+	Limit   ConnectionLimit // zero: derived from the process's file descriptors
 }
 
 // ListenHTTP listens on an address such as 127.0.0.1:9742.
@@ -135,16 +135,21 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "ready\n")
 }
 
-// guard admits requests with the token.
+// guard passes on the requests of clients that are admitted.
 func (h *HTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(h.Token)) != 1 {
+		if !strings.EqualFold(scheme, "Bearer") {
+			token = ""
+		}
+		ctx, stop, err := h.Admit(r.Context(), strings.TrimSpace(token))
+		if err != nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
-			refuse(w, http.StatusUnauthorized, "denied",
-				"send the header Authorization: Bearer TOKEN with the token from the file "+h.TokenPath)
+			refuse(w, http.StatusUnauthorized, "denied", err.Error())
 			return
 		}
+		defer stop()
+		r = r.WithContext(ctx)
 		if identify, ok := r.Context().Value(identifyKey{}).(func()); ok {
 			identify()
 		}

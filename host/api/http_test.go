@@ -19,6 +19,14 @@ import (
 
 const testToken = "0123456789012345678901234567890123456789"
 
+// admitToken admits clients with the test's token.
+func admitToken(ctx context.Context, token string) (context.Context, func(), error) {
+	if token != testToken {
+		return nil, nil, errors.New("send the token from the file /data/token")
+	}
+	return ctx, func() {}, nil
+}
+
 // newHTTP serves a handler that echoes the body, over a real connection, and gives its URL.
 func newHTTP(t *testing.T, edit func(*HTTP)) string {
 	t.Helper()
@@ -32,7 +40,7 @@ func newHTTP(t *testing.T, edit func(*HTTP)) string {
 			}
 			w.Write(body)
 		}),
-		Token: testToken, TokenPath: "/data/token", Use: &Use{},
+		Admit: admitToken, Use: &Use{},
 		Ready: func(context.Context) error { return nil }, Logger: slog.New(slog.DiscardHandler),
 	}
 	if edit != nil {

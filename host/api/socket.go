@@ -25,7 +25,9 @@ type Session func(ctx context.Context, h owner.Hello, r io.Reader, w io.Writer) 
 
 // Socket serves clients on a Unix socket.
 type Socket struct {
-	Check   func(owner.Hello) *owner.Refusal // returns why a client is refused; nil: none is
+	// Admit returns the context of a client's session, which ends when the client is no longer admitted, or why it is refused. The
+	// caller calls stop when the session is over. Nil: all are admitted.
+	Admit   func(ctx context.Context, h owner.Hello) (admitted context.Context, stop func(), refusal *owner.Refusal)
 	Session Session
 	Welcome owner.Welcome
 	Logger  *slog.Logger
@@ -78,12 +80,14 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	})
 	defer stop()
 	r := bufio.NewReaderSize(conn, 64<<10)
-	hello, ok := s.greet(ctx, conn, r, all)
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	hello, calls, leave, ok := s.greet(ctx, calls, conn, r, all)
 	if !ok {
 		return
 	}
-	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
+	defer leave()
+	defer context.AfterFunc(calls, func() { conn.SetDeadline(time.Now()) })()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLongest, cancel) })()
 	err := s.Session(calls, hello, r, conn)
 	if err != nil && ctx.Err() == nil {
@@ -91,28 +95,37 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	}
 }
 
-func (s *Socket) greet(ctx context.Context, conn net.Conn, r *bufio.Reader, all *peers) (owner.Hello, bool) {
+// greet answers a client's hello. It returns the context of the client's session, derived from calls, and what ends its admission.
+func (s *Socket) greet(ctx, calls context.Context, conn net.Conn, r *bufio.Reader, all *peers) (owner.Hello, context.Context, func(), bool) {
 	conn.SetDeadline(time.Now().Add(helloWithin))
 	hello, refusal := owner.Listen(r)
-	if refusal == nil && s.Check != nil {
-		refusal = s.Check(hello)
+	leave := func() {}
+	if refusal == nil && s.Admit != nil {
+		calls, leave, refusal = s.Admit(calls, hello)
 	}
-	if ctx.Err() != nil {
-		refusal = &owner.Refusal{Code: "unavailable", Message: "the alcove server is stopping", Retryable: true}
+	if refusal == nil && s.welcome(ctx, conn, all) {
+		return hello, calls, leave, true
 	}
 	if refusal != nil {
 		owner.Refuse(conn, refusal)
-		return owner.Hello{}, false
+	} else {
+		leave()
+	}
+	return owner.Hello{}, nil, nil, false
+}
+
+// welcome reports whether a client was told that it is admitted.
+func (s *Socket) welcome(ctx context.Context, conn net.Conn, all *peers) bool {
+	if ctx.Err() != nil {
+		owner.Refuse(conn, &owner.Refusal{Code: "unavailable", Message: "the alcove server is stopping", Retryable: true})
+		return false
 	}
 	if !all.identify(conn) { // before the welcome: a welcomed client is never evicted
-		return owner.Hello{}, false
+		return false
 	}
 	if err := owner.Accept(conn, s.Welcome); err != nil {
-		return owner.Hello{}, false
+		return false
 	}
 	conn.SetDeadline(time.Time{})
-	if ctx.Err() != nil {
-		return owner.Hello{}, false // stopping had set the deadline that was just cleared
-	}
-	return hello, true
+	return ctx.Err() == nil // stopping had set the deadline that was just cleared
 }

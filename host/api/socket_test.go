@@ -91,12 +91,32 @@ func TestASessionFollowsTheHello(t *testing.T) {
 }
 
 func TestAHelloThatFailsTheCheckIsRefused(t *testing.T) {
-	path, _ := newSocket(t, Socket{Check: func(h owner.Hello) *owner.Refusal {
-		return &owner.Refusal{Code: "denied", Message: "not you, " + h.Agent}
+	path, _ := newSocket(t, Socket{Admit: func(_ context.Context, h owner.Hello) (context.Context, func(), *owner.Refusal) {
+		return nil, nil, &owner.Refusal{Code: "denied", Message: "not you, " + h.Agent}
 	}})
 	if _, err := owner.Connect(t.Context(), path, owner.Hello{Agent: "mallory"}); err == nil || err.Error() != "not you, mallory" {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestASessionEndsWithItsAdmission(t *testing.T) {
+	end := make(chan context.CancelFunc, 1)
+	left := make(chan struct{})
+	path, _ := newSocket(t, Socket{
+		Admit: func(ctx context.Context, _ owner.Hello) (context.Context, func(), *owner.Refusal) {
+			admitted, cancel := context.WithCancel(ctx)
+			end <- cancel
+			return admitted, func() { close(left) }, nil
+		},
+		Session: echo,
+	})
+	c := connect(t, path, owner.Hello{})
+	say(t, c, "hello there")
+	(<-end)()
+	if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the client reads %v", err)
+	}
+	<-left
 }
 
 func TestWhoDoesNotSayHelloIsToldWhatToSay(t *testing.T) {

@@ -60,15 +60,15 @@ type end struct {
 
 // Space is the source of a backup.
 type Space interface {
-	Hold(context.Context) (release func(), err error)
+	HoldVersions(context.Context) (release func(), err error)
 	Head(context.Context) (store.Point, error)
 	PointOf(ctx context.Context, version uint64) (store.Point, error)
 	History(context.Context) (store.History, error)
 	DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error
 	Blobs(ctx context.Context, prefix string) ([]store.Blob, error)
 	GetBlob(ctx context.Context, name string) (store.BlobReader, error)
-	// WaitTurn waits briefly until no commit is being written.
-	WaitTurn(context.Context)
+	// YieldToCommits waits briefly until no commit is being written.
+	YieldToCommits(context.Context)
 }
 
 // ErrOther means that the backup and the store have different histories.
@@ -77,7 +77,7 @@ var ErrOther = errors.New("the backup holds another history than this store's: m
 // Write writes a part: the space, or its changes since a base, and the settings files unless settings is nil.
 // After an error the output is not a valid part: its end is missing.
 func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Settings) error {
-	p := &partWriter{w: newAhead(w, func() { from.WaitTurn(ctx) }), sum: sha256.New()}
+	p := &partWriter{w: newAhead(w, func() { from.YieldToCommits(ctx) }), sum: sha256.New()}
 	err := p.write(ctx, from, since, settings)
 	if last := p.w.close(); err == nil { // write already returned an earlier error
 		err = last
@@ -98,7 +98,7 @@ type partWriter struct {
 }
 
 func (p *partWriter) write(ctx context.Context, from Space, since Base, settings Settings) (err error) {
-	release, err := from.Hold(ctx)
+	release, err := from.HoldVersions(ctx)
 	if err != nil {
 		return err
 	}

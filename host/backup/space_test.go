@@ -25,7 +25,7 @@ func (twoEntries) History(context.Context) (store.History, error) {
 	return store.History{{ID: "one"}}, nil
 }
 
-func (twoEntries) Hold(context.Context) (func(), error) { return func() {}, nil }
+func (twoEntries) HoldVersions(context.Context) (func(), error) { return func() {}, nil }
 
 func (twoEntries) Blobs(context.Context, string) ([]store.Blob, error) {
 	return []store.Blob{{Name: "b", Digest: strings.Repeat("0", 64), Size: 3}, {Name: "c", Digest: strings.Repeat("1", 64)}}, nil
@@ -39,7 +39,7 @@ type blobText struct{ *strings.Reader }
 
 func (blobText) Close() error { return nil }
 
-func (twoEntries) WaitTurn(context.Context) {}
+func (twoEntries) YieldToCommits(context.Context) {}
 
 func (s twoEntries) DumpRuns(_ context.Context, since, at uint64, begin func() ([]byte, error), end func([]byte, int) error) error {
 	yield := func(run []byte, pieces int) error {

@@ -32,7 +32,7 @@ func Write(ctx context.Context, w io.Writer, from interface {
 	store.Portable
 	Head(context.Context) (store.Point, error)
 }, since uint64, guards func() ([]Guard, error)) (Summary, error) {
-	release, err := from.Hold(ctx)
+	release, err := from.HoldVersions(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("export: %w", err)
 	}

@@ -110,7 +110,7 @@ func (c *Client) Tools() ([]string, error) {
 	return names, nil
 }
 
-// Call calls a tool. Errors of the tool are of type *Error.
+// Call calls a tool. Errors of the tool are of type *Error; the Result beside one may have what was done before.
 func (c *Client) Call(tool string, arguments any) (Result, error) {
 	raw, err := c.ask("tools/call", map[string]any{"name": tool, "arguments": arguments})
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *Client) Call(tool string, arguments any) (Result, error) {
 	}
 	result := Result{Text: strings.Join(text, "\n"), Structured: answer.StructuredContent, Notes: answer.Meta.Notes}
 	if answer.IsError {
-		return Result{}, toolError(result)
+		return result, toolError(result)
 	}
 	return result, nil
 }
@@ -145,6 +145,7 @@ func toolError(r Result) error {
 	for _, raw := range [][]byte{r.Structured, []byte(r.Text)} {
 		var wrapped struct{ Error *Error }
 		if json.Unmarshal(raw, &wrapped) == nil && wrapped.Error != nil && wrapped.Error.Message != "" {
+			wrapped.Error.Code = strings.ToLower(strings.TrimPrefix(wrapped.Error.Code, "E_")) // as operations spell it
 			return wrapped.Error
 		}
 		var plain Error

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // Call is a call of a tool.
@@ -43,7 +44,7 @@ const attempts = 8
 
 // Call calls a tool. Its writes are committed atomically with its answer.
 func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
-	x, t, err := f.tool(c.Tool)
+	x, t, err := f.toolFor(c.Caller, c.Tool)
 	if err != nil {
 		return Result{}, err
 	}
@@ -147,6 +148,17 @@ func (f *Families) tool(name string) (*family, *abi.Tool, error) {
 	return nil, nil, f.unknown("tool", name)
 }
 
+// toolFor returns a tool with its family. For a caller without the right to the family, there is none.
+func (f *Families) toolFor(c memory.Caller, name string) (*family, *abi.Tool, error) {
+	x, t, err := f.tool(name)
+	if err == nil && !c.Rights.May(memory.ToUse(x.name)) {
+		f.mu.RLock()
+		defer f.mu.RUnlock()
+		return nil, nil, f.unknown("tool", name)
+	}
+	return x, t, err
+}
+
 func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {
 	space := f.spaceFor(c.Caller, x)
 	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
@@ -162,11 +174,11 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newRequest(x, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
+	w := f.newRequest(x, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	w.DryRun, w.Progress, w.ended = c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
-		return Result{Output: output, Notes: w.notes}, err
+		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
 	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
 	result, err := w.commit(ctx, space, commit)
@@ -298,6 +310,14 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 	}
 	result.Notes = append(result.Notes, w.Finish(ctx)...)
 	return result, nil
+}
+
+// rehearsed returns the notes of a dry run.
+func (w *request) rehearsed() []string {
+	if !w.Proposes() {
+		return w.notes
+	}
+	return append(w.notes, "what it changes would be proposed on a branch of its own")
 }
 
 // proposal returns the name of the branch for a proposal; empty if the request may make all its changes.

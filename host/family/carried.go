@@ -122,7 +122,7 @@ func (n news) command(x *family, now registry.Grant) string {
 	c := grantCommand{family: x.name, digest: x.digest}
 	for _, asked := range n.capabilities {
 		if i := indexOf(now.Capabilities, asked.Name); i >= 0 {
-			asked.Scope = append(slices.Clone(now.Capabilities[i].Scope), asked.Scope...)
+			asked.Scope, asked.During = append(slices.Clone(now.Capabilities[i].Scope), asked.Scope...), now.Capabilities[i].During
 		}
 		c.capabilities = append(c.capabilities, capabilityText(asked, x.manifest))
 	}

@@ -131,7 +131,7 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 		if d.GrantCommand != want || log.count("asks for more than it did") != 1 || log.count(want) != 1 {
 			t.Errorf("the command is %s, the log %s", d.GrantCommand, log.text.String())
 		}
-		if x := w.knownNow("tags"); !w.powersOf(x, owner("")).Allows(abi.CanMemoryRead, "work") || w.powersOf(x, owner("")).Allows(abi.CanMemoryRead, "home") {
+		if x := w.knownNow("tags"); !w.powersOf(x, owner(""), "").Allows(abi.CanMemoryRead, "work") || w.powersOf(x, owner(""), "").Allows(abi.CanMemoryRead, "home") {
 			t.Error("its powers are others than its grant")
 		}
 	})

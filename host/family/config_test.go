@@ -268,7 +268,7 @@ func TestASettingOfANamespaceAppliesToTheRankingOfItsSearchesOnly(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings, err := w.newRequest(w.knownNow("ranks"), stage, owner("ann"), namespace, "").configJSON(t.Context())
+		settings, err := w.newRequest(w.knownNow("ranks"), registry.Calls, stage, owner("ann"), namespace, "").configJSON(t.Context())
 		if err != nil || !strings.Contains(string(settings), want) {
 			t.Errorf("in %q the settings are %s, %v; not %s", namespace, settings, err, want)
 		}

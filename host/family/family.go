@@ -291,11 +291,15 @@ func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
 	return said, on
 }
 
-// powersOf returns the powers of a family's call.
-func (f *Families) powersOf(x *family, caller memory.Caller) policy.Powers {
+// powersOf returns the powers of a family for a caller in a part of its work; empty: in any.
+func (f *Families) powersOf(x *family, caller memory.Caller, during registry.Work) policy.Powers {
 	var granted []policy.Grant
 	for _, c := range f.grantOf(x).Capabilities {
-		granted = append(granted, policy.Grant{Name: c.Name, Scope: c.Scope})
+		g := policy.Grant{Name: c.Name, Scope: c.Scope}
+		if c.During != "" && during != "" && c.During != during {
+			g.Elsewhere = string(c.During)
+		}
+		granted = append(granted, g)
 	}
 	return policy.Of(x.name, x.manifest.Capabilities, granted, caller.Rights)
 }

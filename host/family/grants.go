@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -205,6 +206,9 @@ func grantCapability(x *family, g *registry.Grant, c registry.Capability) error 
 	asked := slices.IndexFunc(x.manifest.Capabilities, func(a abi.Request) bool { return a.Name == c.Name })
 	if asked < 0 {
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s does not ask for %s", x.name, c.Name)}
+	}
+	if c.During != "" && !policy.Writes(c.Name) {
+		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s@%s: only what writes is granted for a part of a family's work; leave @%s out", c.Name, c.During, c.During)}
 	}
 	if len(c.Scope) == 0 {
 		c.Scope = x.manifest.Capabilities[asked].Scope

@@ -3,8 +3,6 @@ package family
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sync"
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -123,21 +121,12 @@ func pack(t testing.TB, m *abi.Manifest, s script) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module := s.module()
-	name := string(module) + "\x00" + string(manifest)
-	if done, ok := packed.Load(name); ok {
-		return slices.Clone(done.([]byte))
-	}
-	done, err := sandbox.Pack(module, manifest)
+	module, err := sandbox.Pack(s.module(), manifest)
 	if err != nil {
 		t.Fatal(fmt.Errorf("pack %s: %w", m.Name, err))
 	}
-	packed.Store(name, slices.Clone(done))
-	return done
+	return module
 }
-
-// packed are modules by what they are made of: most tests pack the same few, and checking their schemas takes a while.
-var packed sync.Map
 
 // owner is an agent who may do everything.
 func owner(agent string) memory.Caller {

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // hookFamilies implements hooks.Families.
@@ -64,7 +65,7 @@ func (h hooked) Rest() *hooks.Rest       { return &h.family.rest }
 // without any such grant sees everything that its hooks cover.
 func (h hooked) Rights() memory.Rights {
 	g := h.families.grantOf(h.family)
-	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name))
+	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "")
 	switch {
 	case granted(g, abi.CanMemoryRead):
 		return memory.RightsTo(powers.Scope(abi.CanMemoryRead), nil)
@@ -160,8 +161,16 @@ type guest struct {
 func (g guest) Release() { g.release() }
 
 // Begin implements hooks.Guest.
-func (g guest) Begin(stage *memory.Stage, c memory.Caller, namespace, requestID string) hooks.Request {
-	return guestRequest{g.families.newRequest(g.family, stage, c, namespace, requestID), g.module}
+func (g guest) Begin(hook abi.Hook, stage *memory.Stage, c memory.Caller, namespace, requestID string) hooks.Request {
+	return guestRequest{g.families.newRequest(g.family, workOf(hook), stage, c, namespace, requestID), g.module}
+}
+
+// workOf returns the part of a family's work that a hook belongs to.
+func workOf(h abi.Hook) registry.Work {
+	if h == abi.HookStored || h == abi.HookMerged {
+		return registry.Jobs
+	}
+	return registry.Calls
 }
 
 // guestRequest is a request of a hook to a module.

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // deferredStore is the name of jobs for deferred store hooks.
@@ -92,7 +93,7 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	}
 	effects := memory.NewEffects(j.NoteSent(stage, job.ID))
 	ctx = memory.WithEffects(ctx, effects)
-	w := f.newRequest(x, stage, caller, job.Namespace, job.ID)
+	w := f.newRequest(x, registry.Jobs, stage, caller, job.Namespace, job.ID)
 	w.Progress = func(done, total float64, message string) {
 		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
 	}

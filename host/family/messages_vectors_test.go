@@ -186,7 +186,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 		if err != nil {
 			return err
 		}
-		w := l.newRequest(x, stage, owner("ann"), "", "")
+		w := l.newRequest(x, registry.Calls, stage, owner("ann"), "", "")
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
 		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)})
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // request is one request to a family: a call whose operations ops serves, and the handling of its outcome. Like the guest, it
@@ -20,28 +21,29 @@ type request struct {
 	families *Families
 	family   *family
 
+	during  registry.Work         // the part of the family's work that it belongs to
 	applies string                // the namespace whose settings apply; empty: none's
 	ended   func(*sandbox.Result) // nil: not reported
 	notes   []string
 	queued  []jobs.Job // staged by the request
 }
 
-func (f *Families) newRequest(x *family, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
-	r := &request{families: f, family: x, applies: namespace}
+func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
+	r := &request{families: f, family: x, during: during, applies: namespace}
 	if namespace == "" {
 		namespace = memory.Default
 	}
 	caller.Family = x.name
 	r.Call = f.operations.Begin(ops.Request{
-		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller), Namespace: namespace, RequestID: requestID,
+		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller, during), Namespace: namespace, RequestID: requestID,
 		Quota: recordQuota(f.grantOf(x)), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r},
 	})
 	return r
 }
 
-// within returns the request for another family's tool in the same stage.
+// within returns the request for another family's tool in the same stage, as part of the same work.
 func (r *request) within(x *family, t *abi.Tool) *request {
-	inner := r.families.newRequest(x, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
+	inner := r.families.newRequest(x, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
 	inner.DryRun = r.DryRun
 	return inner
 }
@@ -67,7 +69,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 	defer f.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
 		x := f.tools[name]
-		if x == r.family {
+		if x == r.family || !r.Caller.Rights.May(memory.ToUse(x.name)) {
 			continue
 		}
 		for _, t := range f.toolsOf(x) {
@@ -81,7 +83,7 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 
 // Call implements ops.Tools: the tool's family has its own powers, bounded by its caller's.
 func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
-	x, t, err := r.families.tool(tool)
+	x, t, err := r.families.toolFor(r.Caller, tool)
 	if err != nil {
 		return nil, err
 	}

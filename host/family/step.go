@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // Step runs what is due of the families' background work, and waits for it: jobs, and hooks for what was stored.
@@ -32,5 +33,5 @@ func (f *Families) JobsOn(stage *memory.Stage, name string, caller memory.Caller
 	if err != nil {
 		return nil, err
 	}
-	return jobsOf{f.newRequest(x, stage, caller, namespace, "")}, nil
+	return jobsOf{f.newRequest(x, registry.Calls, stage, caller, namespace, "")}, nil
 }

@@ -48,7 +48,7 @@ func updateFrom(before, now registry.Grant) *Update {
 	}
 	u := &Update{Digest: before.Digest, Version: before.Version}
 	for _, c := range before.Capabilities {
-		if i := indexOf(now.Capabilities, c.Name); i < 0 || !slices.Equal(now.Capabilities[i].Scope, c.Scope) {
+		if i := indexOf(now.Capabilities, c.Name); i < 0 || !slices.Equal(now.Capabilities[i].Scope, c.Scope) || now.Capabilities[i].During != c.During {
 			u.Dropped = append(u.Dropped, capabilityText(c, nil))
 		}
 	}
@@ -105,16 +105,16 @@ func fitting(x *family, before registry.Grant) string {
 		}
 		hooks[abi.HookStore] = registry.On{OnFailure: abi.OnFailureRefuse}
 	}
+	given := map[abi.Capability]bool{}
 	for _, had := range capabilities {
 		i := slices.IndexFunc(x.manifest.Capabilities, func(a abi.Request) bool { return a.Name == had.Name })
 		if i < 0 {
 			continue
 		}
 		had.Scope = policy.Common(had.Scope, x.manifest.Capabilities[i].Scope)
-		text := capabilityText(had, x.manifest)
-		twice := slices.ContainsFunc(c.capabilities, func(given string) bool { name, _, _ := strings.Cut(given, "="); return name == string(had.Name) })
-		if !twice && (had.Name.Scope() == "none" || len(had.Scope) > 0) {
-			c.capabilities = append(c.capabilities, text)
+		if !given[had.Name] && (had.Name.Scope() == "none" || len(had.Scope) > 0) {
+			given[had.Name] = true
+			c.capabilities = append(c.capabilities, capabilityText(had, x.manifest))
 		}
 	}
 	for _, h := range slices.Sorted(maps.Keys(hooks)) {
@@ -133,16 +133,20 @@ func fitting(x *family, before registry.Grant) string {
 
 // capabilityText formats a capability as granted. Without a scope it is granted for all that the manifest asks for.
 func capabilityText(c registry.Capability, asked *abi.Manifest) string {
+	name := string(c.Name)
+	if c.During != "" {
+		name += "@" + string(c.During)
+	}
 	if len(c.Scope) == 0 {
-		return string(c.Name)
+		return name
 	}
 	if asked != nil {
 		i := slices.IndexFunc(asked.Capabilities, func(a abi.Request) bool { return a.Name == c.Name })
 		if i >= 0 && (slices.Equal(asked.Capabilities[i].Scope, c.Scope) || slices.Contains(c.Scope, policy.Everything)) {
-			return string(c.Name)
+			return name
 		}
 	}
-	return string(c.Name) + "=" + strings.Join(c.Scope, ",")
+	return name + "=" + strings.Join(c.Scope, ",")
 }
 
 // hookText formats a hook as turned on.

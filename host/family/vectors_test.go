@@ -135,7 +135,7 @@ func (s *sample) begin(t *testing.T) *request {
 		t.Fatal(err)
 	}
 	s.calls++
-	return s.newRequest(s.family, stage, owner("ann"), "", fmt.Sprint("call ", s.calls))
+	return s.newRequest(s.family, registry.Calls, stage, owner("ann"), "", fmt.Sprint("call ", s.calls))
 }
 
 func mustAsk(t testing.TB, w *request, a vectors.Ask) {

@@ -15,6 +15,7 @@ import (
 
 const (
 	requestIDMeta = "alcove/request-id" // in _meta of tools/call: makes a retry harmless
+	keyMeta       = "alcove/key"        // and the API key of the one who calls, if not the connection's
 	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the call's commit
 	proposalMeta  = "alcove/proposal"   // and the branch with its proposal
 	notesMeta     = "alcove/notes"      // remarks for the caller, unless the answer has a member for them
@@ -83,12 +84,16 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	session, state := sessionOf(ctx), c.server.state(ctx)
+	session, err := c.server.caller(SessionOf(ctx), request.Params.Meta)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	state := c.server.state(ctx)
 	progress := c.server.progress(c.message.progress, c.tell)
 	defer progress.end()
 	loads := state.Loads()
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
-		Tool: c.message.tool, Arguments: c.message.arguments, Caller: c.server.caller(ctx, session), Session: state,
+		Tool: c.message.tool, Arguments: c.message.arguments, Caller: c.server.who(ctx, session), Session: state,
 		RequestID: requestID, Progress: progress.function(),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
@@ -100,10 +105,30 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	return a, err
 }
 
-// caller returns the caller of a request.
-func (s *Server) caller(ctx context.Context, session Session) memory.Caller {
+// caller returns the session of a call: the connection's, or of the holder of the key that the call presents.
+func (s *Server) caller(session Session, meta *protocol.Meta) (Session, error) {
+	given := meta.GetMetaField(keyMeta)
+	if given == nil {
+		return session, nil
+	}
+	key, ok := given.(string)
+	if !ok {
+		return session, tool.Invalid(nil, "_meta %s must be a text: an API key", keyMeta)
+	}
+	if s.options.Identify == nil {
+		return session, &memory.Error{Code: memory.Denied, Message: "this server knows no API keys: leave out _meta " + keyMeta}
+	}
+	holder, err := s.options.Identify(key)
+	if err != nil {
+		return session, err
+	}
+	return session.As(holder), nil
+}
+
+// who returns the caller of a request.
+func (s *Server) who(ctx context.Context, session Session) memory.Caller {
 	client := clientName(ctx)
-	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Client: agentName(client), Rights: s.rights(session)}
+	who := memory.Caller{Agent: cmp.Or(agentName(session.Agent), agentName(client)), Key: session.Key, Client: agentName(client), Rights: s.rights(session)}
 	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
 		who.Session = known.SessionID()
 	}

@@ -259,8 +259,8 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 		}
 	}()
 	if m.method == methodCall {
-		if !c.server.has(m.tool) {
-			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, sessionOf(ctx)))
+		if !c.server.has(m.tool, SessionOf(ctx)) {
+			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx)))
 		}
 		call := &toolCall{server: c.server, message: m, listChanged: c.listChanged, tell: func(n protocol.JSONRPCNotification) { send(c.client, n) }}
 		ctx = call.within(ctx)

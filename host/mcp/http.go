@@ -45,9 +45,13 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the server has stopped", http.StatusServiceUnavailable)
 		return
 	}
-	session, err := sessionOf(r.Context()).choose(r.URL)
+	session, err := SessionOf(r.Context()).choose(r.URL)
 	if err != nil {
 		respond(w, http.StatusBadRequest, errorMessage(nil, protocol.INVALID_REQUEST, err.Error()))
+		return
+	}
+	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && !s.sessions.belongs(id, session.Key) {
+		respond(w, http.StatusNotFound, errorMessage(nil, protocol.INVALID_REQUEST, errNoSession.Error()))
 		return
 	}
 	r = r.WithContext(WithSession(r.Context(), session))
@@ -224,12 +228,12 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	case !repeatable(m.id):
 		return &refusal{http.StatusBadRequest, jsonrpc.CodeInvalid, fmt.Sprintf(
 			"the id %s cannot be repeated exactly: use text, or a number of at most %d", tool.Clip(string(m.id), gotLength), exactID)}
-	case m.method == methodCall && !s.has(m.tool):
+	case m.method == methodCall && !s.has(m.tool, SessionOf(r.Context())):
 		status := http.StatusOK
 		if modern(r) {
 			status = http.StatusBadRequest
 		}
-		return &refusal{status, protocol.INVALID_PARAMS, s.unknown(m.tool, sessionOf(r.Context()))}
+		return &refusal{status, protocol.INVALID_PARAMS, s.unknown(m.tool, SessionOf(r.Context()))}
 	case modern(r):
 		return nil
 	case m.method == methodInit && s.sessions.full():
@@ -266,11 +270,12 @@ type sessions struct {
 	server *Server
 	mu     sync.Mutex
 	byID   map[string]*tool.Session // nil: no call yet
+	keys   map[string]string        // by session id: the id of the key that its client presented
 	limit  int
 }
 
 func newSessions(s *Server) *sessions {
-	return &sessions{server: s, byID: map[string]*tool.Session{}, limit: maxSessions}
+	return &sessions{server: s, byID: map[string]*tool.Session{}, keys: map[string]string{}, limit: maxSessions}
 }
 
 func (s *sessions) full() bool {
@@ -286,7 +291,7 @@ func (s *sessions) state(id string, session Session) *tool.Session {
 	state, ok := s.byID[id]
 	if ok && state == nil {
 		state = session.begin(manyCalls)
-		s.byID[id] = state
+		s.byID[id], s.keys[id] = state, session.Key
 		s.server.watchers.join(&watcher{session: session, state: state, tell: func() { s.tell(id) }})
 	}
 	return state
@@ -312,9 +317,19 @@ func (s *sessions) Validate(id string) (terminated bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.byID[id]; !ok {
-		return false, errors.New("no such session: send initialize to begin one")
+		return false, errNoSession
 	}
 	return false, nil
+}
+
+var errNoSession = errors.New("no such session: send initialize to begin one")
+
+// belongs reports whether a session is of clients with a key; a session that does not exist, or had no call yet, is of any.
+func (s *sessions) belongs(id, key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, known := s.keys[id]
+	return !known || of == key
 }
 
 // Terminate ends a session.
@@ -325,5 +340,6 @@ func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
 		s.server.watchers.leave(state)
 	}
 	delete(s.byID, id)
+	delete(s.keys, id)
 	return false, nil
 }

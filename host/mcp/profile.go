@@ -105,7 +105,7 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 			list = append(list, wire(t))
 		}
 	}
-	for _, f := range s.registry.Snapshot().Sets {
+	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
 		if !session.lists(f.Name, state) {
 			continue
 		}
@@ -126,7 +126,7 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 func (s *Server) outline(session Session, state *tool.Session) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)
-	for _, f := range s.registry.Snapshot().Sets {
+	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
 		if !session.lists(f.Name, state) {
 			continue
 		}

@@ -31,12 +31,14 @@ const instructions = "Alcove is memory that lasts between sessions. Before you a
 
 // Options configures a Server. All fields but Version are optional.
 type Options struct {
-	Version    string           // of the program, shown to clients
-	Logger     *slog.Logger     // nil: discards
-	Clock      func() time.Time // nil: time.Now
-	ReadOnly   bool             // no client may write
-	MaxMessage int64            // bytes of one message; 0: 16 MiB
-	MaxInput   int64            // bytes of large messages being read or served, over all clients; 0: 128 MiB
+	Version  string           // of the program, shown to clients
+	Logger   *slog.Logger     // nil: discards
+	Clock    func() time.Time // nil: time.Now
+	ReadOnly bool             // no client may write
+	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
+	Identify   func(key string) (Identity, error)
+	MaxMessage int64 // bytes of one message; 0: 16 MiB
+	MaxInput   int64 // bytes of large messages being read or served, over all clients; 0: 128 MiB
 }
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
@@ -90,17 +92,22 @@ func New(d *tool.Dispatcher, o Options) *Server {
 
 // list replaces a list of tools with the client's.
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
-	result.Tools = s.offer(sessionOf(ctx), s.state(ctx))
+	result.Tools = s.offer(SessionOf(ctx), s.state(ctx))
 }
 
-func (s *Server) has(name string) bool {
-	_, ok := s.registry.Find(name)
+// has reports whether a tool exists for a client. Calls of clients with a key go on to the dispatcher, which answers alike whether
+// a tool does not exist or is not theirs, whoever's key a call presents.
+func (s *Server) has(name string, session Session) bool {
+	if session.Key != "" {
+		return true
+	}
+	_, ok := s.registry.FindFor(s.rights(session), name)
 	return ok
 }
 
 // unknown returns the message for a client that calls a nonexistent tool.
 func (s *Server) unknown(name string, session Session) string {
-	return s.registry.Unknown(name, s.readOnly(session))
+	return s.registry.Unknown(name, s.rights(session))
 }
 
 // rights returns a client's rights, without writing if the server is read-only.
@@ -116,7 +123,7 @@ func (s *Server) readOnly(session Session) bool { return s.rights(session).Write
 // state returns the state between calls of a request's client: of its connection or HTTP session, or, for a stateless
 // request, a new one.
 func (s *Server) state(ctx context.Context) *tool.Session {
-	session := sessionOf(ctx)
+	session := SessionOf(ctx)
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
 		if call, ok := client.(*callSession); ok {
 			client = call.SessionWithClientInfo

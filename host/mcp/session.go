@@ -15,6 +15,7 @@ type Session struct {
 	Namespace string // empty: default
 	Branch    string // empty: default
 	Agent     string // empty: the client's name for itself
+	Key       string // the id of the client's API key; empty: it has none
 	Rights    memory.Rights
 	Profile   string   // which tools are listed; empty: ProfileAgent
 	Families  []string // listed from the start
@@ -27,9 +28,26 @@ func WithSession(ctx context.Context, s Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-func sessionOf(ctx context.Context) Session {
+// SessionOf returns the session that WithSession put in a context, or the zero Session.
+func SessionOf(ctx context.Context) Session {
 	session, _ := ctx.Value(sessionKey{}).(Session)
 	return session
+}
+
+// As returns the session for a call by the holder of another key. A session that may only read stays so.
+func (s Session) As(holder Identity) Session {
+	if s.Rights.WritesNothing() {
+		holder.Rights = holder.Rights.ReadOnly()
+	}
+	s.Agent, s.Key, s.Rights = holder.Agent, holder.Key, holder.Rights
+	return s
+}
+
+// Identity is who presents an API key.
+type Identity struct {
+	Agent  string // not empty
+	Key    string // its id
+	Rights memory.Rights
 }
 
 // begin returns the initial state between a client's calls.

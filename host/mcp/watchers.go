@@ -88,7 +88,7 @@ func (s *Server) listens(ctx context.Context, id any, request *protocol.Subscrip
 	if client == nil || !request.Params.Notifications.ToolsListChanged {
 		return
 	}
-	session := sessionOf(ctx)
+	session := SessionOf(ctx)
 	w := &watcher{session: session, state: session.begin(oneCall), tell: func() { listChanged(client, id) }}
 	s.watchers.join(w)
 	context.AfterFunc(ctx, func() { s.watchers.leave(w.state) })

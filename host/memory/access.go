@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 )
@@ -68,12 +70,12 @@ func (a *Access) writable(asked []string) ([]string, error) {
 }
 
 func (a *Access) within(asked []string, verb string, may func(string) bool, list func() ([]string, bool)) ([]string, error) {
-	for _, namespace := range asked {
-		if err := a.space.limits.checkName("namespace", namespace); err != nil {
+	for _, name := range asked {
+		if err := a.space.limits.checkName("namespace", strings.TrimSuffix(name, "/"+AllNamespaces)); err != nil {
 			return nil, err
 		}
-		if !may(namespace) {
-			return nil, denied(verb, namespace)
+		if !may(name) {
+			return nil, denied(verb, name)
 		}
 	}
 	if asked != nil {
@@ -97,10 +99,21 @@ func (a *Access) branch(name string) (*lineage.Branch, error) {
 	return a.space.branch(name)
 }
 
-// mayBranch returns an error for callers that may write nothing: they can neither make nor delete branches.
+// mayBranch returns an error for callers that may not create, merge and delete branches, because they may write nothing or lack
+// the right.
 func (a *Access) mayBranch() error {
-	_, err := a.writable(nil)
-	return err
+	if _, err := a.writable(nil); err != nil {
+		return err
+	}
+	return a.hasRight(ToBranch, "create, merge or delete branches")
+}
+
+// hasRight returns an error that says what the caller may not do without a right.
+func (a *Access) hasRight(right Right, what string) error {
+	if a.caller.Rights.May(right) {
+		return nil
+	}
+	return &Error{Code: Denied, Message: fmt.Sprintf("this caller may not %s: ask the memory's owner for the right %s", what, right)}
 }
 
 // embedders returns the space's embedders. Their progress covers every namespace, and is for callers that may read all.

@@ -19,12 +19,12 @@ import (
 // secretWord is in every memory, event and key of the namespace that the caller of these tests may not read.
 const secretWord = "zebra"
 
-// hidden is that namespace; the caller may write work, and read library.
-const hidden = "home"
+// hidden is that namespace; the caller may write desk/work, and read shelf/library.
+const hidden = "desks"
 
 var ann = Caller{Agent: "ann", Call: "ann's", Rights: FullRights()}
 
-var clerk = Caller{Agent: "clerk", Rights: RightsTo([]string{"library"}, []string{"work"})}
+var clerk = Caller{Agent: "clerk", Rights: RightsTo([]string{"shelf/library"}, []string{"desk/work"})}
 
 // A world is a space in which the hidden namespace was written, or at the same versions and instants was not.
 type world struct {
@@ -54,7 +54,7 @@ func openWorld(t *testing.T, secrets bool) *world {
 	w.must(w.As(ann).Fork(t.Context(), "", "draft", AsOf{}, Write{}))
 	w.must(w.As(ann).Create(t.Context(), "own", Write{}))
 	w.fill("draft")
-	w.must(w.As(ann).Store(t.Context(), Location{"own", "work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
+	w.must(w.As(ann).Store(t.Context(), Location{"own", "desk/work"}, []Item{{Key: "mine", Value: json.RawMessage(`"alone"`)}}, Write{}))
 	return w
 }
 
@@ -67,7 +67,7 @@ func (w *world) must(_ any, err error) {
 
 // fill writes to a branch, in every namespace, memories, events and a family's records.
 func (w *world) fill(branch string) {
-	for _, namespace := range []string{"work", hidden, "library"} {
+	for _, namespace := range []string{"desk/work", hidden, "shelf/library"} {
 		for i := range 3 {
 			w.write(branch, namespace, i)
 		}
@@ -112,13 +112,13 @@ var item = []Item{{Key: "new", Value: json.RawMessage(`"fresh tea"`)}}
 
 // each calls a deed for every namespace.
 func each(do func(namespace string)) {
-	for _, namespace := range []string{"work", "library", hidden, ""} {
+	for _, namespace := range []string{"desk/work", "shelf/library", hidden, ""} {
 		do(namespace)
 	}
 }
 
 // sets are namespaces to choose from: all, a permitted one, and the hidden one.
-var sets = [][]string{nil, {"work"}, {"library", hidden}, {hidden}}
+var sets = [][]string{nil, {"desk/work"}, {"shelf/library", hidden}, {hidden}}
 
 var deeds = []deed{
 	{"Caller", func(_ context.Context, a *Access, say func(any, error)) { say(a.Caller().Agent, nil) }},
@@ -212,12 +212,6 @@ var deeds = []deed{
 			say(f.Notices, err) // the watermark is a version, which is everybody's
 		}
 	}},
-	{"WholeFeed", func(ctx context.Context, a *Access, say func(any, error)) {
-		for _, namespaces := range sets {
-			f, err := a.WholeFeed(ctx, "", namespaces, 0, 0)
-			say(f.Notices, err)
-		}
-	}},
 	{"Written", func(ctx context.Context, a *Access, say func(any, error)) {
 		w, err := a.Written(ctx, WrittenQuery{Branch: "draft", Memories: true, Collections: []string{"notes/own"}, Merges: true})
 		say([]any{w.Entries, w.Merges}, err) // the watermark is a version, which is everybody's
@@ -298,7 +292,7 @@ var deeds = []deed{
 	{"Import", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
 			each(func(ns string) {
-				done, err := a.Import(ctx, "", []portable.Memory{{Namespace: "work", Key: "in", Value: json.RawMessage(`1`)},
+				done, err := a.Import(ctx, "", []portable.Memory{{Namespace: "desk/work", Key: "in", Value: json.RawMessage(`1`)},
 					{Namespace: ns, Key: "in" + secretWord, Value: json.RawMessage(`2`)}}, Write{DryRun: dry})
 				say(done, err)
 			})
@@ -306,7 +300,7 @@ var deeds = []deed{
 	}},
 	{"Merge", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, dry := range []bool{true, false} {
-			for _, namespaces := range [][]string{{hidden}, {"library"}, nil} {
+			for _, namespaces := range [][]string{{hidden}, {"shelf/library"}, nil} {
 				for _, strategy := range []Strategy{Strict, Source} {
 					var notes []string
 					w := Write{DryRun: dry, Note: func(note string) { notes = append(notes, note) }}
@@ -535,12 +529,12 @@ var stageDeeds = []stageDeed{
 	}},
 	{"ExpectRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
 		t.ExpectRecord(records, hidden, "k1"+secretWord, 3)
-		say(nil, t.Log("work", "said", json.RawMessage(`1`)))
+		say(nil, t.Log("desk/work", "said", json.RawMessage(`1`)))
 		done, err := t.Commit(ctx, Commit{})
 		say(done, err)
 	}},
 	{"For", func(ctx context.Context, t *Stage, say func(any, error)) {
-		for _, rights := range []Rights{FullRights(), RightsTo([]string{"library", hidden}, []string{hidden})} { // never more than the stage's
+		for _, rights := range []Rights{FullRights(), RightsTo([]string{"shelf/library", hidden}, []string{hidden})} { // never more than the stage's
 			s := t.For(Caller{Agent: "clerk", Rights: rights})
 			each(func(ns string) {
 				at := Location{Namespace: ns}
@@ -568,7 +562,7 @@ var stageDeeds = []stageDeed{
 		}
 	}},
 	{"Commit", func(ctx context.Context, t *Stage, say func(any, error)) {
-		_, err := t.Put(ctx, "work", item)
+		_, err := t.Put(ctx, "desk/work", item)
 		say(nil, err)
 		for _, dry := range []bool{true, false} {
 			done, err := t.Commit(ctx, Commit{Write: Write{DryRun: dry}})
@@ -579,12 +573,19 @@ var stageDeeds = []stageDeed{
 
 // A caller sees, and is told, in a space with a namespace that it may not read what it would be in one that never had it.
 func TestANamespaceThatMayNotBeReadIsAsIfItWereNotThere(t *testing.T) {
+	t.Run("rights to names", func(t *testing.T) { compareWorlds(t, clerk) })
+	t.Run("rights to patterns", func(t *testing.T) {
+		compareWorlds(t, Caller{Agent: "clerk", Rights: RightsTo([]string{"shelf/*"}, []string{"desk/*"})})
+	})
+}
+
+func compareWorlds(t *testing.T, reader Caller) {
 	with, without := openWorld(t, true), openWorld(t, false)
 	for _, w := range []*world{with, without} {
 		w.must(nil, w.Ready(t.Context()))
 	}
 	for _, d := range deeds {
-		got, want := with.said(d), without.said(d)
+		got, want := with.said(d, reader), without.said(d, reader)
 		for i := range min(len(got), len(want)) {
 			if got[i] != want[i] {
 				t.Errorf("%s, answer %d:\n%s\nbut without the namespace\n%s", d.method, i, got[i], want[i])
@@ -599,10 +600,10 @@ func TestANamespaceThatMayNotBeReadIsAsIfItWereNotThere(t *testing.T) {
 	}
 }
 
-// said is what the clerk is answered, as JSON.
-func (w *world) said(d deed) []string {
+// said returns a caller's answers, as JSON.
+func (w *world) said(d deed, reader Caller) []string {
 	var list []string
-	d.do(w.t.Context(), w.As(clerk), func(v any, err error) {
+	d.do(w.t.Context(), w.As(reader), func(v any, err error) {
 		var e *Error
 		if errors.As(err, &e) {
 			v = []any{v, e.Code, e.Message, e.Details}
@@ -646,13 +647,13 @@ func TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas(t *testing.T) {
 	if err := w.As(clerk).Delete(ctx, "own", Write{DryRun: true}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.As(clerk).Recall(ctx, Location{"own", "work"}, "mine", AsOf{}); err != nil {
+	if _, err := w.As(clerk).Recall(ctx, Location{"own", "desk/work"}, "mine", AsOf{}); err != nil {
 		t.Errorf("a dry run deleted the branch: %v", err)
 	}
 	if err := w.As(clerk).Delete(ctx, "own", Write{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.As(clerk).Recall(ctx, Location{"own", "work"}, "mine", AsOf{}); codeOf(err) != NotFound {
+	if _, err := w.As(clerk).Recall(ctx, Location{"own", "desk/work"}, "mine", AsOf{}); codeOf(err) != NotFound {
 		t.Errorf("the branch is still there: %v", err)
 	}
 }

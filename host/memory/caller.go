@@ -3,11 +3,14 @@ package memory
 import (
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Caller identifies who reads or writes. Every read and write of a space has one.
 type Caller struct {
 	Agent   string // the author of writes; may be empty
+	Key     string // the id of its API key; empty: it has the rights of the data directory's owner
 	Client  string // the agent's program, by its own name; may be empty
 	Session string // the program's connection; empty: none, as for stateless protocols
 	Family  string // the tool family that acts for it; empty: none
@@ -27,58 +30,97 @@ func (c Caller) author() string {
 }
 
 // AllNamespaces means every namespace, including future ones.
-const AllNamespaces = "*"
+const AllNamespaces = namespace.All
 
-// Rights are the namespaces that a caller may read and write. The zero Rights permit nothing.
+// Right is a right beside those to namespaces.
+type Right string
+
+const (
+	ToBranch           Right = "branch"      // create, fork, merge and delete branches
+	ToConfigure        Right = "config"      // change settings that families share
+	ToAdministerScopes Right = "scope.admin" // change the members and policies of scopes
+	ToAdministerSites  Right = "site.admin"  // change sites
+	ToActAs            Right = "act_as"      // name another agent as the one that acts
+)
+
+// familyRights is the prefix of rights to families.
+const familyRights = "family:"
+
+// ToUse returns the right to use a family's tools; AllFamilies means those of all families.
+func ToUse(family string) Right { return Right(familyRights + family) }
+
+// AllFamilies means every family, including future ones.
+const AllFamilies = "*"
+
+// Rights are the namespaces that a caller may read and write, as names and patterns such as "team/*", and further rights. The zero
+// Rights permit nothing.
 type Rights struct {
 	read, write []string
+	limited     bool    // to the rights in further; false: any
+	further     []Right // sorted
 }
 
 // FullRights permits everything: the rights of a data directory's owner.
 func FullRights() Rights { return RightsTo([]string{AllNamespaces}, []string{AllNamespaces}) }
 
-// RightsTo permits reading the namespaces in read and write, and writing those in write. AllNamespaces in a list means all.
+// RightsTo permits reading the namespaces in read and write, and writing those in write. AllNamespaces in a list means all, and
+// "team/*" those whose names begin with "team/".
 func RightsTo(read, write []string) Rights {
-	return Rights{read: namespaceSet(slices.Concat(read, write)), write: namespaceSet(write)}
-}
-
-// namespaceSet sorts a list, without duplicates, and with nothing beside AllNamespaces.
-func namespaceSet(list []string) []string {
-	if slices.Contains(list, AllNamespaces) {
-		return []string{AllNamespaces}
-	}
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return Rights{read: namespace.Set(slices.Concat(read, write)), write: namespace.Set(write)}
 }
 
 // ReadOnly returns r without the right to write.
-func (r Rights) ReadOnly() Rights { return Rights{read: r.read} }
+func (r Rights) ReadOnly() Rights {
+	r.write = nil
+	return r
+}
 
 // Within returns what both r and o permit.
 func (r Rights) Within(o Rights) Rights {
-	return Rights{read: common(r.read, o.read), write: common(r.write, o.write)}
-}
-
-func common(a, b []string) []string {
+	both := RightsTo(namespace.Common(r.read, o.read), namespace.Common(r.write, o.write))
 	switch {
-	case slices.Contains(a, AllNamespaces):
-		return b
-	case slices.Contains(b, AllNamespaces):
-		return a
+	case !r.limited:
+		both.limited, both.further = o.limited, o.further
+	case !o.limited:
+		both.limited, both.further = r.limited, r.further
+	default:
+		both = both.LimitedTo(slices.DeleteFunc(slices.Concat(r.further, o.further), func(right Right) bool { return !r.May(right) || !o.May(right) }))
 	}
-	return slices.DeleteFunc(slices.Clone(a), func(namespace string) bool { return !slices.Contains(b, namespace) })
+	return both
 }
 
-// MayRead reports whether a namespace may be read.
-func (r Rights) MayRead(namespace string) bool { return permits(r.read, namespace) }
-
-// MayWrite reports whether a namespace may be written.
-func (r Rights) MayWrite(namespace string) bool { return permits(r.write, namespace) }
-
-func permits(list []string, namespace string) bool {
-	return slices.Contains(list, AllNamespaces) || slices.Contains(list, namespace)
+// LimitedTo returns r with only some of the rights beside those to namespaces.
+func (r Rights) LimitedTo(further []Right) Rights {
+	further = slices.DeleteFunc(slices.Clone(further), func(right Right) bool { return !r.May(right) })
+	slices.Sort(further)
+	r.limited, r.further = true, slices.Compact(further)
+	return r
 }
+
+// Further lists the rights beside those to namespaces; for all of them, all is true and the list nil.
+func (r Rights) Further() (list []Right, all bool) {
+	if r.ReadsAnything() && !r.limited {
+		return nil, true
+	}
+	return slices.Clone(r.further), false
+}
+
+// May reports whether r has a right beside those to namespaces.
+func (r Rights) May(right Right) bool {
+	switch {
+	case !r.limited:
+		return r.ReadsAnything()
+	case slices.Contains(r.further, right):
+		return true
+	}
+	return strings.HasPrefix(string(right), familyRights) && slices.Contains(r.further, ToUse(AllFamilies))
+}
+
+// MayRead reports whether a namespace, or every namespace of a pattern, may be read.
+func (r Rights) MayRead(name string) bool { return namespace.Covers(r.read, name) }
+
+// MayWrite reports whether a namespace, or every namespace of a pattern, may be written.
+func (r Rights) MayWrite(name string) bool { return namespace.Covers(r.write, name) }
 
 // WritesNothing reports whether no namespace may be written.
 func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
@@ -86,10 +128,10 @@ func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
 // ReadsAnything reports whether any namespace may be read.
 func (r Rights) ReadsAnything() bool { return len(r.read) > 0 }
 
-// Readable lists the namespaces that may be read, sorted; for all of them, all is true and the list nil.
+// Readable lists the names and patterns of namespaces that may be read, sorted; for all of them, all is true and the list nil.
 func (r Rights) Readable() (namespaces []string, all bool) { return namespacesIn(r.read) }
 
-// Writable lists the namespaces that may be written, sorted; for all of them, all is true and the list nil.
+// Writable lists the names and patterns of namespaces that may be written, sorted; for all of them, all is true and the list nil.
 func (r Rights) Writable() (namespaces []string, all bool) { return namespacesIn(r.write) }
 
 func namespacesIn(list []string) ([]string, bool) {
@@ -106,5 +148,12 @@ func (r Rights) readsAll() bool { return r.MayRead(AllNamespaces) }
 func (r Rights) writesAll() bool { return r.MayWrite(AllNamespaces) }
 
 func (r Rights) String() string {
-	return "read " + strings.Join(r.read, ",") + " write " + strings.Join(r.write, ",")
+	text := "read " + strings.Join(r.read, ",") + " write " + strings.Join(r.write, ",")
+	if r.limited {
+		for _, right := range r.further {
+			text += " " + string(right)
+		}
+		text += " only"
+	}
+	return text
 }

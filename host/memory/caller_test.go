@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -40,6 +41,99 @@ func TestRightsPermitOnlyWhatTheyName(t *testing.T) {
 				t.Errorf("writes nothing: %t", got)
 			}
 		})
+	}
+}
+
+func TestRightsToAPatternAreRightsToItsNamespaces(t *testing.T) {
+	s := testSpace(t)
+	all := s.As(Caller{Rights: FullRights()})
+	for _, namespace := range []string{"team", "team/a", "team/b/c", "teams"} {
+		if _, err := all.Store(t.Context(), Location{Namespace: namespace}, []Item{{Key: "k", Value: json.RawMessage(`"tea"`)}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	narrow := s.As(Caller{Rights: RightsTo([]string{"team/*"}, []string{"team/b/*"})})
+	found, err := narrow.Search(t.Context(), Search{Text: "tea", K: 10})
+	if err != nil || len(found.Hits) != 2 {
+		t.Errorf("it finds %+v, %v", found.Hits, err)
+	}
+	found, err = narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{"team/b/*"}})
+	if err != nil || len(found.Hits) != 1 {
+		t.Errorf("in a narrower pattern it finds %+v, %v", found.Hits, err)
+	}
+	for _, wide := range []string{"teams/*", "team", "*"} {
+		if _, err := narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{wide}}); codeOf(err) != Denied && codeOf(err) != InvalidArgument {
+			t.Errorf("%s: %v", wide, err)
+		}
+	}
+	stage, err := narrow.Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := stage.Namespaces(t.Context()); err != nil || !slices.Equal(list, []string{"team/a", "team/b/c"}) {
+		t.Errorf("namespaces: %q, %v", list, err)
+	}
+	if list, err := stage.scanNamespaces(t.Context()); err != nil || !slices.Equal(list, []string{"team/a", "team/b/c"}) {
+		t.Errorf("namespaces by a scan: %q, %v", list, err)
+	}
+	if _, err := stage.Put(t.Context(), "team/b/new", []Item{{Key: "k", Value: json.RawMessage(`1`)}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := stage.Put(t.Context(), "team/a", []Item{{Key: "k", Value: json.RawMessage(`1`)}}); codeOf(err) != Denied {
+		t.Error(err)
+	}
+}
+
+func TestFurtherRights(t *testing.T) {
+	work := RightsTo(nil, []string{"work"})
+	some := work.LimitedTo([]Right{ToConfigure, ToUse("facts")})
+	for name, c := range map[string]struct {
+		rights Rights
+		has    []Right
+	}{
+		"zero":                 {Rights{}, nil},
+		"unlimited":            {work, []Right{ToBranch, ToConfigure, ToActAs, ToUse("facts"), ToUse("graph")}},
+		"limited":              {some, []Right{ToConfigure, ToUse("facts")}},
+		"limited to none":      {work.LimitedTo(nil), nil},
+		"never more":           {some.LimitedTo([]Right{ToBranch, ToConfigure}), []Right{ToConfigure}},
+		"read-only":            {some.ReadOnly(), []Right{ToConfigure, ToUse("facts")}},
+		"within unlimited":     {some.Within(work), []Right{ToConfigure, ToUse("facts")}},
+		"unlimited within":     {work.Within(some), []Right{ToConfigure, ToUse("facts")}},
+		"every family":         {work.LimitedTo([]Right{ToUse(AllFamilies)}), []Right{ToUse("facts"), ToUse("graph")}},
+		"one of all families":  {some.Within(work.LimitedTo([]Right{ToUse(AllFamilies)})), []Right{ToUse("facts")}},
+		"all families and one": {work.LimitedTo([]Right{ToUse(AllFamilies)}).Within(some), []Right{ToUse("facts")}},
+		"within another":       {some.Within(work.LimitedTo([]Right{ToBranch, ToConfigure})), []Right{ToConfigure}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, right := range []Right{ToBranch, ToConfigure, ToActAs, ToUse("facts"), ToUse("graph")} {
+				if got := c.rights.May(right); got != slices.Contains(c.has, right) {
+					t.Errorf("%s: %t", right, got)
+				}
+			}
+		})
+	}
+}
+
+func TestBranchesNeedTheRightToThem(t *testing.T) {
+	s := testSpace(t)
+	all := s.As(Caller{Rights: FullRights()})
+	if _, err := all.Create(t.Context(), "draft", Write{}); err != nil {
+		t.Fatal(err)
+	}
+	writer := s.As(Caller{Rights: FullRights().LimitedTo(nil)})
+	_, created := writer.Create(t.Context(), "other", Write{})
+	_, forked := writer.Fork(t.Context(), "", "other", AsOf{}, Write{})
+	_, merged := writer.Merge(t.Context(), Merge{Source: "draft"}, Write{})
+	for name, err := range map[string]error{"create": created, "fork": forked, "merge": merged, "delete": writer.Delete(t.Context(), "draft", Write{})} {
+		if codeOf(err) != Denied || !strings.Contains(err.Error(), "the right branch") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := writer.Merge(t.Context(), Merge{Source: "draft"}, Write{DryRun: true}); err != nil {
+		t.Errorf("a dry run: %v", err)
+	}
+	if _, err := writer.Store(t.Context(), Location{Branch: "draft"}, item, Write{}); err != nil {
+		t.Errorf("a write to a branch: %v", err)
 	}
 }
 

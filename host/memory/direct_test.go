@@ -64,11 +64,6 @@ func (s *Space) Feed(ctx context.Context, branch string, namespaces []string, af
 	return s.owner("").Feed(ctx, branch, namespaces, after, limit)
 }
 
-// WholeFeed is Access.WholeFeed for the owner.
-func (s *Space) WholeFeed(ctx context.Context, branch string, namespaces []string, after uint64, limit int) (Feed, error) {
-	return s.owner("").WholeFeed(ctx, branch, namespaces, after, limit)
-}
-
 // Branches is Access.Branches for the owner.
 func (s *Space) Branches(ctx context.Context) ([]Branch, error) {
 	return s.owner("").Branches(ctx)

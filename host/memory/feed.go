@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -33,7 +34,7 @@ type Notice struct {
 	Watermark uint64 // its version
 	Timestamp time.Time
 	Payload   json.RawMessage // of a family's notice; nil: none
-	Agent     string          // the author; empty: unknown. WholeFeed leaves it out
+	Agent     string          // the author; empty: unknown. feed leaves it out
 	Family    string          // its sender; empty: not a family's notice, or an old one
 }
 
@@ -95,20 +96,14 @@ func (f *Feed) keep(q FeedQuery) {
 // Feed reads the notices of a branch after a watermark, oldest first: about limit notices, never part of a
 // commit. namespaces nil means all. A branch's feed begins at its fork, and goes FeedAge back.
 func (a *Access) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
-	feed, err := a.feed(ctx, name, namespaces, after, limit, a.space.feedAge)
+	feed, err := a.feed(ctx, name, namespaces, after, limit)
 	if err != nil {
 		return Feed{}, err
 	}
 	return feed, a.space.credit(ctx, name, feed.Notices)
 }
 
-// WholeFeed is Feed as far back as the branch is kept. It is complete even if the clock is ahead.
-func (a *Access) WholeFeed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
-	return a.feed(ctx, name, namespaces, after, limit, 0)
-}
-
-// feed reads the feed up to an age; 0: any.
-func (a *Access) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int, age time.Duration) (Feed, error) {
+func (a *Access) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
 	s := a.space
 	namespaces, err := a.readable(namespaces)
 	if err != nil {
@@ -118,7 +113,11 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 	if err != nil {
 		return Feed{}, err
 	}
-	begin, err := s.feedBegin(ctx, b, age)
+	old, err := s.engine.VersionAt(ctx, s.clock().Add(-s.feedAge))
+	if err != nil {
+		return Feed{}, s.translate("read the feed", err)
+	}
+	begin, err := s.changesAfter(ctx, b, old.Version)
 	if err != nil {
 		return Feed{}, err
 	}
@@ -140,20 +139,13 @@ func (a *Access) feed(ctx context.Context, name string, namespaces []string, aft
 	return feed, s.date(ctx, feed.Notices)
 }
 
-// feedBegin returns the newest version that is too old for the feed.
-func (s *Space) feedBegin(ctx context.Context, b *lineage.Branch, age time.Duration) (uint64, error) {
-	var begin store.Point
-	if age > 0 {
-		var err error
-		if begin, err = s.engine.VersionAt(ctx, s.clock().Add(-age)); err != nil {
-			return 0, s.translate("read the feed", err)
-		}
-	}
-	_, _, err := s.engine.Changes(ctx, b.ID, begin.Version, begin.Version, 1)
+// changesAfter returns the version after which the changes of a branch can be read: after, or a later one if retention dropped those.
+func (s *Space) changesAfter(ctx context.Context, b *lineage.Branch, after uint64) (uint64, error) {
+	_, _, err := s.engine.Changes(ctx, b.ID, after, after, 1)
 	if trimmed, ok := asTrimmed(err); ok {
 		return trimmed.Floor.Version, nil
 	}
-	return begin.Version, s.translate("read the feed", err)
+	return after, s.translate("read the changes of a branch", err)
 }
 
 func notice(c store.Change) (Notice, bool) {
@@ -174,15 +166,7 @@ func notice(c store.Change) (Notice, bool) {
 }
 
 func selected(names []string, name string) bool {
-	if names == nil {
-		return true
-	}
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return names == nil || namespace.Covers(names, name)
 }
 
 // credit fills in the authors of notices.

@@ -41,7 +41,7 @@ func TestBranchesCanBeMadeAndDeletedDuringABackupAndAreErasedAfterIt(t *testing.
 	_, err = s.Store(t.Context(), Location{Branch: "side"}, []Item{{Key: "k", Value: []byte("1")}}, Write{})
 	ok(err)
 	side := slices.Max(kept(t, s))
-	release, err := s.engine.Hold(t.Context())
+	release, err := s.engine.HoldVersions(t.Context())
 	ok(err)
 	ok(s.Delete(t.Context(), "side", Write{}))
 	ok(s.WaitIdle(t.Context()))

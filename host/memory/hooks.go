@@ -74,7 +74,7 @@ type Ranking struct {
 func (s *Space) SetHooks(h Hooks) { s.hooks = h }
 
 // storing calls the hooks for a pending store or change.
-func (s *Space) storing(ctx context.Context, what Storing, w Write) (Decision, error) {
+func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decision, error) {
 	if s.hooks == nil {
 		return Decision{Items: what.Items}, nil
 	}
@@ -149,7 +149,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 		if err != nil {
 			return "", err
 		}
-		d, err := t.space.storing(ctx, Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Staged: true}, w)
+		d, err := t.space.askStoreHooks(ctx, Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Staged: true}, w)
 		if err != nil {
 			return "", err
 		}
@@ -236,7 +236,7 @@ func (t *Stage) before(ctx context.Context, sites []site) ([]*record.Record, err
 	for i, at := range sites {
 		keys[i] = at.Key
 	}
-	found, err := t.space.engine.GetAt(ctx, t.lineage(false), keys)
+	found, err := t.space.engine.GetAt(ctx, t.lineage(), keys)
 	if err != nil {
 		return nil, t.space.translate("read what is changed", err)
 	}

@@ -151,7 +151,7 @@ func (t *Stage) replaced(ctx context.Context, c Commit, sites []site) ([]*record
 		case system:
 			continue
 		case c.Proposal != "":
-			l = t.lineage(false)
+			l = t.lineage()
 		}
 		if len(keys) == 0 {
 			continue

@@ -130,7 +130,7 @@ func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 // indexed reads the index, or all memories if it is incomplete for the stage. last is the last one examined.
 func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref, err error) {
 	t, s := run.stage, run.stage.space
-	l, set := t.lineage(false), s.indexes.of(memories)
+	l, set := t.lineage(), s.indexes.of(memories)
 	var covering store.Lineage
 	if set == nil {
 		s.queueLinks()
@@ -223,7 +223,7 @@ func (run *linkRun) referring(ctx context.Context, from []Ref) (list []Ref, err 
 func (run *linkRun) peek(ctx context.Context, sites []site) ([]*record.Record, error) {
 	t := run.stage
 	found := make([]store.Entry, len(sites))
-	if err := t.fetch(ctx, false, sites, found); err != nil {
+	if err := t.fetch(ctx, sites, found); err != nil {
 		return nil, err
 	}
 	records := make([]*record.Record, len(sites))

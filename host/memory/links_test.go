@@ -121,7 +121,7 @@ func (m linkModel) compare(t *Stage, to Ref) {
 		}
 		q.After = page[len(page)-1]
 	}
-	if set := m.s.indexes.of(memories); set != nil && m.s.indexes.covering(set.Indexes[0].ID, t.lineage(false)) != nil {
+	if set := m.s.indexes.of(memories); set != nil && m.s.indexes.covering(set.Indexes[0].ID, t.lineage()) != nil {
 		m.answered++
 	}
 	if want := m.naive(t, to); !slices.Equal(got, want) {

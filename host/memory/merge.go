@@ -117,7 +117,10 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 			return err
 		}
 	}
-	return a.confine(m, w)
+	if err := a.confine(m, w); err != nil || w.DryRun {
+		return err
+	}
+	return a.hasRight(ToBranch, "merge branches")
 }
 
 // confine limits a merge to namespaces that the caller may write, and adds a note if the caller named none. A read-only

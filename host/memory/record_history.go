@@ -18,7 +18,7 @@ func (t *Stage) RecordHistory(ctx context.Context, c Collection, namespace, key 
 	if c.Unversioned {
 		return nil, 0, invalid("collection %s keeps no history: its manifest says versioned=false", c.Name)
 	}
-	lineage := t.lineage(c.PerSpace)
+	lineage := t.lineageOf(c)
 	if lineage == nil {
 		return nil, 0, nil
 	}

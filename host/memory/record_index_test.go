@@ -356,7 +356,7 @@ func (m *indexModel) compare(t *Stage, what string) {
 		reader = t.Expired()
 	}
 	if p, err := m.c.plan(namespace, q); err == nil {
-		if kept := m.s.indexes.of(m.c.Name).kept(p.index); kept != nil && m.s.indexes.covering(kept.ID, t.lineage(false)) != nil {
+		if kept := m.s.indexes.of(m.c.Name).kept(p.index); kept != nil && m.s.indexes.covering(kept.ID, t.lineage()) != nil {
 			m.answered++
 		}
 	}

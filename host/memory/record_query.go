@@ -65,7 +65,7 @@ type indexEntry struct{ name, expires string }
 // choose selects the index, or reads all records if it is incomplete for the stage.
 func (run *recordRun) choose(ctx context.Context) error {
 	t, c := run.stage, run.collection
-	lineage := t.lineage(c.PerSpace)
+	lineage := t.lineageOf(c)
 	if lineage == nil {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (run *recordRun) fetch(ctx context.Context, batch []foundRecord) ([]foundRe
 	for i, f := range batch {
 		keys[i] = run.at(f.key).Key
 	}
-	lineage := t.lineage(run.collection.PerSpace)
+	lineage := t.lineageOf(run.collection)
 	if len(keys) == 0 || lineage == nil {
 		return nil, nil
 	}

@@ -156,15 +156,23 @@ func (t *Stage) ChangesMemories() bool {
 	return len(t.events) > 0 || slices.ContainsFunc(t.order, func(at site) bool { return at.Collection == memories })
 }
 
-// lineage returns the lineage to read on one of the two branches; nil: nothing is there yet.
-func (t *Stage) lineage(system bool) store.Lineage {
-	if !system {
-		return t.branch.Lineage.At(t.version)
-	}
+// lineage returns the lineage of the stage's branch.
+func (t *Stage) lineage() store.Lineage { return t.branch.Lineage.At(t.version) }
+
+// systemLineage returns the lineage of the system branch; nil: it is not made yet.
+func (t *Stage) systemLineage() store.Lineage {
 	if b := t.space.catalogue.System(); b != nil {
 		return b.Lineage.At(t.version)
 	}
 	return nil
+}
+
+// lineageOf returns the lineage to read a collection on; nil: nothing is there yet.
+func (t *Stage) lineageOf(c Collection) store.Lineage {
+	if c.PerSpace {
+		return t.systemLineage()
+	}
+	return t.lineage()
 }
 
 // current reads entries as the stage sees them, its changes included. A nil record is missing.
@@ -176,10 +184,8 @@ func (t *Stage) current(ctx context.Context, sites []site) ([]*record.Record, []
 		return nil, nil, err
 	}
 	found := make([]store.Entry, len(sites))
-	for _, system := range []bool{false, true} {
-		if err := t.fetch(ctx, system, sites, found); err != nil {
-			return nil, nil, err
-		}
+	if err := t.fetch(ctx, sites, found); err != nil {
+		return nil, nil, err
 	}
 	records := make([]*record.Record, len(sites))
 	for i, at := range sites {
@@ -197,29 +203,48 @@ func (t *Stage) current(ctx context.Context, sites []site) ([]*record.Record, []
 	return records, found, nil
 }
 
-// fetch reads the unchanged ones of the sites on one of the branches.
-func (t *Stage) fetch(ctx context.Context, system bool, sites []site, found []store.Entry) error {
-	var keys []store.Key
-	var places []int
+// fetch reads the sites that the stage did not change, into found.
+func (t *Stage) fetch(ctx context.Context, sites []site, found []store.Entry) error {
+	var own, system unread
 	for i, at := range sites {
-		if _, staged := t.changed[at]; at.system != system || staged {
+		if _, staged := t.changed[at]; staged {
 			continue
 		}
-		if keys == nil {
-			keys, places = make([]store.Key, 0, len(sites)), make([]int, 0, len(sites))
+		of := &own
+		if at.system {
+			of = &system
 		}
-		keys, places = append(keys, at.Key), append(places, i)
+		of.add(at.Key, i, len(sites))
 	}
-	lineage := t.lineage(system)
-	if len(keys) == 0 || lineage == nil {
+	if err := t.read(ctx, t.lineage(), own, found); err != nil {
+		return err
+	}
+	return t.read(ctx, t.systemLineage(), system, found)
+}
+
+// unread are keys of a branch that are to be read, each with the index of its entry in the result.
+type unread struct {
+	keys    []store.Key
+	indexes []int
+}
+
+func (u *unread) add(k store.Key, index, most int) {
+	if u.keys == nil {
+		u.keys, u.indexes = make([]store.Key, 0, most), make([]int, 0, most)
+	}
+	u.keys, u.indexes = append(u.keys, k), append(u.indexes, index)
+}
+
+func (t *Stage) read(ctx context.Context, l store.Lineage, u unread, found []store.Entry) error {
+	if len(u.keys) == 0 || l == nil {
 		return nil
 	}
-	entries, err := t.space.engine.GetAt(ctx, lineage, keys)
+	entries, err := t.space.engine.GetAt(ctx, l, u.keys)
 	if err != nil {
 		return t.space.translate("read", err)
 	}
 	for i, e := range entries {
-		found[places[i]] = e
+		found[u.indexes[i]] = e
 	}
 	return nil
 }
@@ -306,25 +331,25 @@ type stagedEntry struct {
 	point  store.Point
 }
 
-// list reads at most limit entries in the order of their keys, after the key after. next is the after of the next page.
-func (t *Stage) list(ctx context.Context, system bool, namespace, collection, prefix, after string, limit int) (list []stagedEntry, next string, err error) {
+// list reads at most limit entries of a collection in the order of their keys, after the key after. next is the after of the next page.
+func (t *Stage) list(ctx context.Context, c Collection, namespace, prefix, after string, limit int) (list []stagedEntry, next string, err error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, "", t.exhausted("entries are read", t.space.limits.StageReads)
 	}
-	r := store.Range{Namespace: namespace, Collection: collection, Prefix: prefix}
+	r := store.Range{Namespace: namespace, Collection: c.Name, Prefix: prefix}
 	if after != "" {
 		r.From = after + "\x00"
 	}
 	limit = t.space.page(limit)
-	if lineage := t.lineage(system); lineage != nil {
+	if lineage := t.lineageOf(c); lineage != nil {
 		v := view{branch: t.branch, lineage: lineage, now: t.now}
-		list, err = scan(ctx, t.space, v, r, limit+1, func(e store.Entry) (*stagedEntry, error) { return t.listed(system, e) })
+		list, err = scan(ctx, t.space, v, r, limit+1, func(e store.Entry) (*stagedEntry, error) { return t.listed(site{c.PerSpace, e.Key}, e) })
 		if err != nil {
 			return nil, "", t.space.translate("list", err)
 		}
 	}
 	for _, at := range t.order {
-		in := at.system == system && at.Namespace == namespace && at.Collection == collection && strings.HasPrefix(at.Name, prefix)
+		in := at.system == c.PerSpace && at.Namespace == namespace && at.Collection == c.Name && strings.HasPrefix(at.Name, prefix)
 		if in && at.Name > after && t.changed[at] != nil {
 			list = append(list, stagedEntry{site: at, record: *t.changed[at]})
 		}
@@ -342,8 +367,7 @@ func (t *Stage) list(ctx context.Context, system bool, namespace, collection, pr
 }
 
 // listed returns an entry of a listing, unless the stage changed it: list adds those.
-func (t *Stage) listed(system bool, e store.Entry) (*stagedEntry, error) {
-	at := site{system, e.Key}
+func (t *Stage) listed(at site, e store.Entry) (*stagedEntry, error) {
 	if _, staged := t.changed[at]; staged {
 		return nil, nil
 	}

@@ -270,7 +270,7 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	if err := t.proposable(c); err != nil {
 		return store.Point{}, false, err
 	}
-	front := t.lineage(false)
+	front := t.lineage()
 	if len(front) == 0 {
 		return store.Point{}, false, invalid("branch %q has no past to stand on", t.branch.Name)
 	}

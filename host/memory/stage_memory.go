@@ -129,7 +129,7 @@ func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit
 	if err != nil {
 		return nil, "", err
 	}
-	found, next, err := t.list(ctx, false, namespace, memories, prefix, after, limit)
+	found, next, err := t.list(ctx, Collection{Name: memories}, namespace, prefix, after, limit)
 	for _, l := range found {
 		list = append(list, memoryOf(store.Entry{Key: l.Key, Point: l.point}, l.record))
 	}
@@ -411,7 +411,7 @@ func (t *Stage) Touch(ctx context.Context, namespace string, keys []string, acce
 		return 0, err
 	}
 	sites, found := memorySites(namespace, keys), make([]store.Entry, len(keys))
-	if err := t.fetch(ctx, false, sites, found); err != nil { // not as a read: counting must cause no conflict
+	if err := t.fetch(ctx, sites, found); err != nil { // not as a read: counting must cause no conflict
 		return 0, err
 	}
 	for i, at := range sites {
@@ -471,7 +471,7 @@ func (t *Stage) LogNumbered(ctx context.Context, namespace, event string, data j
 		return 0, err
 	}
 	namespace = t.events[len(t.events)-1].namespace
-	last, err := t.space.lastEvent(ctx, t.lineage(false), namespace)
+	last, err := t.space.lastEvent(ctx, t.lineage(), namespace)
 	if err != nil {
 		return 0, err
 	}
@@ -492,7 +492,7 @@ func (t *Stage) Count(ctx context.Context, namespace string) (kept, logged int, 
 	if err != nil {
 		return 0, 0, err
 	}
-	v := view{branch: t.branch, lineage: t.lineage(false), version: t.version, now: t.now}
+	v := view{branch: t.branch, lineage: t.lineage(), version: t.version, now: t.now}
 	if kept, err = t.space.count(ctx, v, namespace, memories); err != nil {
 		return 0, 0, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -58,7 +59,7 @@ func (t *Stage) CountTerms(ctx context.Context, c Collection, namespaces, terms 
 func (t *Stage) counted(c Collection) store.Lineage {
 	switch b := t.space.catalogue.System(); {
 	case !t.at.IsNow():
-		return t.lineage(c.PerSpace)
+		return t.lineageOf(c)
 	case !c.PerSpace:
 		return t.branch.Lineage
 	case b != nil:
@@ -134,12 +135,13 @@ const mostScanned = 500_000
 // Namespaces lists the namespaces with memories on the branch, sorted, expired memories included. While the index is behind,
 // it scans all entries.
 func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
-	if permitted, all := t.access.caller.Rights.Readable(); !all {
+	permitted, all := t.access.caller.Rights.Readable()
+	if !all && !slices.ContainsFunc(permitted, namespace.IsPattern) {
 		return t.inUse(ctx, permitted)
 	}
 	if t.space.covers(ctx, t.version) && t.space.stillLive(t.branch) {
-		v := view{branch: t.branch, lineage: t.lineage(false), now: t.now}
-		list, err := t.space.index.Namespaces(ctx, v.search(nil, memories))
+		v := view{branch: t.branch, lineage: t.lineage(), now: t.now}
+		list, err := t.space.index.Namespaces(ctx, v.search(permitted, memories))
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
@@ -152,12 +154,12 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 // scanNamespaces finds namespaces by a scan of all entries.
 func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 	scanned := 0
-	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(false), store.Range{}, fillPage) {
+	for page, err := range store.Pages(ctx, t.space.engine.ScanAt, t.lineage(), store.Range{}, fillPage) {
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
 		for _, e := range page {
-			if e.Collection != memories || len(list) > 0 && list[len(list)-1] == e.Namespace {
+			if e.Collection != memories || len(list) > 0 && list[len(list)-1] == e.Namespace || !t.access.caller.Rights.MayRead(e.Namespace) {
 				continue
 			}
 			r, err := record.Decode(e)
@@ -179,7 +181,7 @@ func (t *Stage) scanNamespaces(ctx context.Context) (list []string, err error) {
 func (t *Stage) inUse(ctx context.Context, namespaces []string) ([]string, error) {
 	var list []string
 	for _, namespace := range namespaces {
-		found, _, err := t.space.engine.ScanAt(ctx, t.lineage(false), store.Range{Namespace: namespace, Collection: memories}, "", 1)
+		found, _, err := t.space.engine.ScanAt(ctx, t.lineage(), store.Range{Namespace: namespace, Collection: memories}, "", 1)
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}

@@ -63,7 +63,7 @@ func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix
 	if err := t.present(c); err != nil {
 		return nil, "", err
 	}
-	found, next, err := t.list(ctx, c.PerSpace, namespace, c.Name, prefix, after, limit)
+	found, next, err := t.list(ctx, c, namespace, prefix, after, limit)
 	for _, l := range found {
 		list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time, l.record.ExpiresAt(), false})
 	}
@@ -243,7 +243,7 @@ func (t *Stage) AppendRecord(ctx context.Context, c Collection, namespace string
 // lastSequence returns the greatest sequence number in a collection, including staged ones.
 func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string) (last uint64, err error) {
 	r := store.Range{Namespace: namespace, Collection: c.Name, Reverse: true}
-	if lineage := t.lineage(c.PerSpace); lineage != nil {
+	if lineage := t.lineageOf(c); lineage != nil {
 		entries, _, err := t.space.engine.ScanAt(ctx, lineage, r, "", 1)
 		if err != nil {
 			return 0, t.space.translate("append", err)
@@ -272,7 +272,7 @@ func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]Re
 	if err := t.access.checkSearch(&q); err != nil {
 		return nil, 0, err
 	}
-	return t.space.searchRecords(ctx, t.lineage(c.PerSpace), t.branch, t.now, c, q)
+	return t.space.searchRecords(ctx, t.lineageOf(c), t.branch, t.now, c, q)
 }
 
 // RecordHit is a hit of a record search.

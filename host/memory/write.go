@@ -138,7 +138,7 @@ func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 
 // store calls the hooks, once, and stores the resulting items, which were checked before.
 func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
-	d, err := a.space.storing(ctx, Storing{Location: p, Change: ChangeStore, Items: named(items, keys)}, w)
+	d, err := a.space.askStoreHooks(ctx, Storing{Location: p, Change: ChangeStore, Items: named(items, keys)}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +328,7 @@ func (a *Access) askAbout(ctx context.Context, b *lineage.Branch, p Location, c 
 	if err != nil {
 		return "", err
 	}
-	d, err := a.space.storing(ctx, Storing{Location: p, Change: c, Items: items}, w)
+	d, err := a.space.askStoreHooks(ctx, Storing{Location: p, Change: c, Items: items}, w)
 	return d.Proposal, err
 }
 

@@ -63,7 +63,7 @@ func (a *Access) Written(ctx context.Context, q WrittenQuery) (Written, error) {
 	if err != nil || b == nil {
 		return Written{Upto: q.After}, err
 	}
-	begin, err := s.feedBegin(ctx, b, 0)
+	begin, err := s.changesAfter(ctx, b, 0)
 	if err != nil {
 		return Written{}, err
 	}

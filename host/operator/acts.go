@@ -55,6 +55,11 @@ const (
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
 
+	listKeys  act[none, KeyList]         = "keys"
+	createKey act[KeyRequest, IssuedKey] = "key-create"
+	revokeKey act[KeyID, Key]            = "key-revoke"
+	deleteKey act[KeyID, Key]            = "key-delete"
+
 	listSettings    act[SettingQuery, []Setting]          = "settings"
 	changeSettings  act[SettingChanges, []SettingChanged] = "settings-change"
 	settingHistory  act[SettingKey, SettingHistory]       = "setting-history"
@@ -76,6 +81,8 @@ func table(o Operator) []served {
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(),
+
+		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
 
 		listSettings.by(o.Settings), changeSettings.by(o.ChangeSettings), settingHistory.by(o.SettingHistory), rollBackSetting.by(o.RollBackSetting),
 	}

@@ -190,3 +190,21 @@ func (c *Client) SettingHistory(ctx context.Context, k SettingKey) (SettingHisto
 func (c *Client) RollBackSetting(ctx context.Context, k SettingKey) (SettingChanged, error) {
 	return call(ctx, c, rollBackSetting, k)
 }
+
+// Keys implements Operator.
+func (c *Client) Keys(ctx context.Context) (KeyList, error) { return ask(ctx, c, listKeys) }
+
+// CreateKey implements Operator.
+func (c *Client) CreateKey(ctx context.Context, r KeyRequest) (IssuedKey, error) {
+	return call(ctx, c, createKey, r)
+}
+
+// RevokeKey implements Operator.
+func (c *Client) RevokeKey(ctx context.Context, r KeyID) (Key, error) {
+	return call(ctx, c, revokeKey, r)
+}
+
+// DeleteKey implements Operator.
+func (c *Client) DeleteKey(ctx context.Context, r KeyID) (Key, error) {
+	return call(ctx, c, deleteKey, r)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/portable"
@@ -27,6 +28,7 @@ type Operator interface {
 	Copies
 	Embedders
 	Families
+	Keys
 	Settings
 }
 
@@ -60,6 +62,14 @@ type Embedders interface {
 	RegenerateEmbedder(ctx context.Context, r EmbedderName) error
 	RemoveEmbedder(ctx context.Context, r EmbedderName) error
 	ChooseEmbedder(ctx context.Context, c EmbedderChoice) error
+}
+
+// Keys manages API keys.
+type Keys interface {
+	Keys(ctx context.Context) (KeyList, error)
+	CreateKey(ctx context.Context, r KeyRequest) (IssuedKey, error)
+	RevokeKey(ctx context.Context, r KeyID) (Key, error)
+	DeleteKey(ctx context.Context, r KeyID) (Key, error)
 }
 
 // Families manages tool families, and the endpoints outside that they may reach.
@@ -119,6 +129,7 @@ type (
 	GrantRequest  = family.GrantRequest
 	HookOn        = registry.On
 	Capability    = registry.Capability
+	Work          = registry.Work
 	Endpoint      = registry.Endpoint
 
 	Setting        = family.Setting
@@ -132,6 +143,43 @@ type (
 	SettingChanged = config.Changed
 	SettingVersion = config.Version
 )
+
+// The parts of a family's work.
+const (
+	Calls = registry.Calls
+	Jobs  = registry.Jobs
+)
+
+// Key is an API key without its secret, and Right what its holder may do.
+type (
+	Key   = keys.Key
+	Right = memory.Right
+)
+
+// KeyRequest asks for a key.
+type KeyRequest struct {
+	Agent      string   `json:"agent"`
+	Namespaces []string `json:"namespaces"`
+	Rights     []Right  `json:"rights"`
+	Expires    string   `json:"expires,omitempty"` // a duration, a date or an instant; empty: never
+}
+
+// IssuedKey is a new key with its secret, which is not kept.
+type IssuedKey struct {
+	Key
+	Secret string `json:"secret"`
+}
+
+// KeyID names a key.
+type KeyID struct {
+	ID string `json:"id"`
+}
+
+// KeyList is all keys, oldest first.
+type KeyList struct {
+	Required bool  `json:"required"` // clients without a key are refused
+	Keys     []Key `json:"keys"`
+}
 
 // Health is how a server is.
 type Health struct {

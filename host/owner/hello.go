@@ -24,6 +24,7 @@ type Hello struct {
 	Namespace string   `json:"namespace,omitempty"`
 	Branch    string   `json:"branch,omitempty"`
 	Agent     string   `json:"agent,omitempty"`
+	Key       string   `json:"key,omitempty"` // an API key, whose agent and rights the session has
 	ReadOnly  bool     `json:"read_only,omitempty"`
 	Profile   string   `json:"profile,omitempty"`  // which tools are listed
 	Families  []string `json:"families,omitempty"` // listed from the start

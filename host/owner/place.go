@@ -21,6 +21,9 @@ func LockPath(dir string) string { return filepath.Join(dir, "owner.lock") }
 // TokenPath returns the file with the token of HTTP clients.
 func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 
+// KeysPath returns the file of the API keys.
+func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
+
 // LogPath returns the log file of owners started on demand.
 func LogPath(dir string) string { return filepath.Join(dir, "owner.log") }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Everything is the scope that covers everything of a kind.
@@ -26,28 +27,35 @@ type Rights interface {
 type Grant struct {
 	Name  abi.Capability
 	Scope []string // empty if the capability has none
+	// Elsewhere is the only work in which it holds, which the call is no part of; empty: it holds.
+	Elsewhere string
 }
 
 // Powers are the powers of one call of a family: what its manifest asks for, the operator granted, and its caller has the rights
 // to. The zero Powers allow nothing.
 type Powers struct {
-	family  string
-	allowed map[abi.Capability][]string // scopes; nil if the capability has none
-	asked   map[abi.Capability][]string
-	granted map[abi.Capability][]string
-	rights  Rights // of the caller
+	family    string
+	allowed   map[abi.Capability][]string // scopes; nil if the capability has none
+	asked     map[abi.Capability][]string
+	granted   map[abi.Capability][]string
+	elsewhere map[abi.Capability]string // the only work in which it holds
+	rights    Rights                    // of the caller
 }
 
 // Of returns the powers of a call of a family.
 func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powers {
-	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{}, rights: rights}
+	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{},
+		elsewhere: map[abi.Capability]string{}, rights: rights}
 	for _, g := range granted {
 		p.granted[g.Name] = append(p.granted[g.Name], g.Scope...)
+		if g.Elsewhere != "" {
+			p.elsewhere[g.Name] = g.Elsewhere
+		}
 	}
 	for _, a := range asked {
 		p.asked[a.Name] = append(p.asked[a.Name], a.Scope...)
 		for _, g := range granted {
-			if g.Name != a.Name || p.readOnly() && writes(a.Name) {
+			if g.Name != a.Name || g.Elsewhere != "" || p.readOnly() && Writes(a.Name) {
 				continue
 			}
 			scope := p.withinCaller(a.Name, Common(a.Scope, g.Scope))
@@ -65,8 +73,8 @@ func (p Powers) readOnly() bool {
 	return !all && len(writable) == 0
 }
 
-// writes reports whether a capability changes something that a read-only caller must not change.
-func writes(c abi.Capability) bool {
+// Writes reports whether a capability changes something that a read-only caller must not change.
+func Writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
 		abi.CanConfigWrite, abi.CanConfigShared, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount, abi.CanFeedKind, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
@@ -76,15 +84,7 @@ func writes(c abi.Capability) bool {
 }
 
 // Common intersects two scopes.
-func Common(a, b []string) []string {
-	switch {
-	case slices.Contains(a, Everything):
-		return b
-	case slices.Contains(b, Everything):
-		return a
-	}
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
-}
+func Common(a, b []string) []string { return namespace.Common(a, b) }
 
 // withinCaller returns the part of a scope that the caller has a right to: to write it, if the capability does.
 func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
@@ -92,7 +92,7 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 		return scope
 	}
 	of := p.rights.Readable
-	if writes(c) {
+	if Writes(c) {
 		of = p.rights.Writable
 	}
 	namespaces, all := of()
@@ -104,7 +104,7 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 
 // callerMay reports whether the caller has the right to a namespace that a capability needs.
 func (p Powers) callerMay(c abi.Capability, namespace string) bool {
-	if writes(c) {
+	if Writes(c) {
 		return p.rights.MayWrite(namespace)
 	}
 	return p.rights.MayRead(namespace)
@@ -119,7 +119,7 @@ func (p Powers) Has(c abi.Capability) bool {
 // Allows reports whether the capability covers a name; an empty name is for capabilities without a scope.
 func (p Powers) Allows(c abi.Capability, name string) bool {
 	scope, ok := p.allowed[c]
-	return ok && (c.Scope() == "none" || slices.Contains(scope, Everything) || slices.Contains(scope, name))
+	return ok && (c.Scope() == "none" || namespace.Covers(scope, name))
 }
 
 // Check is Allows with a reason, for the guest and for readers of its log.
@@ -137,7 +137,7 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	switch {
 	case !inManifest || !covers(c, asked, name):
 		e.Message = fmt.Sprintf("%s is not in the manifest of family %s", what, p.family)
-	case p.readOnly() && writes(c):
+	case p.readOnly() && Writes(c):
 		e.Message = fmt.Sprintf("%s is denied, because the caller or the tool is read-only", what)
 	case name != "" && c.Scope() == "namespaces" && !p.callerMay(c, name) && p.rights.MayRead(name):
 		e.Message = fmt.Sprintf("%s is denied, because the caller may only read the namespace", what)
@@ -145,6 +145,9 @@ func (p Powers) Check(c abi.Capability, name string) error {
 		e.Message = fmt.Sprintf("%s is denied, because the caller has no access to the namespace", what)
 	case !wasGranted || !covers(c, granted, name):
 		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))
+	case p.elsewhere[c] != "":
+		e.Message = fmt.Sprintf("%s was granted to family %s for its %s alone: an operator can grant it for all of its work, with: alcove family grant %s %s",
+			what, p.family, p.elsewhere[c], p.family, restated(c, granted))
 	default:
 		e.Message = fmt.Sprintf("%s is beyond what the manifest of family %s asks for, what it was granted, or what its caller may do", what, p.family)
 	}
@@ -153,7 +156,7 @@ func (p Powers) Check(c abi.Capability, name string) error {
 
 // covers reports whether a scope contains a name; without a name, whether there is a scope.
 func covers(c abi.Capability, scope []string, name string) bool {
-	return c.Scope() == "none" || slices.Contains(scope, Everything) || name == "" && len(scope) > 0 || name != "" && slices.Contains(scope, name)
+	return c.Scope() == "none" || namespace.Covers(scope, Everything) || name == "" && len(scope) > 0 || name != "" && namespace.Covers(scope, name)
 }
 
 // scopeForm matches valid names of a scope. Guests send any; an operator must never be shown an invalid one to type.
@@ -164,7 +167,15 @@ func wanted(c abi.Capability, granted []string, name string) string {
 	if c.Scope() == "none" || !scopeForm.MatchString(name) {
 		return string(c) // for all that the manifest asks for
 	}
-	return string(c) + "=" + strings.Join(append(slices.Clone(granted), name), ",")
+	return restated(c, append(slices.Clone(granted), name))
+}
+
+// restated formats a capability as it is granted.
+func restated(c abi.Capability, granted []string) string {
+	if c.Scope() == "none" {
+		return string(c)
+	}
+	return string(c) + "=" + strings.Join(granted, ",")
 }
 
 // Scope returns the scope of a capability; ["*"] for everything of its kind, and nothing if it is not held.
@@ -175,7 +186,7 @@ func (p Powers) List() []Grant {
 	var list []Grant
 	for _, c := range abi.Capabilities() {
 		if scope, ok := p.allowed[c]; ok {
-			list = append(list, Grant{c, slices.Clone(scope)})
+			list = append(list, Grant{Name: c, Scope: slices.Clone(scope)})
 		}
 	}
 	return list

@@ -38,7 +38,7 @@ func TestPowersAreWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 			asked = []abi.Request{{Name: read, Scope: c.asked}}
 		}
 		if c.granted != nil {
-			granted = []Grant{{read, c.granted}}
+			granted = []Grant{{Name: read, Scope: c.granted}}
 		}
 		if got := Of("notes", asked, granted, c.rights).Allows(read, c.namespace); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
@@ -54,7 +54,7 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 		if c.Scope() != "none" {
 			scope = []string{"*"}
 		}
-		asked, granted = append(asked, abi.Request{Name: c, Scope: scope}), append(granted, Grant{c, scope})
+		asked, granted = append(asked, abi.Request{Name: c, Scope: scope}), append(granted, Grant{Name: c, Scope: scope})
 	}
 	all, reading := Of("notes", asked, granted, memory.FullRights()), Of("notes", asked, granted, memory.FullRights().ReadOnly())
 	if len(all.List()) != len(abi.Capabilities()) {
@@ -71,7 +71,7 @@ func TestACallerWhoMayOnlyReadGivesNoPowerToWrite(t *testing.T) {
 
 func TestACapabilityThatWritesNeedsTheRightToWrite(t *testing.T) {
 	asked := []abi.Request{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanMemoryWrite, Scope: []string{"*"}}}
-	granted := []Grant{{abi.CanMemoryRead, []string{"*"}}, {abi.CanMemoryWrite, []string{"*"}}}
+	granted := []Grant{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanMemoryWrite, Scope: []string{"*"}}}
 	p := Of("notes", asked, granted, memory.RightsTo([]string{"shared"}, []string{"own"}))
 	for _, c := range []struct {
 		capability abi.Capability
@@ -93,8 +93,8 @@ func TestACapabilityThatWritesNeedsTheRightToWrite(t *testing.T) {
 func TestADenialSaysWhoseItIsAndHowItIsMended(t *testing.T) {
 	read, write := abi.CanMemoryRead, abi.CanMemoryWrite
 	asked := []abi.Request{{Name: write, Scope: []string{"a", "b", "c"}}, {Name: read, Scope: []string{"*"}}, {Name: abi.CanJob}}
-	granted := []Grant{{write, []string{"a", "c"}}}
-	all := []Grant{{write, []string{"*"}}, {read, []string{"*"}}}
+	granted := []Grant{{Name: write, Scope: []string{"a", "c"}}}
+	all := []Grant{{Name: write, Scope: []string{"*"}}, {Name: read, Scope: []string{"*"}}}
 	for want, err := range map[string]error{
 		"memory.write for d is not in the manifest of family notes":                                                                 Of("notes", asked, all, memory.FullRights()).Check(write, "d"),
 		"log.read is not in the manifest of family notes":                                                                           Of("notes", asked, all, memory.FullRights()).Check(abi.CanLogRead, ""),

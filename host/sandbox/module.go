@@ -93,7 +93,11 @@ func (m *Module) call(nested context.Context, r Request, limits abi.Limits) (*Re
 	c.deadline, c.began = began+millis(limits.WallMS), began
 	c.host, c.request = r.Host, r.Payload
 	result, healthy := m.serve(i, c, r)
-	m.checkIn(i, healthy && i.reset())
+	if healthy && i.reset() {
+		m.checkIn(i)
+	} else {
+		m.discard(i)
+	}
 	return result, nil
 }
 
@@ -179,12 +183,8 @@ func (m *Module) checkOut(ctx context.Context, limits abi.Limits) (*instance, *R
 	return i, result, err
 }
 
-// checkIn returns an instance to the pool if it can serve again.
-func (m *Module) checkIn(i *instance, again bool) {
-	if !again {
-		m.discard(i)
-		return
-	}
+// checkIn returns an instance that can serve again to the pool.
+func (m *Module) checkIn(i *instance) {
 	for _, old := range m.sandbox.pool.put(i) {
 		old.close()
 	}

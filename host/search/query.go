@@ -73,24 +73,25 @@ func (x *Index) understand(view View, q Query) question {
 
 // ranking scores one query.
 type ranking struct {
-	index    *Index
-	view     View
-	visible  *visible
-	query    Query
-	now      int64 // µs
-	asked    question
-	test     *Test
-	filtered bool // documents must be tested one by one
-	total    sum
-	leaves   []*leaf
-	leafOf   map[uint32]*leaf // by part
-	norms    map[string]*norm // by collection if their parameters differ; else under ""
-	keepAll  bool             // every match is kept, not only the best
-	best     heap
-	matches  int
-	others   []candidate        // without a matching term, scored by their neighbours
-	given    map[uint32]float64 // scores from neighbouring turns, by row
-	date     day
+	index      *Index
+	view       View
+	visible    *visible
+	query      Query
+	now        int64 // µs
+	asked      question
+	test       *Test
+	filtered   bool // documents must be tested one by one
+	onlyActive bool // the filter admits the state active alone
+	total      sum
+	leaves     []*leaf
+	leafOf     map[uint32]*leaf // by part
+	norms      map[string]*norm // by collection if their parameters differ; else under ""
+	keepAll    bool             // every match is kept, not only the best
+	best       heap
+	matches    int
+	others     []candidate        // without a matching term, scored by their neighbours
+	given      map[uint32]float64 // scores from neighbouring turns, by row
+	date       day
 }
 
 // leaf is a searched part.
@@ -120,8 +121,8 @@ type match struct {
 // newRanking prepares the ranking of a view. The caller holds mu for reading as long as it uses the ranking.
 func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
 	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), test: q.filter().At(view.Now), leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
-	onlyActive := slices.Equal(r.test.filter.States, []string{Active})
-	r.filtered = !onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
+	r.onlyActive = slices.Equal(r.test.filter.States, []string{Active})
+	r.filtered = !r.onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
 	x.cacheMu.Lock()
 	r.visible = x.view(view.Lineage)
 	chosen := x.choose(r.visible, view)
@@ -137,7 +138,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.hasSubstitutes() || q.selected != nil
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
-		r.prepareLeaf(l, onlyActive)
+		r.prepareLeaf(l)
 	}
 	if err := r.countFound(ctx); err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 }
 
 // prepareLeaf computes the leaf's bitsets: documents that statistics count, and possible hits.
-func (r *ranking) prepareLeaf(l *leaf, onlyActive bool) {
+func (r *ranking) prepareLeaf(l *leaf) {
 	l.active, l.matching, l.own = l.picked.active, l.picked.all, true
 	r.index.eachExpired(l.part, r.now, func(local uint32) {
 		if !l.picked.all.has(local) {
@@ -163,7 +164,7 @@ func (r *ranking) prepareLeaf(l *leaf, onlyActive bool) {
 		l.matching.remove(local)
 	})
 	l.whole = l.own && l.picked.count == l.part.docs()
-	if onlyActive {
+	if r.onlyActive {
 		l.matching = l.active
 	}
 	for _, c := range r.asked.conditions {

@@ -40,7 +40,7 @@ const Active = "active"
 // statistics cover the view's active documents alone, so results equal those of an index that only ever held that view.
 type View struct {
 	Lineage     store.Lineage
-	Namespaces  []string // nil: all
+	Namespaces  []string // names and patterns such as "team/*"; nil: all
 	Collections []string // nil: all
 	Now         time.Time
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -36,23 +37,27 @@ func (v *visible) replace(x *Index, before, after uint32) {
 	}
 	if before != none {
 		v.rows.remove(before)
-		v.count(x, before, -1)
+		r := v.count(x, before, -1)
+		for _, s := range v.selections {
+			s.remove(x, r)
+		}
 	}
 	if after != none {
 		v.rows.add(after)
-		v.count(x, after, 1)
+		r := v.count(x, after, 1)
+		for _, s := range v.selections {
+			s.add(x, r)
+		}
 	}
 }
 
-func (v *visible) count(x *Index, number uint32, sign int) {
+func (v *visible) count(x *Index, number uint32, sign int) *row {
 	r := x.table.row(number)
 	v.sums[r.facet] = v.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
 	if x.table.turnOf(r) != nil {
 		v.turns += sign
 	}
-	for _, s := range v.selections {
-		s.change(x, r, sign > 0)
-	}
+	return r
 }
 
 // sees reports whether the view includes a version of a branch.
@@ -206,7 +211,7 @@ func (s *selection) pick(x *Index, v *visible, p *part) *picked {
 		if number == none || !v.rows.has(number) {
 			continue
 		}
-		picked.change(s.of(x, x.table.row(number).facet), uint32(local), true)
+		picked.add(s.of(x, x.table.row(number).facet), uint32(local))
 	}
 	return picked
 }
@@ -221,27 +226,33 @@ func (s *selection) of(x *Index, number uint32) choice {
 	return s.facets[number]
 }
 
-// change adds or removes a document.
-func (s *selection) change(x *Index, r *row, visible bool) {
+func (s *selection) add(x *Index, r *row) {
 	if p := s.parts[r.part]; p != nil {
-		p.change(s.of(x, r.facet), r.local, visible)
+		p.add(s.of(x, r.facet), r.local)
 	}
 }
 
-func (p *picked) change(c choice, local uint32, visible bool) {
-	switch {
-	case !c.selected:
+func (s *selection) remove(x *Index, r *row) {
+	if p := s.parts[r.part]; p != nil && s.of(x, r.facet).selected {
+		p.remove(r.local)
+	}
+}
+
+func (p *picked) add(c choice, local uint32) {
+	if !c.selected {
 		return
-	case visible:
-		p.all.add(local)
-		if c.active && p.active.add(local) {
-			p.count++
-		}
-	default:
-		p.all.remove(local)
-		if p.active.remove(local) {
-			p.count--
-		}
+	}
+	p.all.add(local)
+	if c.active && p.active.add(local) {
+		p.count++
+	}
+	p.found = nil
+}
+
+func (p *picked) remove(local uint32) {
+	p.all.remove(local)
+	if p.active.remove(local) {
+		p.count--
 	}
 	p.found = nil
 }
@@ -255,8 +266,8 @@ func (x *Index) forgetPart(id uint32) {
 	}
 }
 
-func (v View) selects(namespace, collection string) bool {
-	return (v.Namespaces == nil || slices.Contains(v.Namespaces, namespace)) &&
+func (v View) selects(in, collection string) bool {
+	return (v.Namespaces == nil || namespace.Covers(v.Namespaces, in)) &&
 		(v.Collections == nil || slices.Contains(v.Collections, collection))
 }
 

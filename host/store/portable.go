@@ -12,19 +12,19 @@ type PortableEngine interface {
 type Portable interface {
 	// History returns the incarnations that wrote the space.
 	History(ctx context.Context) (History, error)
-	// Hold prevents drops of old versions (see HeldError) for a limited time or until release is called. It waits for
+	// HoldVersions prevents drops of old versions (see HeldError) for a limited time or until release is called. It waits for
 	// running drops. Callers hold before they choose the version to dump at.
-	Hold(ctx context.Context) (release func(), err error)
+	HoldVersions(ctx context.Context) (release func(), err error)
 	// Dump yields the pieces of the space at a version in the order that a Loader expects: the branches, points
 	// ascending with their notes, then per branch its state, its entries (keys in order, newest version first) and its counters. With
 	// since > 0 it yields only newer and purged data, to be loaded after a dump at that version. Commits continue; a trim
-	// or reclaim without a Hold ends the dump with ErrChanged.
+	// or reclaim without HoldVersions ends the dump with ErrChanged.
 	Dump(ctx context.Context, since, at uint64, yield func(Piece) error) error
 	// DumpRuns is Dump in runs (see ReadRun) of about a megabyte. Each is appended to the slice that begin returns, and
 	// passed to end.
 	DumpRuns(ctx context.Context, since, at uint64, begin func() ([]byte, error), end func(run []byte, pieces int) error) error
-	// WaitTurn waits briefly until no commit is being written, so that a copy to the same disk does not delay commits.
-	WaitTurn(ctx context.Context)
+	// YieldToCommits waits briefly until no commit is being written, so that a copy to the same disk does not delay commits.
+	YieldToCommits(ctx context.Context)
 }
 
 // Loader creates a space from the pieces of a dump and of later incremental dumps.

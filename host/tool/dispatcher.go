@@ -48,7 +48,7 @@ func (d *Dispatcher) Registry() *Registry { return d.registry }
 // Dispatch calls a tool: it finds the tool, checks the caller's rights and the arguments, and runs the handler. A fault of
 // the server is logged and returned as a memory.Error that reveals no internals.
 func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
-	t, ok := d.registry.Find(r.Tool)
+	t, ok := d.registry.FindFor(r.Caller.Rights, r.Tool)
 	if !ok {
 		return Answer{}, d.notFound(r)
 	}
@@ -59,6 +59,9 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	if err == nil {
 		return a, nil
 	}
+	if why := stopped(ctx, err); why != nil {
+		return Answer{}, why
+	}
 	f := FailureOf(err)
 	if f.Code == memory.Internal {
 		d.options.Logger.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err)
@@ -68,8 +71,8 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 }
 
 func (d *Dispatcher) notFound(r Request) error {
-	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights.WritesNothing()),
-		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().Names()...)}}
+	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights),
+		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().For(r.Caller.Rights).Names()...)}}
 }
 
 // Alias returns the alias by which a request calls the tool, or "" for its own name.
@@ -174,6 +177,15 @@ func survive(run func() (Answer, error)) (a Answer, err error) {
 func tellsOfEffects(err error) bool {
 	var known *memory.Error
 	return errors.As(err, &known) && (known.Details["sent"] != nil || known.Details["not_sent"] != nil)
+}
+
+// stopped returns why a call was cancelled, if the context tells; nil: it was not, or its effects are to be told.
+func stopped(ctx context.Context, err error) error {
+	var why *memory.Error
+	if ctx.Err() == nil || tellsOfEffects(err) || !errors.As(context.Cause(ctx), &why) {
+		return nil
+	}
+	return why
 }
 
 // late returns the error of a call that timed out.

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"slices"
 )
 
 // Prepared is the arguments of a call, parsed according to the tool's Spec.
@@ -36,6 +37,21 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 		p.JSON, err = t.coerce(a)
 	}
 	return p, err
+}
+
+// Missing returns the required parameters that the arguments of a call leave out; nil if it cannot tell.
+func (t *Tool) Missing(raw json.RawMessage) []string {
+	var s struct{ Required []string }
+	if json.Unmarshal(t.Input, &s) != nil {
+		return nil
+	}
+	a, err := parseArguments(t.Name, raw)
+	if err != nil {
+		return nil
+	}
+	a.rename(t.parameters)
+	a.fill(t.preset)
+	return slices.DeleteFunc(s.Required, a.Has)
 }
 
 // Notes returns notes that name the unknown arguments found so far. Those in lists and objects are found when the handler

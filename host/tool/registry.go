@@ -108,6 +108,30 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 	return t, t != nil
 }
 
+// methodPrefix begins the names of most tools. Methods of operations do without it.
+const methodPrefix = "memory_"
+
+// Method returns the name of the tool that a method of an operation stands for: recall is memory_recall, unless a tool has that
+// name. An unknown method stands for itself.
+func (r *Registry) Method(name string) string {
+	if _, known := r.Find(name); known {
+		return name
+	}
+	if _, known := r.Find(methodPrefix + name); known {
+		return methodPrefix + name
+	}
+	return name
+}
+
+// FindFor is Find for a caller, to whom tools of families that it has no right to do not exist.
+func (r *Registry) FindFor(rights memory.Rights, name string) (*Tool, bool) {
+	t, ok := r.Find(name)
+	if !ok || t.Family != "" && !rights.May(memory.ToUse(t.Family)) {
+		return nil, false
+	}
+	return t, true
+}
+
 // Load makes a family ready for calls.
 func (r *Registry) Load(ctx context.Context, family string) error { return r.source.Load(ctx, family) }
 
@@ -139,13 +163,13 @@ func (r *Registry) Names(readOnly bool) string {
 }
 
 // Unknown returns the message for a call of a nonexistent tool, which lists the tools.
-func (r *Registry) Unknown(name string, readOnly bool) string {
-	text := fmt.Sprintf("there is no tool %q: the tools are %s", Clip(name, gotLength), r.Names(readOnly))
+func (r *Registry) Unknown(name string, rights memory.Rights) string {
+	text := fmt.Sprintf("there is no tool %q: the tools are %s", Clip(name, gotLength), r.Names(rights.WritesNothing()))
 	likely := "memory_" + strings.TrimPrefix(name, "memory.")
 	if slices.ContainsFunc(r.Core(), func(t *Tool) bool { return t.Name == likely }) {
 		text += fmt.Sprintf("; %q is the one you mean", likely)
 	}
-	if names := r.Snapshot().Names(); len(names) > 0 {
+	if names := r.Snapshot().For(rights).Names(); len(names) > 0 {
 		text += "; memory_load_family shows those of the families " + Quoted(names)
 	}
 	return text
@@ -171,6 +195,24 @@ func (s *Snapshot) isOutdated() bool {
 
 // Set returns the family with a name, or nil if there is none.
 func (s *Snapshot) Set(name string) *Set { return s.byName[name] }
+
+// For returns the families that a caller has the right to use.
+func (s *Snapshot) For(rights memory.Rights) *Snapshot {
+	permitted := slices.DeleteFunc(slices.Clone(s.Sets), func(set *Set) bool { return !rights.May(memory.ToUse(set.Name)) })
+	if len(permitted) == len(s.Sets) {
+		return s
+	}
+	view := &Snapshot{Sets: permitted, byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: s.outdated}
+	for _, set := range permitted {
+		view.byName[set.Name] = set
+	}
+	for spelling, t := range s.tools {
+		if view.byName[t.Family] != nil {
+			view.tools[spelling] = t
+		}
+	}
+	return view
+}
 
 // Names lists the families.
 func (s *Snapshot) Names() []string {

@@ -92,6 +92,21 @@ func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	return encode(&storeResult{Entries: changes})
 }
 
+// GuardAll asks a guard about each entry. A refusal and a failure end it; of proposals the first counts, where nothing is refused.
+// Code that alcove family gen writes calls it.
+func GuardAll(entries []Entry, guard func(*Entry) error) (decision error) {
+	for i := range entries {
+		err := guard(&entries[i])
+		if _, proposed := find[*Proposal](err); err != nil && !proposed {
+			return err
+		}
+		if decision == nil {
+			decision = err
+		}
+	}
+	return decision
+}
+
 func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
 	var r embedRequest
 	if err := read(request, &r); err != nil {

@@ -11,11 +11,13 @@ import (
 //
 //	var visits = alcove.Records[Visit]{Name: "visits", Expires: "90d"}
 type Records[T any] struct {
-	Name       string   // in the manifest
-	Per        string   // branch (default) or space
-	Expires    string   // as in 7d; empty: never
-	Searchable []string // fields whose text Search searches
-	Namespace  string   // where the records are; empty: in the call's namespace
+	Name        string     // in the manifest
+	Per         string     // branch (default) or space
+	Expires     string     // as in 7d; empty: never
+	Searchable  []string   // fields whose text Search searches
+	Indexes     [][]string // lists of up to 3 fields by which RecordList filters and sorts
+	Unversioned bool       // only the newest version of a record can be read; with Per: "space"
+	Namespace   string     // where the records are; empty: in the call's namespace
 }
 
 // Item is a record and where it is.

@@ -24,7 +24,8 @@ type Sweeper interface {
 }
 
 // SweepMemories has handle look at the next memories of a job, tells how far it has come, and queues the job again when there are
-// more. List says which memories, and how many a run takes; handle tells how many it changed.
+// more. List says which memories, and how many a run takes; handle tells how many it changed. A job says what it is doing by a method
+// Doing() string, else its name says it.
 func SweepMemories(c *Call, job Sweeper, list MemoryListRequest, handle func([]Memory) (changed int, err error)) (Swept, error) {
 	s := job.sweep()
 	list.After = s.After
@@ -38,9 +39,16 @@ func SweepMemories(c *Call, job Sweeper, list MemoryListRequest, handle func([]M
 	}
 	s.Done, s.Changed, s.After = s.Done+len(page.Memories), s.Changed+changed, page.Next
 	out := Swept{Done: s.Done, Changed: s.Changed}
-	if err := c.Progress(s.Done, 0, job.AlcovePart().Job); err != nil || page.Next == "" {
+	if err := c.Progress(s.Done, 0, doing(job)); err != nil || page.Next == "" {
 		return out, err
 	}
 	out.Next, err = c.Enqueue(job, 0)
 	return out, err
+}
+
+func doing(job Sweeper) string {
+	if d, ok := job.(interface{ Doing() string }); ok {
+		return d.Doing()
+	}
+	return job.AlcovePart().Job
 }

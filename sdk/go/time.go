@@ -31,6 +31,18 @@ func (d Duration) Days() float64 { return float64(d) / float64(Day) }
 // Add is the instant some time later.
 func (t Time) Add(d Duration) Time { return t + Time(d) }
 
+// Truncate is the instant at the beginning of its second, minute or whatever d is, counted from 1970.
+func (t Time) Truncate(d Duration) Time {
+	if d <= 0 {
+		return t
+	}
+	rest := t % Time(d)
+	if rest < 0 {
+		rest += Time(d)
+	}
+	return t - rest
+}
+
 // Sub is the time from u to t.
 func (t Time) Sub(u Time) Duration { return Duration(t - u) }
 

@@ -33,12 +33,12 @@ type Reading struct {
 	Numbers    []string // amounts with their units
 }
 
-// Candidate is a tag that a text could have.
+// Candidate is a tag that a text could have, and whether the collection has it.
 type Candidate struct {
 	Tag   string  `json:"tag"`
 	Fold  string  `json:"-"` // what it has in common with its other forms
 	Score float64 `json:"score"`
-	Known bool    `json:"known"` // the collection has it
+	Known bool    `json:"known"`
 	// pair says that it is two words that are together only once: worth a tag only where the collection has it.
 	pair bool
 }

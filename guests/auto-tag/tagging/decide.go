@@ -1,7 +1,6 @@
 package tagging
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
@@ -14,6 +13,8 @@ import (
 const markName = "auto_tag"
 
 // mark is what the family did to a memory.
+//
+//alcove:json
 type mark struct {
 	Tags       []string `json:"tags,omitempty"`
 	Type       string   `json:"type,omitempty"`
@@ -44,7 +45,7 @@ type decision struct {
 
 // decide says what becomes of a subject. Tags, type and importance that somebody gave stay; those that the family gave
 // may change.
-func (t *tagger) decide(cfg Config, s subject, r suggest.Reading, stats suggest.Statistics) decision {
+func decide(cfg Config, s subject, r suggest.Reading, stats suggest.Statistics) decision {
 	old, own := s.mark()
 	if !own {
 		return decision{} // somebody else's metadata have the name
@@ -62,39 +63,15 @@ func (t *tagger) decide(cfg Config, s subject, r suggest.Reading, stats suggest.
 	if cfg.SetImportance && (s.importance == nil || *s.importance == old.Importance) {
 		d.mark.Importance = r.Importance
 		if r.Type == "" && s.kind != "" && s.kind != old.Type {
-			d.mark.Importance = t.suggest.Importance(s.kind)
+			d.mark.Importance = suggester.Importance(s.kind)
 		}
 		d.importance = &d.mark.Importance
 	}
 	if cfg.Mentions {
 		d.mark.Names, d.mark.Dates, d.mark.Numbers = r.Names, r.Dates, r.Numbers
 	}
-	d.marked = d.mark.append(nil)
+	d.marked = alcove.JSON(d.mark)
 	return d
-}
-
-// append appends the mark as JSON, the same as encoding/json writes it.
-func (m mark) append(dst []byte) []byte {
-	dst = append(dst, '{')
-	if len(m.Tags) > 0 {
-		dst = scan.AppendStrings(scan.AppendKey(dst, "tags"), m.Tags)
-	}
-	if m.Type != "" {
-		dst = scan.AppendString(scan.AppendKey(dst, "type"), m.Type)
-	}
-	if m.Importance != 0 {
-		dst = scan.AppendNumber(scan.AppendKey(dst, "importance"), m.Importance)
-	}
-	if len(m.Names) > 0 {
-		dst = scan.AppendStrings(scan.AppendKey(dst, "names"), m.Names)
-	}
-	if len(m.Dates) > 0 {
-		dst = scan.AppendStrings(scan.AppendKey(dst, "dates"), m.Dates)
-	}
-	if len(m.Numbers) > 0 {
-		dst = scan.AppendStrings(scan.AppendKey(dst, "numbers"), m.Numbers)
-	}
-	return append(dst, '}')
 }
 
 // mark is what the family did to the subject before. own is false when the metadata of that name are not the family's.
@@ -103,7 +80,7 @@ func (s subject) mark() (m mark, own bool) {
 	if !ok {
 		return mark{}, true
 	}
-	return m, json.Unmarshal(data, &m) == nil
+	return m, scan.Decode(data, &m) == nil
 }
 
 // retag works out the tags: those that were given, then the family's.

@@ -1,63 +1,43 @@
-// Package tagging serves the family auto-tag: it gives memories tags, a type and an importance by what is in them.
+// Package tagging serves the family auto-tag.
+//
+// When a memory is stored, auto-tag adds tags from the words, names and identifiers in it, a type (decision, error, plan…) from the way it
+// is put, and an importance. What somebody gave stays as it is. Tags that mean the same (plurals, other endings, slips of a key) become
+// one: each namespace has a vocabulary of its tags, which is learned in the background. No language model is needed; where the operator
+// configured one and llm_endpoint names it, memory_auto_tag and memory_suggest_tags ask it first.
+//
+//alcove:family auto-tag 1.0.0
+//alcove:description Gives memories tags, a type and an importance by what is in them, and keeps tags from multiplying
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to read what it tags, and count which tags and words there are
+//alcove:needs memory.write * to tag memories that are stored already
+//alcove:needs record tag-vocabulary to remember how tags are written in each namespace
+//alcove:needs job to tag a namespace and learn its vocabulary in the background
+//alcove:needs llm * to ask a language model for tags, only where llm_endpoint names one
+//alcove:limits memory_pages=1024 wall_ms=120000 cpu_ms=60000 fuel=120000000000
 package tagging
 
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/suggest"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
-	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
+
+//go:generate alcove family gen
 
 // Config is the family's configuration.
 type Config struct {
-	MaxTags       int // that a memory is brought to; 0: no tags
-	SetType       bool
-	DefaultType   string // where the text shows none; empty: none is set
-	SetImportance bool
-	Mentions      bool   // names, dates and numbers are noted in the metadata
-	LLMEndpoint   string // empty: no language model is asked
+	MaxTags       int    `alcove:"default=5,min=0,max=16"` // Tags that a memory is brought to; 0 for none
+	SetType       bool   `alcove:"default=true"`           // Whether memories without a type get one
+	DefaultType   string `alcove:"default=observation"`    // The type where the text shows none; empty for none
+	SetImportance bool   `alcove:"default=true"`           // Whether memories without an importance get one
+	Mentions      bool   `alcove:"default=true"`           // Whether names, dates and amounts are noted in the metadata
+	LLMEndpoint   string // The operator's name of the language model to ask; empty for none
 }
 
-// tagger serves requests. It keeps nothing of them.
-type tagger struct{ suggest *suggest.Suggester }
+// suggester reads texts. It is made before the first request, and keeps nothing of them.
+var suggester = suggest.New()
 
 // Family is auto-tag.
 func Family() *alcove.Family {
-	f := alcove.New()
-	t := &tagger{suggest.New()}
-	f.OnStore(t.store)
-	reflected.Tool(f, "memory_auto_tag", t.tagOne)
-	reflected.Tool(f, "memory_retag", t.retag)
-	reflected.Tool(f, "memory_suggest_tags", t.suggestTags)
-	reflected.Tool(f, "memory_merge_tags", t.mergeTags)
-	reflected.Job(f, jobRetag, t.retagBatch)
-	reflected.Job(f, jobLearn, t.learn)
-	return f
-}
-
-// config reads the configuration. It is read at every store, hence without reflection.
-func config(c *alcove.Call) (cfg Config, err error) {
-	s := scan.New(c.Config)
-	for key := range s.Fields() {
-		switch key {
-		case "max_tags":
-			cfg.MaxTags = int(s.Int())
-		case "set_type":
-			cfg.SetType = s.Bool()
-		case "default_type":
-			cfg.DefaultType = s.String()
-		case "set_importance":
-			cfg.SetImportance = s.Bool()
-		case "mentions":
-			cfg.Mentions = s.Bool()
-		case "llm_endpoint":
-			cfg.LLMEndpoint = s.String()
-		default:
-			s.Skip()
-		}
-	}
-	if err := s.End(); err != nil {
-		return cfg, alcove.Errorf(alcove.InvalidArgument, "read the configuration: %v", err)
-	}
-	return cfg, nil
+	return alcove.New(AutoTag{}, Retag{}, SuggestTags{}, MergeTags{}, Tagger{}, Learn{}, RetagBatch{})
 }

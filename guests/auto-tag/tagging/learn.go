@@ -3,28 +3,28 @@ package tagging
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
-// jobLearn is the job that counts the tags and words of a namespace.
-const jobLearn = "learn"
-
-type learnPayload struct {
-	Namespace string `json:"namespace"`
-	Force     bool   `json:"force,omitempty"` // also when the vocabulary is fresh
+// Learn counts which tags a namespace has and which words all of it has in common.
+//
+//alcove:job every=1d
+//alcove:description Counts the tags and words of a namespace
+type Learn struct {
+	Namespace string // empty: each, by a job of its own
+	Force     bool   `json:",omitempty"` // also when the vocabulary is fresh
 }
 
-type learned struct {
-	Namespace string `json:"namespace"`
-	Documents int    `json:"documents"`
-	Tags      int    `json:"tags"`
-	Folded    int    `json:"folded"` // forms of tags that now lead to another
-	Fresh     bool   `json:"fresh,omitempty"`
-	Queued    int    `json:"queued,omitempty"` // namespaces, each with a job of its own
+// Learned is what was counted.
+type Learned struct {
+	Namespace string
+	Documents int
+	Tags      int
+	Folded    int  // forms of tags that now lead to another
+	Fresh     bool `json:",omitempty"`
+	Queued    int  `json:",omitempty"` // namespaces, each with a job of its own
 }
 
 // How much is learned of a namespace.
@@ -41,48 +41,45 @@ type tally struct {
 	holds     map[string]int            // folded word → memories that hold it
 }
 
-// learn counts which tags a namespace has and which words all of it has in common.
-func (t *tagger) learn(c *alcove.Call, p learnPayload) (learned, error) {
-	if p.Namespace == "" { // on schedule
-		return t.learnAll(c)
+// Run learns one namespace, or queues the learning of each.
+func (j Learn) Run(c *alcove.Call) (Learned, error) {
+	if j.Namespace == "" { // on schedule
+		return learnAll(c)
 	}
-	if now := lookUp(c, p.Namespace, nil); now.fresh && now.Common != nil && !p.Force {
-		return learned{Namespace: p.Namespace, Fresh: true}, nil
+	if known := lookUp(c, j.Namespace, nil); known.fresh && known.Common != nil && !j.Force {
+		return Learned{Namespace: j.Namespace, Fresh: true}, nil
 	}
-	known, err := all(c, p.Namespace)
+	known, err := all(c, j.Namespace)
 	if err != nil {
-		return learned{}, err
+		return Learned{}, err
 	}
-	counted, err := t.count(c, p.Namespace)
+	counted, err := count(c, j.Namespace)
 	if err != nil {
-		return learned{}, err
+		return Learned{}, err
 	}
-	now, folded := counted.vocabulary(known)
-	if err := writeWords(c, p.Namespace, known, now); err != nil {
-		return learned{}, err
+	words, folded := counted.vocabulary(known)
+	if err := writeWords(c, j.Namespace, known, words); err != nil {
+		return Learned{}, err
 	}
-	o := overview{Learned: reflected.Time(c).UTC().Format(time.RFC3339), Documents: counted.documents, Common: counted.common()}
-	if err := reflected.PutRecords(c, vocabulary, p.Namespace, map[string]any{overviewKey: o}); err != nil {
-		return learned{}, err
-	}
-	return learned{Namespace: p.Namespace, Documents: counted.documents, Tags: len(now), Folded: folded}, nil
+	o := overview{Learned: now(c), Documents: counted.documents, Common: counted.common()}
+	err = vocabulary.In(j.Namespace).Put(c, overviewKey, alcove.JSON(o))
+	return Learned{Namespace: j.Namespace, Documents: counted.documents, Tags: len(words), Folded: folded}, err
 }
 
-// learnAll queues the learning of each namespace.
-func (t *tagger) learnAll(c *alcove.Call) (learned, error) {
+func learnAll(c *alcove.Call) (Learned, error) {
 	found, err := c.MemoryNamespaces()
 	if err != nil {
-		return learned{}, err
+		return Learned{}, err
 	}
 	for _, namespace := range found.Namespaces {
-		if _, err := reflected.Enqueue(c, jobLearn, learnPayload{Namespace: namespace}, 0); err != nil {
-			return learned{}, err
+		if _, err := c.Enqueue(Learn{Namespace: namespace}, 0); err != nil {
+			return Learned{}, err
 		}
 	}
-	return learned{Queued: len(found.Namespaces)}, nil
+	return Learned{Queued: len(found.Namespaces)}, nil
 }
 
-func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
+func count(c *alcove.Call, namespace string) (*tally, error) {
 	counted := &tally{forms: map[string]map[string]int{}, holds: map[string]int{}}
 	list := alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}
 	for {
@@ -91,7 +88,7 @@ func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
 			return nil, err
 		}
 		for i := range page.Memories {
-			t.add(counted, &page.Memories[i])
+			counted.add(&page.Memories[i])
 		}
 		if page.Next == "" || counted.documents >= learnMost {
 			return counted, nil
@@ -103,20 +100,20 @@ func (t *tagger) count(c *alcove.Call, namespace string) (*tally, error) {
 	}
 }
 
-func (t *tagger) add(counted *tally, m *alcove.Memory) {
-	counted.documents++
+func (t *tally) add(m *alcove.Memory) {
+	t.documents++
 	for _, tag := range m.Tags {
 		fold := words.Fold(tag)
 		if fold == "" {
 			continue
 		}
-		if counted.forms[fold] == nil {
-			counted.forms[fold] = map[string]int{}
+		if t.forms[fold] == nil {
+			t.forms[fold] = map[string]int{}
 		}
-		counted.forms[fold][tag]++
+		t.forms[fold][tag]++
 	}
-	for _, candidate := range t.suggest.Read(words.Text(m.Value, words.Long)).Candidates {
-		counted.holds[candidate.Fold]++
+	for _, candidate := range suggester.Read(words.Text(m.Value, words.Long)).Candidates {
+		t.holds[candidate.Fold]++
 	}
 }
 
@@ -194,13 +191,13 @@ func slip(fold string, folds []string, now map[string]word) (string, bool) {
 
 // writeWords stages what differs from what is known.
 func writeWords(c *alcove.Call, namespace string, known, now map[string]word) error {
-	different := map[string]any{}
+	different := map[string]word{}
 	for fold, w := range now {
 		if known[fold] != w {
 			different[fold] = w
 		}
 	}
-	if err := reflected.PutRecords(c, vocabulary, namespace, different); err != nil {
+	if err := vocabulary.In(namespace).PutAll(c, records(different)); err != nil {
 		return err
 	}
 	var gone []string
@@ -209,10 +206,6 @@ func writeWords(c *alcove.Call, namespace string, known, now map[string]word) er
 			gone = append(gone, fold)
 		}
 	}
-	for part := range slices.Chunk(gone, maxKeys) {
-		if _, err := c.RecordDelete(alcove.RecordDeleteRequest{Collection: vocabulary, Namespace: namespace, Keys: part}); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := vocabulary.In(namespace).Delete(c, gone...)
+	return err
 }

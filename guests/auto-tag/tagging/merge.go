@@ -6,58 +6,63 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
-type mergeIn struct {
-	From      []string `json:"from"`
-	Into      string   `json:"into"`
-	Namespace string   `json:"namespace"`
+// MergeTags puts one tag in the stead of others.
+//
+// All memories of the namespace that have one of from get into instead. From then on auto-tag writes into wherever it would have written
+// one of them. Without from and into nothing changes, and groups lists tags that seem to mean the same.
+//
+//alcove:tool destructive idempotent
+//alcove:title Merge tags
+//alcove:description Replace tags by one of the same meaning; without arguments, propose which to merge.
+type MergeTags struct {
+	From      []string `alcove:"max=64,items.min=1,items.max=128"`
+	Into      string   `alcove:"max=128"`
+	Namespace string
 }
 
-type mergeOut struct {
-	Into    string  `json:"into,omitempty"`
-	Changed int     `json:"changed"` // memories
-	Groups  []group `json:"groups"`  // of tags that mean the same: what could be merged
+// MergedTags is what was merged, or could be.
+type MergedTags struct {
+	Into    string `json:",omitempty"`
+	Changed int    // How many memories.
+	Groups  []Group
 }
 
-// group is a tag, and others that seem to mean the same.
-type group struct {
-	Into string   `json:"into"`
-	From []string `json:"from"`
-	Uses int      `json:"uses"`
+// Group is a tag, and others that seem to mean the same.
+type Group struct {
+	Into string
+	From []string
+	Uses int
 }
 
-// mergeTags puts one tag in the place of others, in the memories and in the vocabulary. Without tags it proposes
-// which to merge, and changes nothing.
-func (t *tagger) mergeTags(c *alcove.Call, in mergeIn) (mergeOut, error) {
+// Call merges the tags in the memories and in the vocabulary, or proposes which to merge.
+func (in MergeTags) Call(c *alcove.Call) (MergedTags, error) {
 	namespace := or(in.Namespace, c.Namespace)
 	switch {
 	case in.Into == "" && len(in.From) == 0:
-		return t.propose(c, namespace)
+		return propose(c, namespace)
 	case in.Into == "" || len(in.From) == 0:
-		return mergeOut{}, alcove.Errorf(alcove.InvalidArgument, "give both from and into, or neither to see what could be merged")
+		return MergedTags{}, alcove.Errorf(alcove.InvalidArgument, "give both from and into, or neither to see what could be merged")
 	}
 	patches, err := merging(c, namespace, in)
 	if err != nil {
-		return mergeOut{}, err
+		return MergedTags{}, err
 	}
-	for part := range slices.Chunk(patches, maxKeys) {
-		if _, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: part}); err != nil {
-			return mergeOut{}, err
-		}
+	if _, err := c.PatchMemories(patches); err != nil {
+		return MergedTags{}, err
 	}
-	merged := map[string]any{}
+	merged := map[string]word{}
 	for _, tag := range append([]string{in.Into}, in.From...) {
 		if fold := words.Fold(tag); fold != "" {
 			merged[fold] = word{Tag: in.Into, Uses: len(patches), Merged: true}
 		}
 	}
-	return mergeOut{Into: in.Into, Changed: len(patches), Groups: []group{}}, reflected.PutRecords(c, vocabulary, namespace, merged)
+	return MergedTags{Into: in.Into, Changed: len(patches)}, vocabulary.In(namespace).PutAll(c, records(merged))
 }
 
 // merging are the patches of all memories that have one of the tags.
-func merging(c *alcove.Call, namespace string, in mergeIn) ([]alcove.MemoryPatch, error) {
+func merging(c *alcove.Call, namespace string, in MergeTags) ([]alcove.MemoryPatch, error) {
 	var patches []alcove.MemoryPatch
 	for m, err := range c.Memories(alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}) {
 		if err != nil {
@@ -88,23 +93,23 @@ func renamed(m *alcove.Memory, remove []string, into string) alcove.MemoryPatch 
 	if !given && !slices.Contains(m.Tags, into) {
 		old.Tags = append(old.Tags, into)
 	}
-	p.Metadata = alcove.Metadata{markName: old.append(nil)}
+	p.Metadata = alcove.Metadata{markName: alcove.JSON(old)}
 	return p
 }
 
 // propose finds tags that mean the same: forms that fold to one, and slips of a key.
-func (t *tagger) propose(c *alcove.Call, namespace string) (mergeOut, error) {
-	counted, err := t.count(c, namespace)
+func propose(c *alcove.Call, namespace string) (MergedTags, error) {
+	counted, err := count(c, namespace)
 	if err != nil {
-		return mergeOut{}, err
+		return MergedTags{}, err
 	}
 	now, _ := counted.vocabulary(nil)
-	byTag := map[string]*group{}
+	byTag := map[string]*Group{}
 	for _, fold := range sortedKeys(counted.forms) {
 		into := now[fold].Tag
 		g := byTag[into]
 		if g == nil {
-			g = &group{Into: into}
+			g = &Group{Into: into}
 			byTag[into] = g
 		}
 		for _, form := range sortedKeys(counted.forms[fold]) {
@@ -114,13 +119,13 @@ func (t *tagger) propose(c *alcove.Call, namespace string) (mergeOut, error) {
 			}
 		}
 	}
-	out := mergeOut{Groups: []group{}}
+	out := MergedTags{}
 	for _, tag := range sortedKeys(byTag) {
 		if g := byTag[tag]; len(g.From) > 0 {
 			out.Groups = append(out.Groups, *g)
 		}
 	}
-	slices.SortStableFunc(out.Groups, func(a, b group) int { return cmp.Compare(b.Uses, a.Uses) })
+	slices.SortStableFunc(out.Groups, func(a, b Group) int { return cmp.Compare(b.Uses, a.Uses) })
 	out.Groups = out.Groups[:min(len(out.Groups), 50)]
 	return out, nil
 }

@@ -8,58 +8,60 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-type oneIn struct {
-	ID        string `json:"id"`
-	Key       string `json:"key"` // another name of id
-	Namespace string `json:"namespace"`
-	Apply     *bool  `json:"apply"` // default true
+// AutoTag tags one memory.
+//
+// Tags, type and importance that somebody gave are kept; those that auto-tag gave before may change. With apply false nothing is stored
+// and the result says what would be.
+//
+//alcove:tool idempotent
+//alcove:title Tag a memory
+//alcove:description Tag one memory from its content: tags, type, importance. Keeps what was given.
+type AutoTag struct {
+	ID        string `alcove:"required"` // The key of the memory.
+	Namespace string // Where the memory is; the call's namespace by default.
+	Apply     bool   `alcove:"default=true"` // False: only say what would change.
 }
 
-type oneOut struct {
-	Key        string   `json:"key"`
-	Tags       []string `json:"tags"`
-	Added      []string `json:"added"`
-	Removed    []string `json:"removed"`
-	Type       string   `json:"type"`
-	Importance float64  `json:"importance"`
-	Source     string   `json:"source"` // text or llm
-	Applied    bool     `json:"applied"`
+// AutoTagged is what a memory is tagged with.
+type AutoTagged struct {
+	Key        string
+	Tags       []string // All tags of the memory.
+	Added      []string
+	Removed    []string // Tags that auto-tag had given before.
+	Type       string
+	Importance float64 `alcove:"min=0,max=1"`
+	Source     string  `alcove:"enum=text|llm"` // What the tags were made with.
+	Applied    bool
 }
 
-// tagOne tags one memory.
-func (t *tagger) tagOne(c *alcove.Call, in oneIn) (oneOut, error) {
-	cfg, err := config(c)
+// Call tags the memory.
+func (in AutoTag) Call(c *alcove.Call, cfg Config) (AutoTagged, error) {
+	if in.ID == "" {
+		return AutoTagged{}, alcove.Errorf(alcove.InvalidArgument, "give the memory's key as id")
+	}
+	found, err := c.GetMemories(in.Namespace, []string{in.ID})
 	if err != nil {
-		return oneOut{}, err
+		return AutoTagged{}, err
 	}
-	key := or(in.ID, in.Key)
-	if key == "" {
-		return oneOut{}, alcove.Errorf(alcove.InvalidArgument, "give the memory's key as id")
+	if len(found) == 0 || found[0] == nil {
+		return AutoTagged{}, alcove.Errorf(alcove.NotFound, "there is no memory %q in %s", in.ID, or(in.Namespace, c.Namespace))
 	}
-	found, err := c.MemoryGet(alcove.MemoryGetRequest{Keys: []string{key}, Namespace: in.Namespace})
-	if err != nil {
-		return oneOut{}, err
-	}
-	if len(found.Memories) == 0 || found.Memories[0] == nil {
-		return oneOut{}, alcove.Errorf(alcove.NotFound, "there is no memory %q in %s", key, or(in.Namespace, c.Namespace))
-	}
-	return t.tag(c, cfg, found.Memories[0], in.Apply == nil || *in.Apply)
+	return tag(c, cfg, found[0], in.Apply)
 }
 
-func (t *tagger) tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (oneOut, error) {
+func tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (AutoTagged, error) {
 	text := words.Text(m.Value, words.Long)
-	reading, source := t.read(c, cfg, text)
-	stats, err := t.statistics(c, m.Namespace, reading)
+	reading, source := readWith(c, cfg, text)
+	stats, err := statistics(c, m.Namespace, reading)
 	if err != nil {
-		return oneOut{}, err
+		return AutoTagged{}, err
 	}
 	s := of(m)
-	d := t.decide(cfg, s, reading, stats)
-	out := oneOut{Key: m.Key, Tags: m.Tags, Added: orNone(d.add), Removed: orNone(d.remove), Type: or(d.kind, m.Type), Source: source}
+	d := decide(cfg, s, reading, stats)
+	out := AutoTagged{Key: m.Key, Tags: m.Tags, Added: d.add, Removed: d.remove, Type: or(d.kind, m.Type), Source: source}
 	if d.tags != nil {
 		out.Tags = d.tags
 	}
-	out.Tags = orNone(out.Tags)
 	if m.Importance != nil {
 		out.Importance = *m.Importance
 	}
@@ -70,7 +72,7 @@ func (t *tagger) tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (
 		return out, nil
 	}
 	out.Applied = true
-	_, err = c.MemoryPatch(alcove.MemoryPatchRequest{Patches: []alcove.MemoryPatch{d.patch(m)}})
+	_, err = c.PatchMemories([]alcove.MemoryPatch{d.patch(m)})
 	return out, err
 }
 
@@ -78,15 +80,8 @@ func of(m *alcove.Memory) subject {
 	return subject{m.Value, m.Tags, m.Type, m.Importance, m.Metadata}
 }
 
-func orNone(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
-}
-
 // statistics are what the namespace knows of the candidates, and how rare each is among its memories.
-func (t *tagger) statistics(c *alcove.Call, namespace string, r suggest.Reading) (suggest.Statistics, error) {
+func statistics(c *alcove.Call, namespace string, r suggest.Reading) (suggest.Statistics, error) {
 	stats := lookUp(c, namespace, []suggest.Reading{r}).Statistics
 	if len(r.Candidates) == 0 {
 		return stats, nil
@@ -125,42 +120,45 @@ func rarities(candidates []suggest.Candidate, terms [][]string, counts alcove.Te
 	return rarity
 }
 
-type suggestIn struct {
-	Text      string `json:"text"`
-	Namespace string `json:"namespace"`
-	K         int    `json:"k"` // default: max_tags
+// SuggestTags suggests tags for a text.
+//
+// Nothing is stored. known says that the namespace has the tag already. Names, dates and amounts that the text mentions are listed, too.
+//
+//alcove:tool read-only
+//alcove:title Suggest tags
+//alcove:description Suggest tags, type and importance for a text, in the words the namespace already uses.
+type SuggestTags struct {
+	Text      string `alcove:"required"`
+	Namespace string
+	K         int `alcove:"min=1,max=16"` // How many tags; max_tags of the configuration by default.
 }
 
-type suggestOut struct {
-	Tags       []suggest.Candidate `json:"tags"`
-	Type       string              `json:"type"`
-	Importance float64             `json:"importance"`
-	Names      []string            `json:"names"`
-	Dates      []string            `json:"dates"`
-	Numbers    []string            `json:"numbers"`
-	Source     string              `json:"source"`
+// Suggested is what a text would be tagged with.
+type Suggested struct {
+	Tags       []suggest.Candidate
+	Type       string
+	Importance float64 `alcove:"min=0,max=1"`
+	Names      []string
+	Dates      []string
+	Numbers    []string
+	Source     string `alcove:"enum=text|llm"`
 }
 
-// suggestTags says what a text would be tagged with.
-func (t *tagger) suggestTags(c *alcove.Call, in suggestIn) (suggestOut, error) {
-	cfg, err := config(c)
-	if err != nil {
-		return suggestOut{}, err
-	}
+// Call reads the text.
+func (in SuggestTags) Call(c *alcove.Call, cfg Config) (Suggested, error) {
 	if in.Text == "" {
-		return suggestOut{}, alcove.Errorf(alcove.InvalidArgument, "give a text")
+		return Suggested{}, alcove.Errorf(alcove.InvalidArgument, "give a text")
 	}
 	if in.K <= 0 {
 		in.K = max(cfg.MaxTags, 1)
 	}
-	r, source := t.read(c, cfg, in.Text)
-	stats, err := t.statistics(c, or(in.Namespace, c.Namespace), r)
+	r, source := readWith(c, cfg, in.Text)
+	stats, err := statistics(c, or(in.Namespace, c.Namespace), r)
 	if err != nil {
-		return suggestOut{}, err
+		return Suggested{}, err
 	}
-	out := suggestOut{Tags: stats.Choose(r.Candidates, nil, in.K), Type: or(r.Type, cfg.DefaultType), Importance: r.Importance, Names: orNone(r.Names), Dates: orNone(r.Dates), Numbers: orNone(r.Numbers), Source: source}
-	if out.Tags == nil {
-		out.Tags = []suggest.Candidate{}
-	}
-	return out, nil
+	return Suggested{
+		Tags: stats.Choose(r.Candidates, nil, in.K), Type: or(r.Type, cfg.DefaultType), Importance: r.Importance,
+		Names: r.Names, Dates: r.Dates, Numbers: r.Numbers, Source: source,
+	}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 func space(t *testing.T) *alcovetest.Space {
@@ -71,7 +72,7 @@ func TestAMarkIsWrittenAsEncodingJSONDoes(t *testing.T) {
 	for _, m := range []mark{{}, {Tags: []string{"a", "b\"c"}, Type: "plan", Importance: .65, Names: []string{"Zoë"}, Dates: []string{"x"}, Numbers: []string{"1"}}} {
 		want, err := json.Marshal(m)
 		must(t, err)
-		if got := m.append(nil); string(got) != string(want) {
+		if got := alcove.JSON(m); string(got) != string(want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -83,8 +84,10 @@ func TestAStoreAsksTheHostOnce(t *testing.T) {
 	for i := range 100 {
 		entries = append(entries, alcove.Entry{Collection: "memory", Namespace: "default", Key: fmt.Sprint(i), Value: text(decided)})
 	}
-	s.PutRecord(vocabulary, overviewKey, overview{Learned: "2026-06-01T11:00:00Z"})
-	_, err := s.Store(entries...)
+	learned, err := alcove.ParseTime("2026-06-01T11:00:00Z")
+	must(t, err)
+	s.PutRecord(vocabulary.Name, overviewKey, overview{Learned: learned})
+	_, err = s.Store(entries...)
 	must(t, err)
 	if !slices.Equal(s.Calls, []alcove.Op{alcove.OpRecordGet}) {
 		t.Errorf("the calls are %v", s.Calls)
@@ -132,8 +135,8 @@ func TestLearnedTagsDrawOthersToThem(t *testing.T) {
 		s.Put(tagged(fmt.Sprintf("m%d", i), "databases", "kubernetes"))
 	}
 	s.Put(tagged("slip", "kuberentes"), tagged("one", "database"))
-	var out learned
-	must(t, s.Job(jobLearn, learnPayload{Namespace: "default"}, &out))
+	var out Learned
+	must(t, s.Job("learn", Learn{Namespace: "default"}, &out))
 	if out.Documents != 14 || out.Folded != 2 {
 		t.Errorf("learned %+v", out)
 	}
@@ -149,10 +152,10 @@ func TestWordsOfAllMemoriesBecomeCommon(t *testing.T) {
 	for i := range 60 {
 		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text(fmt.Sprintf("Client number %c wants a gadget%d", 'a'+i%26, i))})
 	}
-	must(t, s.Job(jobLearn, nil, nil)) // on schedule: each namespace by a job of its own
+	must(t, s.Job("learn", nil, nil)) // on schedule: each namespace by a job of its own
 	must(t, s.RunJobs())
 	var o overview
-	must(t, json.Unmarshal(s.Record(vocabulary, overviewKey).Value, &o))
+	must(t, scan.Decode(s.Record(vocabulary.Name, overviewKey).Value, &o))
 	if !slices.Contains(o.Common, "client") || slices.Contains(o.Common, "gadget7") {
 		t.Errorf("common are %q", o.Common)
 	}
@@ -161,7 +164,7 @@ func TestWordsOfAllMemoriesBecomeCommon(t *testing.T) {
 func TestOneMemoryIsTaggedAndTaggedAgain(t *testing.T) {
 	s := space(t)
 	s.Put(alcove.Memory{Key: "a", Value: text(decided), Tags: []string{"given"}})
-	var out oneOut
+	var out AutoTagged
 	must(t, s.Tool("memory_auto_tag", map[string]any{"id": "a", "apply": false}, &out))
 	if out.Applied || len(s.Memory("a").Tags) != 1 || len(out.Added) == 0 {
 		t.Errorf("only asked: %+v", out)
@@ -200,7 +203,7 @@ func TestSuggestionsPreferWhatIsRare(t *testing.T) {
 	for i := range 40 {
 		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("gadget report")})
 	}
-	var out suggestOut
+	var out Suggested
 	must(t, s.Tool("memory_suggest_tags", map[string]any{"text": "gadget widget", "k": 1}, &out))
 	if len(out.Tags) != 1 || out.Tags[0].Tag != "widget" || out.Type != "observation" {
 		t.Errorf("%+v", out)
@@ -225,7 +228,7 @@ func TestALanguageModelIsAskedOnlyWhereOneIsConfigured(t *testing.T) {
 		}
 		return alcove.LLMCompleteResponse{Text: answer}, nil
 	}
-	var out oneOut
+	var out AutoTagged
 	must(t, s.Tool("memory_auto_tag", map[string]any{"id": "a", "apply": false}, &out))
 	if asked != 0 || out.Source != "text" {
 		t.Errorf("asked %d times: %+v", asked, out)
@@ -251,12 +254,12 @@ func TestALanguageModelIsAskedOnlyWhereOneIsConfigured(t *testing.T) {
 func TestTagsAreMergedInMemoriesAndFromThenOn(t *testing.T) {
 	s := space(t)
 	s.Put(tagged("a", "k8s", "x"), tagged("b", "kubernetes", "kube"), tagged("c", "x"))
-	var out mergeOut
+	var out MergedTags
 	must(t, s.Tool("memory_merge_tags", map[string]any{"from": []string{"k8s", "kube"}, "into": "kubernetes"}, &out))
 	if out.Changed != 2 || !slices.Equal(s.Memory("a").Tags, []string{"x", "kubernetes"}) || !slices.Equal(s.Memory("b").Tags, []string{"kubernetes"}) {
 		t.Errorf("%+v: %q %q", out, s.Memory("a").Tags, s.Memory("b").Tags)
 	}
-	must(t, s.Job(jobLearn, learnPayload{Namespace: "default", Force: true}, nil))
+	must(t, s.Job("learn", Learn{Namespace: "default", Force: true}, nil))
 	changes, err := s.Store(alcove.Entry{Collection: "memory", Namespace: "default", Key: "d", Value: text("The k8s ingress")})
 	must(t, err)
 	if !slices.Contains(changes[0].Tags, "kubernetes") || slices.Contains(changes[0].Tags, "k8s") {
@@ -267,7 +270,7 @@ func TestTagsAreMergedInMemoriesAndFromThenOn(t *testing.T) {
 func TestMergesAreProposedAndNothingChanges(t *testing.T) {
 	s := space(t)
 	s.Put(tagged("a", "database"), tagged("b", "databases"), tagged("c", "database", "other"))
-	var out mergeOut
+	var out MergedTags
 	must(t, s.Tool("memory_merge_tags", map[string]any{}, &out))
 	if len(out.Groups) != 1 || out.Groups[0].Into != "database" || !slices.Equal(out.Groups[0].From, []string{"databases"}) {
 		t.Errorf("%+v", out)
@@ -286,7 +289,7 @@ func TestANamespaceIsTaggedBatchByBatch(t *testing.T) {
 		s.Put(alcove.Memory{Key: fmt.Sprintf("m%04d", i), Value: text("Ann Lee deployed to Hamburg")})
 	}
 	s.Put(alcove.Memory{Key: "old", Value: text("Ann Lee deployed to Hamburg"), State: "archived"})
-	var started retagOut
+	var started Retagging
 	must(t, s.Tool("memory_retag", map[string]any{}, &started))
 	must(t, s.RunJobs())
 	for i := range 2*retagSize + 7 {
@@ -301,7 +304,7 @@ func TestANamespaceIsTaggedBatchByBatch(t *testing.T) {
 		t.Errorf("the progress is %q", s.Progress)
 	}
 	s.Ops[alcove.OpJobStatus] = func([]byte) (any, error) { return alcove.JobStatusResponse{ID: "j", State: "done"}, nil }
-	var state retagOut
+	var state Retagging
 	must(t, s.Tool("memory_retag", map[string]any{"job": started.Job}, &state))
 	if state.State == nil || state.State.State != "done" {
 		t.Errorf("%+v", state)

@@ -194,10 +194,10 @@ func TestWhatIsForgottenIsArchivedOrPruned(t *testing.T) {
 		old(s, "rule", 4000, alcove.Memory{Type: "steering_rule"}),
 		old(s, "trifle", 100, alcove.Memory{Importance: of(.2)}),
 	)
-	var stale staleOut
-	must(t, s.Tool("memory_find_stale", map[string]any{}, &stale))
-	if stale.Total != 2 || stale.Memories[0].Key != "faded" || stale.Memories[0].Fate != "archived" || stale.Memories[1].Fate != "pruned" {
-		t.Errorf("%+v", stale)
+	var found stale
+	must(t, s.Tool("memory_find_stale", map[string]any{}, &found))
+	if found.Total != 2 || found.Memories[0].Key != "faded" || found.Memories[0].Fate != "archived" || found.Memories[1].Fate != "pruned" {
+		t.Errorf("%+v", found)
 	}
 	must(t, s.Tool("memory_consolidate", map[string]any{}, nil))
 	for key, want := range map[string]string{"fresh": "active", "faded": "archived", "recalled": "active", "rule": "active", "trifle": "pruned"} {
@@ -226,12 +226,12 @@ func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
 		alcove.Memory{Key: "b", Value: alcove.Raw(`{"region":"Frankfurt","service":"billing","port":8080}`)},
 		alcove.Memory{Key: "c", Value: alcove.Raw(`{"service":"billing","region":"Frankfurt","port":9090}`)},
 	)
-	var groups duplicatesOut
+	var groups duplicates
 	must(t, s.Tool("memory_find_duplicates", map[string]any{}, &groups))
 	if groups.Total != 1 || len(groups.Groups[0].Keys) != 1 || groups.Groups[0].Keep == "c" {
 		t.Errorf("duplicates: %+v", groups)
 	}
-	var pairs contradictionsOut
+	var pairs contradictions
 	must(t, s.Tool("memory_find_contradictions", map[string]any{}, &pairs))
 	if pairs.Total != 1 || pairs.Contradictions[0].B != "c" {
 		t.Errorf("contradictions: %+v", pairs)
@@ -240,26 +240,60 @@ func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
 
 func TestTheScheduledJobDoesNothingUntilItIsEnabled(t *testing.T) {
 	s := space(t)
-	must(t, s.Job(jobConsolidate, nil, nil))
+	must(t, s.Job("consolidate", nil, nil))
 	if s.Memory("tea1").State != "active" || len(s.Calls) != 0 {
 		t.Errorf("it called %v", s.Calls)
 	}
 	s.Config["enabled"] = true
-	must(t, s.Job(jobConsolidate, nil, nil))
-	if s.Memory("tea1").State != "merged" || s.Record(reports, fmt.Sprintf("%020d", 1)) == nil {
+	must(t, s.Job("consolidate", nil, nil))
+	if s.Memory("tea1").State != "merged" || s.Record(reports.Name, fmt.Sprintf("%020d", 1)) == nil {
 		t.Error("it is enabled, and nothing was done, or not reported")
 	}
 	s.Config["namespaces"] = []string{"default", "team"}
 	before := len(s.Jobs())
-	must(t, s.Job(jobConsolidate, nil, nil))
+	must(t, s.Job("consolidate", nil, nil))
 	if n := len(s.Jobs()) - before; n != 1+2 {
 		t.Errorf("%d jobs ran for two namespaces", n)
 	}
 	before = len(s.Jobs())
 	s.Config["namespaces"] = []string{"*"}
-	must(t, s.Job(jobConsolidate, nil, nil))
+	must(t, s.Job("consolidate", nil, nil))
 	if n := len(s.Jobs()) - before; n != 1+1 {
 		t.Errorf("%d jobs ran for all of one namespace", n)
+	}
+}
+
+func TestAJobResumesBehindWhatARunCommitted(t *testing.T) {
+	s := alcovetest.New(t, familyOf(pageSize), manifest(t))
+	for i := range pageSize + 10 {
+		city := []string{"Hamburg", "Lisbon", "Oslo", "Prague", "Riga"}[i%5]
+		s.Put(alcove.Memory{Key: fmt.Sprintf("k%03d", i), Value: text(fmt.Sprintf("Service number%d runs in %s since release%d", i/2, city, i*7))})
+	}
+	s.Put(
+		alcove.Memory{Key: "k000a", Value: text("Ann Lee prefers green tea in the morning")}, alcove.Memory{Key: "k000b", Value: text("ann lee prefers green tea in the morning")},
+		alcove.Memory{Key: "z1", Value: text("Bob walks his dog along the river")}, alcove.Memory{Key: "z2", Value: text("bob walks his dog along the river")},
+	)
+	s.Ops[alcove.OpRecordAppend] = func(request []byte) (any, error) {
+		if s.Memory("k000b").State == "active" {
+			return alcove.RecordAppendResponse{Sequences: []uint64{1}}, nil
+		}
+		return nil, alcove.Errorf(alcove.Unavailable, "the second run fails")
+	}
+	if err := s.Job("consolidate", map[string]any{"namespace": "default", "only": []string{"duplicates"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	states := func() string {
+		return s.Memory("k000a").State + " " + s.Memory("k000b").State + ", " + s.Memory("z1").State + " " + s.Memory("z2").State
+	}
+	if got := states(); got != "active merged, active active" {
+		t.Fatalf("after a run, and one that failed, the memories are %s", got)
+	}
+	delete(s.Ops, alcove.OpRecordAppend)
+	s.Calls, s.Now = nil, s.Now.Add(time.Hour) // the run that failed is tried again
+	must(t, s.Tell())
+	lists := len(slices.DeleteFunc(s.Calls, func(op alcove.Op) bool { return op != alcove.OpMemoryList }))
+	if got := states(); got != "active merged, active merged" || lists != 1 {
+		t.Errorf("after it resumed, with %d pages read, the memories are %s", lists, got)
 	}
 }
 
@@ -296,11 +330,10 @@ func TestTheManifestHasTheNumbersOfTheCode(t *testing.T) {
 	}
 	data, err := json.Marshal(defaults)
 	must(t, err)
-	got, err := config(&alcove.Call{Config: data})
+	got, err := readConfig(&alcove.Call{Config: data})
 	must(t, err)
-	want, err := config(&alcove.Call{})
+	want, err := readConfig(&alcove.Call{})
 	must(t, err)
-	want.Namespaces, want.Contradictions = []string{}, "report"
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the manifest says %+v, the code %+v", got, want)
 	}

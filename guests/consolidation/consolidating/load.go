@@ -1,25 +1,28 @@
 package consolidating
 
 import (
-	"time"
-
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
 	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
-// How much of a namespace is looked at.
+// How much of a namespace is compared at once.
 const (
 	pageSize     = 500
 	mostMemories = 20_000
 )
 
+// extent is what all parts of the family begin with. A page of memories may exceed most.
+type extent struct {
+	comparer *compare.Comparer
+	most     int
+}
+
 // item is a memory that is looked at, with what is needed of it.
 type item struct {
 	key, text, kind   string
 	version           uint64
-	written           time.Time
+	written           alcove.Time
 	importance        *float64
 	tags              []string
 	links, supersedes []string
@@ -34,36 +37,36 @@ type loaded struct {
 	facts     []*compare.Fact // one for each item
 	reader    *compare.Reader
 	turns     int
-	more      bool // there are more than mostMemories
+	last      string // the key of the memory that was read last
+	more      bool   // there are more than are compared at once
 }
 
-// load reads a namespace page by page.
-func (s *consolidator) load(c *alcove.Call, namespace string) (*loaded, error) {
-	l := &loaded{namespace: namespace, reader: s.comparer.NewReader()}
+// load reads a namespace page by page, from behind a key.
+func (x extent) load(c *alcove.Call, namespace, after string) (*loaded, error) {
+	l := &loaded{namespace: namespace, reader: x.comparer.NewReader()}
 	if namespace == "" {
 		l.namespace = c.Namespace
 	}
-	list := alcove.MemoryListRequest{Namespace: l.namespace, Limit: pageSize, Counters: true}
-	now := reflected.Time(c)
-	for {
-		page, err := c.MemoryList(list)
+	read, now := 0, c.Time()
+	for m, err := range c.Memories(alcove.MemoryListRequest{Namespace: l.namespace, After: after, Limit: pageSize, Counters: true}) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range page.Memories {
-			l.take(&page.Memories[i], now)
+		if read > 0 && read%pageSize == 0 {
+			if l.more = len(l.items) >= x.most; l.more {
+				break
+			}
+			if err := c.Progress(len(l.items), 0, "reading"); err != nil {
+				return nil, err
+			}
 		}
-		if l.more = page.Next != "" && len(l.items) >= mostMemories; page.Next == "" || l.more {
-			return l, nil
-		}
-		list.After = page.Next
-		if err := c.Progress(len(l.items), 0, "reading"); err != nil {
-			return nil, err
-		}
+		read, l.last = read+1, m.Key
+		l.add(m, now)
 	}
+	return l, nil
 }
 
-func (l *loaded) take(m *alcove.Memory, now time.Time) {
+func (l *loaded) add(m *alcove.Memory, now alcove.Time) {
 	if m.State != "" && m.State != "active" {
 		return
 	}
@@ -73,33 +76,25 @@ func (l *loaded) take(m *alcove.Memory, now time.Time) {
 	}
 	it := item{
 		key: m.Key, text: compare.Render(m.Value), kind: m.Type, version: m.Version, importance: m.Importance, tags: m.Tags,
-		links: m.Links, supersedes: m.Supersedes, written: instant(m.Timestamp),
+		links: m.Links, supersedes: m.Supersedes, written: m.Time(),
 	}
 	it.use = retire.Memory{Type: m.Type, Importance: m.Importance, Age: days(now, it.written), Idle: -1}
 	if u := m.Counters; u != nil {
 		it.use.Accesses, it.use.Health = int64(u.Accesses), u.Health
-		if u.LastAccess != "" {
-			it.use.Idle = days(now, instant(u.LastAccess))
+		if last, err := alcove.ParseTime(u.LastAccess); err == nil {
+			it.use.Idle = days(now, last)
 		}
 	}
 	l.items = append(l.items, it)
 	l.facts = append(l.facts, l.reader.Read(it.text))
 }
 
-func instant(text string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
 // days are those between an instant and now; 0 when the instant is not known.
-func days(now, then time.Time) float64 {
-	if then.IsZero() || now.IsZero() {
+func days(now, then alcove.Time) float64 {
+	if then == 0 || now == 0 {
 		return 0
 	}
-	return now.Sub(then).Hours() / 24
+	return now.Sub(then).Days()
 }
 
 // patch is the beginning of a patch of an item: it fails when the memory changed meanwhile.
@@ -110,5 +105,5 @@ func (l *loaded) patch(i int) alcove.MemoryPatch {
 
 // note is metadata that say what the family did.
 func note(values map[string]any) alcove.Metadata {
-	return alcove.Metadata{"consolidation": reflected.JSON(values)}
+	return alcove.Metadata{"consolidation": alcove.JSON(values)}
 }

@@ -34,11 +34,6 @@ const (
 	partStale       = "stale"
 )
 
-// parts are what consolidation consists of.
-func parts() []string {
-	return []string{partDuplicates, partContradicts, partClusters, partStale}
-}
-
 // plan works out what to do, of the parts that are wanted.
 func (l *loaded) plan(cfg Config, only []string) *plan {
 	wants := func(part string) bool { return len(only) == 0 || slices.Contains(only, part) }
@@ -63,7 +58,7 @@ func (l *loaded) plan(cfg Config, only []string) *plan {
 		}
 	}
 	if wants(partStale) {
-		l.stale(cfg.Policy, gone, p)
+		l.stale(cfg.policy(), gone, p)
 	}
 	return p
 }
@@ -131,7 +126,7 @@ func (l *loaded) better(a, b int) int {
 	x, y := &l.items[a], &l.items[b]
 	return cmp.Or(
 		cmp.Compare(l.facts[b].Size(), l.facts[a].Size()), cmp.Compare(important(y), important(x)),
-		cmp.Compare(y.use.Accesses, x.use.Accesses), cmp.Compare(len(x.text), len(y.text)), y.written.Compare(x.written), cmp.Compare(x.key, y.key))
+		cmp.Compare(y.use.Accesses, x.use.Accesses), cmp.Compare(len(x.text), len(y.text)), cmp.Compare(y.written, x.written), cmp.Compare(x.key, y.key))
 }
 
 func important(it *item) float64 {

@@ -1,7 +1,7 @@
 package consolidating
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/words"
@@ -16,59 +16,61 @@ const (
 	reportMax    = 12 << 10
 )
 
-// result is what consolidation did, or would do.
+// result is what consolidation did, or would do: how many memories were read, and how many turns of conversations were left as they are;
+// whether there are more than were compared; whether the changes are on a branch of proposals, which is merged to accept them or deleted.
 type result struct {
-	Namespace      string          `json:"namespace"`
-	Read           int             `json:"read"`            // memories that were looked at
-	Turns          int             `json:"turns,omitempty"` // of conversations, left as they are
-	More           bool            `json:"more,omitempty"`  // there are more than were looked at
-	DryRun         bool            `json:"dry_run"`
-	Proposed       bool            `json:"proposed"` // on a branch of proposals: merge it to accept, drop it to undo
-	Changed        int             `json:"changed"`  // memories
-	Merged         []mergedGroup   `json:"merged"`
-	Contradictions []contradiction `json:"contradictions"`
-	Clusters       []cluster       `json:"clusters"`
-	Archived       []string        `json:"archived"`
-	Pruned         []string        `json:"pruned"`
-	Totals         totals          `json:"totals"`
-	Job            string          `json:"job,omitempty"`
-	Report         string          `json:"report"`
+	Namespace      string
+	Read           int
+	Turns          int  `json:",omitempty"`
+	More           bool `json:",omitempty"`
+	DryRun         bool `json:"dry_run"`
+	Proposed       bool
+	Changed        int
+	Merged         []mergedGroup
+	Contradictions []contradiction
+	Clusters       []cluster
+	Archived       []string
+	Pruned         []string
+	Totals         totals
+	Job            string `json:",omitempty"`
+	Report         string
 }
 
 type totals struct {
-	Groups         int `json:"groups"`
-	Duplicates     int `json:"duplicates"`
-	Contradictions int `json:"contradictions"`
-	Clusters       int `json:"clusters"`
-	Archived       int `json:"archived"`
-	Pruned         int `json:"pruned"`
+	Groups         int
+	Duplicates     int
+	Contradictions int
+	Clusters       int
+	Archived       int
+	Pruned         int
 }
 
+// mergedGroup is a memory that is kept, and those that it supersedes.
 type mergedGroup struct {
-	Keep string   `json:"keep"`
-	Keys []string `json:"keys"` // that it stands for
-	Text string   `json:"text"`
+	Keep string
+	Keys []string
+	Text string
 }
 
 type contradiction struct {
-	A     string `json:"a"`
-	B     string `json:"b"`
-	Kind  string `json:"kind"`
+	A     string
+	B     string
+	Kind  string
 	SaysA string `json:"says_a"`
 	SaysB string `json:"says_b"`
-	Newer string `json:"newer"`
+	Newer string
 }
 
 type cluster struct {
-	Keys  []string `json:"keys"`
-	About []string `json:"about"`
+	Keys  []string
+	About []string
 }
 
 // result describes a plan.
 func (l *loaded) result(p *plan) *result {
 	r := &result{
 		Namespace: l.namespace, Read: len(l.items), Turns: l.turns, More: l.more,
-		Merged: []mergedGroup{}, Contradictions: []contradiction{}, Clusters: []cluster{}, Archived: l.keys(p.archived), Pruned: l.keys(p.pruned),
+		Archived: l.keys(p.archived), Pruned: l.keys(p.pruned),
 		Totals: totals{Groups: len(p.merges), Contradictions: len(p.contradictions), Clusters: len(p.clusters), Archived: len(p.archived), Pruned: len(p.pruned)},
 	}
 	for _, m := range p.merges {
@@ -95,8 +97,7 @@ func (r *result) shorten(most int) {
 	r.Archived, r.Pruned = r.Archived[:min(len(r.Archived), most)], r.Pruned[:min(len(r.Pruned), most)]
 }
 
-func (l *loaded) keys(list []int) []string {
-	keys := []string{}
+func (l *loaded) keys(list []int) (keys []string) {
 	for _, i := range list[:min(len(list), listed)] {
 		keys = append(keys, l.items[i].key)
 	}
@@ -115,43 +116,46 @@ func (l *loaded) says(i int) string {
 // write writes the report: what a person reads before accepting a proposal.
 func (r *result) write() {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Consolidation of %s\n\n%d memories were compared", r.Namespace, r.Read)
+	out.WriteString("# Consolidation of " + r.Namespace + "\n\n" + count(r.Read, " memories were compared"))
 	if r.Turns > 0 {
-		fmt.Fprintf(&out, ", %d turns of conversations left as they are", r.Turns)
+		out.WriteString(", " + count(r.Turns, " turns of conversations left as they are"))
 	}
 	switch {
 	case r.DryRun:
 		out.WriteString(". Nothing was changed: this is what would be done.\n")
 	case r.Proposed:
-		fmt.Fprintf(&out, ". %d changes are proposed on a branch: merge it to accept them, delete it to drop them.\n", r.Changed)
+		out.WriteString(". " + count(r.Changed, " changes are proposed on a branch: merge it to accept them, delete it to drop them.\n"))
 	default:
-		fmt.Fprintf(&out, ". %d memories were changed.\n", r.Changed)
+		out.WriteString(". " + count(r.Changed, " memories were changed.\n"))
 	}
-	section(&out, fmt.Sprintf("%d duplicates of %d memories", r.Totals.Duplicates, r.Totals.Groups), r.Merged, r.Totals.Groups, func(m mergedGroup) string {
-		return fmt.Sprintf("%s stands for %s: %s", m.Keep, strings.Join(m.Keys, ", "), m.Text)
+	section(&out, count(r.Totals.Duplicates, " duplicates of ")+count(r.Totals.Groups, " memories"), r.Merged, r.Totals.Groups, func(m mergedGroup) string {
+		return m.Keep + " stands for " + strings.Join(m.Keys, ", ") + ": " + m.Text
 	})
-	section(&out, fmt.Sprintf("%d contradictions", r.Totals.Contradictions), r.Contradictions, r.Totals.Contradictions, func(c contradiction) string {
-		return fmt.Sprintf("%s (%s): %s\n  %s: %s\n  newer is %s", c.A, c.Kind, c.SaysA, c.B, c.SaysB, c.Newer)
+	section(&out, count(r.Totals.Contradictions, " contradictions"), r.Contradictions, r.Totals.Contradictions, func(c contradiction) string {
+		return c.A + " (" + c.Kind + "): " + c.SaysA + "\n  " + c.B + ": " + c.SaysB + "\n  newer is " + c.Newer
 	})
-	section(&out, fmt.Sprintf("%d clusters", r.Totals.Clusters), r.Clusters, r.Totals.Clusters, func(c cluster) string {
-		return fmt.Sprintf("%s: %s", strings.Join(c.About, " "), strings.Join(c.Keys, ", "))
+	section(&out, count(r.Totals.Clusters, " clusters"), r.Clusters, r.Totals.Clusters, func(c cluster) string {
+		return strings.Join(c.About, " ") + ": " + strings.Join(c.Keys, ", ")
 	})
 	plain := func(key string) string { return key }
-	section(&out, fmt.Sprintf("%d forgotten, archived", r.Totals.Archived), r.Archived, r.Totals.Archived, plain)
-	section(&out, fmt.Sprintf("%d old, unimportant and unused, pruned", r.Totals.Pruned), r.Pruned, r.Totals.Pruned, plain)
+	section(&out, count(r.Totals.Archived, " forgotten, archived"), r.Archived, r.Totals.Archived, plain)
+	section(&out, count(r.Totals.Pruned, " old, unimportant and unused, pruned"), r.Pruned, r.Totals.Pruned, plain)
 	r.Report = words.Cut(out.String(), reportMax)
 }
 
-// section writes one part of the report; nothing when there is nothing.
+func count(n int, of string) string { return strconv.Itoa(n) + of }
+
+// section writes one part of the report; nothing when it is empty.
 func section[T any](out *strings.Builder, title string, list []T, total int, line func(T) string) {
 	if total == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n## %s\n\n", title)
-	for _, entry := range list[:min(len(list), inReport)] {
-		fmt.Fprintf(out, "- %s\n", line(entry))
+	out.WriteString("\n## " + title + "\n\n")
+	shown := list[:min(len(list), inReport)]
+	for _, entry := range shown {
+		out.WriteString("- " + line(entry) + "\n")
 	}
-	if rest := total - min(len(list), inReport); rest > 0 {
-		fmt.Fprintf(out, "- and %d more\n", rest)
+	if rest := total - len(shown); rest > 0 {
+		out.WriteString("- and " + count(rest, " more\n"))
 	}
 }

@@ -2,15 +2,10 @@ package consolidating
 
 import (
 	"slices"
-	"time"
 
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
-
-// patchesTogether is how many patches one operation stages.
-const patchesTogether = 500
 
 // How much a memory may have that others are merged into; links and superseded keys together.
 const (
@@ -29,7 +24,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 		}
 	}
 	for _, m := range p.merges {
-		add(m.keep, l.kept(m, reflected.Time(c)))
+		add(m.keep, l.kept(m, c.Time()))
 		for _, i := range m.others {
 			add(i, l.merged(i, l.items[m.keep].key))
 		}
@@ -38,7 +33,7 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 		for _, pair := range p.contradictions {
 			older, newer := l.byAge(pair)
 			if !done[older] && !done[newer] && l.room(newer) > 0 {
-				add(newer, l.kept(merge{keep: newer, others: []int{older}}, reflected.Time(c)))
+				add(newer, l.kept(merge{keep: newer, others: []int{older}}, c.Time()))
 				add(older, l.retired(older, "archived", l.items[newer].key))
 			}
 		}
@@ -53,17 +48,13 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 	for _, i := range p.pruned {
 		add(i, l.retired(i, "pruned", ""))
 	}
-	for part := range slices.Chunk(patches, patchesTogether) {
-		if _, err := c.MemoryPatch(alcove.MemoryPatchRequest{Patches: part}); err != nil {
-			return 0, err
-		}
-	}
-	return len(patches) + digests, nil
+	_, err = c.PatchMemories(patches)
+	return len(patches) + digests, err
 }
 
 // kept is the patch of a memory that stands for others: it supersedes them and links to them, and has their tags and the
 // highest importance.
-func (l *loaded) kept(m merge, now time.Time) alcove.MemoryPatch {
+func (l *loaded) kept(m merge, now alcove.Time) alcove.MemoryPatch {
 	p, it := l.patch(m.keep), &l.items[m.keep]
 	keys := make([]string, len(m.others))
 	importance := it.importance
@@ -83,7 +74,7 @@ func (l *loaded) kept(m merge, now time.Time) alcove.MemoryPatch {
 		p.Importance = importance
 	}
 	p.Supersedes, p.Links = union(it.supersedes, keys), union(it.links, keys)
-	p.Metadata = note(map[string]any{"merged": len(keys), "at": now.UTC().Format(time.RFC3339)})
+	p.Metadata = note(map[string]any{"merged": len(keys), "at": now.Truncate(alcove.Second).String()})
 	return p
 }
 
@@ -112,7 +103,7 @@ func union(list, more []string) []string {
 
 // byAge tells which memory of a pair is older.
 func (l *loaded) byAge(p compare.Pair) (older, newer int) {
-	if l.items[p.B].written.Before(l.items[p.A].written) {
+	if l.items[p.B].written < l.items[p.A].written {
 		return p.B, p.A
 	}
 	return p.A, p.B

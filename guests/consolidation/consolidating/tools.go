@@ -6,201 +6,137 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
-// jobConsolidate is the job on a schedule, and that of calls in the background.
-const jobConsolidate = "consolidate"
-
-// reports is the collection of what was done.
-const reports = "consolidation-reports"
-
-type consolidateIn struct {
-	Namespace  string   `json:"namespace"`
-	Only       []string `json:"only"` // parts; empty: all
-	DryRun     bool     `json:"dry_run"`
-	Background bool     `json:"background"`
+// Consolidate consolidates a namespace. only limits it to some parts. dry_run changes nothing and says what would be done. background queues
+// a job and answers at once. The result lists up to 50 of each, with totals, and has a report for people.
+//
+//alcove:description Merge duplicate memories, report contradictions and clusters, retire stale ones. Proposes changes unless granted direct.
+//alcove:title Consolidate memories
+//alcove:tool destructive idempotent
+type Consolidate struct {
+	Namespace  string
+	Only       []string `alcove:"enum=duplicates|contradictions|clusters|stale"`
+	DryRun     bool     `alcove:"default=false"`
+	Background bool     `alcove:"default=false"`
+	extent
 }
 
-// consolidate consolidates a namespace.
-func (s *consolidator) consolidate(c *alcove.Call, in consolidateIn) (*result, error) {
-	cfg, err := config(c)
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range in.Only {
-		if !slices.Contains(parts(), part) {
-			return nil, alcove.Errorf(alcove.InvalidArgument, "there is no part %q: give some of %q", part, parts())
-		}
-	}
-	if in.Background {
-		in.Background, in.Namespace = false, or(in.Namespace, c.Namespace)
-		id, err := reflected.Enqueue(c, jobConsolidate, in, 0)
-		empty := &loaded{namespace: in.Namespace}
-		r := empty.result(&plan{})
-		r.Job, r.DryRun, r.Report = id, in.DryRun, "The job "+id+" consolidates "+empty.namespace+"."
+// Call consolidates at once, or queues a job that does.
+func (in Consolidate) Call(c *alcove.Call, cfg Config) (*result, error) {
+	job := Consolidation{Namespace: in.Namespace, Only: in.Only, DryRun: in.DryRun, extent: in.extent}
+	if !in.Background {
+		r, _, err := job.consolidate(c, cfg)
 		return r, err
 	}
-	return s.run(c, cfg, in)
+	job.Namespace = cmp.Or(in.Namespace, c.Namespace)
+	id, err := c.Enqueue(job, 0)
+	return &result{Namespace: job.Namespace, DryRun: in.DryRun, Job: id, Report: "The job " + id + " consolidates " + job.Namespace + "."}, err
 }
 
-// run does it.
-func (s *consolidator) run(c *alcove.Call, cfg Config, in consolidateIn) (*result, error) {
-	l, err := s.load(c, in.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Progress(len(l.items), len(l.items), "comparing"); err != nil {
-		return nil, err
-	}
-	p := l.plan(cfg, in.Only)
-	r := l.result(p)
-	r.DryRun = in.DryRun || c.DryRun
-	if !r.DryRun {
-		rights, err := c.CallerGet()
-		if err != nil {
-			return nil, err
-		}
-		r.Proposed = rights.Proposes
-		if r.Changed, err = l.stage(c, cfg, p); err != nil {
-			return nil, err
-		}
-	}
-	r.write()
-	return r, nil
+// find is what tools find things in.
+type find struct {
+	Namespace string
+	K         int `alcove:"min=1,max=50,default=20"`
+	extent
 }
 
-// job runs on a schedule, where that is enabled, or for a call in the background. Each namespace is a job of its own.
-func (s *consolidator) job(c *alcove.Call, in consolidateIn) (*result, error) {
-	cfg, err := config(c)
-	if err != nil {
-		return nil, err
-	}
-	if in.Namespace == "" && in.Only == nil && !in.DryRun { // on schedule
-		if !cfg.Enabled {
-			return &result{Report: "Consolidation is not enabled: set enabled to run it on a schedule."}, nil
-		}
-		if slices.Contains(cfg.Namespaces, "*") {
-			found, err := c.MemoryNamespaces()
-			if err != nil {
-				return nil, err
-			}
-			cfg.Namespaces = found.Namespaces
-		}
-		for _, namespace := range cfg.Namespaces {
-			if _, err := reflected.Enqueue(c, jobConsolidate, consolidateIn{Namespace: namespace}, 0); err != nil {
-				return nil, err
-			}
-		}
-		if len(cfg.Namespaces) > 0 {
-			return &result{Report: "Each namespace is consolidated by a job of its own."}, nil
-		}
-	}
-	r, err := s.run(c, cfg, in)
-	if err != nil {
-		return nil, err
-	}
-	r.shorten(listedByJobs)
-	_, err = reflected.AppendRecords(c, reports, "", map[string]any{"namespace": r.Namespace, "changed": r.Changed, "totals": r.Totals, "report": r.Report})
-	return r, err
-}
-
-type findIn struct {
-	Namespace string `json:"namespace"`
-	K         int    `json:"k"` // default 20
-}
-
-func (in findIn) most() int {
-	if in.K <= 0 {
-		return 20
-	}
-	return in.K
-}
-
-type duplicatesOut struct {
-	Read   int           `json:"read"`
-	Total  int           `json:"total"`
-	Groups []mergedGroup `json:"groups"`
-}
-
-// findDuplicates lists memories that say the same.
-func (s *consolidator) findDuplicates(c *alcove.Call, in findIn) (duplicatesOut, error) {
-	r, err := s.find(c, in, partDuplicates)
-	if err != nil {
-		return duplicatesOut{}, err
-	}
-	return duplicatesOut{r.Read, r.Totals.Groups, r.Merged[:min(len(r.Merged), in.most())]}, nil
-}
-
-type contradictionsOut struct {
-	Read           int             `json:"read"`
-	Total          int             `json:"total"`
-	Contradictions []contradiction `json:"contradictions"`
-}
-
-// findContradictions lists memories that cannot both be true.
-func (s *consolidator) findContradictions(c *alcove.Call, in findIn) (contradictionsOut, error) {
-	r, err := s.find(c, in, partContradicts)
-	if err != nil {
-		return contradictionsOut{}, err
-	}
-	return contradictionsOut{r.Read, r.Totals.Contradictions, r.Contradictions[:min(len(r.Contradictions), in.most())]}, nil
-}
-
-func (s *consolidator) find(c *alcove.Call, in findIn, part string) (*result, error) {
-	cfg, err := config(c)
-	if err != nil {
-		return nil, err
-	}
-	l, err := s.load(c, in.Namespace)
+// part is a part of what consolidation of the namespace would do.
+func (in find) part(c *alcove.Call, cfg Config, part string) (*result, error) {
+	l, err := in.load(c, in.Namespace, "")
 	if err != nil {
 		return nil, err
 	}
 	return l.result(l.plan(cfg, []string{part})), nil
 }
 
-type staleOut struct {
-	Read     int           `json:"read"`
-	Total    int           `json:"total"`
-	Memories []staleMemory `json:"memories"`
+// FindDuplicates lists memories that say the same. Nothing changes. keep is the memory that says most, of those the most important, most
+// used, newest.
+//
+//alcove:description List memories that say the same, and which one to keep.
+//alcove:title Find duplicates
+//alcove:tool read-only
+type FindDuplicates struct{ find }
+
+type duplicates struct {
+	Read   int
+	Total  int
+	Groups []mergedGroup
+}
+
+// Call finds them.
+func (in FindDuplicates) Call(c *alcove.Call, cfg Config) (duplicates, error) {
+	r, err := in.part(c, cfg, partDuplicates)
+	if err != nil {
+		return duplicates{}, err
+	}
+	return duplicates{r.Read, r.Totals.Groups, r.Merged[:min(len(r.Merged), in.K)]}, nil
+}
+
+// FindContradictions lists pairs of memories that contradict each other. kind is negated (one says that it is so, the other that it is
+// not), opposite, or other value: the same has another number, date, name or value. Nothing changes.
+//
+//alcove:description List pairs of memories that cannot both be true.
+//alcove:title Find contradictions
+//alcove:tool read-only
+type FindContradictions struct{ find }
+
+type contradictions struct {
+	Read           int
+	Total          int
+	Contradictions []contradiction
+}
+
+// Call finds them.
+func (in FindContradictions) Call(c *alcove.Call, cfg Config) (contradictions, error) {
+	r, err := in.part(c, cfg, partContradicts)
+	if err != nil {
+		return contradictions{}, err
+	}
+	return contradictions{r.Read, r.Totals.Contradictions, r.Contradictions[:min(len(r.Contradictions), in.K)]}, nil
+}
+
+// FindStale lists memories that would be archived or pruned. A memory is archived when its score of being forgotten exceeds
+// forget_threshold: the share that decayed since it was last used, less for what is important, often used or found useful. It is pruned
+// when it is older than prune_age_days, no more important than prune_max_importance and was recalled no more than prune_max_access_count
+// times. Nothing changes.
+//
+//alcove:description List memories that would be archived as forgotten, or pruned.
+//alcove:title Find stale memories
+//alcove:tool read-only
+type FindStale struct{ find }
+
+type stale struct {
+	Read     int
+	Total    int
+	Memories []staleMemory
 }
 
 type staleMemory struct {
-	Key      string  `json:"key"`
-	Fate     string  `json:"fate"` // archived or pruned
-	Score    float64 `json:"score"`
-	AgeDays  int     `json:"age_days"`
-	Accesses int64   `json:"accesses"`
-	Text     string  `json:"text"`
+	Key      string
+	Fate     string `alcove:"enum=archived|pruned"`
+	Score    float64
+	AgeDays  int `json:"age_days"`
+	Accesses int64
+	Text     string
 }
 
-// findStale lists memories that would be forgotten.
-func (s *consolidator) findStale(c *alcove.Call, in findIn) (staleOut, error) {
-	cfg, err := config(c)
+// Call finds them.
+func (in FindStale) Call(c *alcove.Call, cfg Config) (out stale, err error) {
+	l, err := in.load(c, in.Namespace, "")
 	if err != nil {
-		return staleOut{}, err
+		return out, err
 	}
-	l, err := s.load(c, in.Namespace)
-	if err != nil {
-		return staleOut{}, err
-	}
-	out := staleOut{Read: len(l.items), Memories: []staleMemory{}}
+	policy := cfg.policy()
 	for i := range l.items {
-		fate, score := cfg.Policy.Judge(l.items[i].use)
+		fate, score := policy.Judge(l.items[i].use)
 		if fate == retire.Kept {
 			continue
 		}
 		out.Memories = append(out.Memories, staleMemory{l.items[i].key, string(fate), float64(int(score*1000)) / 1000, int(l.items[i].use.Age), l.items[i].use.Accesses, l.says(i)})
 	}
 	slices.SortStableFunc(out.Memories, func(a, b staleMemory) int { return cmp.Compare(b.Score, a.Score) })
-	out.Total = len(out.Memories)
-	out.Memories = out.Memories[:min(out.Total, in.most())]
+	out.Read, out.Total = len(l.items), len(out.Memories)
+	out.Memories = out.Memories[:min(out.Total, in.K)]
 	return out, nil
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -13,15 +13,6 @@ type Policy struct {
 	Decay           map[string]float64 // by type: what is left after a day without use
 }
 
-// DefaultPolicy is that where nobody says otherwise.
-func DefaultPolicy() Policy {
-	return Policy{
-		ForgetThreshold: .7, PruneAge: 90, PruneImportance: .3, PruneAccesses: 3,
-		Importance: map[string]float64{"decision": .8, "error": .7, "insight": .75, "correction": .7, "steering_rule": .85, "learning": .65, "session_summary": .6, "plan": .6, "observation": .5},
-		Decay:      map[string]float64{"decision": .998, "error": .995, "insight": .997, "correction": .995, "steering_rule": .999, "learning": .996, "session_summary": .99, "plan": .995, "observation": .99},
-	}
-}
-
 // other is the type whose numbers stand for those of types that the policy does not know.
 const other = "observation"
 

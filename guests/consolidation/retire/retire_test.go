@@ -4,6 +4,15 @@ import "testing"
 
 func of(v float64) *float64 { return &v }
 
+// policy is one with the numbers that are configured by default.
+func policy() Policy {
+	return Policy{
+		ForgetThreshold: .7, PruneAge: 90, PruneImportance: .3, PruneAccesses: 3,
+		Importance: map[string]float64{"decision": .8, "error": .7, "insight": .75, "correction": .7, "steering_rule": .85, "learning": .65, "session_summary": .6, "plan": .6, "observation": .5},
+		Decay:      map[string]float64{"decision": .998, "error": .995, "insight": .997, "correction": .995, "steering_rule": .999, "learning": .996, "session_summary": .99, "plan": .995, "observation": .99},
+	}
+}
+
 func TestMemoriesAreKeptArchivedOrPruned(t *testing.T) {
 	for name, c := range map[string]struct {
 		memory Memory
@@ -26,7 +35,7 @@ func TestMemoriesAreKeptArchivedOrPruned(t *testing.T) {
 		"an ordinary one of an unknown type":       {Memory{Type: "recipe", Age: 4000, Idle: -1}, Archived},
 		"one that the clock says is of the future": {Memory{Age: -3, Idle: -1}, Kept},
 	} {
-		if got, score := DefaultPolicy().Judge(c.memory); got != c.want || score < 0 || score > 1 {
+		if got, score := policy().Judge(c.memory); got != c.want || score < 0 || score > 1 {
 			t.Errorf("%s: %q with %.3f, want %q", name, got, score, c.want)
 		}
 	}
@@ -35,7 +44,7 @@ func TestMemoriesAreKeptArchivedOrPruned(t *testing.T) {
 func TestAMemoryIsForgottenMoreTheLongerItIsNotUsed(t *testing.T) {
 	before := -1.0
 	for age := 0.0; age < 1000; age += 50 {
-		score := DefaultPolicy().Score(Memory{Age: age, Idle: -1})
+		score := policy().Score(Memory{Age: age, Idle: -1})
 		if score <= before {
 			t.Fatalf("after %v days the score is %v, before it was %v", age, score, before)
 		}

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// Judged is a search whose candidates somebody judged.
+// Judged is a search whose candidates somebody judged. There is a candidate and a gain for each key: 1 for a useful one, 0 for one that
+// was not judged, -1 for a useless one.
 type Judged struct {
-	Query      string      `json:"query"`
-	Keys       []string    `json:"keys"`
-	Candidates []Candidate `json:"candidates"` // one for each key
-	Gains      []float64   `json:"gains"`      // one for each key: 1 useful, 0 not judged, -1 useless
+	Query      string
+	Keys       []string
+	Candidates []Candidate
+	Gains      []float64
 }
 
 // Order are the candidates' numbers, the best first. Equal ones stay as they are.
@@ -25,11 +26,9 @@ func (w Weights) Order(candidates []Candidate) []int {
 	return order
 }
 
-// Quality is how well weights rank judged searches; the mean of all.
-type Quality struct {
-	NDCG float64 `json:"ndcg"` // of the first ten
-	MRR  float64 `json:"mrr"`  // one over the rank of the first useful one
-}
+// Quality is how well weights rank judged searches, the mean of all: the NDCG of the first ten, and one over the rank of the first useful
+// one.
+type Quality struct{ NDCG, MRR float64 }
 
 // depth is how far down a ranking is looked at.
 const depth = 10

@@ -18,13 +18,16 @@ const (
 	observation = 8
 )
 
+// ByType has a number for each of Types.
+type ByType [typeCount]float64
+
 // Weights say how much each part counts. Only their ratios matter.
 type Weights struct {
-	Semantic   float64 `json:"semantic"`
-	Lexical    float64 `json:"lexical"`
-	Importance float64 `json:"importance"`
-	Freshness  float64 `json:"freshness"`
-	Outcome    float64 `json:"outcome"`
+	Semantic   float64
+	Lexical    float64
+	Importance float64
+	Freshness  float64
+	Outcome    float64
 }
 
 // DefaultWeights are those where nobody says otherwise.
@@ -49,20 +52,11 @@ func (w Weights) Sum() float64 {
 // Policy is how memories are ranked.
 type Policy struct {
 	Weights    Weights
-	Importance [typeCount]float64 // of memories of a type that have none of their own
-	Decay      [typeCount]float64 // what is left of the freshness of a memory of a type after a day
+	Importance ByType // of memories of a type that have none of their own
+	Decay      ByType // what is left of the freshness of a memory of a type after a day
 }
 
-// DefaultPolicy is that where nobody says otherwise.
-func DefaultPolicy() Policy {
-	return Policy{
-		Weights:    DefaultWeights(),
-		Importance: [typeCount]float64{.8, .7, .75, .7, .85, .65, .6, .6, .5},
-		Decay:      [typeCount]float64{.998, .995, .997, .995, .999, .996, .99, .995, .99},
-	}
-}
-
-// Columns are the features of the candidates of one search; NaN is missing.
+// Columns are the features of the candidates of one search, in the order of the manifest; NaN is missing.
 type Columns struct {
 	Score      []float32 // the host's own, 0 to 1
 	Lexical    []float32 // 0 to 1
@@ -76,11 +70,11 @@ type Columns struct {
 
 // Parts are what a score is made of, each from 0 to 1.
 type Parts struct {
-	Semantic   float64 `json:"semantic"`
-	Lexical    float64 `json:"lexical"`
-	Importance float64 `json:"importance"`
-	Freshness  float64 `json:"freshness"`
-	Outcome    float64 `json:"outcome"`
+	Semantic   float64
+	Lexical    float64
+	Importance float64
+	Freshness  float64
+	Outcome    float64
 }
 
 // Candidate is one candidate, with what it is compared by.
@@ -88,9 +82,9 @@ type Candidate struct {
 	Parts
 	// Host is the host's own score. Where there are no vectors it stands for what matches: beside the words it knows
 	// which memories are neighbours.
-	Host float64 `json:"host"`
+	Host float64
 	// Vector says that the candidate has one, so that Semantic counts.
-	Vector bool `json:"vector"`
+	Vector bool
 }
 
 // Score is the sum of the parts by their weights, from 0 to 1.

@@ -13,6 +13,15 @@ func column(values ...float64) []float32 {
 	return list
 }
 
+// policy is one with the numbers that are configured by default.
+func policy() Policy {
+	return Policy{
+		Weights:    DefaultWeights(),
+		Importance: ByType{.8, .7, .75, .7, .85, .65, .6, .6, .5},
+		Decay:      ByType{.998, .995, .997, .995, .999, .996, .99, .995, .99},
+	}
+}
+
 func scores(p Policy, c Columns) []float32 {
 	out := make([]float32, len(c.Score))
 	p.Scorer(c).Scores(out)
@@ -27,24 +36,24 @@ func TestTheScoreIsTheWeightedMeanOfTheParts(t *testing.T) {
 	}
 	// The only cosine is the best, so it counts as 1.
 	want := .45*1 + .15*.5 + .2*.9 + .1*1 + .1*.5
-	if got := scores(DefaultPolicy(), c); math.Abs(float64(got[0])-want) > 1e-6 {
+	if got := scores(policy(), c); math.Abs(float64(got[0])-want) > 1e-6 {
 		t.Errorf("the score is %v, want %v", got[0], want)
 	}
 }
 
 func TestWithoutVectorsTheHostsScoreIsWhatMatches(t *testing.T) {
 	c := Columns{Score: column(1, .5), Lexical: column(.2, 1), Semantic: column(missing, missing)}
-	if got := scores(DefaultPolicy(), c); got[0] <= got[1] {
+	if got := scores(policy(), c); got[0] <= got[1] {
 		t.Errorf("the scores are %v", got)
 	}
 	c.Semantic = column(.9, missing) // the second is not embedded yet
-	if got := scores(DefaultPolicy(), c); got[0] <= got[1] || got[1] < .3 {
+	if got := scores(policy(), c); got[0] <= got[1] || got[1] < .3 {
 		t.Errorf("with one vector the scores are %v", got)
 	}
 }
 
 func TestWithoutAnImportanceThatOfTheTypeCounts(t *testing.T) {
-	p := DefaultPolicy()
+	p := policy()
 	p.Weights = Weights{Importance: 1}
 	c := Columns{Score: column(1, 1, 1, 1), Importance: column(missing, missing, missing, .1), Type: column(0, 4, -1, 4)}
 	for i, want := range []float64{.8, .85, .5, .1} {
@@ -55,7 +64,7 @@ func TestWithoutAnImportanceThatOfTheTypeCounts(t *testing.T) {
 }
 
 func TestFreshnessDecaysByTypeFromTheLastUse(t *testing.T) {
-	p := DefaultPolicy()
+	p := policy()
 	p.Weights = Weights{Freshness: 1}
 	c := Columns{Score: column(1, 1, 1, 1, 1), Age: column(100, 100, 100, 0, missing), Idle: column(missing, missing, 1, missing, missing), Type: column(0, 6, 6, 0, 0)}
 	for i, want := range []float64{math.Pow(.998, 100), math.Pow(.99, 100), .99, 1, 1} {
@@ -69,7 +78,7 @@ func TestWhatIsMissingOrOutOfRangeGivesFiniteScores(t *testing.T) {
 	inf := math.Inf(1)
 	all := []float64{0, 1, -1, 2, missing, inf, -inf, 1e30, -1e30}
 	for _, w := range []Weights{DefaultWeights(), {}, {Semantic: 1000}, {Freshness: 1}} {
-		p := DefaultPolicy()
+		p := policy()
 		p.Weights = w
 		p.Decay[0] = 0
 		for _, v := range all {
@@ -81,7 +90,7 @@ func TestWhatIsMissingOrOutOfRangeGivesFiniteScores(t *testing.T) {
 			}
 		}
 	}
-	if got := scores(DefaultPolicy(), Columns{Score: column(1)}); math.IsNaN(float64(got[0])) {
+	if got := scores(policy(), Columns{Score: column(1)}); math.IsNaN(float64(got[0])) {
 		t.Error("missing columns give no number")
 	}
 }
@@ -102,7 +111,7 @@ func TestColumnsAndCandidatesGiveTheSameScores(t *testing.T) {
 		c.Age, c.Idle, c.Type = append(c.Age, float32(i)), append(c.Idle, float32(value(i, 9, 3)*300)), append(c.Type, float32(i%11-1))
 	}
 	for _, w := range []Weights{DefaultWeights(), {}, {Lexical: 2, Outcome: 1}} {
-		p := DefaultPolicy()
+		p := policy()
 		p.Weights = w
 		got := scores(p, c)
 		for i := range n {

@@ -2,6 +2,7 @@ package ranker
 
 import (
 	"math"
+	"slices"
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -10,30 +11,36 @@ import (
 // considered is how many hits of a search are ranked by a tool.
 const considered = 50
 
-type explainIn struct {
-	Query     string `json:"query"`
-	K         int    `json:"k"` // default 5
-	Namespace string `json:"namespace"`
+// ExplainRanking explains why search results rank as they do. Runs the query and ranks up to 50 hits. parts are the values from 0 to 1,
+// adds what each adds to the score; where vector is false the host's own score stands for semantic and lexical, and match is what they
+// add together. host_rank is where the result would be without this family.
+//
+//alcove:description Explain why search results rank as they do, feature by feature.
+//alcove:title Explain a ranking
+//alcove:tool read-only
+type ExplainRanking struct {
+	Query     string `alcove:"required"`
+	K         int    `alcove:"min=1,max=20,default=5"`
+	Namespace string
 }
 
-type explainOut struct {
-	Weights rank.Weights `json:"weights"`
-	Results []explained  `json:"results"`
+// Explanation is the weights, and the first results with how their scores came about.
+type Explanation struct {
+	Weights rank.Weights
+	Results []Explained
 }
 
-// explained is one hit, and how its score came about.
-type explained struct {
-	Key       string  `json:"key"`
-	Namespace string  `json:"namespace"`
-	Score     float64 `json:"score"`
-	HostRank  int     `json:"host_rank"` // where it would be without this family, from 1 on
-	Type      string  `json:"type"`
-	// Parts are the values from 0 to 1, Adds what each adds to the score.
-	Parts rank.Parts `json:"parts"`
-	Adds  rank.Parts `json:"adds"`
-	// Vector is false where match is by words alone: then the host's own score stands for semantic and lexical.
-	Vector bool    `json:"vector"`
-	Match  float64 `json:"match"` // what semantic and lexical add together
+// Explained is one hit. HostRank counts from 1 on.
+type Explained struct {
+	Key       string
+	Namespace string
+	Score     float64
+	HostRank  int `json:"host_rank"`
+	Type      string
+	Parts     rank.Parts
+	Adds      rank.Parts
+	Vector    bool
+	Match     float64
 }
 
 // found are the hits of a search in the host's order, as candidates.
@@ -42,8 +49,8 @@ type found struct {
 	candidates []rank.Candidate
 }
 
-// search runs a search, and works out the candidates.
-func (r *ranker) search(c *alcove.Call, policy *rank.Policy, query, namespace string) (found, error) {
+// search runs a search, and computes the candidates.
+func search(c *alcove.Call, cfg Config, query, namespace string) (found, error) {
 	if query == "" {
 		return found{}, alcove.Errorf(alcove.InvalidArgument, "give a query")
 	}
@@ -56,7 +63,7 @@ func (r *ranker) search(c *alcove.Call, policy *rank.Policy, query, namespace st
 		return found{}, err
 	}
 	f := found{hits: hits.Hits}
-	scorer := policy.Scorer(r.columns(hits.Hits))
+	scorer := cfg.policy().Scorer(columns(hits.Hits))
 	for i := range hits.Hits {
 		f.candidates = append(f.candidates, scorer.Candidate(i))
 	}
@@ -64,7 +71,7 @@ func (r *ranker) search(c *alcove.Call, policy *rank.Policy, query, namespace st
 }
 
 // columns are the features of hits as the rank hook gets them.
-func (r *ranker) columns(hits []alcove.MemoryHit) rank.Columns {
+func columns(hits []alcove.MemoryHit) rank.Columns {
 	column := func(name string) []float32 {
 		values := make([]float32, len(hits))
 		for i, h := range hits {
@@ -75,12 +82,9 @@ func (r *ranker) columns(hits []alcove.MemoryHit) rank.Columns {
 		}
 		return values
 	}
-	kinds := make([]float32, len(hits))
+	types, kinds := rank.Types(), make([]float32, len(hits))
 	for i, h := range hits {
-		kinds[i] = -1
-		if kind, ok := r.kinds[h.Memory.Type]; ok {
-			kinds[i] = float32(kind)
-		}
+		kinds[i] = float32(slices.Index(types, h.Memory.Type))
 	}
 	return rank.Columns{
 		Score: column(alcove.FeatureScore), Lexical: column(alcove.FeatureLexical), Semantic: column(alcove.FeatureSemantic), Importance: column(alcove.FeatureImportance),
@@ -88,32 +92,23 @@ func (r *ranker) columns(hits []alcove.MemoryHit) rank.Columns {
 	}
 }
 
-// explain says how the first results of a search came to their places.
-func (r *ranker) explain(c *alcove.Call, in explainIn) (explainOut, error) {
-	policy, err := r.configured(c)
+// Call explains the first results of a search.
+func (in ExplainRanking) Call(c *alcove.Call, cfg Config) (out Explanation, err error) {
+	f, err := search(c, cfg, in.Query, in.Namespace)
 	if err != nil {
-		return explainOut{}, err
+		return out, err
 	}
-	f, err := r.search(c, &policy, in.Query, in.Namespace)
-	if err != nil {
-		return explainOut{}, err
-	}
-	if in.K <= 0 {
-		in.K = 5
-	}
-	out := explainOut{Weights: policy.Weights, Results: []explained{}}
-	for _, i := range policy.Weights.Order(f.candidates) {
-		if len(out.Results) == in.K {
-			break
-		}
-		out.Results = append(out.Results, explainOne(policy.Weights, f, i))
+	out.Weights = cfg.weights()
+	order := out.Weights.Order(f.candidates)
+	for _, i := range order[:min(len(order), in.K)] {
+		out.Results = append(out.Results, explainOne(out.Weights, f, i))
 	}
 	return out, nil
 }
 
-func explainOne(w rank.Weights, f found, i int) explained {
+func explainOne(w rank.Weights, f found, i int) Explained {
 	c, m := f.candidates[i], f.hits[i].Memory
-	e := explained{Key: m.Key, Namespace: m.Namespace, Score: short(w.Score(c)), HostRank: i + 1, Type: m.Type, Vector: c.Vector}
+	e := Explained{Key: m.Key, Namespace: m.Namespace, Score: short(w.Score(c)), HostRank: i + 1, Type: m.Type, Vector: c.Vector}
 	e.Parts = rank.Parts{Semantic: short(c.Semantic), Lexical: short(c.Lexical), Importance: short(c.Importance), Freshness: short(c.Freshness), Outcome: short(c.Outcome)}
 	sum := w.Sum()
 	if sum <= 0 {

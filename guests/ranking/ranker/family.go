@@ -1,124 +1,61 @@
 // Package ranker serves the family ranking: it ranks what a search found, explains how, and learns from feedback.
+//
+// Each candidate of a search gets a score from 0 to 1: the weighted mean of how well its meaning and its words match, its importance
+// (by its type where none was given), its freshness (which decays by day, by its type, from when it was written or last recalled) and its
+// outcome (what feedback said of it). Where there are no vectors, the host's own score stands for what matches.
+//
+//alcove:family ranking 1.0.0
+//alcove:description Ranks what a search finds by match, importance, freshness and usefulness, explains it, and learns from feedback
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to run the searches that it explains and records
+//alcove:needs memory.count * to count feedback in the health of memories
+//alcove:needs record rank-feedback to keep the searches that got feedback
+//alcove:needs config.write to use weights that were tuned, when asked to
+//alcove:limits fuel=60000000000
 package ranker
 
 import (
-	"strings"
-
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
-	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
+
+//go:generate alcove family gen
 
 // Family is ranking.
 func Family() *alcove.Family {
-	f := alcove.New()
-	r := &ranker{policy: rank.DefaultPolicy(), kinds: kinds()}
-	f.OnRank(r.rank)
-	reflected.Tool(f, "memory_explain_ranking", r.explain)
-	reflected.Tool(f, "memory_rank_feedback", r.feedback)
-	reflected.Tool(f, "memory_compare_rankings", r.compare)
-	reflected.Tool(f, "memory_tune_ranking", r.tune)
-	return f
+	return alcove.New(ExplainRanking{}, RankFeedback{}, CompareRankings{}, TuneRanking{}, Searches{})
 }
 
-// ranker serves requests. It keeps nothing of them.
-type ranker struct {
-	policy rank.Policy // the default
-	kinds  map[string]int
+// Config is how memories are ranked. Its arrays are in the order of rank.Types.
+type Config struct {
+	Weights    Weights     `alcove:"key=ranking_weight_*"`
+	Importance rank.ByType `alcove:"key=importance_weight_*,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`         // Importance of memories of type * that have none
+	Decay      rank.ByType `alcove:"key=decay_rate_*,above=0,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of the freshness of type * after a day
 }
 
-// kinds is where each type is in rank.Types.
-func kinds() map[string]int {
-	m := map[string]int{}
-	for i, kind := range rank.Types() {
-		m[kind] = i
-	}
-	return m
+// Weights are rank.Weights as they are configured.
+type Weights struct {
+	Semantic   float64 `alcove:"min=0,max=1000,default=0.45"` // How much the likeness of meaning counts; only ratios matter
+	Lexical    float64 `alcove:"min=0,max=1000,default=0.15"` // How much the match of words counts; only ratios matter
+	Importance float64 `alcove:"min=0,max=1000,default=0.2"`  // How much importance counts; only ratios matter
+	Freshness  float64 `alcove:"min=0,max=1000,default=0.1"`  // How much freshness counts; only ratios matter
+	Outcome    float64 `alcove:"min=0,max=1000,default=0.1"`  // How much the outcome of feedback counts; only ratios matter
 }
 
-// The columns of the rank hook, in the order of the manifest.
-const (
-	columnScore = iota
-	columnLexical
-	columnSemantic
-	columnImportance
-	columnAge
-	columnIdle
-	columnOutcome
-	columnType
-	columnCount
-)
+func (cfg Config) weights() rank.Weights { return rank.Weights(cfg.Weights) }
 
-// rank scores the candidates of a search. It runs at every search, hence without reflection and without a host call.
-func (r *ranker) rank(in *alcove.Ranking) error {
-	if len(in.Columns) != columnCount {
-		return alcove.Errorf(alcove.InvalidArgument, "there are %d columns; the manifest asks for %d", len(in.Columns), columnCount)
-	}
-	policy, err := r.configured(in.Call)
-	if err != nil {
-		return err
-	}
-	policy.Scorer(rank.Columns{
-		Score: in.Columns[columnScore], Lexical: in.Columns[columnLexical], Semantic: in.Columns[columnSemantic], Importance: in.Columns[columnImportance],
-		Age: in.Columns[columnAge], Idle: in.Columns[columnIdle], Outcome: in.Columns[columnOutcome], Type: in.Columns[columnType],
-	}).Scores(in.Scores)
+func (cfg Config) policy() *rank.Policy {
+	return &rank.Policy{Weights: cfg.weights(), Importance: cfg.Importance, Decay: cfg.Decay}
+}
+
+// Searches are ranked: its columns are the features of the candidates of one.
+//
+//alcove:types decision error insight correction steering_rule learning session_summary plan observation
+type Searches struct{ rank.Columns }
+
+// Rank scores the candidates. It runs at every search, hence without a host call.
+func (s Searches) Rank(_ *alcove.Call, cfg Config, r *alcove.Ranking) error {
+	cfg.policy().Scorer(s.Columns).Scores(r.Scores)
 	return nil
-}
-
-// The beginnings of the keys of the configuration.
-const (
-	weightPrefix     = "ranking_weight_"
-	importancePrefix = "importance_weight_"
-	decayPrefix      = "decay_rate_"
-)
-
-// read reads the configuration into a policy.
-func (r *ranker) read(s *scan.Scanner, policy *rank.Policy) {
-	for key := range s.Fields() {
-		if name, ok := strings.CutPrefix(key, weightPrefix); ok {
-			weight(&policy.Weights, name, s.Number())
-		} else if name, ok := strings.CutPrefix(key, importancePrefix); ok {
-			r.set(&policy.Importance, name, s.Number())
-		} else if name, ok := strings.CutPrefix(key, decayPrefix); ok {
-			r.set(&policy.Decay, name, s.Number())
-		} else {
-			s.Skip()
-		}
-	}
-}
-
-func (r *ranker) set(list *[9]float64, kind string, value float64) {
-	if i, ok := r.kinds[kind]; ok {
-		list[i] = value
-	}
-}
-
-func weight(w *rank.Weights, name string, value float64) {
-	switch name {
-	case "semantic":
-		w.Semantic = value
-	case "lexical":
-		w.Lexical = value
-	case "importance":
-		w.Importance = value
-	case "freshness":
-		w.Freshness = value
-	case "outcome":
-		w.Outcome = value
-	}
-}
-
-// configured is the policy of a tool call.
-func (r *ranker) configured(c *alcove.Call) (rank.Policy, error) {
-	policy := r.policy
-	if len(c.Config) == 0 {
-		return policy, nil
-	}
-	s := scan.New(c.Config)
-	r.read(s, &policy)
-	if err := s.End(); err != nil {
-		return policy, alcove.Errorf(alcove.InvalidArgument, "read the configuration: %v", err)
-	}
-	return policy, nil
 }

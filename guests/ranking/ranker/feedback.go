@@ -1,16 +1,17 @@
 package ranker
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
-// feedbackCollection has the judged searches of each namespace.
-const feedbackCollection = "rank-feedback"
+// judgedSearches are the searches of each namespace that got feedback.
+var judgedSearches = alcove.Records[Judged]{Name: "rank-feedback", Per: "branch", Expires: "365d"}
+
+// Judged is a judged search as it is recorded.
+type Judged struct{ rank.Judged }
 
 // What feedback adds to the health of a memory.
 const (
@@ -21,50 +22,50 @@ const (
 // maxCandidates is how many candidates of a search are recorded: the judged ones, and the best of the others.
 const maxCandidates = 30
 
-type feedbackIn struct {
-	Query     string   `json:"query"`
-	Useful    []string `json:"useful"`
-	Useless   []string `json:"useless"`
-	Namespace string   `json:"namespace"`
+// RankFeedback says which results of a search were useful or useless. The judged search is recorded with its candidates for
+// memory_compare_rankings and memory_tune_ranking, if one of them was useful; and the health of the judged memories changes, which is the
+// outcome part of their scores from then on. unknown lists keys that the search does not find.
+//
+//alcove:description Say which results of a search were useful or useless, so that ranking improves.
+//alcove:title Judge search results
+type RankFeedback struct {
+	Query     string   `alcove:"required"`
+	Useful    []string `alcove:"max=50"` // Keys.
+	Useless   []string `alcove:"max=50"` // Keys.
+	Namespace string
 }
 
-type feedbackOut struct {
-	Sequence uint64   `json:"sequence"`
-	Recorded int      `json:"recorded"` // candidates
-	Unknown  []string `json:"unknown"`  // judged, and not among what the search finds
+// Recorded is the record of a judged search: its sequence number, how many candidates it has, and which judged keys the search does not
+// find.
+type Recorded struct {
+	Sequence uint64
+	Recorded int
+	Unknown  []string
 }
 
-// feedback records which results of a search were of use, for the tuning, and in the health of the memories.
-func (r *ranker) feedback(c *alcove.Call, in feedbackIn) (feedbackOut, error) {
+// Call records which results of a search were useful, for the tuning, and in the health of the memories.
+func (in RankFeedback) Call(c *alcove.Call, cfg Config) (out Recorded, err error) {
 	if len(in.Useful)+len(in.Useless) == 0 {
-		return feedbackOut{}, alcove.Errorf(alcove.InvalidArgument, "give the keys that were useful or useless")
+		return out, alcove.Errorf(alcove.InvalidArgument, "give the keys that were useful or useless")
 	}
-	policy, err := r.configured(c)
+	f, err := search(c, cfg, in.Query, in.Namespace)
 	if err != nil {
-		return feedbackOut{}, err
+		return out, err
 	}
-	f, err := r.search(c, &policy, in.Query, in.Namespace)
-	if err != nil {
-		return feedbackOut{}, err
-	}
-	judged, unknown := judge(in, f)
-	out := feedbackOut{Recorded: len(judged.Keys), Unknown: unknown}
-	if slices.Max(append([]float64{0}, judged.Gains...)) > 0 { // without a useful one nothing can be learned
-		sequences, err := reflected.AppendRecords(c, feedbackCollection, in.Namespace, judged)
+	judged, unknown := in.judge(f)
+	out.Unknown = unknown
+	if slices.Contains(judged.Gains, 1) { // without a useful one nothing can be learned
+		sequences, err := judgedSearches.In(in.Namespace).Append(c, Judged{judged})
 		if err != nil {
-			return feedbackOut{}, err
+			return out, err
 		}
-		if len(sequences) > 0 {
-			out.Sequence = sequences[0]
-		}
-	} else {
-		out.Recorded = 0
+		out.Recorded, out.Sequence = len(judged.Keys), sequences[0]
 	}
-	return out, r.touch(c, in)
+	return out, in.touch(c)
 }
 
 // judge makes a judged search of what was found. unknown are keys that were not.
-func judge(in feedbackIn, f found) (j rank.Judged, unknown []string) {
+func (in RankFeedback) judge(f found) (j rank.Judged, unknown []string) {
 	j.Query = in.Query
 	for i, h := range f.hits {
 		gain := 0.0
@@ -80,7 +81,6 @@ func judge(in feedbackIn, f found) (j rank.Judged, unknown []string) {
 		j.Candidates = append(j.Candidates, rounded(f.candidates[i]))
 		j.Gains = append(j.Gains, gain)
 	}
-	unknown = []string{}
 	for _, key := range slices.Concat(in.Useful, in.Useless) {
 		if !slices.Contains(j.Keys, key) {
 			unknown = append(unknown, key)
@@ -95,7 +95,7 @@ func rounded(c rank.Candidate) rank.Candidate {
 }
 
 // touch counts the feedback in the health of the memories. A family that may not count does without.
-func (r *ranker) touch(c *alcove.Call, in feedbackIn) error {
+func (in RankFeedback) touch(c *alcove.Call) error {
 	for _, r := range []alcove.MemoryTouchRequest{{Keys: in.Useful, Namespace: in.Namespace, Health: healthUseful}, {Keys: in.Useless, Namespace: in.Namespace, Health: healthUseless}} {
 		if len(r.Keys) == 0 {
 			continue
@@ -112,19 +112,19 @@ func (r *ranker) touch(c *alcove.Call, in feedbackIn) error {
 // mostSearches is how many judged searches are looked at, the latest.
 const mostSearches = 500
 
-// recorded are the judged searches of a namespace.
-func recorded(c *alcove.Call, namespace string) ([]rank.Judged, error) {
-	var all []rank.Judged
-	for record, err := range c.Records(alcove.RecordListRequest{Collection: feedbackCollection, Namespace: namespace, Limit: 200}) {
-		if err != nil {
+// recorded are the latest judged searches of a namespace. Those that cannot be read are logged and left out.
+func recorded(c *alcove.Call, namespace string) (all []rank.Judged, err error) {
+	for item, err := range judgedSearches.In(namespace).All(c, "") {
+		j := item.Value.Judged
+		_, unreadable := err.(*alcove.Unreadable)
+		switch {
+		case unreadable, err == nil && (len(j.Keys) != len(j.Candidates) || len(j.Keys) != len(j.Gains)):
+			c.Log("the feedback %s cannot be read, and is left out", item.Key)
+		case err != nil:
 			return nil, err
+		default:
+			all = append(all, j)
 		}
-		var j rank.Judged
-		if err := json.Unmarshal(record.Value, &j); err != nil || len(j.Keys) != len(j.Candidates) || len(j.Keys) != len(j.Gains) {
-			c.Log("the feedback %s is passed over: it cannot be read", record.Key)
-			continue
-		}
-		all = append(all, j)
 	}
 	return all[max(0, len(all)-mostSearches):], nil
 }

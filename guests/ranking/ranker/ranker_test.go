@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 func manifest(t *testing.T) []byte {
@@ -65,17 +66,26 @@ func TestTheManifestHasTheColumnsAndNumbersOfTheCode(t *testing.T) {
 	if !slices.Equal(m.Hooks.Rank.Types, rank.Types()) {
 		t.Errorf("the types are %q", m.Hooks.Rank.Types)
 	}
-	r := &ranker{policy: rank.Policy{}, kinds: kinds()}
 	config := map[string]float64{}
 	for _, setting := range m.Config {
 		config[setting.Key] = setting.Default
 	}
 	data, err := json.Marshal(config)
 	must(t, err)
-	policy, err := r.configured(&alcove.Call{Config: data})
+	says, err := readConfig(&alcove.Call{Config: data})
 	must(t, err)
-	if policy != rank.DefaultPolicy() {
-		t.Errorf("the manifest says %+v, the code %+v", policy, rank.DefaultPolicy())
+	code, err := readConfig(&alcove.Call{})
+	must(t, err)
+	if says != code || code.weights() != rank.DefaultWeights() {
+		t.Errorf("the manifest says %+v, the code %+v", says, code)
+	}
+	for i, kind := range rank.Types() {
+		key := "decay_rate_" + kind
+		cfg, err := readConfig(&alcove.Call{Config: alcove.Raw(`{"` + key + `":0.25}`)})
+		must(t, err)
+		if cfg.Decay[i] != .25 {
+			t.Errorf("%s is another type's: %v", key, cfg.Decay)
+		}
 	}
 }
 
@@ -102,7 +112,7 @@ func TestTheHookRanksAsItIsConfigured(t *testing.T) {
 
 func TestAnExplanationAddsUp(t *testing.T) {
 	s := space(t)
-	var out explainOut
+	var out Explanation
 	must(t, s.Tool("memory_explain_ranking", map[string]any{"query": "tea"}, &out))
 	if len(out.Results) != 2 || out.Results[0].Key != "vital" || out.Results[0].HostRank != 2 || out.Weights != rank.DefaultWeights() {
 		t.Fatalf("%+v", out)
@@ -120,13 +130,13 @@ func TestAnExplanationAddsUp(t *testing.T) {
 
 func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 	s := space(t)
-	var out feedbackOut
+	var out Recorded
 	must(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital", "gone"}, "useless": []string{"liked"}}, &out))
 	if out.Recorded != 2 || out.Sequence != 1 || !slices.Equal(out.Unknown, []string{"gone"}) {
 		t.Errorf("%+v", out)
 	}
-	var j rank.Judged
-	must(t, json.Unmarshal(s.Record(feedbackCollection, fmt.Sprintf("%020d", 1)).Value, &j))
+	var j Judged
+	must(t, scan.Decode(s.Record(judgedSearches.Name, fmt.Sprintf("%020d", 1)).Value, &j))
 	if j.Query != "tea" || !slices.Equal(j.Gains, []float64{-1, 1}) || !j.Candidates[1].Vector {
 		t.Errorf("%+v", j)
 	}
@@ -142,7 +152,7 @@ func TestFeedbackWithoutTheRightToCountIsRecordedAllTheSame(t *testing.T) {
 	s := space(t)
 	s.Ops[alcove.OpMemoryTouch] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Denied, "not granted") }
 	must(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital"}}, nil))
-	if s.Record(feedbackCollection, fmt.Sprintf("%020d", 1)) == nil || len(s.Logged) == 0 {
+	if s.Record(judgedSearches.Name, fmt.Sprintf("%020d", 1)) == nil || len(s.Logged) == 0 {
 		t.Errorf("nothing is recorded; logged %q", s.Logged)
 	}
 }
@@ -151,16 +161,16 @@ func TestFeedbackWithoutTheRightToCountIsRecordedAllTheSame(t *testing.T) {
 func judged(t *testing.T, s *alcovetest.Space, n int) {
 	t.Helper()
 	for i := range n {
-		s.PutRecord(feedbackCollection, fmt.Sprintf("%020d", i+1), rank.Judged{
+		s.PutRecord(judgedSearches.Name, fmt.Sprintf("%020d", i+1), Judged{rank.Judged{
 			Query: fmt.Sprint("query ", i), Keys: []string{"a", "b"}, Gains: []float64{0, 1},
 			Candidates: []rank.Candidate{{Host: .5, Parts: rank.Parts{Importance: 1}}, {Host: .6, Parts: rank.Parts{Importance: .1}}},
-		})
+		}})
 	}
 }
 
 func TestTwoSetsOfWeightsAreCompared(t *testing.T) {
 	s := space(t)
-	var out compareOut
+	var out Comparison
 	must(t, s.Tool("memory_compare_rankings", map[string]any{"b": map[string]any{"lexical": 1}}, &out))
 	if out.Queries != 0 {
 		t.Errorf("without feedback: %+v", out)
@@ -184,7 +194,7 @@ func importance(t *testing.T, s *alcovetest.Space) (weight float64) {
 
 func TestTuningNeedsFeedbackAndChangesNothingUnlessAsked(t *testing.T) {
 	s := space(t)
-	var out tuneOut
+	var out Tuning
 	judged(t, s, leastSearches-1)
 	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied || out.Weights != rank.DefaultWeights() {
@@ -209,12 +219,12 @@ func TestWeightsThatAreWorseOnOtherSearchesAreNotApplied(t *testing.T) {
 	s := space(t)
 	judged(t, s, 12)
 	for i := 3; i < 12; i += apartEvery { // those kept apart say the opposite
-		s.PutRecord(feedbackCollection, fmt.Sprintf("%020d", i+1), rank.Judged{
+		s.PutRecord(judgedSearches.Name, fmt.Sprintf("%020d", i+1), Judged{rank.Judged{
 			Keys: []string{"a", "b"}, Gains: []float64{1, 0},
 			Candidates: []rank.Candidate{{Host: .5, Parts: rank.Parts{Importance: 1}}, {Host: .6, Parts: rank.Parts{Importance: .1}}},
-		})
+		}})
 	}
-	var out tuneOut
+	var out Tuning
 	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied || out.Weights != rank.DefaultWeights() || !strings.Contains(out.Reason, "kept apart") {
 		t.Errorf("%+v", out)
@@ -224,8 +234,8 @@ func TestWeightsThatAreWorseOnOtherSearchesAreNotApplied(t *testing.T) {
 func TestFeedbackThatCannotBeReadIsPassedOver(t *testing.T) {
 	s := space(t)
 	judged(t, s, 12)
-	s.PutRecord(feedbackCollection, fmt.Sprintf("%020d", 1), map[string]any{"keys": []string{"x"}})
-	var out tuneOut
+	s.PutRecord(judgedSearches.Name, fmt.Sprintf("%020d", 1), map[string]any{"keys": []string{"x"}})
+	var out Tuning
 	must(t, s.Tool("memory_tune_ranking", map[string]any{}, &out))
 	if out.Queries != 11 || len(s.Logged) == 0 {
 		t.Errorf("%+v, logged %q", out, s.Logged)

@@ -7,57 +7,59 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/reflected"
 )
 
-type compareIn struct {
-	A         *rank.Weights `json:"a"` // default: the configured ones
-	B         *rank.Weights `json:"b"`
-	Namespace string        `json:"namespace"`
+// CompareRankings compares two sets of ranking weights. a are the configured weights where they are left out. Weights that are left out
+// are 0. ndcg looks at the first ten results, mrr at the first useful one. better and worse count the queries that b ranks better or worse.
+//
+//alcove:description Compare two sets of ranking weights on the searches that got feedback.
+//alcove:title Compare rankings
+//alcove:tool read-only
+type CompareRankings struct {
+	A         alcove.Optional[Compared] `alcove:"opaque"`
+	B         Compared                  `alcove:"required"`
+	Namespace string
 }
 
-type compareOut struct {
-	Queries int          `json:"queries"`
-	A       rank.Quality `json:"a"`
-	B       rank.Quality `json:"b"`
-	Better  int          `json:"better"` // queries that b ranks better
-	Worse   int          `json:"worse"`
-	Changes []change     `json:"changes"` // those that differ most
+// Compared are weights that are compared with others.
+type Compared struct {
+	Semantic   float64 `alcove:"min=0"`
+	Lexical    float64 `alcove:"min=0"`
+	Importance float64 `alcove:"min=0"`
+	Freshness  float64 `alcove:"min=0"`
+	Outcome    float64 `alcove:"min=0"`
 }
 
-// change is a query that two sets of weights rank differently.
-type change struct {
-	Query string  `json:"query"`
-	A     float64 `json:"a"` // ndcg
-	B     float64 `json:"b"`
+// Comparison says how two sets of weights do, and which queries differ most.
+type Comparison struct {
+	Queries int
+	A       rank.Quality
+	B       rank.Quality
+	Better  int
+	Worse   int
+	Changes []Change
+}
+
+// Change is a query that two sets of weights rank differently, with the NDCG of both.
+type Change struct {
+	Query string
+	A     float64
+	B     float64
 }
 
 // maxChanges is how many queries a comparison lists.
 const maxChanges = 10
 
-// compare measures two sets of weights on the searches that somebody judged.
-func (r *ranker) compare(c *alcove.Call, in compareIn) (compareOut, error) {
-	policy, err := r.configured(c)
-	if err != nil {
-		return compareOut{}, err
-	}
-	if in.B == nil {
-		return compareOut{}, alcove.Errorf(alcove.InvalidArgument, "give weights as b")
-	}
-	if in.A == nil {
-		in.A = &policy.Weights
-	}
+// Call measures two sets of weights on the searches that somebody judged.
+func (in CompareRankings) Call(c *alcove.Call, cfg Config) (out Comparison, err error) {
 	searches, err := recorded(c, in.Namespace)
-	if err != nil {
-		return compareOut{}, err
+	if err != nil || len(searches) == 0 {
+		return out, err
 	}
-	out := compareOut{Queries: len(searches), Changes: []change{}}
-	if len(searches) == 0 {
-		return out, nil
-	}
-	out.A, out.B = quality(*in.A, searches), quality(*in.B, searches)
+	first, second := rank.Weights(in.A.Or(Compared(cfg.Weights))), rank.Weights(in.B)
+	out.Queries, out.A, out.B = len(searches), quality(first, searches), quality(second, searches)
 	for i := range searches {
-		a, b := in.A.Quality(searches[i:i+1]).NDCG, in.B.Quality(searches[i:i+1]).NDCG
+		a, b := first.Quality(searches[i:i+1]).NDCG, second.Quality(searches[i:i+1]).NDCG
 		switch {
 		case b > a:
 			out.Better++
@@ -66,9 +68,9 @@ func (r *ranker) compare(c *alcove.Call, in compareIn) (compareOut, error) {
 		default:
 			continue
 		}
-		out.Changes = append(out.Changes, change{searches[i].Query, short(a), short(b)})
+		out.Changes = append(out.Changes, Change{searches[i].Query, short(a), short(b)})
 	}
-	slices.SortStableFunc(out.Changes, func(x, y change) int { return cmp.Compare(math.Abs(y.B-y.A), math.Abs(x.B-x.A)) })
+	slices.SortStableFunc(out.Changes, func(x, y Change) int { return cmp.Compare(math.Abs(y.B-y.A), math.Abs(x.B-x.A)) })
 	out.Changes = out.Changes[:min(len(out.Changes), maxChanges)]
 	return out, nil
 }
@@ -78,23 +80,29 @@ func quality(w rank.Weights, searches []rank.Judged) rank.Quality {
 	return rank.Quality{NDCG: short(q.NDCG), MRR: short(q.MRR)}
 }
 
-type tuneIn struct {
-	Apply     bool   `json:"apply"`
-	Namespace string `json:"namespace"`
+// TuneRanking finds ranking weights that suit the feedback better. Needs ten searches with feedback. Three of four are learned from, the
+// others are kept apart: weights that are worse on those are not applied.
+//
+//alcove:description Find ranking weights that suit the feedback better; apply to use them.
+//alcove:title Tune the ranking
+type TuneRanking struct {
+	Apply     bool `alcove:"default=false"`
+	Namespace string
 }
 
-type tuneOut struct {
-	Queries int          `json:"queries"`
-	Before  tuned        `json:"before"`
-	After   tuned        `json:"after"`
-	Applied bool         `json:"applied"`
-	Reason  string       `json:"reason"` // why they were not applied, or that they can be
-	Weights rank.Weights `json:"weights"`
+// Tuning are the weights that were found, how they do, and why they are applied or not.
+type Tuning struct {
+	Queries int
+	Before  Tuned
+	After   Tuned
+	Applied bool
+	Reason  string
+	Weights rank.Weights
 }
 
-// tuned is how well weights do on the searches that they were looked for with, and on those kept apart.
-type tuned struct {
-	Learned   rank.Quality `json:"learned"`
+// Tuned is how well weights do on the searches that they were found with, and on those kept apart.
+type Tuned struct {
+	Learned   rank.Quality
 	KeptApart rank.Quality `json:"kept_apart"`
 }
 
@@ -104,25 +112,21 @@ const (
 	apartEvery    = 4
 )
 
-// tune looks for weights that rank the judged searches better. They are applied only when they also do on searches that
-// they were not looked for with.
-func (r *ranker) tune(c *alcove.Call, in tuneIn) (tuneOut, error) {
-	policy, err := r.configured(c)
-	if err != nil {
-		return tuneOut{}, err
-	}
+// Call finds weights that rank the judged searches better. They are applied only when they also do on searches that they were not
+// found with.
+func (in TuneRanking) Call(c *alcove.Call, cfg Config) (out Tuning, err error) {
 	searches, err := recorded(c, in.Namespace)
 	if err != nil {
-		return tuneOut{}, err
+		return out, err
 	}
-	out := tuneOut{Queries: len(searches), Weights: policy.Weights}
+	out.Queries, out.Weights = len(searches), cfg.weights()
 	if len(searches) < leastSearches {
 		out.Reason = "there are fewer than 10 searches with feedback: give more with memory_rank_feedback"
 		return out, nil
 	}
 	learn, apart := split(searches)
-	found := rank.Tune(policy.Weights, learn)
-	out.Before, out.After = measure(policy.Weights, learn, apart), measure(found, learn, apart)
+	found := rank.Tune(out.Weights, learn)
+	out.Before, out.After = measure(out.Weights, learn, apart), measure(found, learn, apart)
 	switch {
 	case out.After.Learned.NDCG <= out.Before.Learned.NDCG:
 		out.Reason = "no weights were found that are better"
@@ -137,9 +141,9 @@ func (r *ranker) tune(c *alcove.Call, in tuneIn) (tuneOut, error) {
 		return out, nil
 	}
 	values := map[string]any{}
-	found.Each(func(name string, value *float64) { values[weightPrefix+name] = *value })
-	if err := reflected.SetConfig(c, values); err != nil {
-		return tuneOut{}, err
+	found.Each(func(name string, value *float64) { values["ranking_weight_"+name] = *value })
+	if err := c.SetConfig(values); err != nil {
+		return Tuning{}, err
 	}
 	out.Applied, out.Reason = true, "the weights are in use from the next search on"
 	return out, nil
@@ -157,6 +161,6 @@ func split(searches []rank.Judged) (learn, apart []rank.Judged) {
 	return learn, apart
 }
 
-func measure(w rank.Weights, learn, apart []rank.Judged) tuned {
-	return tuned{Learned: quality(w, learn), KeptApart: quality(w, apart)}
+func measure(w rank.Weights, learn, apart []rank.Judged) Tuned {
+	return Tuned{Learned: quality(w, learn), KeptApart: quality(w, apart)}
 }

@@ -47,7 +47,7 @@ func (e Embedder) Embed(ctx context.Context, texts []string, purpose string) ([]
 	if err != nil {
 		return nil, err
 	}
-	r := guest.Begin(stage, reader, "", "")
+	r := guest.Begin(abi.HookEmbed, stage, reader, "", "")
 	config, err := r.Config(ctx)
 	if err != nil {
 		return nil, err

@@ -54,8 +54,8 @@ type Store struct {
 // Guest is the module of a family. It stays loaded until Release.
 type Guest interface {
 	Release()
-	// Begin begins a request for a caller. An empty namespace is memory.Default.
-	Begin(stage *memory.Stage, c memory.Caller, namespace, requestID string) Request
+	// Begin begins a request of a hook for a caller. An empty namespace is memory.Default.
+	Begin(hook abi.Hook, stage *memory.Stage, c memory.Caller, namespace, requestID string) Request
 }
 
 // Request is one request to a guest.

@@ -78,7 +78,7 @@ func (x *plain) Defer(_ context.Context, _ memory.Caller, _ memory.Location, pay
 	return nil
 }
 
-func (x *plain) Begin(stage *memory.Stage, c memory.Caller, namespace, requestID string) Request {
+func (x *plain) Begin(_ abi.Hook, stage *memory.Stage, c memory.Caller, namespace, requestID string) Request {
 	x.begun = namespace
 	host := ops.NewHost(ops.Host{Logger: slog.New(slog.DiscardHandler)})
 	return plainRequest{x, host.Begin(ops.Request{Manifest: &x.manifest, Stage: stage, Caller: c, Powers: policy.Of(x.Name(), nil, nil, c.Rights),

@@ -63,7 +63,7 @@ func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, er
 	if len(r.Namespaces) == 1 { // over several namespaces, the shared settings apply
 		namespace = r.Namespaces[0]
 	}
-	asked := guest.Begin(stage, reader, namespace, "")
+	asked := guest.Begin(abi.HookRank, stage, reader, namespace, "")
 	request, err := scoring(ctx, x.Manifest().Hooks.Rank, asked, r)
 	if err != nil {
 		return nil, false, err

@@ -204,7 +204,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	if err != nil {
 		return said, err
 	}
-	r := guest.Begin(stage, s.Caller, s.Namespace, s.RequestID)
+	r := guest.Begin(abi.HookStore, stage, s.Caller, s.Namespace, s.RequestID)
 	r.Operations().DryRun = s.DryRun
 	answer, err := askStore(ctx, r, x.change(s), s.Namespace, items)
 	switch {

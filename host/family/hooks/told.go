@@ -204,7 +204,7 @@ func (h *Hooks) tellPage(ctx context.Context, l listener, stage *memory.Stage, c
 		return err
 	}
 	defer guest.Release()
-	r := guest.Begin(stage, caller, "", "")
+	r := guest.Begin(abi.HookStored, stage, caller, "", "")
 	if len(n.entries) > 0 {
 		if err := askHook(ctx, r, abi.HookRequest{Hook: abi.HookStored, Entries: n.entries}); err != nil {
 			return err

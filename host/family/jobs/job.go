@@ -44,6 +44,8 @@ type Job struct {
 	// Namespaces are those its caller may read, and Writable those of them it may write; nil: all.
 	Namespaces []string `json:"namespaces,omitzero"`
 	Writable   []string `json:"writable,omitzero"`
+	// Rights are those that its caller has beside those to namespaces; nil: all.
+	Rights []memory.Right `json:"rights,omitzero"`
 	// Generation is its caller's: see memory.Caller.
 	Generation int             `json:"generation,omitempty"`
 	Branch     string          `json:"branch"`
@@ -65,16 +67,17 @@ type Job struct {
 // SetCaller sets the caller on whose behalf the job runs.
 func (job *Job) SetCaller(c memory.Caller) {
 	job.Agent, job.Generation = c.Agent, c.Generation
-	job.Namespaces = namespacesOr(c.Rights.Readable())
-	job.Writable = namespacesOr(c.Rights.Writable())
+	job.Namespaces = listOr(c.Rights.Readable())
+	job.Writable = listOr(c.Rights.Writable())
+	job.Rights = listOr(c.Rights.Further())
 }
 
-// namespacesOr lists namespaces; nil: all.
-func namespacesOr(list []string, all bool) []string {
+// listOr returns a list that is not nil; nil stands for all.
+func listOr[T any](list []T, all bool) []T {
 	if all {
 		return nil
 	}
-	return append([]string{}, list...)
+	return append([]T{}, list...)
 }
 
 // Caller returns the caller on whose behalf the job runs.
@@ -86,7 +89,11 @@ func (job Job) Caller() memory.Caller {
 	if write == nil {
 		write = read
 	}
-	return memory.Caller{Agent: job.Agent, Generation: job.Generation, Rights: memory.RightsTo(read, write)}
+	rights := memory.RightsTo(read, write)
+	if job.Rights != nil {
+		rights = rights.LimitedTo(job.Rights)
+	}
+	return memory.Caller{Agent: job.Agent, Generation: job.Generation, Rights: rights}
 }
 
 // size returns the bytes of the job's payload.

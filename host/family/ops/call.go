@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/tokens"
 	"github.com/alcove-memory/alcove/host/usage"
@@ -253,7 +254,7 @@ func both(a, b []string) []string {
 	case b == nil:
 		return a
 	}
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+	return namespace.Common(a, b)
 }
 
 // decoded returns an operation that first decodes its request and checks the bounds of its fields.

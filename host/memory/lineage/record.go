@@ -4,10 +4,10 @@ package lineage
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -83,8 +83,8 @@ func (m MergeRecord) Write() (store.Write, error) {
 	return store.Write{Branch: store.Catalogue, Key: m.Key(), Value: value}, err
 }
 
-func (m MergeRecord) covers(namespace string) bool {
-	return m.Namespaces == nil || slices.Contains(m.Namespaces, namespace)
+func (m MergeRecord) covers(name string) bool {
+	return m.Namespaces == nil || namespace.Covers(m.Namespaces, name)
 }
 
 // Branch is a branch in the catalogue. A published Branch is never changed, only replaced.

@@ -325,8 +325,8 @@ func (c *check) overlays() error {
 		c.records(what, func(tx *bbolt.Tx) layout.Records { return layout.In(o.bucket(tx), layout.KindEntries, 0) }, c.nothingMore)
 		var from []byte
 		c.look(what, func(tx *bbolt.Tx, until time.Time) bool {
-			plain := newReader(tx).walk(rawBlocks(o.run), nil, from, false)
-			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, from, false)
+			plain := newReader(tx).walk(rawBlocks(o.run), nil, from)
+			merged := newReader(tx).walk([]block{{segment: store.Segment{At: store.Latest}, overlay: o}}, nil, from)
 			next, err := sameWalk(plain, merged, until)
 			if err != nil {
 				c.report(fmt.Errorf("%s: %w", what, err))

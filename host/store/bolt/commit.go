@@ -374,7 +374,7 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 	}
 	raw := layout.EncodeKey(w.Key)
 	key := layout.VersionKey(raw, at.Version)
-	r, apart := layout.NewRecord(w.Branch, key, at, w.Value, w.Delete)
+	r, apart := layout.NewRecord(key, store.Entry{Branch: w.Branch, Point: at, Value: w.Value, Deleted: w.Delete})
 	if apart != nil {
 		if err := layout.InBranch(branch, w.Branch, layout.KindValues).AddSealed(key, apart); err != nil {
 			return err

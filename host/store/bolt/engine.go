@@ -296,8 +296,15 @@ func (e *Engine) load(ctx context.Context) error {
 	if e.options.ReadOnly {
 		return e.db.View(e.loadReadOnly)
 	}
-	if err := e.db.Update(e.stamped(e.prepare)); err != nil {
+	from := uint64(layout.Format)
+	if err := e.db.Update(e.stamped(func(tx *bbolt.Tx) (err error) {
+		from, err = prepare(tx)
 		return err
+	})); err != nil {
+		return err
+	}
+	if from != layout.Format {
+		e.logger.Info("the store was raised to a format that older builds refuse", "from", from, "to", layout.Format)
 	}
 	if err := e.db.View(e.loadState); err != nil {
 		return err
@@ -312,20 +319,24 @@ func (e *Engine) load(ctx context.Context) error {
 	return e.sweepBlobs()
 }
 
-// prepare creates the buckets of a new file. In an existing file a missing bucket is damage: its records are lost.
-func (e *Engine) prepare(tx *bbolt.Tx) error {
+// prepare creates the buckets of a new file, and raises an existing one to this program's format; from is the format that it had. In an
+// existing file a missing bucket is damage: its records are lost.
+func prepare(tx *bbolt.Tx) (from uint64, err error) {
 	if first, _ := tx.Cursor().First(); first == nil {
 		if err := layout.MakeBuckets(tx); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := layout.CheckBuckets(tx); err != nil {
-		return err
+		return 0, err
+	}
+	if from, err = layout.Raise(tx); err != nil {
+		return 0, err
 	}
 	if err := beginHistory(tx); err != nil {
-		return err
+		return 0, err
 	}
-	return dropUnfinished(tx)
+	return from, dropUnfinished(tx)
 }
 
 func (e *Engine) loadState(tx *bbolt.Tx) error {

@@ -60,8 +60,8 @@ func Overlays(e *Engine) (inFile, inUse int, err error) {
 	return inFile, len(e.overlays), err
 }
 
-// TurnWait is how long a dump lets commits go first.
-const TurnWait = commitWait
+// CommitWait is how long a dump lets commits go first.
+const CommitWait = commitWait
 
 // WithChunk says how many entries are copied or dropped in one transaction; 0: as many as in use.
 func WithChunk(o Options, entries int) Options {
@@ -143,6 +143,14 @@ func FailCommit(e *Engine, b store.Batch) (root uint64, err error) {
 		return 0, fmt.Errorf("the commit did not fail as it should: %w", err)
 	}
 	return root, nil
+}
+
+// Lower makes the file one of format 3, which differs in what it says of itself alone.
+func Lower(e *Engine) error {
+	return e.update(context.Background(), func(tx *bbolt.Tx) error {
+		meta := layout.InSpace(tx, layout.KindMeta)
+		return errors.Join(meta.Put(layout.KeyFormat, layout.U64(3)), meta.Write(layout.KeyLayout, layout.U64(3)))
+	})
 }
 
 // CommitUnstamped commits a batch as engines did before there were stamps.

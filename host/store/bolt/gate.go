@@ -28,8 +28,8 @@ func (g *commitGate) end() {
 	g.idle = nil
 }
 
-// WaitTurn waits until no commit is being written, at most 3 ms. A backup calls it before it writes to the same disk.
-func (e *Engine) WaitTurn(ctx context.Context) { e.writing.wait(ctx) }
+// YieldToCommits waits until no commit is being written, at most 3 ms. A backup calls it before it writes to the same disk.
+func (e *Engine) YieldToCommits(ctx context.Context) { e.writing.wait(ctx) }
 
 // wait waits until no commit is being written.
 func (g *commitGate) wait(ctx context.Context) {

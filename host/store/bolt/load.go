@@ -194,7 +194,7 @@ func (l *loader) entry(tx *bbolt.Tx, e *store.Entry, log *[]change) error {
 	}
 	raw := layout.EncodeKey(e.Key)
 	key := layout.VersionKey(raw, e.Version)
-	r, apart := layout.NewRecord(e.Branch, key, layout.PointOf(layout.U64(e.Version), micros), e.Value, e.Deleted)
+	r, apart := layout.NewRecord(key, store.Entry{Branch: e.Branch, Point: layout.PointOf(layout.U64(e.Version), micros), Value: e.Value, Deleted: e.Deleted})
 	entries, values := layout.InBranch(branch, e.Branch, layout.KindEntries), layout.InBranch(branch, e.Branch, layout.KindValues)
 	entries.FillPercent, values.FillPercent = 0.9, 0.9
 	if apart != nil {

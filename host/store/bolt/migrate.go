@@ -29,7 +29,7 @@ func (e *Engine) migrates(found uint64) error {
 	return nil
 }
 
-// migrate converts a file to this program's format: it writes a new file, syncs it, and replaces the old one. A crash
+// migrate converts a file that is not read as it is (see layout.Raise for those that are) to this program's format: it writes a new file, syncs it, and replaces the old one. A crash
 // leaves the old file or the new one.
 func (e *Engine) migrate() error {
 	var found uint64
@@ -37,7 +37,7 @@ func (e *Engine) migrate() error {
 		found, err = layout.ReadFormat(tx)
 		return err
 	})
-	if err != nil || found == 0 || found == layout.Format {
+	if err != nil || found == 0 || layout.Readable(found) {
 		return err
 	}
 	if err := e.migrates(found); err != nil {

@@ -328,7 +328,7 @@ func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte, limit i
 		return nil, fmt.Errorf("overlay %d was dropped while it was built", o.id)
 	}
 	target.FillPercent = 0.9 // keys come in order
-	m := newReader(tx).walk(blocks, nil, resume, false)
+	m := newReader(tx).walk(blocks, nil, resume)
 	copied := 0
 	for raw := m.next(); raw != nil; raw = m.next() {
 		raw = bytes.Clone(raw)
@@ -360,7 +360,7 @@ func (m *merged) copyKey(raw []byte, target layout.Records) (int, error) {
 			}
 			n++
 		}
-		s.pass(raw, false)
+		m.pass(s, raw)
 	}
 	return n, nil
 }

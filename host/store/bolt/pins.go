@@ -24,8 +24,8 @@ type pins struct {
 	idle        chan struct{} // closed when no drop runs; nil: no dump waits
 }
 
-// Hold prevents drops of old versions until release is called. release is idempotent.
-func (e *Engine) Hold(ctx context.Context) (release func(), err error) {
+// HoldVersions prevents drops of old versions until release is called. release is idempotent.
+func (e *Engine) HoldVersions(ctx context.Context) (release func(), err error) {
 	end, err := e.begin(ctx)
 	if err != nil {
 		return nil, err

@@ -25,9 +25,9 @@ func TestNothingIsDroppedWhileADumpHoldsItAndCommitsGoOn(t *testing.T) {
 	defer e.Close()
 	before, text := pieces(t, e, 0)
 	for name, drop := range drops(s, e) {
-		first, err := e.Hold(t.Context())
+		first, err := e.HoldVersions(t.Context())
 		s.ok(err)
-		second, err := e.Hold(t.Context())
+		second, err := e.HoldVersions(t.Context())
 		s.ok(err)
 		var held *store.HeldError
 		if err := drop(t.Context()); !errors.As(err, &held) || !errors.Is(err, store.ErrHeld) {
@@ -61,7 +61,7 @@ func TestADumpThatTakesTooLongHoldsNothingAnyMore(t *testing.T) {
 	defer e.Close()
 	err := e.Dump(t.Context(), 0, s.head(e), func(store.Piece) error { return nil })
 	s.ok(err)
-	release, err := e.Hold(t.Context())
+	release, err := e.HoldVersions(t.Context())
 	s.ok(err)
 	defer release()
 	dropped := false
@@ -103,11 +103,11 @@ func TestADumpWaitsForADropThatRuns(t *testing.T) {
 	<-begun
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := e.Hold(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.HoldVersions(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it does not wait: %v", err)
 	}
 	close(stop)
-	release, err := e.Hold(t.Context())
+	release, err := e.HoldVersions(t.Context())
 	s.ok(err)
 	release()
 	s.ok(<-reclaimed)

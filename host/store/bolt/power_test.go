@@ -30,11 +30,14 @@ const (
 	powerWork  = "ALCOVE_TEST_POWER_WORK"  // the directory to work in
 	powerFails = "ALCOVE_TEST_POWER_FAILS" // "yes": calls fail, so go on after errors
 	powerSync  = "ALCOVE_TEST_POWER_SYNC"  // "no": without syncing the database
+	powerRaise = "ALCOVE_TEST_POWER_RAISE" // "yes": raise the format of a file, and nothing else
 	powerCheck = "ALCOVE_TEST_POWER_CHECK" // the directory to look at; standard input has what was said
 )
 
 func TestMain(m *testing.M) {
 	switch {
+	case os.Getenv(powerWork) != "" && os.Getenv(powerRaise) == "yes":
+		os.Exit(report(raiseWorkload(os.Getenv(powerWork))))
 	case os.Getenv(powerWork) != "":
 		os.Exit(report(powerWorkload(os.Getenv(powerWork), os.Getenv(powerSync) == "no")))
 	case os.Getenv(powerCheck) != "":
@@ -121,13 +124,7 @@ func failing() bool { return os.Getenv(powerFails) == "yes" }
 func powerWriter(e *bolt.Engine, life, writer int) error {
 	for i := range powerPuts {
 		name := fmt.Sprintf("%d/%d/%d", life, writer, i)
-		var b store.Batch
-		for _, branch := range []store.BranchID{keptBranch, trimmedBranch, reclaimedBranch} {
-			b.Writes = append(b.Writes,
-				store.Write{Branch: branch, Key: stageKey(name), Value: powerValue(name)},
-				store.Write{Branch: branch, Key: stageKey("shared"), Value: []byte(name)})
-		}
-		done, err := e.Commit(context.Background(), b)
+		done, err := e.Commit(context.Background(), powerBatch(name))
 		if err != nil && failing() {
 			said("refused %s %q", name, err)
 			continue
@@ -138,6 +135,16 @@ func powerWriter(e *bolt.Engine, life, writer int) error {
 		said("put %s %d", name, done.Version)
 	}
 	return nil
+}
+
+func powerBatch(name string) (b store.Batch) {
+	for _, branch := range []store.BranchID{keptBranch, trimmedBranch, reclaimedBranch} {
+		b.Writes = append(b.Writes,
+			store.Write{Branch: branch, Key: stageKey(name), Value: powerValue(name)},
+			store.Write{Branch: branch, Key: stageKey("shared"), Value: []byte(name)})
+	}
+	b.Note = []byte("of " + name)
+	return b
 }
 
 // powerChores does what takes several steps, while the writers write.

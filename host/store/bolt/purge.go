@@ -96,7 +96,7 @@ func (e *Engine) replaceValue(tx *bbolt.Tx, branch *bbolt.Bucket, was store.Entr
 		return fmt.Errorf("replace %s: the new value has %d bytes: at most %d are allowed", was.Key, len(value), layout.LargeValue)
 	}
 	key := layout.VersionKey(layout.EncodeKey(was.Key), was.Version)
-	r, _ := layout.NewRecord(was.Branch, key, was.Point, value, false)
+	r, _ := layout.NewRecord(key, store.Entry{Branch: was.Branch, Point: was.Point, Value: value})
 	return errors.Join(
 		layout.InBranch(branch, was.Branch, layout.KindValues).Remove(key),
 		layout.InBranch(branch, was.Branch, layout.KindEntries).WriteSealed(key, r.Encode(key)),

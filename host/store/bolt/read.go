@@ -142,22 +142,30 @@ type source struct {
 }
 
 // walk returns an iterator at the first encoded key (without version) at or after from, within prefix.
-func (r *reader) walk(blocks []block, prefix, from []byte, reverse bool) *merged {
-	m := &merged{reader: r, prefix: prefix, reverse: reverse}
-	for _, b := range blocks {
-		entries := r.bucket(b)
-		if entries == nil {
-			continue
-		}
-		s := &source{block: b, cursor: entries.Cursor()}
-		if reverse {
-			s.key = before(s.cursor, from)
-		} else {
-			s.key, _ = s.cursor.Seek(from)
-		}
-		m.sources = append(m.sources, s)
+func (r *reader) walk(blocks []block, prefix, from []byte) *merged {
+	m := &merged{reader: r, prefix: prefix, sources: r.sources(blocks)}
+	for _, s := range m.sources {
+		s.key, _ = s.cursor.Seek(from)
 	}
 	return m
+}
+
+// walkBack returns an iterator that descends from the last encoded key below limit (nil: from the last one), within prefix.
+func (r *reader) walkBack(blocks []block, prefix, limit []byte) *merged {
+	m := &merged{reader: r, prefix: prefix, reverse: true, sources: r.sources(blocks)}
+	for _, s := range m.sources {
+		s.key = before(s.cursor, limit)
+	}
+	return m
+}
+
+func (r *reader) sources(blocks []block) (list []*source) {
+	for _, b := range blocks {
+		if entries := r.bucket(b); entries != nil {
+			list = append(list, &source{block: b, cursor: entries.Cursor()})
+		}
+	}
+	return list
 }
 
 // before returns the last key of a bucket below limit; nil limit: the last key.
@@ -203,14 +211,14 @@ func (m *merged) newest(raw []byte) (found store.Entry, err error) {
 				}
 			}
 		}
-		s.pass(raw, m.reverse)
+		m.pass(s, raw)
 	}
 	return found, nil
 }
 
-// pass moves beyond all versions of a key.
-func (s *source) pass(raw []byte, reverse bool) {
-	if reverse {
+// pass moves a source beyond all versions of a key.
+func (m *merged) pass(s *source, raw []byte) {
+	if m.reverse {
 		s.key = before(s.cursor, raw)
 		return
 	}
@@ -239,7 +247,7 @@ func (m *merged) versions(raw []byte, below uint64, do func(store.Entry) (more b
 				return false, nil
 			}
 		}
-		s.pass(raw, false)
+		m.pass(s, raw)
 	}
 	return true, nil
 }
@@ -290,7 +298,11 @@ func (e *Engine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c s
 		return nil, "", fmt.Errorf("scan: %w", err)
 	}
 	err = e.readLineage(ctx, l, func(rd *reader, blocks []block) error {
-		m := rd.walk(blocks, prefix, from, r.Reverse)
+		walk := rd.walk
+		if r.Reverse {
+			walk = rd.walkBack
+		}
+		m := walk(blocks, prefix, from)
 		for raw := m.next(); raw != nil; raw = m.next() {
 			raw = bytes.Clone(raw)
 			if len(list) >= limit {
@@ -328,7 +340,7 @@ func (e *Engine) Versions(ctx context.Context, l store.Lineage, r store.Range, c
 		return nil, "", fmt.Errorf("list versions: %w", err)
 	}
 	err = e.readLineage(ctx, l, func(rd *reader, blocks []block) error {
-		m := rd.walk(blocks, prefix, from, false)
+		m := rd.walk(blocks, prefix, from)
 		for raw := m.next(); raw != nil; raw = m.next() {
 			raw = bytes.Clone(raw)
 			if !bytes.Equal(raw, resume) {

@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
-// openReadOnly opens a file of this program's format. Work that a crash interrupted stays unfinished and invisible.
+// openReadOnly opens a file of a format that is read as it is. Work that a crash interrupted stays unfinished and invisible.
 func (e *Engine) openReadOnly() (err error) {
 	if err := e.examine(); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (e *Engine) openReadOnly() (err error) {
 		found, err = layout.ReadFormat(tx)
 		return err
 	})
-	if err == nil && found != layout.Format {
+	if err == nil && !layout.Readable(found) {
 		err = fmt.Errorf("the file has format %d and must be migrated, by a server that may write: %w", found, store.ErrReadOnly)
 	}
 	if err != nil {

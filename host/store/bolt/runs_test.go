@@ -60,9 +60,9 @@ func TestWhoeverWritesToTheDiskLetsACommitGoFirstButNotForEver(t *testing.T) {
 	}()
 	<-begun
 	began := time.Now()
-	e.WaitTurn(t.Context())
-	if waited := time.Since(began); waited < bolt.TurnWait {
-		t.Errorf("it waits %s for a commit that takes longer than %s", waited, bolt.TurnWait)
+	e.YieldToCommits(t.Context())
+	if waited := time.Since(began); waited < bolt.CommitWait {
+		t.Errorf("it waits %s for a commit that takes longer than %s", waited, bolt.CommitWait)
 	}
 	close(stop)
 	if err := <-committed; err != nil {

@@ -245,12 +245,18 @@ func TestATornMetaPageLosesNothingAfterACommitThatFailed(t *testing.T) {
 
 // TestATornMetaPageLosesNothingWhenAFileIsOpened tears the meta page of the transaction with which a file is opened after a commit failed.
 func TestATornMetaPageLosesNothingWhenAFileIsOpened(t *testing.T) {
-	s := small(t)
-	e := s.open(s.dir, bolt.Options{})
-	s.failCommit(e)
-	s.ok(e.Close())
-	s.ok(s.open(s.dir, bolt.Options{}).Close())
-	s.mustSurviveTears("open")
+	for name, before := range map[string]func(*bolt.Engine) error{
+		"open":                       func(*bolt.Engine) error { return nil },
+		"raise a file from format 3": bolt.Lower,
+	} {
+		s := small(t)
+		e := s.open(s.dir, bolt.Options{})
+		s.failCommit(e)
+		s.ok(before(e))
+		s.ok(e.Close())
+		s.ok(s.open(s.dir, bolt.Options{}).Close())
+		s.mustSurviveTears(name)
+	}
 }
 
 // TestADamagedStampMakesNoOlderTreeTheNewest flips each byte of the stamp, and damages the older meta page.

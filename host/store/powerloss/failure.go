@@ -1,6 +1,7 @@
 package powerloss
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -82,21 +83,51 @@ func inAnyOrder(r *rand.Rand, n int) []bool {
 // directories, named from the root on ("" is the root), for which lie is true; nil: of none. Half of the moments are
 // those at which the process had just said something, because what was said must hold.
 func (t *Trace) Failures(r *rand.Rand, n int, lie func(name string) bool, check func(f *Failure) error) error {
-	places := t.places(r, n)
-	d := newDisk(t.root, lie)
-	ways := styles()
-	round := 0
-	for i, m := range t.marks {
+	places, ways, round := t.places(r, n), styles(), 0
+	return t.replay(newDisk(t.root, lie), func(d *disk, i int) error {
 		for ; round < len(places) && places[round] == i; round++ {
-			how := ways[round%len(ways)]
-			f := &Failure{Said: slices.Clone(d.said), Calls: i, How: how.name, disk: d, rand: r, how: how}
-			if err := check(f); err != nil {
-				return fmt.Errorf("power failed at %d of %d, %s: %w", i, len(t.marks), f.How, err)
+			if err := t.fail(d, r, i, ways[round%len(ways)], check); err != nil {
+				return err
 			}
+		}
+		return nil
+	})
+}
+
+// Every lets the power fail at every moment since the process had said something, n times at each.
+func (t *Trace) Every(r *rand.Rand, since string, n int, check func(f *Failure) error) error {
+	ways, round := styles(), 0
+	return t.replay(newDisk(t.root, nil), func(d *disk, i int) error {
+		if !bytes.Contains(d.said, []byte(since)) {
+			return nil
+		}
+		for range n {
+			if err := t.fail(d, r, i, ways[round%len(ways)], check); err != nil {
+				return err
+			}
+			round++
+		}
+		return nil
+	})
+}
+
+// replay applies the recording to a disk, and calls at before each mark.
+func (t *Trace) replay(d *disk, at func(d *disk, i int) error) error {
+	for i, m := range t.marks {
+		if err := at(d, i); err != nil {
+			return err
 		}
 		if err := d.apply(m); err != nil {
 			return fmt.Errorf("call %d of the recording: %w", i, err)
 		}
+	}
+	return nil
+}
+
+func (t *Trace) fail(d *disk, r *rand.Rand, i int, how style, check func(f *Failure) error) error {
+	f := &Failure{Said: slices.Clone(d.said), Calls: i, How: how.name, disk: d, rand: r, how: how}
+	if err := check(f); err != nil {
+		return fmt.Errorf("power failed at %d of %d, %s: %w", i, len(t.marks), f.How, err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func capabilities(_ context.Context, c *call) (tool.Answer, error) {
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	there := c.Registry().Snapshot()
+	there := c.Registry().Snapshot().For(c.Caller.Rights)
 	if q.family != "" && q.family != tool.CoreFamily && there.Set(q.family) == nil {
 		return tool.Answer{}, there.NoFamily(q.family)
 	}
@@ -126,7 +126,7 @@ func verbNow(n int) string {
 
 // notInstalled lists the families that the client's session loads but that do not exist.
 func (c *call) notInstalled() []string {
-	there := c.Registry().Snapshot()
+	there := c.Registry().Snapshot().For(c.Caller.Rights)
 	return slices.DeleteFunc(c.Session.Loaded(), func(name string) bool { return there.Set(name) != nil })
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/operation"
 )
 
 // Options configures the core tools.
@@ -36,7 +37,7 @@ func Specs(o Options) []tool.Spec {
 		k.statusTool(),
 		k.capabilitiesTool(),
 		k.loadTool(),
-		k.operationTool(),
+		operation.Spec(),
 	}
 }
 

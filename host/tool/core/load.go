@@ -81,7 +81,7 @@ func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := a.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	there := c.Registry().Snapshot()
+	there := c.Registry().Snapshot().For(c.Caller.Rights)
 	switch {
 	case name != "" && unload:
 		return c.unload(there, name)
@@ -181,7 +181,7 @@ func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, er
 // loaded lists the client's loaded families.
 func (c *call) loaded() []string {
 	list := []string{}
-	for _, f := range c.Registry().Snapshot().Sets {
+	for _, f := range c.Registry().Snapshot().For(c.Caller.Rights).Sets {
 		if (c.Session.ListsAll() || c.Session.Has(f.Name)) && f.Fault == "" {
 			list = append(list, f.Name)
 		}

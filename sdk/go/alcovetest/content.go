@@ -140,10 +140,11 @@ func (s *Space) Record(collection, key string) *alcove.Record {
 	return out.Records[0]
 }
 
-// PutRecord stores a record in the space's namespace. The value is one for encoding/json.
+// PutRecord stores a record in the space's namespace. The value is one for encoding/json, or has a codec that alcove
+// family gen wrote.
 func (s *Space) PutRecord(collection, key string, value any) {
 	s.t.Helper()
-	data, err := json.Marshal(value)
+	data, err := marshal(value)
 	s.must(err)
 	s.must(s.ask(abi.OpRecordPut, alcove.RecordPutRequest{Collection: collection, Items: []alcove.RecordItem{{Key: key, Value: data}}}, nil))
 }

@@ -18,12 +18,13 @@ func (s *Space) location() memory.Location {
 	return memory.Location{Branch: s.Branch, Namespace: s.Namespace}
 }
 
-// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments are a value for encoding/json.
+// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments and result are values for encoding/json,
+// or have a codec that alcove family gen wrote.
 func (s *Space) Tool(name string, arguments, result any) error {
 	if err := s.begin(); err != nil {
 		return asError(err)
 	}
-	raw, err := json.Marshal(arguments)
+	raw, err := marshal(arguments)
 	if err != nil {
 		return fmt.Errorf("write the arguments: %w", err)
 	}
@@ -42,7 +43,7 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil || result == nil {
 		return asError(err)
 	}
-	return json.Unmarshal(r.Output, result)
+	return unmarshal(r.Output, result)
 }
 
 // meant is the location of a call that may name another one.
@@ -191,7 +192,7 @@ func (s *Space) RunJobs() error {
 func (s *Space) Job(name string, payload, result any) error {
 	r := abi.JobEnqueueRequest{Job: name}
 	if payload != nil {
-		raw, err := json.Marshal(payload)
+		raw, err := marshal(payload)
 		if err != nil {
 			return fmt.Errorf("write the payload: %w", err)
 		}
@@ -211,7 +212,7 @@ func (s *Space) Job(name string, payload, result any) error {
 		case j.Error != "":
 			return errors.Join(s.failed, s.ask(abi.OpJobCancel, abi.JobCancelRequest{ID: j.ID}, nil))
 		case result != nil && len(j.Result) > 0:
-			return json.Unmarshal(j.Result, result)
+			return unmarshal(j.Result, result)
 		}
 	}
 	return nil

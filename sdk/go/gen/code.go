@@ -111,7 +111,7 @@ func (c *coder) name(t types.Type) string {
 // part writes the method AlcovePart.
 func (c *coder) part(p part) {
 	name := p.name()
-	c.printf("\n// AlcovePart implements alcove.Part.\nfunc (%s) AlcovePart() alcove.Handlers {\nreturn alcove.Handlers{\nFamily: %q,\n", name, c.family.name)
+	c.printf("\n// AlcovePart implements alcove.Part.\nfunc (part %s) AlcovePart() alcove.Handlers {\nreturn alcove.Handlers{\nFamily: %q,\n", name, c.family.name)
 	switch {
 	case p.tool != nil && p.job != nil:
 		c.fail(fmt.Errorf("%s has Call and Run: a part is a tool or a job", name))
@@ -129,9 +129,9 @@ func (c *coder) part(p part) {
 	c.printf("}\n}\n")
 }
 
-// served writes the handler of a tool or a job.
+// served writes the handler of a tool or a job. It begins with the part as New got it, so that unexported fields keep what is made once.
 func (c *coder) served(p part, h *handler, what string) {
-	c.printf("Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {\nvar in %s\n", p.name())
+	c.printf("Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {\nin := part\n")
 	c.printf("if err := alcove.Decode(data, %q, func(s *%s.Scanner) { %s }); err != nil {\nreturn nil, err\n}\n", what, c.scan(), c.call(p.typ, toGuest, "in"))
 	configuration := ""
 	if h.configured {
@@ -159,25 +159,24 @@ func (c *coder) hook(p part, h *handler) {
 	if h.configured {
 		cfg = ", cfg"
 	}
-	name := p.name()
 	switch h.method {
 	case "Store":
-		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%svar hook %s\nreturn hook.Store(c%s, entries)\n},\n", read("c", "nil, err"), name, cfg)
+		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%shook := part\nreturn hook.Store(c%s, entries)\n},\n", read("c", "nil, err"), cfg)
 	case "Guard":
-		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%svar hook %s\nfor i := range entries {\nif err := hook.Guard(c%s, &entries[i]); err != nil {\nreturn nil, err\n}\n}\nreturn nil, nil\n},\n", read("c", "nil, err"), name, cfg)
+		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%shook := part\nreturn nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c%s, e) })\n},\n", read("c", "nil, err"), cfg)
 	case "Stored":
-		c.printf("Stored: func(c *alcove.Call, entries []alcove.Entry) error {\n%svar hook %s\nreturn hook.Stored(c%s, entries)\n},\n", read("c", "err"), name, cfg)
+		c.printf("Stored: func(c *alcove.Call, entries []alcove.Entry) error {\n%shook := part\nreturn hook.Stored(c%s, entries)\n},\n", read("c", "err"), cfg)
 	case "Merged":
-		c.printf("Merged: func(c *alcove.Call, m alcove.MergeNotice) error {\n%svar hook %s\nreturn hook.Merged(c%s, m)\n},\n", read("c", "err"), name, cfg)
+		c.printf("Merged: func(c *alcove.Call, m alcove.MergeNotice) error {\n%shook := part\nreturn hook.Merged(c%s, m)\n},\n", read("c", "err"), cfg)
 	case "Embed":
-		c.printf("Embed: func(t *alcove.Texts) ([][]float32, error) {\n%svar hook %s\nreturn hook.Embed(t.Call%s, t)\n},\n", read("t.Call", "nil, err"), name, cfg)
+		c.printf("Embed: func(t *alcove.Texts) ([][]float32, error) {\n%shook := part\nreturn hook.Embed(t.Call%s, t)\n},\n", read("t.Call", "nil, err"), cfg)
 	case "Rank":
 		columns, err := c.columns(p)
 		if err != nil {
 			c.fail(err)
 			return
 		}
-		c.printf("Rank: func(r *alcove.Ranking) error {\nif err := r.Expect(%d); err != nil {\nreturn err\n}\n%svar hook %s\n", len(columns), read("r.Call", "err"), name)
+		c.printf("Rank: func(r *alcove.Ranking) error {\nif err := r.Expect(%d); err != nil {\nreturn err\n}\n%shook := part\n", len(columns), read("r.Call", "err"))
 		for i, column := range columns {
 			c.printf("hook.%s = r.Columns[%d]\n", column.path, i)
 		}
@@ -290,7 +289,7 @@ func (c *coder) constant(t types.Type, text, label string) string {
 			return strconv.Quote(text)
 		}
 		if _, err := c.literal(t, text); err != nil {
-			c.fail(fmt.Errorf("%s: %w", label, err))
+			c.fail(fmt.Errorf("%s: default=%w", label, err))
 		}
 		return text
 	case *types.Slice:

@@ -1,10 +1,12 @@
 package gen
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/types"
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -14,9 +16,10 @@ import (
 type setting struct {
 	field
 	key string
-	// of a map whose keys have a pattern: what stands for the star, in each of its keys.
+	// of a map or an array whose keys have a pattern: what stands for the star, in each of its keys.
 	element types.Type
 	of      string
+	index   string // of it in the map or the array, as Go code
 	initial string // JSON
 }
 
@@ -48,6 +51,12 @@ func (f *family) configOf(t types.Type, path, pattern string) (list []setting, e
 				return nil, fmt.Errorf("%s: %w", x.label, err)
 			}
 			list = append(list, more...)
+		case *types.Array:
+			more, err := f.arraySettings(x, key, u)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", x.label, err)
+			}
+			list = append(list, more...)
 		case *types.Struct:
 			if !strings.Contains(key, "*") {
 				return nil, fmt.Errorf("%s: give the keys of its fields a pattern, as in `alcove:\"key=weight_*\"`", x.label)
@@ -60,6 +69,8 @@ func (f *family) configOf(t types.Type, path, pattern string) (list []setting, e
 				if more[i].described == "" {
 					more[i].described = strings.ReplaceAll(x.described, "*", more[i].field.name)
 				}
+				more[i].shared = more[i].shared || x.shared
+				more[i].category = cmp.Or(more[i].category, x.category)
 			}
 			list = append(list, more...)
 		default:
@@ -88,7 +99,7 @@ func (f *family) mapSettings(x field, key string, element types.Type) (list []se
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, setting{field: one, key: strings.Replace(key, "*", name, 1), element: element, of: name, initial: initial})
+		list = append(list, setting{field: one, key: strings.Replace(key, "*", name, 1), element: element, of: name, index: strconv.Quote(name), initial: initial})
 	}
 	return list, nil
 }
@@ -106,7 +117,11 @@ func withDefault(values map[string]string, value string) map[string]string {
 // initial is the default of a setting as JSON.
 func (f *family) initial(t types.Type, values map[string]string) (string, error) {
 	if text, ok := values["default"]; ok {
-		return f.literal(t, text)
+		value, err := f.literal(t, text)
+		if err != nil {
+			return "", fmt.Errorf("default=%w", err)
+		}
+		return value, nil
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
@@ -143,7 +158,10 @@ func (f *family) settings() ([]abi.Setting, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.label, err)
 		}
-		setting := abi.Setting{Key: s.key, Description: s.described, Default: json.RawMessage(s.initial)}
+		if s.category != "" && !s.shared {
+			return nil, fmt.Errorf("%s: category= is for shared settings", s.label)
+		}
+		setting := abi.Setting{Key: s.key, Description: s.described, Shared: s.shared, Category: s.category, Default: json.RawMessage(s.initial)}
 		if len(schema) > 1 || schema[0].value != "boolean" && schema[0].value != "string" {
 			if setting.Schema, err = json.Marshal(schema); err != nil {
 				return nil, err
@@ -167,7 +185,7 @@ func (c *coder) configReader() {
 			c.printf("cfg.%s = %s\n", s.path, c.constant(s.typ, text, s.label))
 		}
 	}
-	c.configMaps(list)
+	c.configLists(list)
 	c.printf("err = alcove.Decode(c.Config, \"configuration\", func(s *%s.Scanner) {\nfor key := range s.Fields() {\nswitch key {\n", c.scan())
 	for _, s := range list {
 		c.printf("case %q:\n", s.key)
@@ -177,13 +195,13 @@ func (c *coder) configReader() {
 		}
 		c.printf("var v0 %s\n", c.name(s.element))
 		c.read(s.element, "v0", 1, false)
-		c.printf("cfg.%s[%q] = v0\n", s.path, s.of)
+		c.printf("cfg.%s[%s] = v0\n", s.path, s.index)
 	}
 	c.printf("default:\ns.Skip()\n}\n}\n})\nreturn cfg, err\n}\n")
 }
 
-// configMaps makes the maps of the configuration with their defaults.
-func (c *coder) configMaps(list []setting) {
+// configLists makes the maps and arrays of the configuration with their defaults.
+func (c *coder) configLists(list []setting) {
 	for i := 0; i < len(list); {
 		s, n := list[i], 1
 		if s.of == "" {
@@ -193,9 +211,13 @@ func (c *coder) configMaps(list []setting) {
 		for i+n < len(list) && list[i+n].path == s.path {
 			n++
 		}
-		c.printf("cfg.%s = map[string]%s{\n", s.path, c.name(s.element))
+		kind := "map[string]"
+		if s.index == "0" {
+			kind = "[...]"
+		}
+		c.printf("cfg.%s = %s%s{\n", s.path, kind, c.name(s.element))
 		for _, one := range list[i : i+n] {
-			c.printf("%q: %s,\n", one.of, c.constant(one.element, one.values["default"], one.label))
+			c.printf("%s: %s,\n", one.index, c.constant(one.element, one.values["default"], one.label))
 		}
 		c.printf("}\n")
 		i += n

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/constant"
-	"go/token"
 	"go/types"
 	"path"
 	"regexp"
@@ -42,12 +40,6 @@ type handler struct {
 	method     string
 	configured bool       // it takes the configuration
 	result     types.Type // nil: none
-}
-
-// collection is a variable of type Records.
-type collection struct {
-	abi.Collection
-	typ types.Type
 }
 
 // hookMethods are the methods that serve hooks, with the types of their parameters beside *Call and the configuration, and their
@@ -133,9 +125,9 @@ func (f *family) header() error {
 			f.name, f.version = fields[0], fields[1]
 		case "manifest":
 			f.manifestPath = d.rest
-		case "license", "homepage", "needs", "limits":
+		case "description", "license", "homepage", "needs", "limits":
 		default:
-			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, manifest, license, homepage, needs and limits", d.name)
+			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, manifest, license, homepage, needs and limits", d.name)
 		}
 	}
 	if !familyName.MatchString(f.name) {
@@ -250,86 +242,6 @@ func (f *family) setConfig(t types.Type) error {
 	return nil
 }
 
-// findCollections finds the variables of the package that are collections.
-func (f *family) findCollections() error {
-	for _, file := range f.files {
-		for _, decl := range file.Decls {
-			g, ok := decl.(*ast.GenDecl)
-			if !ok || g.Tok != token.VAR {
-				continue
-			}
-			for _, spec := range g.Specs {
-				for _, value := range spec.(*ast.ValueSpec).Values {
-					if err := f.addCollection(value); err != nil {
-						return err
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (f *family) addCollection(value ast.Expr) error {
-	literal, ok := value.(*ast.CompositeLit)
-	if !ok || !f.isOf(f.info.TypeOf(literal), "Records") {
-		return nil
-	}
-	c := collection{typ: named(f.info.TypeOf(literal)).TypeArgs().At(0)}
-	for _, element := range literal.Elts {
-		pair, ok := element.(*ast.KeyValueExpr)
-		if !ok {
-			return fmt.Errorf("%s: name the fields of a collection", f.at(element.Pos()))
-		}
-		texts, err := f.texts(pair.Value)
-		if err != nil {
-			return err
-		}
-		switch name := pair.Key.(*ast.Ident).Name; name {
-		case "Name":
-			c.Name = texts[0]
-		case "Per":
-			c.Per = texts[0]
-		case "Expires":
-			c.Expires = texts[0]
-		case "Searchable":
-			c.Searchable = texts
-		default:
-			return fmt.Errorf("%s: a collection is declared with Name, Per, Expires and Searchable; use In for a namespace", f.at(pair.Pos()))
-		}
-	}
-	if c.Name == "" {
-		return fmt.Errorf("%s: the collection has no Name", f.at(literal.Pos()))
-	}
-	for _, other := range f.collections {
-		if other.Name == c.Name {
-			return fmt.Errorf("%s: there is another collection %s", f.at(literal.Pos()), c.Name)
-		}
-	}
-	f.collections = append(f.collections, c)
-	return nil
-}
-
-// texts are a constant text, or a list of such.
-func (f *family) texts(e ast.Expr) ([]string, error) {
-	var list []string
-	if literal, ok := e.(*ast.CompositeLit); ok {
-		for _, element := range literal.Elts {
-			one, err := f.texts(element)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, one...)
-		}
-		return list, nil
-	}
-	v := f.info.Types[e].Value
-	if v == nil || v.Kind() != constant.String {
-		return nil, fmt.Errorf("%s: only constant text can be read here", f.at(e.Pos()))
-	}
-	return []string{constant.StringVal(v)}, nil
-}
-
 // findCodecs finds the types that say //alcove:json.
 func (f *family) findCodecs() error {
 	for _, name := range f.types.Scope().Names() {
@@ -345,6 +257,10 @@ func (f *family) findCodecs() error {
 				}
 				f.codecs = append(f.codecs, t.Type())
 			case "camel":
+			case "rule":
+				if f.config == nil || named(f.config).Obj() != t {
+					return fmt.Errorf("%s: //alcove:rule is for the configuration", f.at(t.Pos()))
+				}
 			default:
 				if !slices.ContainsFunc(f.parts, func(p part) bool { return p.typ.Obj() == t }) {
 					return fmt.Errorf("%s: //alcove:%s is for parts of the family, and %s is no argument of alcove.New", f.at(t.Pos()), d.name, name)
@@ -357,11 +273,8 @@ func (f *family) findCodecs() error {
 
 // setting is what a directive of a part says, and whether there is one.
 func (p part) setting(name string) (rest string, ok bool) {
-	i := slices.IndexFunc(p.doc.directives, func(d directive) bool { return d.name == name })
-	if i < 0 {
-		return "", false
-	}
-	return p.doc.directives[i].rest, true
+	d, ok := find(p.doc.directives, name)
+	return d.rest, ok
 }
 
 func (p part) name() string { return p.typ.Obj().Name() }
@@ -369,10 +282,20 @@ func (p part) name() string { return p.typ.Obj().Name() }
 // jobName is the name of the part's job.
 func (p part) jobName() string {
 	rest, _ := p.setting("job")
-	if flags, _ := words(rest); len(flags) > 0 {
-		return flags[0]
+	if name := nameIn(rest, nil); name != "" {
+		return name
 	}
 	return snake(p.name())
+}
+
+// nameIn is the first word of a directive that is neither a setting nor known; empty: there is none.
+func nameIn(rest string, known []string) string {
+	for _, w := range strings.Fields(rest) {
+		if !strings.Contains(w, "=") && !slices.Contains(known, w) {
+			return w
+		}
+	}
+	return ""
 }
 
 // toolWords are what //alcove:tool can say beside a name.
@@ -383,11 +306,8 @@ func toolWords() []string {
 // toolName is the name of the part's tool.
 func (p part) toolName() string {
 	rest, _ := p.setting("tool")
-	flags, _ := words(rest)
-	for _, w := range flags {
-		if !slices.Contains(toolWords(), w) {
-			return w
-		}
+	if name := nameIn(rest, toolWords()); name != "" {
+		return name
 	}
 	name := snake(p.name())
 	if strings.HasPrefix(name, "memory_") {
@@ -403,10 +323,14 @@ func (f *family) limitsOf() (limits abi.Limits, err error) {
 		if d.name != "limits" {
 			continue
 		}
-		_, settings := words(d.rest)
+		var names []string
+		limits.Each(func(name string, _ *int64) { names = append(names, name) })
+		_, settings, wrong := words("limits", d.rest, nil, names)
+		if wrong != nil {
+			return limits, wrong
+		}
 		limits.Each(func(name string, value *int64) {
 			text, given := settings[name]
-			delete(settings, name)
 			if !given {
 				return
 			}
@@ -416,9 +340,6 @@ func (f *family) limitsOf() (limits abi.Limits, err error) {
 			}
 			*value = n
 		})
-		for name := range settings {
-			return limits, fmt.Errorf("//alcove:limits: there is no limit %s", name)
-		}
 	}
 	return limits, err
 }

@@ -54,16 +54,16 @@ func TestArgumentsAreReadAndResultsWrittenAsTheTypesSay(t *testing.T) {
 		"nothing": {`{}`, `{}`, `{"content":"","level":"low","tags":[],"refers":[],"replaces":"","count":null,"limit":20,"since":"","extra":{},"any":null,"raw":null,` +
 			`"nested":{"factId":"","saysA":"","weights":{"lexical":0,"semantic":0}},"more":[],"each":{},"floats":[],"done":false,"big":0,"id":"here#k","at":"2026-06-01T12:00:00Z",` +
 			`"removed":{"success":false,"entityId":""},"state":null,` +
-			`"config":{"max_tags":5,"set_type":true,"endpoint":"","mode":"report","namespaces":[],"ranking":{"lexical":0.15,"semantic":0.45},"decay":{"other":0.5,"plan":0.9}}}`},
+			`"config":{"max_tags":5,"set_type":true,"endpoint":"","mode":"report","namespaces":[],"ranking":{"lexical":0.5,"semantic":0.5},"decay":{"other":0.5,"plan":0.9}}}`},
 		"everything": {
 			`{"content":"a\u00e9","level":"high","labels":"one","refers":["work#a","b"],"supersedes":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
-				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"nested":{"factId":"n#k","deeper":{"saysA":"z"},"weights":{"semantic":1}},"more":[{}],"each":{"e":{}},"floats":[0.5],"done":true,"big":18446744073709551615,"Hidden":"h","hidden":"h"}`,
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"weights":{"lexical":3}},"nested":{"factId":"n#k","deeper":{"saysA":"z"},"weights":{"semantic":1}},"more":[{}],"each":{"e":{}},"floats":[0.5],"done":true,"big":18446744073709551615,"Hidden":"h","hidden":"h"}`,
 			`{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking_weight_lexical":1,"decay_plan":0.25,"unknown":1}`,
 			`{"content":"aé","level":"high","tags":["one"],"refers":["work#a","b"],"replaces":"work#c","weight":0.5,"label_list":["x"],"count":7,"limit":1,"since":"2026-01-02T03:04:05Z",` +
-				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.15,"semantic":1}},` +
+				`"extra":{"a":[1]},"any":{"b":null},"raw":[true],"loose":{"factId":"","saysA":"a","weights":{"lexical":3,"semantic":0.5}},"nested":{"factId":"n#k","saysA":"a","deeper":{"factId":"","saysA":"z","weights":{"lexical":0,"semantic":0}},"weights":{"lexical":0.5,"semantic":1}},` +
 				`"more":[{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}],"each":{"e":{"factId":"","saysA":"a","weights":{"lexical":0,"semantic":0}}},"floats":[0.5],"done":true,"big":18446744073709551615,` +
 				`"id":"here#k","at":"2026-06-01T12:00:00Z","removed":{"success":false,"entityId":""},"state":null,` +
-				`"config":{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking":{"lexical":1,"semantic":0.45},"decay":{"other":0.5,"plan":0.25}}}`},
+				`"config":{"max_tags":3,"set_type":false,"endpoint":"e","mode":"newest","namespaces":["*"],"ranking":{"lexical":1,"semantic":0.5},"decay":{"other":0.5,"plan":0.25}}}`},
 		"nulls": {`{"level":null,"tags":null,"weight":null,"label_list":null,"count":null,"limit":null,"nested":null,"extra":null}`, `{}`, `"level":"low","tags":[],"refers":[],"replaces":"","weight":null,"count":null,"limit":20`},
 	} {
 		got, err := tool(t, "memory_store_note", c.arguments, c.config)
@@ -97,9 +97,15 @@ func TestJobsAndHooksAreServedAsTheTypesSay(t *testing.T) {
 	if fmt.Sprint(h.asked) != fmt.Sprint(want) {
 		t.Errorf("it asks\n%q, want\n%q", h.asked, want)
 	}
-	out, err = sample.Family().Handle(h, alcove.KindHook, []byte(`{"hook":"store","entries":[{"key":"secret","value":1}]}`))
-	if err != nil || string(out) != `{"refuse":"no secrets"}` {
-		t.Errorf("the guard answers %s (%v)", out, err)
+	for entries, want := range map[string]string{
+		`[{"key":"draft","value":1},{"key":"secret","value":1}]`:           `{"refuse":"no secrets"}`,
+		`[{"key":"a","value":1},{"key":"draft","value":1},{"key":"plan"}]`: `{"propose":"look at the draft"}`,
+		`[{"key":"a","value":1}]`:                                          ``,
+	} {
+		out, err = sample.Family().Handle(h, alcove.KindHook, []byte(`{"hook":"store","entries":`+entries+`}`))
+		if err != nil || string(out) != want {
+			t.Errorf("of %s the guard answers %s (%v)", entries, out, err)
+		}
 	}
 	if _, err := sample.Family().Handle(h, alcove.KindHook, []byte(`{"hook":"stored","entries":[]}`)); err != nil {
 		t.Error(err)
@@ -150,19 +156,31 @@ func module(t *testing.T, source string) string {
 
 func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
 	for says, body := range map[string]string{
-		"nothing calls alcove.New":                                  `func Family() *alcove.Family { return alcove.New() }`,
-		"facts.go:7: A has none of the methods Call":                `type A struct{}; func Family() *alcove.Family { return alcove.New(A{}) }`,
-		"facts.go:7: its first parameter is no *alcove.Call":        `type A struct{}; func (A) Call(n int) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
-		"A: it has no comment: its first sentence is the tool's":    `type A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
-		"A.N: the tag has \"most=3\": known are required":           "// A is a.\ntype A struct{ N int `alcove:\"most=3\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"A.N: default=x is no int":                                  "// A is a.\ntype A struct{ N int `alcove:\"default=x\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"A.C: chan int cannot be JSON":                              "// A is a.\ntype A struct{ C chan int }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"A.X has a type that does not resolve":                      "// A is a.\ntype A struct{ X Missing }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"A.N and A.M are both \"n\" in JSON":                        "// A is a.\ntype A struct{ N int; M int `json:\"n\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"the result int of Call is no struct":                       "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) (int, error) { return 0, nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"a map has a pattern for its keys and a default for each":   "// A is a.\ntype A struct{}; type C struct{ M map[string]int }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"the collection has no Name":                                "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{}; func Family() *alcove.Family { return alcove.New(A{}) }",
-		"//alcove:tool is for parts of the family, and B is no arg": "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }\n// B is b.\n//\n//alcove:tool\ntype B struct{}; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"nothing calls alcove.New":                                     `func Family() *alcove.Family { return alcove.New() }`,
+		"facts.go:7: A has none of the methods Call":                   `type A struct{}; func Family() *alcove.Family { return alcove.New(A{}) }`,
+		"facts.go:7: its first parameter is no *alcove.Call":           `type A struct{}; func (A) Call(n int) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
+		"A: it has no comment: its first sentence is the tool's":       `type A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
+		"A.N: the tag has \"most=3\": known are required":              "// A is a.\ntype A struct{ N int `alcove:\"most=3\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: opaque is for structs and maps":                          "// A is a.\ntype A struct{ N int `alcove:\"opaque\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: items. is for lists":                                     "// A is a.\ntype A struct{ N int `alcove:\"items.max=1\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: items: above= is for numbers":                            "// A is a.\ntype A struct{ N []string `alcove:\"items.above=1\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: default=1.5 is no int":                                   "// A is a.\ntype A struct{ N int `alcove:\"default=1.5\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.C: chan int cannot be JSON":                                 "// A is a.\ntype A struct{ C chan int }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.X has a type that does not resolve":                         "// A is a.\ntype A struct{ X Missing }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N and A.M are both \"n\" in JSON":                           "// A is a.\ntype A struct{ N int; M int `json:\"n\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"the result int of Call is no struct":                          "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) (int, error) { return 0, nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"a map has a pattern for its keys and a default for each":      "// A is a.\ntype A struct{}; type C struct{ M map[string]int }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		`//alcove:tool says "readonly": known are memory_a, read-only`: "// A is a.\n//\n//alcove:tool memory_a readonly\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		`//alcove:job says "evry=1d": known are a, every=, each=`:      "// A is a.\n//\n//alcove:job evry=1d\ntype A struct{}; func (A) Run(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"//alcove:stored generations=9: give a number from 1 to 8":     "// A is a.\n//\n//alcove:stored generations=9\ntype A struct{}; func (A) Stored(*alcove.Call, []alcove.Entry) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"//alcove:alias b x=1: the tool has no parameter x":            "// A is a.\n//\n//alcove:alias b x=1\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"//alcove:alias b n=true: n: true is no int":                   "// A is a.\n//\n//alcove:alias b n=true\ntype A struct{ N int }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"config has no key b":                                          "// A is a.\ntype A struct{}\n// C is c.\n//\n//alcove:rule less_than a b\ntype C struct{ A int }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"C.A: category= is for shared settings":                        "// A is a.\ntype A struct{}\ntype C struct{ A int `alcove:\"category=a\"` }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"the records have no field b to index":                         "// A is a.\ntype A struct{ C []int }; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{Name: \"r\", Indexes: [][]string{{\"b\"}}}; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"field c: []int cannot be indexed":                             "// A is a.\ntype A struct{ C []int }; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{Name: \"r\", Indexes: [][]string{{\"c\"}}}; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"the collection has no Name":                                   "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{}; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"//alcove:tool is for parts of the family, and B is no arg":    "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }\n// B is b.\n//\n//alcove:tool\ntype B struct{}; func Family() *alcove.Family { return alcove.New(A{}) }",
 	} {
 		t.Run(says, func(t *testing.T) {
 			dir := module(t, "// Package facts keeps facts.\npackage facts\n\nimport alcove \"github.com/alcove-memory/alcove/sdk/go\"\n\n\n"+body+"\n")

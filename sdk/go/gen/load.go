@@ -138,6 +138,16 @@ func directives(groups ...*ast.CommentGroup) (list []directive) {
 	return list
 }
 
+// find is the first directive of a name, if there is one.
+func find(list []directive, name string) (d directive, ok bool) {
+	for _, d := range list {
+		if d.name == name {
+			return d, true
+		}
+	}
+	return directive{}, false
+}
+
 // docOf is what comments say of a type, of this package or of one that it imports.
 func (p *pkg) docOf(t *types.TypeName) doc {
 	if t.Pkg() == nil {
@@ -192,7 +202,7 @@ func docOfSpec(g *ast.GenDecl, s *ast.TypeSpec) doc {
 			text = field.Comment.Text()
 		}
 		for _, name := range field.Names {
-			d.fields[name.Name] = oneLine(text, name.Name)
+			d.fields[name.Name] = ofField(text, name.Name)
 		}
 	}
 	return d

@@ -14,7 +14,7 @@ import (
 // manifest is the manifest of the family.
 func (f *family) manifest() ([]byte, error) {
 	m := &abi.Manifest{ABI: abi.Version, Name: f.name, Version: f.version}
-	m.Description, m.Docs = described(f.about, "Package "+f.types.Name())
+	m.Description, m.Docs = described(f.about, "Package "+f.types.Name(), f.said)
 	if m.Description == "" {
 		return nil, errors.New("the package has no comment: its first sentence says what the family does")
 	}
@@ -35,6 +35,9 @@ func (f *family) manifest() ([]byte, error) {
 	if m.Config, err = f.settings(); err != nil {
 		return nil, err
 	}
+	if m.ConfigRules, err = f.rules(m.Config); err != nil {
+		return nil, err
+	}
 	for _, c := range f.collections {
 		m.Collections = append(m.Collections, c.Collection)
 	}
@@ -49,8 +52,9 @@ func (f *family) manifest() ([]byte, error) {
 	return pretty(data)
 }
 
-// described is a comment as a description, its first sentence, and what follows as docs. The name that it begins with goes.
-func described(text, name string) (description, docs string) {
+// described is a comment as a description, its first sentence, and what follows as docs. The name that it begins with goes. A directive
+// description replaces the sentence.
+func described(text, name string, said []directive) (description, docs string) {
 	text = strings.TrimSpace(text)
 	first, rest, _ := strings.Cut(text, "\n\n")
 	first = oneLine(first, name)
@@ -62,6 +66,9 @@ func described(text, name string) (description, docs string) {
 		if p = strings.Join(strings.Fields(p), " "); p != "" {
 			paragraphs = append(paragraphs, p)
 		}
+	}
+	if d, ok := find(said, "description"); ok {
+		first = d.rest
 	}
 	return first, strings.Join(paragraphs, "\n\n")
 }
@@ -123,10 +130,11 @@ func (f *family) addTo(m *abi.Manifest, p part) error {
 		m.Tools = append(m.Tools, t)
 	}
 	if p.job != nil {
-		rest, _ := p.setting("job")
-		_, settings := words(rest)
-		description, _ := described(p.doc.text, p.name())
-		m.Hooks.Jobs = append(m.Hooks.Jobs, abi.Job{Name: p.jobName(), Description: description, Every: settings["every"]})
+		j, err := f.jobOf(p)
+		if err != nil {
+			return err
+		}
+		m.Hooks.Jobs = append(m.Hooks.Jobs, j)
 	}
 	for method := range p.hooks {
 		if err := f.addHook(&m.Hooks, p, method); err != nil {
@@ -138,7 +146,7 @@ func (f *family) addTo(m *abi.Manifest, p part) error {
 
 func (f *family) toolOf(p part) (abi.Tool, error) {
 	t := abi.Tool{Name: p.toolName()}
-	t.Description, t.Docs = described(p.doc.text, p.name())
+	t.Description, t.Docs = described(p.doc.text, p.name(), p.doc.directives)
 	if t.Description == "" {
 		return t, errors.New("it has no comment: its first sentence is the tool's description")
 	}
@@ -149,7 +157,7 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 	if t.InputSchema, err = json.Marshal(input); err != nil {
 		return t, err
 	}
-	if t.Parameters, err = f.spellings(p); err != nil {
+	if t.Parameters, t.Aliases, err = f.otherNames(p); err != nil {
 		return t, err
 	}
 	if p.tool.result != nil {
@@ -165,7 +173,10 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 		}
 	}
 	rest, _ := p.setting("tool")
-	flags, _ := words(rest)
+	flags, _, err := words("tool", rest, append([]string{t.Name}, toolWords()...), nil)
+	if err != nil {
+		return t, err
+	}
 	is := func(word string) *bool { return new(slices.Contains(flags, word)) }
 	t.Annotations = abi.Annotations{ReadOnly: is("read-only"), Destructive: is("destructive"), Idempotent: is("idempotent"), OpenWorld: is("open-world")}
 	if *t.Annotations.ReadOnly {
@@ -175,79 +186,4 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 		t.Annotations.Title = upper(strings.ReplaceAll(snake(p.name()), "_", " "))
 	}
 	return t, nil
-}
-
-// spellings are the other names of a tool's parameters.
-func (f *family) spellings(p part) (map[string]string, error) {
-	list, err := f.fields(p.typ)
-	if err != nil {
-		return nil, err
-	}
-	var names map[string]string
-	for _, x := range list {
-		for _, alias := range x.aliases {
-			if names == nil {
-				names = map[string]string{}
-			}
-			names[alias] = x.name
-		}
-	}
-	return names, nil
-}
-
-func (f *family) addHook(h *abi.Hooks, p part, method string) error {
-	rest, _ := p.setting(strings.ToLower(method))
-	flags, settings := words(rest)
-	var collections []string
-	if list := settings["collections"]; list != "" {
-		collections = strings.Split(list, ",")
-	}
-	switch method {
-	case "Store", "Guard":
-		if h.Store != nil {
-			return errors.New("a family has one store hook: Store or Guard, in one part")
-		}
-		h.Store = &abi.StoreHook{Collections: collections, OnFailure: abi.OnFailure(settings["on_failure"]), Redacts: slices.Contains(flags, "redacts")}
-		if method == "Guard" && h.Store.OnFailure == "" {
-			h.Store.OnFailure = abi.OnFailureRefuse
-		}
-	case "Stored":
-		h.Stored = &abi.StoreHook{Collections: collections}
-	case "Merged":
-		h.Merged = &abi.MergeHook{}
-	case "Rank":
-		columns, err := f.columns(p)
-		if err != nil {
-			return err
-		}
-		h.Rank = &abi.RankHook{Types: strings.Fields(first(p.setting("types")))}
-		for _, c := range columns {
-			h.Rank.Features = append(h.Rank.Features, c.name)
-		}
-	case "Embed":
-		h.Embed = &abi.EmbedHook{Model: settings["model"]}
-		if _, err := fmt.Sscan(settings["dimensions"], &h.Embed.Dimensions); err != nil || h.Embed.Model == "" {
-			return errors.New("write //alcove:embed model=NAME dimensions=N")
-		}
-	}
-	return nil
-}
-
-func first(text string, _ bool) string { return text }
-
-// columns are the fields of a part with a rank hook: each is a feature.
-func (f *family) columns(p part) ([]field, error) {
-	list, err := f.fields(p.typ)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errors.New("it has no columns: give it a field []float32 for each feature, such as Score")
-	}
-	for _, c := range list {
-		if types.TypeString(c.typ, nil) != "[]float32" {
-			return nil, fmt.Errorf("%s is no column: columns are []float32", c.label)
-		}
-	}
-	return list, nil
 }

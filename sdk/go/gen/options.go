@@ -15,10 +15,14 @@ type options struct {
 	skip      bool   // json:"-"
 	omit      bool   // left out where it is zero
 	required  bool
-	clear     bool // null takes away what there is
-	many      bool // the schema says that one will do for a list of one
+	clear     bool   // null takes away what there is
+	many      bool   // the schema says that one will do for a list of one
+	opaque    bool   // the schema says of an object nothing but that it is one
+	shared    bool   // a setting that all families have that declare it
+	category  string // of a shared setting
 	key       string
 	values    map[string]string // default, min, max, above, below
+	items     map[string]string // min, max, above, below of the elements of a list
 	enum      []string
 	aliases   []string
 	described string
@@ -26,7 +30,7 @@ type options struct {
 
 // parseOptions reads the tags alcove and json of a field.
 func parseOptions(tag string) (o options, err error) {
-	o.values = map[string]string{}
+	o.values, o.items = map[string]string{}, map[string]string{}
 	if name, rest, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); name == "-" && rest == "" {
 		o.skip = true
 	} else {
@@ -38,27 +42,37 @@ func parseOptions(tag string) (o options, err error) {
 	}
 	for _, part := range strings.Split(text, ",") {
 		name, value, has := strings.Cut(strings.TrimSpace(part), "=")
-		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "omit": &o.omit}[name]
+		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "shared": &o.shared, "omit": &o.omit}[name]
 		switch {
 		case known && !has:
 			*flag = true
 		case !has || value == "" && name != "default":
-			return o, fmt.Errorf("the tag has %q: known are required, clear, many, omit, name=, key=, default=, min=, max=, above=, below=, enum=a|b and alias=a|b", part)
+			return o, unknown(part)
 		case name == "name":
 			o.name = value
 		case name == "key":
 			o.key = value
+		case name == "category":
+			o.category = value
 		case name == "enum":
 			o.enum = strings.Split(value, "|")
 		case name == "alias":
 			o.aliases = strings.Split(value, "|")
-		case slices.Contains([]string{"default", "min", "max", "above", "below"}, name):
+		case name == "default" || slices.Contains(boundNames(), name):
 			o.values[name] = value
+		case strings.HasPrefix(name, "items.") && slices.Contains(boundNames(), name[len("items."):]):
+			o.items[name[len("items."):]] = value
 		default:
-			return o, fmt.Errorf("the tag has %q: known are required, clear, many, omit, name=, key=, default=, min=, max=, above=, below=, enum=a|b and alias=a|b", part)
+			return o, unknown(part)
 		}
 	}
 	return o, nil
+}
+
+func boundNames() []string { return []string{"min", "max", "above", "below"} }
+
+func unknown(part string) error {
+	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, shared, omit, name=, key=, category=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
 }
 
 // number is a value of a tag as JSON.
@@ -92,15 +106,27 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// words are those of a directive, and its settings of the form name=value.
-func words(rest string) (flags []string, settings map[string]string) {
+// words are those of a directive, and its settings of the form name=value: any where known is nil, and no others than those that are
+// known.
+func words(name, rest string, known, settable []string) (flags []string, settings map[string]string, err error) {
 	settings = map[string]string{}
 	for _, w := range strings.Fields(rest) {
-		if name, value, ok := strings.Cut(w, "="); ok {
-			settings[name] = value
-			continue
+		key, value, set := strings.Cut(w, "=")
+		switch {
+		case set && slices.Contains(settable, key) && value != "":
+			settings[key] = value
+		case !set && slices.Contains(known, w):
+			flags = append(flags, w)
+		default:
+			return nil, nil, fmt.Errorf("//alcove:%s says %q: known are %s", name, w, strings.Join(append(slices.Clone(known), suffixed(settable)...), ", "))
 		}
-		flags = append(flags, w)
 	}
-	return flags, settings
+	return flags, settings, nil
+}
+
+func suffixed(names []string) (list []string) {
+	for _, name := range names {
+		list = append(list, name+"=")
+	}
+	return list
 }

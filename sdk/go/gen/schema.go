@@ -2,8 +2,10 @@ package gen
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/types"
+	"strconv"
 	"strings"
 )
 
@@ -165,7 +167,16 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 			s[i].value = []string{kind, "null"}
 		}
 	}
-	if s, err = f.bounds(s, kind); err != nil {
+	if f.opaque && kind != "object" && len(s) > 0 {
+		return nil, errors.New("opaque is for structs and maps")
+	}
+	if f.opaque {
+		s = object{{"type", "object"}}
+	}
+	if s, err = bounds(s, kind, f.values); err != nil {
+		return nil, err
+	}
+	if s, err = f.ofItems(s, kind); err != nil {
 		return nil, err
 	}
 	if len(f.enum) > 0 {
@@ -182,7 +193,7 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 	if text, ok := f.values["default"]; ok && d == toGuest {
 		value, err := p.literal(f.typ, text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("default=%w", err)
 		}
 		s = s.with("default", json.RawMessage(value))
 	}
@@ -209,14 +220,34 @@ func oneOf(s object) string {
 	return "object"
 }
 
+// ofItems adds the bounds of a list's elements.
+func (f field) ofItems(s object, kind string) (object, error) {
+	for i, m := range s {
+		items, ok := m.value.(object)
+		if len(f.items) == 0 || kind != "array" || m.name != "items" || !ok || len(items) == 0 {
+			continue
+		}
+		element, _ := items[0].value.(string)
+		var err error
+		if s[i].value, err = bounds(items, element, f.items); err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
+		return s, nil
+	}
+	if len(f.items) > 0 {
+		return nil, errors.New("items. is for lists")
+	}
+	return s, nil
+}
+
 // bounds are the least and the most of a number, a text's length, or a list's.
-func (f field) bounds(s object, kind string) (object, error) {
+func bounds(s object, kind string, values map[string]string) (object, error) {
 	names := map[string][2]string{"string": {"minLength", "maxLength"}, "array": {"minItems", "maxItems"}, "object": {"minProperties", "maxProperties"}, "integer": {"minimum", "maximum"}, "number": {"minimum", "maximum"}}[kind]
 	for _, bound := range []struct {
 		name, keyword string
 		numeric       bool
 	}{{"min", names[0], false}, {"above", "exclusiveMinimum", true}, {"max", names[1], false}, {"below", "exclusiveMaximum", true}} {
-		value, given := f.values[bound.name]
+		value, given := values[bound.name]
 		switch {
 		case !given:
 			continue
@@ -257,12 +288,24 @@ func (p *pkg) literal(t types.Type, text string) (string, error) {
 		return "[" + strings.Join(list, ",") + "]", nil
 	case *types.Basic:
 		if u.Info()&types.IsString == 0 {
-			if !json.Valid([]byte(text)) {
-				return "", fmt.Errorf("default=%s is no %s", text, u.Name())
+			if !isLiteral(u, text) {
+				return "", fmt.Errorf("%s is no %s", text, u.Name())
 			}
 			return text, nil
 		}
 	}
 	data, err := json.Marshal(text)
 	return string(data), err
+}
+
+// isLiteral reports whether a text is a number, or true or false, as a type wants it.
+func isLiteral(b *types.Basic, text string) bool {
+	switch info := b.Info(); {
+	case info&types.IsBoolean != 0:
+		return text == "true" || text == "false"
+	case info&types.IsInteger != 0 && strings.ContainsAny(text, ".eE"):
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && json.Valid([]byte(text))
 }

@@ -48,7 +48,7 @@ func FuzzRecord(f *testing.F) {
 	at := store.Point{Version: 7, Time: time.UnixMicro(1e15)}
 	key := []byte("key")
 	for _, value := range [][]byte{[]byte(`{"v":1}`), nil, make([]byte, LargeValue+1)} {
-		r, _ := NewRecord(3, key, at, value, value == nil)
+		r, _ := NewRecord(key, store.Entry{Branch: 3, Point: at, Value: value, Deleted: value == nil})
 		f.Add(key, r.Encode(key))
 	}
 	f.Add(key, []byte{255})

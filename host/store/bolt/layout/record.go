@@ -30,16 +30,16 @@ const (
 // ErrChecksum is that a record is not as it was written.
 var ErrChecksum = fmt.Errorf("checksum does not match: %w", store.ErrDamaged)
 
-// NewRecord is the record of an entry, and its sealed value if that is stored apart; nil otherwise.
-func NewRecord(branch store.BranchID, key []byte, at store.Point, value []byte, deleted bool) (r Record, apart []byte) {
-	r = Record{Micros: at.Time.UnixMicro(), Branch: branch, Value: value}
-	if deleted {
+// NewRecord is the record of an entry whose encoded key is key, and its sealed value if that is stored apart; nil otherwise.
+func NewRecord(key []byte, e store.Entry) (r Record, apart []byte) {
+	r = Record{Micros: e.Time.UnixMicro(), Branch: e.Branch, Value: e.Value}
+	if e.Deleted {
 		r.flags, r.Value = flagDeleted, nil
 		return r, nil
 	}
-	if len(value) > LargeValue {
-		apart = TableOf(KindValues, uint64(branch)).Seal(key, value)
-		r.flags, r.Value = flagLarge, apart[len(value):]
+	if len(e.Value) > LargeValue {
+		apart = TableOf(KindValues, uint64(e.Branch)).Seal(key, e.Value)
+		r.flags, r.Value = flagLarge, apart[len(e.Value):]
 	}
 	return r, apart
 }

@@ -102,11 +102,8 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf b
 	best, most := 0, -1
 	said := binary.LittleEndian.Uint16(page[8:]) != branchPage // preferred where both fit
 	for _, isLeaf := range []bool{said, !said} {
-		begin := readHeader(page, 0, isLeaf).from - layout.PageHeader // where the headers end
-		for _, n := range []int{max(count, 0), int(min(begin/pageElement, 1<<16))} {
-			if fit := fits(page, n, isLeaf); fit > most {
-				best, most, leaf = n, fit, isLeaf
-			}
+		if n, fit := countElements(page, count, isLeaf); fit > most {
+			best, most, leaf = n, fit, isLeaf
 		}
 	}
 	best = min(best, (len(page)-layout.PageHeader)/pageElement)
@@ -121,6 +118,18 @@ func (p *pages) guess(page []byte, count int, id uint64) (list []Element, leaf b
 		}
 	}
 	return list, leaf
+}
+
+// countElements is how many elements a page has, and how many of these are where they must be: as many as its header says, or as the begin
+// of the first one says if that explains more elements and leaves fewer unexplained. A begin that is wrong by one header does not.
+func countElements(page []byte, said int, leaf bool) (n, fit int) {
+	n, fit = max(said, 0), fits(page, max(said, 0), leaf)
+	begin := readHeader(page, 0, leaf).from - layout.PageHeader // where the headers end
+	other := int(min(begin/pageElement, 1<<16))
+	if f := fits(page, other, leaf); f > fit && (said <= 0 || other-f < n-fit) {
+		return other, f
+	}
+	return n, fit
 }
 
 // fits counts the elements that begin where the one before ends, if the page had count elements.

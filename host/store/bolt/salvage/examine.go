@@ -12,7 +12,7 @@ import (
 
 // Findings are what an examination of a database file found.
 type Findings struct {
-	Format     uint64  // of a file that is of another format, which is not examined further; 0: it is of this program's
+	Format     uint64  // of a file of a format that this program does not read, which is not examined further; 0: it reads it
 	Faults     []error // of pages and records
 	Meta       []error // of the two meta pages; the rest can be read
 	LostCommit bool    // a commit was written that the meta page that is left does not lead to: writing would give its pages away

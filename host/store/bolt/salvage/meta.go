@@ -202,7 +202,7 @@ func (p *pages) wholeTree(m layout.Meta) (high uint64, whole bool) {
 			high = uint64(id) + 1
 		}
 	}
-	return high, len(s.all()) == 0 && s.format == layout.Format
+	return high, len(s.all()) == 0 && layout.Readable(s.format)
 }
 
 // lostMore reports whether a commit was written that the meta page does not refer to.

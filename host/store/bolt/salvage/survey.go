@@ -53,7 +53,7 @@ func newSurvey(p *pages) *survey {
 		return s // its layout is another
 	}
 	for _, name := range layout.TopBuckets() {
-		if s.format == layout.Format && !s.has[string(name)] {
+		if layout.Readable(s.format) && !s.has[string(name)] {
 			s.structureFault("the bucket %s is missing", name)
 		}
 	}
@@ -90,7 +90,7 @@ func (s *survey) lookAtFreelist() {
 func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucket)) {
 	s.scan(what, in, func(e Element) {
 		for _, o := range e.others {
-			if !likely(e) && likely(o) {
+			if likelihood(o) > likelihood(e) {
 				e = o
 			}
 		}
@@ -103,7 +103,18 @@ func (s *survey) buckets(what string, in bucket, visit func(name []byte, b bucke
 	})
 }
 
-// likely reports whether an element looks like a bucket: by its name and the length of its value.
+// likelihood is how much an element looks like a bucket: not at all, by its name and the length of its value, or as a branch whose
+// sequence is its name.
+func likelihood(e Element) int {
+	switch {
+	case !likely(e):
+		return 0
+	case len(e.Key) == layout.VersionSize && layout.FromU64(e.Key) == fromLittle(e.Value[8:]):
+		return 2
+	}
+	return 1
+}
+
 func likely(e Element) bool {
 	_, atTop := layout.KindOf(layout.SpaceKinds(), e.Key)
 	_, below := layout.KindOf(layout.BranchKinds(), e.Key)
@@ -119,8 +130,8 @@ func (b bucket) kept() bucket {
 	return b
 }
 
-// foreign reports whether the file has a format other than this program's. A new file has none.
-func (s *survey) foreign() bool { return s.format != 0 && s.format != layout.Format }
+// foreign reports whether the file has a format that this program does not read. A new file has none.
+func (s *survey) foreign() bool { return s.format != 0 && !layout.Readable(s.format) }
 
 func (s *survey) readFormat() {
 	p := layout.TableOf(layout.KindMeta, 0)

@@ -9,12 +9,12 @@ import (
 )
 
 // AlcovePart implements alcove.Part.
-func (StoreNote) AlcovePart() alcove.Handlers {
+func (part StoreNote) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Tool:   "memory_store_note",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in StoreNote
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreNote(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -38,12 +38,12 @@ func (StoreNote) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (memoryCount) AlcovePart() alcove.Handlers {
+func (part memoryCount) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Tool:   "count_notes",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in memoryCount
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMemoryCount(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -59,12 +59,12 @@ func (memoryCount) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Forget) AlcovePart() alcove.Handlers {
+func (part Forget) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Tool:   "memory_forget",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in Forget
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeForget(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -77,12 +77,12 @@ func (Forget) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (Tidy) AlcovePart() alcove.Handlers {
+func (part Tidy) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Job:    "tidy",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in Tidy
+			in := part
 			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeTidy(s, &in) }); err != nil {
 				return nil, err
 			}
@@ -108,24 +108,19 @@ func (x Tidy) EncodeJSON(w *scan.Writer) { encodeTidy(w, &x) }
 func (x *Tidy) DecodeJSON(s *scan.Scanner) { decodeTidy(s, x) }
 
 // AlcovePart implements alcove.Part.
-func (Hooks) AlcovePart() alcove.Handlers {
+func (part Hooks) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "sample",
 		Embed: func(t *alcove.Texts) ([][]float32, error) {
-			var hook Hooks
+			hook := part
 			return hook.Embed(t.Call, t)
 		},
 		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			var hook Hooks
-			for i := range entries {
-				if err := hook.Guard(c, &entries[i]); err != nil {
-					return nil, err
-				}
-			}
-			return nil, nil
+			hook := part
+			return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c, e) })
 		},
 		Merged: func(c *alcove.Call, m alcove.MergeNotice) error {
-			var hook Hooks
+			hook := part
 			return hook.Merged(c, m)
 		},
 		Rank: func(r *alcove.Ranking) error {
@@ -136,7 +131,7 @@ func (Hooks) AlcovePart() alcove.Handlers {
 			if err != nil {
 				return err
 			}
-			var hook Hooks
+			hook := part
 			hook.Score = r.Columns[0]
 			hook.Lexical = r.Columns[1]
 			return hook.Rank(r.Call, cfg, r)
@@ -146,7 +141,7 @@ func (Hooks) AlcovePart() alcove.Handlers {
 			if err != nil {
 				return err
 			}
-			var hook Hooks
+			hook := part
 			return hook.Stored(c, cfg, entries)
 		},
 	}
@@ -157,8 +152,8 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 	cfg.MaxTags = 5
 	cfg.SetType = true
 	cfg.Mode = "report"
-	cfg.Ranking.Lexical = 0.15
-	cfg.Ranking.Semantic = 0.45
+	cfg.Ranking.Lexical = 0.5
+	cfg.Ranking.Semantic = 0.5
 	cfg.Decay = map[string]float64{
 		"plan":  0.9,
 		"other": 0.5,
@@ -286,6 +281,14 @@ func decodeStoreNote(s *scan.Scanner, x *StoreNote) {
 			x.Any = s.Any()
 		case "raw":
 			x.Raw = s.Raw()
+		case "loose":
+			if s.Null() {
+				x.Loose = nil
+			} else {
+				v0 := new(Nested)
+				decodeNested(s, v0)
+				x.Loose = v0
+			}
 		case "nested":
 			decodeNested(s, &x.Nested)
 		case "more":
@@ -371,6 +374,10 @@ func encodeStoredNote(w *scan.Writer, x *StoredNote) {
 	w.Any(x.StoreNote.Any)
 	w.Key("raw")
 	w.Raw(x.StoreNote.Raw)
+	if x.StoreNote.Loose != nil {
+		w.Key("loose")
+		encodeNested(w, x.StoreNote.Loose)
+	}
 	w.Key("nested")
 	encodeNested(w, &x.StoreNote.Nested)
 	w.Key("more")
@@ -488,6 +495,10 @@ func encodeVisit(w *scan.Writer, x *Visit) {
 	w.Text(x.Page)
 	w.Key("last")
 	x.Last.EncodeJSON(w)
+	if x.By != nil {
+		w.Key("by")
+		encodeVisitor(w, x.By)
+	}
 	if x.Lifecycle.State != "" {
 		w.Key("state")
 		w.Text(x.Lifecycle.State)
@@ -506,6 +517,14 @@ func decodeVisit(s *scan.Scanner, x *Visit) {
 			x.Page = s.String()
 		case "last":
 			x.Last.DecodeJSON(s)
+		case "by":
+			if s.Null() {
+				x.By = nil
+			} else {
+				v0 := new(Visitor)
+				decodeVisitor(s, v0)
+				x.By = v0
+			}
 		case "state":
 			x.Lifecycle.State = s.String()
 		case "archivedAt":
@@ -645,9 +664,47 @@ func encodeConfig(w *scan.Writer, x *Config) {
 	w.Close()
 }
 
+func encodeVisitor(w *scan.Writer, x *Visitor) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	if !x.Age.IsZero() {
+		w.Key("age")
+		if v0, ok := x.Age.Get(); ok {
+			w.Int(int64(v0))
+		} else {
+			w.Null()
+		}
+	}
+	w.Key("known")
+	w.Bool(x.Known)
+	w.Close()
+}
+
+func decodeVisitor(s *scan.Scanner, x *Visitor) {
+	for key := range s.Fields() {
+		switch key {
+		case "name":
+			x.Name = s.String()
+		case "age":
+			if s.Null() {
+				x.Age = alcove.Optional[int]{}
+			} else {
+				var v0 int
+				v0 = int(s.Int())
+				x.Age = alcove.Some(v0)
+			}
+		case "known":
+			x.Known = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 func decodeOtherWeights(s *scan.Scanner, x *other.Weights) {
-	x.Lexical = 0.15
-	x.Semantic = 0.45
+	x.Lexical = 0.5
+	x.Semantic = 0.5
 	for key := range s.Fields() {
 		switch key {
 		case "lexical":

@@ -23,6 +23,9 @@ import (
 //go:generate alcove family gen
 
 // Config is the configuration.
+//
+//alcove:rule sum ranking_weight_* equals=1 within=0.01
+//alcove:rule less_than decay_other decay_plan
 type Config struct {
 	// MaxTags is how many tags a note gets.
 	MaxTags    int                `alcove:"default=5,min=0,max=16"`
@@ -30,8 +33,8 @@ type Config struct {
 	Endpoint   string             // The operator's name of a model; empty for none
 	Mode       string             `alcove:"enum=report|newest,default=report"`
 	Namespaces []string           `alcove:"max=100"`
-	Ranking    other.Weights      `alcove:"key=ranking_weight_*"`                                 // How much * counts
-	Decay      map[string]float64 `alcove:"key=decay_*,above=0,max=1,default=plan:0.9 other:0.5"` // What is left of * after a day
+	Ranking    other.Weights      `alcove:"key=ranking_weight_*,shared,category=weights"`                // How much * counts
+	Decay      map[string]float64 `alcove:"shared,key=decay_*,above=0,max=1,default=plan:0.9 other:0.5"` // What is left of * after a day
 }
 
 // Level is text of a type of its own.
@@ -43,6 +46,8 @@ type Level string
 //
 //alcove:tool idempotent
 //alcove:title Store a note
+//alcove:alias remember level=high tags=a|b limit=7 content="as it says"
+//alcove:alias note_down
 type StoreNote struct {
 	Content  string                    `alcove:"required,min=1,max=8192"` // What the note says.
 	Level    Level                     `alcove:"default=low,enum=low|high"`
@@ -50,13 +55,14 @@ type StoreNote struct {
 	Refers   []alcove.ID               // Memories that it refers to.
 	Replaces alcove.ID                 `alcove:"alias=supersedes"`
 	Weight   alcove.Optional[float64]  `alcove:"clear,min=0,max=1"`
-	Labels   alcove.Optional[[]string] `json:"label_list"`
+	Labels   alcove.Optional[[]string] `json:"label_list" alcove:"items.min=1,items.max=128,max=9"`
 	Count    *int
 	Limit    int `alcove:"default=20,min=1,max=100"`
 	Since    alcove.Time
 	Extra    map[string]alcove.Raw
 	Any      any
 	Raw      json.RawMessage
+	Loose    *Nested `json:",omitzero" alcove:"opaque"` // Like nested.
 	Nested   Nested
 	More     []Nested
 	Each     map[string]Nested
@@ -95,8 +101,9 @@ func (in StoreNote) Call(c *alcove.Call, cfg Config) (*StoredNote, error) {
 	return &StoredNote{StoreNote: in, ID: c.ID("k"), At: c.Time(), Config: cfg}, nil
 }
 
-// memoryCount counts what there is.
+// memoryCount counts what there is. It reads nothing else.
 //
+//alcove:description Count what there is. Answers at once.
 //alcove:tool count_notes read-only
 type memoryCount struct{}
 
@@ -118,14 +125,27 @@ func (*Forget) Call(*alcove.Call) error { return nil }
 type Visit struct {
 	Page string
 	Last alcove.Time
+	By   *Visitor `json:"by,omitzero"`
 	alcove.Lifecycle
+}
+
+// Visitor is who visits.
+type Visitor struct {
+	Name  string
+	Age   alcove.Optional[int]
+	Known bool
 }
 
 var visits = alcove.Records[Visit]{Name: "visits", Per: "space", Expires: "90d", Searchable: []string{"page"}}
 
+var recent = alcove.Records[Visit]{
+	Name: "recent", Per: "space", Unversioned: true,
+	Indexes: [][]string{{"page", "last"}, {"by.age", "by.known"}, {"last:time", "state"}},
+}
+
 // Tidy tidies notes up.
 //
-//alcove:job every=1d
+//alcove:job every=1d each=namespace
 type Tidy struct {
 	Namespace string
 	alcove.Sweep
@@ -147,7 +167,8 @@ type Mark struct {
 
 // Hooks are what is asked at stores and searches.
 //
-//alcove:stored collections=memory,visits
+//alcove:guard collections=memory changes=store,delete,state on_failure=defer redacts
+//alcove:stored collections=memory,visits own generations=3
 //alcove:types plan other
 //alcove:embed model=hash dimensions=2
 type Hooks struct {
@@ -156,8 +177,11 @@ type Hooks struct {
 
 // Guard keeps secrets out.
 func (Hooks) Guard(c *alcove.Call, e *alcove.Entry) error {
-	if e.Key == "secret" {
+	switch e.Key {
+	case "secret":
 		return alcove.Refuse("no secrets")
+	case "draft", "plan":
+		return alcove.Propose("look at the " + e.Key)
 	}
 	return nil
 }

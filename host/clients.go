@@ -1,0 +1,105 @@
+package host
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/keys"
+	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/namespace"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// keyRequired is told to clients without a key of a server that requires one.
+const keyRequired = "this server requires an API key: ask the memory's owner for one (alcove key create), "
+
+// admitHello returns the context of a client of the socket: with its session, until its key ends.
+func (h *Host) admitHello(ctx context.Context, hello owner.Hello) (context.Context, func(), *owner.Refusal) {
+	if err := mcp.CheckProfile(hello.Profile, hello.Families); err != nil { // families may be missing: the rest of the memory serves
+		return nil, nil, &owner.Refusal{Code: string(memory.InvalidArgument), Message: err.Error()}
+	}
+	session := sessionFor(hello)
+	if hello.Key == "" {
+		if h.keys.Required() {
+			return nil, nil, &owner.Refusal{Code: string(memory.Denied), Message: keyRequired + "and set ALCOVE_KEY to it"}
+		}
+		return mcp.WithSession(ctx, session), func() {}, nil
+	}
+	admitted, stop, err := h.admitKey(ctx, hello.Key, session)
+	if err != nil {
+		return nil, nil, &owner.Refusal{Code: string(memory.Denied), Message: err.Error()}
+	}
+	return admitted, stop, nil
+}
+
+// sessionFor returns the session of a client with the rights of the directory's owner.
+func sessionFor(hello owner.Hello) mcp.Session {
+	session := mcp.Session{Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent, Rights: memory.FullRights(),
+		Profile: hello.Profile, Families: hello.Families}
+	if hello.ReadOnly {
+		session.Rights = session.Rights.ReadOnly()
+	}
+	return session
+}
+
+// admitBearer returns the context of an HTTP client that presented the directory's token or a key.
+func (h *Host) admitBearer(ctx context.Context, token string) (context.Context, func(), error) {
+	if h.token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1 {
+		if h.keys.Required() {
+			return nil, nil, errors.New(keyRequired + "and send it as Authorization: Bearer KEY, not the token of the data directory")
+		}
+		return mcp.WithSession(ctx, mcp.Session{Rights: memory.FullRights()}), func() {}, nil
+	}
+	if keys.Is(token) {
+		return h.admitKey(ctx, token, mcp.Session{Rights: memory.FullRights()})
+	}
+	if h.keys.Required() {
+		return nil, nil, errors.New(keyRequired + "and send it as Authorization: Bearer KEY")
+	}
+	return nil, nil, errors.New("send the header Authorization: Bearer TOKEN with an API key or the token from the file " + owner.TokenPath(h.options.Dir))
+}
+
+// admitKey returns the context of a client that presented a key.
+func (h *Host) admitKey(ctx context.Context, secret string, session mcp.Session) (context.Context, func(), error) {
+	key, err := h.keys.Verify(secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	session = session.As(identity(key))
+	session.Namespace = home(session.Namespace, key)
+	held, stop := h.keys.While(ctx, key)
+	return mcp.WithSession(held, session), stop, nil
+}
+
+// identify returns the holder of a key.
+func (h *Host) identify(secret string) (mcp.Identity, error) {
+	key, err := h.keys.Verify(secret)
+	if err != nil {
+		return mcp.Identity{}, err
+	}
+	return identity(key), nil
+}
+
+func identity(key keys.Key) mcp.Identity {
+	who := key.Caller()
+	return mcp.Identity{Agent: who.Agent, Key: who.Key, Rights: who.Rights}
+}
+
+// home returns the default namespace of a key's holder: the one that the client names, else the usual one, or the first that the
+// key names if the usual one is not among its own.
+func home(named string, key keys.Key) string {
+	if named != "" || namespace.Covers(key.Namespaces, memory.Default) {
+		return named
+	}
+	at := slices.IndexFunc(key.Namespaces, func(name string) bool { return !namespace.IsPattern(name) })
+	if at < 0 {
+		return named
+	}
+	return key.Namespaces[at]
+}
+
+// RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.
+func (h *Host) RequireKeys(required bool) error { return h.keys.Require(required) }

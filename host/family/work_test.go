@@ -1,0 +1,149 @@
+package family
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// writesDuring grants a family to write in a part of its work, beside what it was granted.
+func (w *world) writesDuring(name string, during registry.Work) Described {
+	w.t.Helper()
+	return w.grant(GrantRequest{Family: name, Capabilities: []registry.Capability{{Name: abi.CanMemoryWrite, During: during}}})
+}
+
+// proposals returns the branches of a family's proposals.
+func (w *world) proposals(name string) (list []string) {
+	w.t.Helper()
+	branches, err := w.space.As(owner("")).Branches(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, b := range branches {
+		if strings.HasPrefix(b.Name, "proposals/"+name+"/") {
+			list = append(list, b.Name)
+		}
+	}
+	return list
+}
+
+var putsAndAsks = []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"caller.get", `{}`}}
+
+func TestAFamilyProposesInItsJobsWhatItWritesInItsCalls(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{steps: putsAndAsks})
+	w.writesDuring("tidy", registry.Calls)
+	job := w.enqueue("tidy")
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
+	done := w.job(job.ID)
+	if w.value("", "a") != "" || w.value(done.Proposal, "a") != "1" || !strings.Contains(string(done.Result), `"proposes":true`) {
+		t.Errorf("after the job a is %q, and %q in its proposal: %s", w.value("", "a"), w.value(done.Proposal, "a"), done.Result)
+	}
+	got, result := w.do("tidy")
+	if result.Proposal != "" || w.value("", "a") != "1" || !strings.Contains(string(got[1].OK), `"proposes":false`) {
+		t.Errorf("after the call %+v a is %q", result, w.value("", "a"))
+	}
+}
+
+func TestAFamilyProposesInItsCallsWhatItWritesInItsJobs(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{steps: putsAndAsks})
+	w.writesDuring("tidy", registry.Jobs)
+	rehearsed, err := w.call(Call{Tool: "tidy_do", DryRun: true})
+	if err != nil || !strings.Contains(strings.Join(rehearsed.Notes, "\n"), "would be proposed") {
+		t.Errorf("a dry run says %q, %v", rehearsed.Notes, err)
+	}
+	got, result := w.do("tidy")
+	if w.value("", "a") != "" || w.value(result.Proposal, "a") != "1" || !strings.Contains(string(got[1].OK), `"proposes":true`) {
+		t.Errorf("after the call %+v a is %q", result, w.value("", "a"))
+	}
+	job := w.enqueue("tidy")
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
+	if done := w.job(job.ID); done.Proposal != "" || w.value("", "a") != "1" {
+		t.Errorf("after the job %+v a is %q", done, w.value("", "a"))
+	}
+}
+
+func TestAHookThatIsToldOfStoresIsWorkInTheBackground(t *testing.T) {
+	m := aFamily("tidy")
+	m.Hooks.Stored = &abi.StoreHook{}
+	w := open(t, nil).with(m, script{steps: putsAndAsks})
+	w.writesDuring("tidy", registry.Calls)
+	w.store("k", `1`)
+	await.That(t, "it proposed something", func() bool { return len(w.proposals("tidy")) == 1 })
+	if w.value("", "a") != "" || w.value(w.proposals("tidy")[0], "a") != "1" {
+		t.Errorf("a is %q", w.value("", "a"))
+	}
+}
+
+func TestAToolThatAJobCallsIsPartOfTheJob(t *testing.T) {
+	w := open(t, nil).with(aFamily("inner"), script{steps: putsAndAsks}).with(withJob("outer", ""), script{steps: []step{{"tools.call", `{"tool":"inner_do"}`}}})
+	w.writesDuring("inner", registry.Calls)
+	w.grant(GrantRequest{Family: "inner", Revoke: []string{"memory.propose"}})
+	job := w.enqueue("outer")
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
+	const want = `memory.write for default was granted to family inner for its calls alone`
+	if got := w.job(job.ID); w.value("", "a") != "" || !strings.Contains(string(got.Result), want) || !strings.Contains(string(got.Result), "alcove family grant inner memory.write=*") {
+		t.Errorf("a is %q, and the job answered %s", w.value("", "a"), got.Result)
+	}
+	if _, _ = w.do("outer"); w.value("", "a") != "1" {
+		t.Errorf("called by a tool, it left a as %q", w.value("", "a"))
+	}
+}
+
+func TestOnlyWhatWritesIsGrantedForAPartOfTheWork(t *testing.T) {
+	w := open(t, nil).with(aFamily("tidy"), script{})
+	for _, c := range []registry.Capability{{Name: abi.CanMemoryRead, During: registry.Calls}, {Name: abi.CanHTTP, During: registry.Jobs}, {Name: abi.CanMemoryWrite, During: "nights"}} {
+		if _, err := w.Grant(GrantRequest{Family: "tidy", Capabilities: []registry.Capability{c}}); err == nil {
+			t.Errorf("%s was granted for its %s", c.Name, c.During)
+		}
+	}
+}
+
+func TestAGrantForAPartOfTheWorkIsKeptByReleasesAndNamedByUpdates(t *testing.T) {
+	dir := t.TempDir()
+	first := pack(t, asking("tags", "1.0.0", "memory.read=*", "memory.write=work", "memory.propose=*"), script{says: `{}`})
+	second := pack(t, asking("tags", "2.0.0", "memory.write=work,home", "memory.propose=*"), script{says: `{}`})
+	t.Run("the first release", func(t *testing.T) {
+		w := openIn(t, dir, release(first))
+		if d := w.writesDuring("tags", registry.Calls); !slices.ContainsFunc(d.Grant.Capabilities, func(c registry.Capability) bool { return c.During == registry.Calls }) {
+			t.Errorf("it has %+v", d.Grant)
+		}
+	})
+	t.Run("the next release", func(t *testing.T) {
+		w := openIn(t, dir, release(second))
+		d := w.All()[0]
+		if i := indexOf(d.Grant.Capabilities, abi.CanMemoryWrite); i < 0 || d.Grant.Capabilities[i].During != registry.Calls {
+			t.Errorf("it has %+v", d.Grant)
+		}
+		if want := "alcove family grant tags memory.write@calls --digest " + digestOf(second); d.GrantCommand != want {
+			t.Errorf("the command is %s, want %s", d.GrantCommand, want)
+		}
+	})
+	w := open(t, nil).with(aFamily("notes"), script{says: `1`})
+	w.writesDuring("notes", registry.Jobs)
+	d, err := w.Install(pack(t, aFamily("notes"), script{says: `2`}))
+	if err != nil || d.Update == nil || !slices.Contains(d.Update.Dropped, "memory.write@jobs=*") || !strings.Contains(d.GrantCommand, "memory.write@jobs") {
+		t.Errorf("another version: %+v, %v", d, err)
+	}
+}
+
+func TestALockFileThatNamesNoPartOfTheWorkMeansAllOfIt(t *testing.T) {
+	w := open(t, nil).with(withJob("tidy", ""), script{steps: putsAndAsks})
+	w.grant(GrantRequest{Family: "tidy", Revoke: []string{"memory.propose"}})
+	data, err := os.ReadFile(filepath.Join(w.dir, registry.File))
+	if err != nil || strings.Contains(string(data), "during") {
+		t.Fatalf("the lock file has %s, %v", data, err)
+	}
+	for _, during := range []registry.Work{registry.Calls, registry.Jobs} {
+		if !w.powersOf(w.knownNow("tidy"), memory.Caller{Rights: memory.FullRights()}, during).Allows(abi.CanMemoryWrite, "default") {
+			t.Errorf("it may not write in its %s", during)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package keys
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+var began = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T, path string, clock func() time.Time) *Keys {
+	t.Helper()
+	k, err := Open(Options{Path: path, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func still() time.Time { return began }
+
+func path(t *testing.T) string { return filepath.Join(t.TempDir(), "keys.json") }
+
+var ann = Grant{Agent: "ann", Namespaces: []string{"team/*", "notes"}, Rights: []memory.Right{Read, Write, memory.ToUse("facts")}}
+
+func (k *Keys) must(t *testing.T, g Grant) (Key, string) {
+	t.Helper()
+	key, secret, err := k.Create(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, secret
+}
+
+func TestAKeyIsItsHoldersNameAndRights(t *testing.T) {
+	k := open(t, path(t), still)
+	key, secret := k.must(t, ann)
+	known, err := k.Verify(secret)
+	if err != nil || known.ID != key.ID {
+		t.Fatalf("%+v, %v", known, err)
+	}
+	who := known.Caller()
+	if who.Agent != "ann" || who.Key != key.ID {
+		t.Errorf("the caller is %+v", who)
+	}
+	for namespace, may := range map[string]bool{"notes": true, "team/a": true, "team": false, "other": false} {
+		if who.Rights.MayRead(namespace) != may || who.Rights.MayWrite(namespace) != may {
+			t.Errorf("%s: reads %t, writes %t", namespace, who.Rights.MayRead(namespace), who.Rights.MayWrite(namespace))
+		}
+	}
+	for right, may := range map[memory.Right]bool{memory.ToUse("facts"): true, memory.ToUse("graph"): false, memory.ToBranch: false, memory.ToConfigure: false, memory.ToActAs: false} {
+		if who.Rights.May(right) != may {
+			t.Errorf("%s: %t", right, who.Rights.May(right))
+		}
+	}
+	reader, _ := k.must(t, Grant{Agent: "bob", Namespaces: []string{"*"}, Rights: []memory.Right{Read}})
+	if who := reader.Caller(); !who.Rights.MayRead("any") || !who.Rights.WritesNothing() {
+		t.Errorf("a reader's rights are %s", who.Rights)
+	}
+}
+
+func TestTheSecretIsNotKept(t *testing.T) {
+	file := path(t)
+	k := open(t, file, still)
+	key, secret := k.must(t, ann)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := secret[strings.LastIndex(secret, key.ID+"_")+len(key.ID)+1:]
+	if strings.Contains(string(data), random) || !strings.Contains(string(data), key.ID) {
+		t.Errorf("the file has %s", data)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+}
+
+func TestForgedKeysAreUnknown(t *testing.T) {
+	k := open(t, path(t), still)
+	key, secret := k.must(t, ann)
+	_, other := k.must(t, ann)
+	last := "A"
+	if strings.HasSuffix(secret, last) {
+		last = "B"
+	}
+	mixed := secret[:len(prefix)+1+2*idBytes] + other[len(prefix)+1+2*idBytes:]
+	for _, forged := range []string{"", "_", prefix, prefix + "_" + key.ID, prefix + "_" + key.ID + "_", secret[:len(secret)-1], secret[:len(secret)-1] + last,
+		secret + "A", " " + secret, strings.ToUpper(secret), mixed, key.ID, strings.Repeat("A", 1<<20)} {
+		_, err := k.Verify(forged)
+		var e *memory.Error
+		if !errors.As(err, &e) || e.Code != memory.Denied || strings.Contains(err.Error(), key.ID) {
+			t.Errorf("%.80q: %v", forged, err)
+		}
+	}
+}
+
+func TestARevokedKeyNeverHoldsAgain(t *testing.T) {
+	file := path(t)
+	k := open(t, file, still)
+	key, secret := k.must(t, ann)
+	held, stop := k.While(t.Context(), key)
+	defer stop()
+	if _, err := k.Revoke(key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if held.Err() == nil || !strings.Contains(context.Cause(held).Error(), "was revoked") {
+		t.Errorf("what it had open ends with %v", context.Cause(held))
+	}
+	late, stop := k.While(t.Context(), key)
+	defer stop()
+	if late.Err() == nil {
+		t.Error("it opens something after its end")
+	}
+	for range 2 { // and after a restart
+		if _, err := k.Verify(secret); err == nil || !strings.Contains(err.Error(), "was revoked") {
+			t.Error(err)
+		}
+		if err := k.Check(key.ID); err == nil {
+			t.Error("it holds")
+		}
+		k = open(t, file, still)
+	}
+	if _, err := k.Delete(key.ID); err != nil || len(k.List()) != 0 {
+		t.Errorf("%+v, %v", k.List(), err)
+	}
+	if _, err := k.Verify(secret); err == nil || k.Check(key.ID) == nil {
+		t.Error("a deleted key holds")
+	}
+	if _, err := k.Revoke(key.ID); err == nil || !strings.Contains(err.Error(), "there is no key") {
+		t.Error(err)
+	}
+}
+
+func TestAKeyExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := open(t, path(t), time.Now)
+		g := ann
+		g.Expires = time.Now().Add(time.Hour)
+		key, secret := k.must(t, g)
+		held, stop := k.While(t.Context(), key)
+		defer stop()
+		time.Sleep(time.Hour - time.Nanosecond)
+		synctest.Wait()
+		if _, err := k.Verify(secret); err != nil || held.Err() != nil {
+			t.Errorf("before: %v, %v", err, held.Err())
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if _, err := k.Verify(secret); err == nil || !strings.Contains(err.Error(), "expired at") {
+			t.Error(err)
+		}
+		if held.Err() == nil || !strings.Contains(context.Cause(held).Error(), "expired at") {
+			t.Errorf("what it had open ends with %v", context.Cause(held))
+		}
+	})
+}
+
+func TestGrantsAreChecked(t *testing.T) {
+	k := open(t, path(t), still)
+	for want, change := range map[string]func(*Grant){
+		"a name has 1 to 128":    func(g *Grant) { g.Agent = "" },
+		"agent":                  func(g *Grant) { g.Agent = "ann\x1b[2J" },
+		"0 namespaces":           func(g *Grant) { g.Namespaces = nil },
+		"65 namespaces":          func(g *Grant) { g.Namespaces = slices.Repeat([]string{"a"}, 65) },
+		`namespace "a*"`:         func(g *Grant) { g.Namespaces = []string{"a*"} },
+		`namespace "a/*/b"`:      func(g *Grant) { g.Namespaces = []string{"a/*/b"} },
+		`namespace ""`:           func(g *Grant) { g.Namespaces = []string{"/*"} },
+		"0 rights":               func(g *Grant) { g.Rights = nil },
+		"65 rights":              func(g *Grant) { g.Rights = slices.Repeat([]memory.Right{Read}, 65) },
+		`"operator" is no right`: func(g *Grant) { g.Rights = append([]memory.Right{"operator"}, g.Rights...) },
+		`family "a b"`:           func(g *Grant) { g.Rights = append([]memory.Right{memory.ToUse("a b")}, g.Rights...) },
+		"neither read nor write": func(g *Grant) { g.Rights = []memory.Right{memory.ToBranch} },
+		"would have expired":     func(g *Grant) { g.Expires = began },
+	} {
+		g := ann
+		change(&g)
+		if _, _, err := k.Create(g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if list := k.List(); len(list) != 0 {
+		t.Errorf("there are %+v", list)
+	}
+}
+
+func TestThereIsALimitOfKeys(t *testing.T) {
+	file := path(t)
+	full := contents{Keys: make([]*stored, MaxKeys)}
+	for i := range full.Keys {
+		full.Keys[i] = &stored{Key: Key{ID: strings.Repeat("0", i%7+1)}}
+	}
+	data, err := json.Marshal(full)
+	if err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open(t, file, still).Create(ann); err == nil || !strings.Contains(err.Error(), "which is the limit") {
+		t.Error(err)
+	}
+}
+
+func TestADamagedFileIsRefused(t *testing.T) {
+	file := path(t)
+	for _, text := range []string{"", "{", `{"keys":[{"id":1}]}`, "[]"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Options{Path: file, Clock: still}); err == nil || !strings.Contains(err.Error(), "is damaged") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	f, err := os.Create(file)
+	if err == nil {
+		err = errors.Join(f.Truncate(longestFile+1), f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Path: file, Clock: still}); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Error(err)
+	}
+}
+
+func TestWhatCannotBeWrittenDoesNotHold(t *testing.T) {
+	file := path(t)
+	var fault error
+	k, err := Open(Options{Path: file, Clock: still, Changeable: func() error { return fault }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, secret := k.must(t, ann)
+	fault = errors.New("the directory is another server's")
+	if _, _, err := k.Create(ann); !errors.Is(err, fault) {
+		t.Error(err)
+	}
+	if _, err := k.Revoke(key.ID); !errors.Is(err, fault) {
+		t.Error(err)
+	}
+	if err := k.Require(true); !errors.Is(err, fault) || k.Required() {
+		t.Errorf("%v, required: %t", err, k.Required())
+	}
+	if _, err := k.Verify(secret); err != nil || len(k.List()) != 1 {
+		t.Errorf("%v, %+v", err, k.List())
+	}
+}
+
+func TestRequiringKeysOutlastsTheServer(t *testing.T) {
+	file := path(t)
+	k := open(t, file, still)
+	for _, required := range []bool{false, true, true, false} {
+		if err := k.Require(required); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, file, still).Required(); got != required || k.Required() != required {
+			t.Errorf("required: %t, not %t", got, required)
+		}
+	}
+}

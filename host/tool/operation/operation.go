@@ -1,0 +1,152 @@
+// Package operation runs what one JSON object describes: a call of a tool, a chain of calls, or a batch of both.
+package operation
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	// Name is the name of the tool that runs operations.
+	Name    = "memory_operation"
+	version = "1.0"
+)
+
+// Spec specifies the tool that runs operations.
+func Spec() tool.Spec {
+	return tool.Spec{
+		Name:        Name,
+		Aliases:     []string{"katra_operation"},
+		Description: "Call any tool by name, also of families that are not loaded. options: timeout_ms, dry_run, namespace, branch.",
+		Docs: "method is the tool's name (memory_store, memory.store or store), params are its arguments. The answer has result or error {code, message, details}, and metadata with the request's id and how long it took. " +
+			"dry_run says what would be done and writes nothing. timeout_ms ends what takes longer. namespace and branch say where, unless params do. " +
+			"batch, instead of method, is a list of operations that run in parallel: the result has one {method, result or error} each. " +
+			"then is an operation, or a list of them, that runs afterwards: {\"$result\": \"/results/0/key\"} in its params is replaced by that part of the result before it, * being each element of a list; {\"$result\": \"\", \"step\": 1} is all of the first result. " +
+			"metadata.request_id makes a repetition harmless.",
+		Input: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"method": {"type": "string", "description": "The name of the tool to call."},
+				"params": {"type": "object", "description": "Its arguments."},
+				"options": {"type": "object", "description": "timeout_ms, dry_run, namespace, branch."},
+				"then": {"type": ["object", "array"], "x-advanced": true, "description": "An operation, or a list of them, to run afterwards with parts of the results."},
+				"batch": {"type": "array", "items": {"type": "object"}, "x-advanced": true, "description": "Operations to run in parallel, instead of method."}
+			}
+		}`),
+		Output: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"version": {"type": "string"},
+				"method": {"type": "string"},
+				"result": {"description": "What the tool answered; of a batch, a list of method and result or error."},
+				"error": {"type": "object", "description": "code, message, retryable, details; instead of result, or beside a partial one."},
+				"steps": {"type": "array", "items": {"type": "object"}, "description": "Of a chain, method and result of the steps before the last."},
+				"metadata": {"type": "object", "description": "request_id, timestamp, duration_ms; notes, version and proposal where there are any."}
+			},
+			"required": ["version", "metadata"]
+		}`),
+		Annotations: tool.Annotations{Destructive: true, OpenWorld: true, Mixed: true},
+		Parameters: map[string]string{
+			"operation":  "method",
+			"tool":       "method",
+			"name":       "method",
+			"arguments":  "params",
+			"args":       "params",
+			"option":     "options",
+			"version":    "version",
+			"timeout_ms": "timeout_ms",
+			"namespace":  "namespace",
+			"branch":     "branch",
+			"result":     "result",
+			"error":      "error",
+			"steps":      "steps",
+			"metadata":   "metadata",
+		},
+		Lenient: true,
+		Handler: operate,
+	}
+}
+
+// answer is the answer to an operation.
+type answer struct {
+	Version  string    `json:"version"`
+	Method   *string   `json:"method,omitempty"` // nil: a batch
+	Result   any       `json:"result,omitempty"`
+	Error    *failure  `json:"error,omitempty"`
+	Steps    []outcome `json:"steps,omitempty"`
+	Metadata metadata  `json:"metadata"`
+}
+
+// failure is an error as operations report it.
+type failure struct {
+	Code      string         `json:"code"` // E_NOT_FOUND and the like
+	Message   string         `json:"message"`
+	Retryable bool           `json:"retryable,omitempty"`
+	Details   map[string]any `json:"details,omitempty"`
+}
+
+type metadata struct {
+	RequestID string  `json:"request_id"`
+	Timestamp string  `json:"timestamp"`
+	Duration  float64 `json:"duration_ms"`
+	DryRun    bool    `json:"dry_run,omitempty"`
+	remarks
+}
+
+// remarks are what is known of a call beside its result.
+type remarks struct {
+	Commit   uint64   `json:"version,omitempty"`  // with the writes
+	Proposal string   `json:"proposal,omitempty"` // the branch with the proposal
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// outcome is the answer to a step of a chain or an item of a batch.
+type outcome struct {
+	Method   string          `json:"method,omitempty"` // empty: a batch
+	Result   json.RawMessage `json:"result,omitempty"`
+	Error    *failure        `json:"error,omitempty"`
+	Steps    []outcome       `json:"steps,omitempty"`
+	Metadata *remarks        `json:"metadata,omitempty"`
+
+	decoded func() (any, error) // Result, for references
+}
+
+// set sets the result, which references decode when they need it.
+func (o *outcome) set(result json.RawMessage) {
+	o.Result, o.decoded = result, sync.OnceValues(func() (any, error) { return decode(result) })
+}
+
+// operate handles a call of the tool.
+func operate(ctx context.Context, c *tool.Call) (tool.Answer, error) {
+	plan, err := parse(c)
+	r := answer{Version: version, Method: &plan.method}
+	r.Metadata = metadata{RequestID: cmp.Or(plan.requestID, c.Caller.Call), Timestamp: memory.FormatTime(c.Now), DryRun: plan.dryRun}
+	said := c.TakeNotes() // of unknown members; calls add theirs to their own
+	if err == nil {
+		runner := newRunner(c, plan)
+		last := runner.run(ctx, plan)
+		r.Error, r.Steps, r.Metadata.remarks = last.Error, last.Steps, *last.Metadata
+		if last.Result != nil {
+			r.Result = last.Result
+		}
+		if r.Method = &last.Method; last.Method == "" {
+			r.Method = nil
+		}
+	} else {
+		r.Error = failureOf(err)
+	}
+	r.Metadata.Duration = float64(max(0, c.Since(c.Now)).Microseconds()) / 1000
+	r.Metadata.Notes = append(said, r.Metadata.Notes...)
+	return tool.Answer{Structured: r, Plain: r, Failed: r.Error != nil}, nil
+}
+
+func failureOf(err error) *failure {
+	f := tool.FailureOf(err)
+	return &failure{Code: "E_" + strings.ToUpper(string(f.Code)), Message: f.Message, Retryable: f.Retryable, Details: f.Details}
+}

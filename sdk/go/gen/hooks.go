@@ -1,0 +1,120 @@
+package gen
+
+import (
+	"errors"
+	"fmt"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+)
+
+// jobOf is the job of a part.
+func (f *family) jobOf(p part) (j abi.Job, err error) {
+	j.Name = p.jobName()
+	j.Description, _ = described(p.doc.text, p.name(), p.doc.directives)
+	rest, _ := p.setting("job")
+	_, settings, err := words("job", rest, []string{j.Name}, []string{"every", "each"})
+	j.Every, j.Each = settings["every"], abi.Each(settings["each"])
+	return j, err
+}
+
+// addHook adds a hook by the method that serves it.
+func (f *family) addHook(h *abi.Hooks, p part, method string) (err error) {
+	switch method {
+	case "Store", "Guard":
+		if h.Store != nil {
+			return errors.New("a family has one store hook: Store or Guard, in one part")
+		}
+		h.Store, err = p.storeHook(strings.ToLower(method))
+	case "Stored":
+		h.Stored, err = p.storedHook()
+	case "Merged":
+		h.Merged = &abi.MergeHook{}
+	case "Rank":
+		h.Rank, err = f.rankHook(p)
+	case "Embed":
+		h.Embed, err = p.embedHook()
+	}
+	return err
+}
+
+// storeHook is the hook before a commit. A guard that fails keeps out, unless it says otherwise.
+func (p part) storeHook(name string) (*abi.StoreHook, error) {
+	rest, _ := p.setting(name)
+	flags, settings, err := words(name, rest, []string{"redacts"}, []string{"collections", "changes", "on_failure"})
+	h := &abi.StoreHook{
+		Collections: separated(settings["collections"]), Changes: separated(settings["changes"]),
+		OnFailure: abi.OnFailure(settings["on_failure"]), Redacts: slices.Contains(flags, "redacts"),
+	}
+	if name == "guard" && h.OnFailure == "" {
+		h.OnFailure = abi.OnFailureRefuse
+	}
+	return h, err
+}
+
+// storedHook is the hook after a commit.
+func (p part) storedHook() (*abi.StoreHook, error) {
+	rest, _ := p.setting("stored")
+	flags, settings, err := words("stored", rest, []string{"own"}, []string{"collections", "generations"})
+	h := &abi.StoreHook{Collections: separated(settings["collections"]), Own: slices.Contains(flags, "own")}
+	if text, given := settings["generations"]; given && err == nil {
+		if h.Generations, err = strconv.Atoi(text); err != nil || h.Generations < 1 || h.Generations > abi.MostGenerations {
+			return nil, fmt.Errorf("//alcove:stored generations=%s: give a number from 1 to %d", text, abi.MostGenerations)
+		}
+	}
+	return h, err
+}
+
+// separated are the words of a setting that commas separate.
+func separated(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+func (f *family) rankHook(p part) (*abi.RankHook, error) {
+	columns, err := f.columns(p)
+	if err != nil {
+		return nil, err
+	}
+	kinds, _ := p.setting("types")
+	h := &abi.RankHook{Types: strings.Fields(kinds)}
+	for _, c := range columns {
+		h.Features = append(h.Features, c.name)
+	}
+	return h, nil
+}
+
+func (p part) embedHook() (*abi.EmbedHook, error) {
+	rest, _ := p.setting("embed")
+	_, settings, err := words("embed", rest, nil, []string{"model", "dimensions"})
+	if err != nil {
+		return nil, err
+	}
+	dimensions, err := strconv.Atoi(settings["dimensions"])
+	if err != nil || settings["model"] == "" {
+		return nil, errors.New("write //alcove:embed model=NAME dimensions=N")
+	}
+	return &abi.EmbedHook{Model: settings["model"], Dimensions: dimensions}, nil
+}
+
+// columns are the fields of a part with a rank hook: each is a feature.
+func (f *family) columns(p part) ([]field, error) {
+	list, err := f.fields(p.typ)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errors.New("it has no columns: give it a field []float32 for each feature, such as Score")
+	}
+	for _, c := range list {
+		if types.TypeString(c.typ, nil) != "[]float32" {
+			return nil, fmt.Errorf("%s is no column: columns are []float32", c.label)
+		}
+	}
+	return list, nil
+}
