@@ -143,6 +143,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`(latest version |at version |not |if_version=)\d+`), "${1}0"},
 	{regexp.MustCompile(`\bv\d+\b`), "v0"},
 	{regexp.MustCompile(`(from \S+ \S+ to )\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`), "${1}LATEST"}, // likewise
+	{regexp.MustCompile(`(latest\\?": ?\\?")[^"\\]+`), "${1}LATEST"},
 	{regexp.MustCompile(`\.00000\d`), ".000000"},
 	{regexp.MustCompile(`"pid":\d+`), `"pid":PID`},
 	{regexp.MustCompile(`\bprocess \d+`), "process PID"},
