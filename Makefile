@@ -60,11 +60,11 @@ reproducible: guests
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests
-	$(GO) test $(RUN) -timeout 15m -tags guests ./...
+	$(GO) test $(RUN) -timeout 1h -tags guests ./...
 
 # The race detector needs a C compiler.
 test-race:       ## run the tests of the concurrent packages under the race detector
-	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 15m $(RACE)
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(RACE)
 
 check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
 

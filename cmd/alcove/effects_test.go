@@ -80,6 +80,7 @@ func runProgram(t *testing.T, dir string, args ...string) {
 }
 
 func TestADryRunSaysWhatItDidNotSend(t *testing.T) {
+	t.Parallel()
 	dir, count := notified(t, nil)
 	client := newClient(t, dir)
 	dry := func(tool string) map[string]any {

@@ -17,6 +17,7 @@ import (
 )
 
 func TestADirectoryThatEveryUserCanChangeIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

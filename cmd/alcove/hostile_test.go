@@ -141,6 +141,7 @@ type front struct {
 }
 
 func TestHostileInputIsAnsweredTheSameByEveryFrontEnd(t *testing.T) {
+	t.Parallel()
 	for _, open := range []func(t *testing.T, dir string) front{stdioFront, socketFront, httpFront, commandFront} {
 		dir := dataDir(t)
 		serveForTest(t, dir)

@@ -42,6 +42,7 @@ func irregular(t *testing.T) (dir string, paths map[string]string) {
 // TestWhatIsNoRegularFileIsRefusedBeforeAnythingStarts runs each command that reads a file. A pipe that is waited for ends
 // with the deadline, which is only there to end it.
 func TestWhatIsNoRegularFileIsRefusedBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
 	dir, paths := irregular(t)
 	for _, c := range []struct {
 		args   []string // FILE stands for the path

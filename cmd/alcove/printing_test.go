@@ -129,6 +129,7 @@ func quotedJSON(s string) string {
 // TestNoCommandPrintsWhatSteersATerminal stores, names and answers what would steer the terminal of its reader, and runs every
 // command. A command without a run fails the test.
 func TestNoCommandPrintsWhatSteersATerminal(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	runs := printings(s)
 	everyCommandRuns(t, runs)

@@ -269,6 +269,7 @@ func TestAClientDoesNotNoticeThatTheOwnerIsKilled(t *testing.T) {
 }
 
 func TestAWriteThatTheOwnerIsKilledOnHappensOnce(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	c := newClient(t, dir)
 	for round := range 10 {

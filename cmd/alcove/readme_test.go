@@ -12,6 +12,7 @@ import (
 // TestTheSessionInTheReadmeIsReal runs the commands of the README's session one after the other in an empty home, and
 // compares their output, with times masked.
 func TestTheSessionInTheReadmeIsReal(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,7 @@ var moments = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`)
 
 // TestTheCommandsInTheReadmeWork runs the examples of first use.
 func TestTheCommandsInTheReadmeWork(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

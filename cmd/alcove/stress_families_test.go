@@ -20,6 +20,7 @@ import (
 // records, multiply jobs, and fail in hooks, beside a client whose every answer is checked. How long its calls took is told,
 // and judges nothing. ALCOVE_STRESS=45s makes it long.
 func TestClientsBesideNoisyFamiliesGetTheirAnswers(t *testing.T) {
+	t.Parallel()
 	load := stress.FromEnvironment(t)
 	var ask func() vitals
 	s := startServer(t, dataDir(t), func(c *exec.Cmd) { ask = withVitals(t, c) })

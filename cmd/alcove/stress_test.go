@@ -25,6 +25,7 @@ var stressClients = []string{"socket", "stdio", "HTTP 2025-11-25", "HTTP 2026-07
 // operator who backs up, compacts, purges, trims, verifies and exports, and compares all that they see with a model.
 // ALCOVE_STRESS=45s makes it long.
 func TestClientsBesideAnOperatorAgreeWithAModel(t *testing.T) {
+	t.Parallel()
 	load := stress.FromEnvironment(t)
 	c := &contest{testServer: startServer(t, dataDir(t), nil), stressModel: newStressModel(), secrets: &secrets{}, failures: map[string]int{}, done: map[string]int{}}
 	o := &stressOperator{contest: c, random: load.Random(1000), folder: filepath.Join(t.TempDir(), "backups"), export: filepath.Join(t.TempDir(), "export.jsonl")}

@@ -315,6 +315,7 @@ func TestADatabaseThatWasMovedAwayAndBackIsWrittenAgain(t *testing.T) {
 }
 
 func TestADirectoryWithoutItsDatabaseIsNotStartedEmpty(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	db := filepath.Join(dir, "alcove.db")
 	c := newClient(t, dir)

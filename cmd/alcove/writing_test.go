@@ -11,6 +11,7 @@ import (
 
 // TestTheExampleOfAFamilyWorks writes the files in docs/writing-a-family.md, runs its commands, and calls the tools with an MCP client.
 func TestTheExampleOfAFamilyWorks(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds a module, which takes a while")
 	}

@@ -100,7 +100,12 @@ func (u unsent) NoEffect() bool { return u.never }
 // reaching opens a world whose families reach the webhooks as hooks, and as the language model llm.
 func reaching(t *testing.T, dir string, h *webhooks) *world {
 	t.Helper()
-	w := openIn(t, dir, func(o *Options) { o.Outside = overHTTP{} })
+	return reachingWith(t, dir, h, func(o *Options) { o.Outside = overHTTP{} })
+}
+
+func reachingWith(t *testing.T, dir string, h *webhooks, change func(*Options)) *world {
+	t.Helper()
+	w := openIn(t, dir, change)
 	for name, e := range map[string]registry.Endpoint{"hooks": {Kind: "http", URL: h.url}, "llm": {Kind: "ollama", URL: h.url, Model: "m"}} {
 		if err := w.SetEndpoint(name, &e); err != nil {
 			t.Fatal(err)
@@ -529,7 +534,8 @@ func TestAStoreThatIsSentAgainAfterACrashDoesNotAskItsHookAgain(t *testing.T) {
 
 func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 	h := serveWebhooks(t)
-	w := reaching(t, t.TempDir(), h).with(onStore("later", abi.OnFailureDefer), script{steps: []step{notify}, traps: true}).resting("later")
+	w := reachingWith(t, t.TempDir(), h, func(o *Options) { o.Outside = overHTTP{}; storesAreOver(o) }).
+		with(onStore("later", abi.OnFailureDefer), script{steps: []step{notify}, traps: true}).resting("later")
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "asked later") {
 		t.Fatalf("%q, %v", notes, err)
 	}

@@ -141,7 +141,13 @@ func (w *world) keepLinks() {
 	if _, _, err := stage.LinkedFrom(w.t.Context(), memory.LinkQuery{To: memory.Ref{Namespace: memory.Default, Key: "none"}}); err != nil {
 		w.t.Fatal(err)
 	}
-	for range 3 { // background work that queues other work
+	w.waitIdle()
+}
+
+// waitIdle waits for background work, and for what it queues: its commits are part of what a family sees as the version.
+func (w *world) waitIdle() {
+	w.t.Helper()
+	for range 3 {
 		if err := w.space.WaitIdle(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
@@ -158,6 +164,7 @@ func (p probed) answers(t *testing.T, granted []registry.Capability) []response 
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.waitIdle()
 	result, err := p.call(Call{Tool: "probe_do", Location: memory.Location{Namespace: "work"}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package family
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	}
 	if job.Name == deferredStore {
 		err = hooks.Deferred(ctx, guestRequest{w, m}, job.Payload)
+		if errors.Is(err, hooks.ErrAbsent) && job.Attempts > 1 {
+			err = nil // they were deleted: a store is over by the second attempt
+		}
 	} else {
 		job.Result, err = w.runJob(ctx, m, *job)
 	}

@@ -30,6 +30,9 @@ func putOff(ctx context.Context, x Store, s memory.Storing, items []memory.Item)
 	return x.Defer(ctx, s.Caller, s.Location, payload)
 }
 
+// ErrAbsent means that none of the memories of a deferred hook is there: they are not stored yet, or were deleted since.
+var ErrAbsent = errors.New("its memories are not stored yet, or were deleted")
+
 // Deferred calls a deferred store hook for memories that were stored without it, and stages its changes.
 func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 	var d deferral
@@ -48,7 +51,7 @@ func Deferred(ctx context.Context, r Request, payload json.RawMessage) error {
 		}
 	}
 	if len(items) == 0 {
-		return nil // deleted since
+		return ErrAbsent
 	}
 	answer, err := askStore(ctx, r, question{change: memory.ChangeStore, namespace: call.Namespace, items: items})
 	var refused *refusal
