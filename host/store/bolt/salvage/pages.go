@@ -187,9 +187,6 @@ func (p *pages) bucketOf(what string, value []byte) (b bucket, ok bool) {
 	}
 	if (b.root == 0) != (b.inline != nil) {
 		p.structureFault("%s has the root page %d and %d bytes", what, b.root, len(value))
-		if b.inline != nil && binary.LittleEndian.Uint16(b.inline[8:]) != leafPage {
-			b.inline = nil
-		}
 	}
 	return b, true
 }
