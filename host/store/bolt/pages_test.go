@@ -52,7 +52,7 @@ func (f *flips) mustLoseNothing(name string, how func(data []byte)) {
 		f.t.Errorf("%s: %v", name, err)
 		return
 	}
-	e := s.open(s.dir, bolt.Options{})
+	e := s.open(s.dir, bolt.Options{NoSync: true})
 	if missing, untrue := lacks(f.says, s.contents(e)); len(missing)+len(untrue) > 0 {
 		f.t.Errorf("%s: after the repair of %.200q it lacks %.200q and says %.200q", name, r.Faults, missing, untrue)
 	}

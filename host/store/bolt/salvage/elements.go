@@ -159,6 +159,9 @@ func variants(page []byte, i, count int, leaf bool) (first Element, ok bool) {
 	}
 	tries := []header{h, h}
 	tries[1].from = from // only its begin is damaged
+	if h.from != from && tries[1].end() == to {
+		tries[0], tries[1] = tries[1], tries[0] // it fits between its neighbours
+	}
 	switch {
 	case h.from > to:
 	case !leaf:
