@@ -8,12 +8,6 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func init() {
-	alcove.Serve(
-		tagging.Family().Named("auto-tag"),
-		consolidating.Family().Named("consolidation"),
-		ranker.Family().Named("ranking"),
-	)
-}
+func init() { alcove.Serve(tagging.Family(), consolidating.Family(), ranker.Family()) }
 
 func main() {}

@@ -102,6 +102,14 @@ func TestAFamilyThatIsBuiltInKeepsItsGrantWhileItsManifestIsTheSame(t *testing.T
 	if after, err := os.ReadFile(filepath.Join(dir, registry.File)); err != nil || string(after) != string(before) {
 		t.Errorf("the lock file became %s, %v", after, err)
 	}
+	t.Run("a release with a manifest of another form", func(t *testing.T) {
+		other := *m
+		other.Description = "Says the same in other words."
+		w := openIn(t, dir, release(pack(t, &other, script{says: `{}`})))
+		if d := w.All()[0]; !slices.Equal(grantedTo(d.Grant), want) || d.Grant.Limits["wall_ms"] != 1000 || len(d.NewlyAsked) != 0 {
+			t.Errorf("it has %q: %+v", grantedTo(d.Grant), d)
+		}
+	})
 }
 
 func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {

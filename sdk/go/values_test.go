@@ -233,10 +233,21 @@ func TestASweepGoesOnInAnotherJob(t *testing.T) {
 	if host.queued != `{"job":"walk","payload":{"prefix":"k","after":"b","done":2}}` {
 		t.Errorf("it queues %s", host.queued)
 	}
+	if _, err := SweepMemories(c, &stroll{walk{Prefix: "k"}}, MemoryListRequest{}, func([]Memory) (int, error) { return 0, nil }); err != nil || !slices.Equal(host.progress, []string{"walk", "strolling"}) {
+		t.Errorf("the progress is %q (%v)", host.progress, err)
+	}
 }
 
-// pageOnce is a host that lists one page of two, and keeps what is queued.
-type pageOnce struct{ queued string }
+// stroll is a walk that says what it is doing.
+type stroll struct{ walk }
+
+func (*stroll) Doing() string { return "strolling" }
+
+// pageOnce is a host that lists one page of two, and keeps what is queued and what is said of the progress.
+type pageOnce struct {
+	queued   string
+	progress []string
+}
 
 func (p *pageOnce) Log(string) {}
 
@@ -244,6 +255,11 @@ func (p *pageOnce) Call(op Op, request []byte) ([]byte, error) {
 	switch op {
 	case OpMemoryList:
 		return []byte(`{"memories":[{"key":"a"},{"key":"b"}],"next":"b"}`), nil
+	case OpCallerProgress:
+		var r abi.CallerProgressRequest
+		err := abi.DecodeRequest(request, &r)
+		p.progress = append(p.progress, r.Message)
+		return []byte(`{}`), err
 	case OpJobEnqueue:
 		p.queued = string(request)
 		return []byte(`{"id":"next"}`), nil

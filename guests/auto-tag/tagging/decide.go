@@ -45,30 +45,30 @@ type decision struct {
 
 // decide says what becomes of a subject. Tags, type and importance that somebody gave stay; those that the family gave
 // may change.
-func decide(cfg Config, s subject, r suggest.Reading, stats suggest.Statistics) decision {
+func (r reader) decide(cfg Config, s subject, found suggest.Reading, stats suggest.Statistics) decision {
 	old, own := s.mark()
 	if !own {
 		return decision{} // somebody else's metadata have the name
 	}
 	given := slices.DeleteFunc(slices.Clone(s.tags), func(tag string) bool { return slices.Contains(old.Tags, tag) })
 	var d decision
-	for _, c := range stats.Choose(r.Candidates, given, max(cfg.MaxTags-len(given), 0)) {
+	for _, c := range stats.Choose(found.Candidates, given, max(cfg.MaxTags-len(given), 0)) {
 		d.mark.Tags = append(d.mark.Tags, c.Tag)
 	}
 	d.retag(s.tags, given, old.Tags)
 	if cfg.SetType && (s.kind == "" || s.kind == old.Type) {
-		d.mark.Type = or(r.Type, cfg.DefaultType)
+		d.mark.Type = or(found.Type, cfg.DefaultType)
 		d.kind = d.mark.Type
 	}
 	if cfg.SetImportance && (s.importance == nil || *s.importance == old.Importance) {
-		d.mark.Importance = r.Importance
-		if r.Type == "" && s.kind != "" && s.kind != old.Type {
-			d.mark.Importance = suggester.Importance(s.kind)
+		d.mark.Importance = found.Importance
+		if found.Type == "" && s.kind != "" && s.kind != old.Type {
+			d.mark.Importance = r.suggest.Importance(s.kind)
 		}
 		d.importance = &d.mark.Importance
 	}
 	if cfg.Mentions {
-		d.mark.Names, d.mark.Dates, d.mark.Numbers = r.Names, r.Dates, r.Numbers
+		d.mark.Names, d.mark.Dates, d.mark.Numbers = found.Names, found.Dates, found.Numbers
 	}
 	d.marked = alcove.JSON(d.mark)
 	return d

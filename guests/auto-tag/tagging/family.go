@@ -34,10 +34,11 @@ type Config struct {
 	LLMEndpoint   string // The operator's name of the language model to ask; empty for none
 }
 
-// suggester reads texts. It is made before the first request, and keeps nothing of them.
-var suggester = suggest.New()
+// reader reads texts. The parts that do embed it: it is made before the first request, and keeps nothing of any.
+type reader struct{ suggest *suggest.Suggester }
 
 // Family is auto-tag.
 func Family() *alcove.Family {
-	return alcove.New(AutoTag{}, Retag{}, SuggestTags{}, MergeTags{}, Tagger{}, Learn{}, RetagBatch{})
+	r := reader{suggest.New()}
+	return alcove.New(AutoTag{reader: r}, Retag{}, SuggestTags{reader: r}, MergeTags{reader: r}, Tagger{r}, Learn{reader: r}, RetagBatch{reader: r})
 }

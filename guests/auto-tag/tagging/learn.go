@@ -13,6 +13,7 @@ import (
 //alcove:job every=1d
 //alcove:description Counts the tags and words of a namespace
 type Learn struct {
+	reader
 	Namespace string // empty: each, by a job of its own
 	Force     bool   `json:",omitempty"` // also when the vocabulary is fresh
 }
@@ -53,7 +54,7 @@ func (j Learn) Run(c *alcove.Call) (Learned, error) {
 	if err != nil {
 		return Learned{}, err
 	}
-	counted, err := count(c, j.Namespace)
+	counted, err := j.count(c, j.Namespace)
 	if err != nil {
 		return Learned{}, err
 	}
@@ -79,7 +80,7 @@ func learnAll(c *alcove.Call) (Learned, error) {
 	return Learned{Queued: len(found.Namespaces)}, nil
 }
 
-func count(c *alcove.Call, namespace string) (*tally, error) {
+func (r reader) count(c *alcove.Call, namespace string) (*tally, error) {
 	counted := &tally{forms: map[string]map[string]int{}, holds: map[string]int{}}
 	list := alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}
 	for {
@@ -88,7 +89,7 @@ func count(c *alcove.Call, namespace string) (*tally, error) {
 			return nil, err
 		}
 		for i := range page.Memories {
-			counted.add(&page.Memories[i])
+			r.add(counted, &page.Memories[i])
 		}
 		if page.Next == "" || counted.documents >= learnMost {
 			return counted, nil
@@ -100,7 +101,7 @@ func count(c *alcove.Call, namespace string) (*tally, error) {
 	}
 }
 
-func (t *tally) add(m *alcove.Memory) {
+func (r reader) add(t *tally, m *alcove.Memory) {
 	t.documents++
 	for _, tag := range m.Tags {
 		fold := words.Fold(tag)
@@ -112,7 +113,7 @@ func (t *tally) add(m *alcove.Memory) {
 		}
 		t.forms[fold][tag]++
 	}
-	for _, candidate := range suggester.Read(words.Text(m.Value, words.Long)).Candidates {
+	for _, candidate := range r.suggest.Read(words.Text(m.Value, words.Long)).Candidates {
 		t.holds[candidate.Fold]++
 	}
 }

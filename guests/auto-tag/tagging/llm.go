@@ -34,26 +34,26 @@ type labels struct {
 // maxAnswer is how long a model's answer may be, in tokens.
 const maxAnswer = 200
 
-// readWith reads a text, with the language model where one is configured and answers, and says which did. What the model
+// read reads a text, with the language model where one is configured and answers, and says which did. What the model
 // does not say, or says wrongly, is what the text shows by itself.
-func readWith(c *alcove.Call, cfg Config, text string) (r suggest.Reading, source string) {
-	r = suggester.Read(text)
+func (r reader) read(c *alcove.Call, cfg Config, text string) (found suggest.Reading, source string) {
+	found = r.suggest.Read(text)
 	if cfg.LLMEndpoint == "" {
-		return r, "text"
+		return found, "text"
 	}
 	answer, err := c.LLMComplete(alcove.LLMCompleteRequest{
 		Endpoint: cfg.LLMEndpoint, System: instruct(max(cfg.MaxTags, 1)), Prompt: framed(text), MaxTokens: maxAnswer, JSON: true,
 	})
 	if err != nil {
 		c.Log("tags are made without the language model: %v", err)
-		return r, "text"
+		return found, "text"
 	}
 	l, err := parseLabels(answer.Text)
 	if err != nil {
 		c.Log("the language model's answer is of no use: %v", err)
-		return r, "text"
+		return found, "text"
 	}
-	return l.into(r), "llm"
+	return l.into(found), "llm"
 }
 
 // parseLabels reads the object in a model's answer, which may stand between other words.

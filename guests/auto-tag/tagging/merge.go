@@ -17,6 +17,7 @@ import (
 //alcove:title Merge tags
 //alcove:description Replace tags by one of the same meaning; without arguments, propose which to merge.
 type MergeTags struct {
+	reader
 	From      []string `alcove:"max=64,items.min=1,items.max=128"`
 	Into      string   `alcove:"max=128"`
 	Namespace string
@@ -41,7 +42,7 @@ func (in MergeTags) Call(c *alcove.Call) (MergedTags, error) {
 	namespace := or(in.Namespace, c.Namespace)
 	switch {
 	case in.Into == "" && len(in.From) == 0:
-		return propose(c, namespace)
+		return in.propose(c, namespace)
 	case in.Into == "" || len(in.From) == 0:
 		return MergedTags{}, alcove.Errorf(alcove.InvalidArgument, "give both from and into, or neither to see what could be merged")
 	}
@@ -98,8 +99,8 @@ func renamed(m *alcove.Memory, remove []string, into string) alcove.MemoryPatch 
 }
 
 // propose finds tags that mean the same: forms that fold to one, and slips of a key.
-func propose(c *alcove.Call, namespace string) (MergedTags, error) {
-	counted, err := count(c, namespace)
+func (r reader) propose(c *alcove.Call, namespace string) (MergedTags, error) {
+	counted, err := r.count(c, namespace)
 	if err != nil {
 		return MergedTags{}, err
 	}

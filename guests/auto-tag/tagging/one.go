@@ -17,6 +17,7 @@ import (
 //alcove:title Tag a memory
 //alcove:description Tag one memory from its content: tags, type, importance. Keeps what was given.
 type AutoTag struct {
+	reader
 	ID        string `alcove:"required"` // The key of the memory.
 	Namespace string // Where the memory is; the call's namespace by default.
 	Apply     bool   `alcove:"default=true"` // False: only say what would change.
@@ -46,18 +47,18 @@ func (in AutoTag) Call(c *alcove.Call, cfg Config) (AutoTagged, error) {
 	if len(found) == 0 || found[0] == nil {
 		return AutoTagged{}, alcove.Errorf(alcove.NotFound, "there is no memory %q in %s", in.ID, or(in.Namespace, c.Namespace))
 	}
-	return tag(c, cfg, found[0], in.Apply)
+	return in.tag(c, cfg, found[0])
 }
 
-func tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (AutoTagged, error) {
+func (in AutoTag) tag(c *alcove.Call, cfg Config, m *alcove.Memory) (AutoTagged, error) {
 	text := words.Text(m.Value, words.Long)
-	reading, source := readWith(c, cfg, text)
+	reading, source := in.read(c, cfg, text)
 	stats, err := statistics(c, m.Namespace, reading)
 	if err != nil {
 		return AutoTagged{}, err
 	}
 	s := of(m)
-	d := decide(cfg, s, reading, stats)
+	d := in.decide(cfg, s, reading, stats)
 	out := AutoTagged{Key: m.Key, Tags: m.Tags, Added: d.add, Removed: d.remove, Type: or(d.kind, m.Type), Source: source}
 	if d.tags != nil {
 		out.Tags = d.tags
@@ -68,7 +69,7 @@ func tag(c *alcove.Call, cfg Config, m *alcove.Memory, apply bool) (AutoTagged, 
 	if d.importance != nil {
 		out.Importance = *d.importance
 	}
-	if !apply || !d.changes(s) {
+	if !in.Apply || !d.changes(s) {
 		return out, nil
 	}
 	out.Applied = true
@@ -128,6 +129,7 @@ func rarities(candidates []suggest.Candidate, terms [][]string, counts alcove.Te
 //alcove:title Suggest tags
 //alcove:description Suggest tags, type and importance for a text, in the words the namespace already uses.
 type SuggestTags struct {
+	reader
 	Text      string `alcove:"required"`
 	Namespace string
 	K         int `alcove:"min=1,max=16"` // How many tags; max_tags of the configuration by default.
@@ -152,7 +154,7 @@ func (in SuggestTags) Call(c *alcove.Call, cfg Config) (Suggested, error) {
 	if in.K <= 0 {
 		in.K = max(cfg.MaxTags, 1)
 	}
-	r, source := readWith(c, cfg, in.Text)
+	r, source := in.read(c, cfg, in.Text)
 	stats, err := statistics(c, or(in.Namespace, c.Namespace), r)
 	if err != nil {
 		return Suggested{}, err

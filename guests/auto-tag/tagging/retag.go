@@ -48,6 +48,7 @@ const retagSize = 200
 //alcove:job retag
 //alcove:description Tags the next memories of a namespace
 type RetagBatch struct {
+	reader
 	Namespace string
 	alcove.Sweep
 }
@@ -66,7 +67,7 @@ func (j RetagBatch) Run(c *alcove.Call, cfg Config) (out Retagged, err error) {
 	out.Namespace = j.Namespace
 	list := alcove.MemoryListRequest{Namespace: j.Namespace, Limit: retagSize}
 	out.Swept, err = alcove.SweepMemories(c, &j, list, func(memories []alcove.Memory) (int, error) {
-		patches := patchesOf(c, cfg, j.Namespace, memories)
+		patches := j.patches(c, cfg, memories)
 		_, err := c.PatchMemories(patches)
 		return len(patches), err
 	})
@@ -79,18 +80,18 @@ func (j RetagBatch) Run(c *alcove.Call, cfg Config) (out Retagged, err error) {
 // lookUpTogether is how many memories' candidates fit into one question for the vocabulary.
 const lookUpTogether = 50
 
-func patchesOf(c *alcove.Call, cfg Config, namespace string, memories []alcove.Memory) []alcove.MemoryPatch {
+func (j RetagBatch) patches(c *alcove.Call, cfg Config, memories []alcove.Memory) []alcove.MemoryPatch {
 	readings := make([]suggest.Reading, len(memories))
 	for i := range memories {
-		readings[i] = suggester.Read(words.Text(memories[i].Value, words.Long))
+		readings[i] = j.suggest.Read(words.Text(memories[i].Value, words.Long))
 	}
 	var patches []alcove.MemoryPatch
 	for from := 0; from < len(memories); from += lookUpTogether {
 		to := min(from+lookUpTogether, len(memories))
-		stats := lookUp(c, namespace, readings[from:to]).Statistics
+		stats := lookUp(c, j.Namespace, readings[from:to]).Statistics
 		for i := from; i < to; i++ {
 			m := &memories[i]
-			d := decide(cfg, of(m), readings[i], stats)
+			d := j.decide(cfg, of(m), readings[i], stats)
 			if d.changes(of(m)) && (m.State == "" || m.State == "active") {
 				patches = append(patches, d.patch(m))
 			}

@@ -9,27 +9,27 @@ import (
 // Tagger tags what is about to be stored.
 //
 //alcove:store collections=memory on_failure=skip
-type Tagger struct{}
+type Tagger struct{ reader }
 
 // Store asks the host once for each namespace, for what the vocabulary has of the words that were found.
-func (Tagger) Store(c *alcove.Call, cfg Config, entries []alcove.Entry) ([]*alcove.Change, error) {
+func (t Tagger) Store(c *alcove.Call, cfg Config, entries []alcove.Entry) ([]*alcove.Change, error) {
 	readings := make([]suggest.Reading, len(entries))
 	byNamespace := map[string][]int{}
 	for i, e := range entries {
 		if e.Collection != "" && e.Collection != "memory" {
 			continue
 		}
-		readings[i] = suggester.Read(words.Text(e.Value, words.Short))
+		readings[i] = t.suggest.Read(words.Text(e.Value, words.Short))
 		byNamespace[e.Namespace] = append(byNamespace[e.Namespace], i)
 	}
 	changes := make([]*alcove.Change, len(entries))
 	for _, namespace := range sortedKeys(byNamespace) {
-		storeIn(c, cfg, namespace, byNamespace[namespace], entries, readings, changes)
+		t.storeIn(c, cfg, namespace, byNamespace[namespace], entries, readings, changes)
 	}
 	return changes, nil
 }
 
-func storeIn(c *alcove.Call, cfg Config, namespace string, which []int, entries []alcove.Entry, readings []suggest.Reading, changes []*alcove.Change) {
+func (t Tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []int, entries []alcove.Entry, readings []suggest.Reading, changes []*alcove.Change) {
 	own := make([]suggest.Reading, len(which))
 	for i, at := range which {
 		own[i] = readings[at]
@@ -40,7 +40,7 @@ func storeIn(c *alcove.Call, cfg Config, namespace string, which []int, entries 
 	}
 	for _, at := range which {
 		e := entries[at]
-		d := decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], known.Statistics)
+		d := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], known.Statistics)
 		changes[at] = d.change()
 	}
 }

@@ -69,11 +69,11 @@ func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) looked
 		c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
 		return looked{fresh: true} // nothing is to be done about it
 	}
-	return read(c, records)
+	return known(c, records)
 }
 
-// read reads what records of a vocabulary say; those that are not there are nil.
-func read(c *alcove.Call, records []*alcove.Item[alcove.Raw]) looked {
+// known is what records of a vocabulary say; those that are not there are nil.
+func known(c *alcove.Call, records []*alcove.Item[alcove.Raw]) looked {
 	l := looked{Statistics: suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}}
 	for _, r := range records {
 		switch {

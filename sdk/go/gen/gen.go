@@ -28,6 +28,10 @@ func Generate(dir string) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.generate()
+}
+
+func (p *pkg) generate() (*Output, error) {
 	f, err := p.family()
 	if err != nil {
 		return nil, err
@@ -44,7 +48,7 @@ func Generate(dir string) (*Output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("format the code: %w", err)
 	}
-	return &Output{manifest, filepath.Join(dir, f.manifestPath), code, filepath.Join(dir, CodeFile)}, nil
+	return &Output{manifest, filepath.Join(p.dir, f.manifestPath), code, filepath.Join(p.dir, CodeFile)}, nil
 }
 
 // Write writes the files that are not up to date.

@@ -155,6 +155,12 @@ func module(t *testing.T, source string) string {
 }
 
 func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
+	const head = "// Package facts keeps facts.\npackage facts\n\nimport alcove \"github.com/alcove-memory/alcove/sdk/go\"\n\n\n"
+	dir := module(t, head+"func Family() *alcove.Family { return alcove.New() }\n")
+	generate, err := gen.Again(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for says, body := range map[string]string{
 		"nothing calls alcove.New":                                     `func Family() *alcove.Family { return alcove.New() }`,
 		"facts.go:7: A has none of the methods Call":                   `type A struct{}; func Family() *alcove.Family { return alcove.New(A{}) }`,
@@ -179,15 +185,33 @@ func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
 		"C.A: category= is for shared settings":                        "// A is a.\ntype A struct{}\ntype C struct{ A int `alcove:\"category=a\"` }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"the records have no field b to index":                         "// A is a.\ntype A struct{ C []int }; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{Name: \"r\", Indexes: [][]string{{\"b\"}}}; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"field c: []int cannot be indexed":                             "// A is a.\ntype A struct{ C []int }; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{Name: \"r\", Indexes: [][]string{{\"c\"}}}; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"an array of 2 has a default with 1 names":                     "// A is a.\ntype A struct{}; type C struct{ M [2]int `alcove:\"key=m_*,default=a:1\"` }; func (A) Call(*alcove.Call, C) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"the collection has no Name":                                   "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }; var r = alcove.Records[A]{}; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"//alcove:tool is for parts of the family, and B is no arg":    "// A is a.\ntype A struct{}; func (A) Call(*alcove.Call) error { return nil }\n// B is b.\n//\n//alcove:tool\ntype B struct{}; func Family() *alcove.Family { return alcove.New(A{}) }",
 	} {
 		t.Run(says, func(t *testing.T) {
-			dir := module(t, "// Package facts keeps facts.\npackage facts\n\nimport alcove \"github.com/alcove-memory/alcove/sdk/go\"\n\n\n"+body+"\n")
-			if _, err := gen.Generate(dir); err == nil || !strings.Contains(err.Error(), says) {
+			if err := os.WriteFile(filepath.Join(dir, "facts.go"), []byte(head+body+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := generate(); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("the error is %v", err)
 			}
 		})
+	}
+}
+
+func TestAnArrayOfTheConfigurationHasAKeyForEachElement(t *testing.T) {
+	dir := module(t, "// Package facts keeps facts.\npackage facts\n\nimport alcove \"github.com/alcove-memory/alcove/sdk/go\"\n\n// A is a.\ntype A struct{}\n\n"+
+		"type C struct { Steps [2]int `alcove:\"key=step_*,min=0,default=first:1 second:2\"` } // The * step\n\n"+
+		"func (A) Call(*alcove.Call, C) error { return nil }\n\nfunc Family() *alcove.Family { return alcove.New(A{}) }\n")
+	out, err := gen.Generate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, data := range map[string][]byte{`{"key": "step_second", "schema": {"type": "integer", "minimum": 0}, "default": 2}`: out.Manifest, "cfg.Steps[1] = v0": out.Code} {
+		if !strings.Contains(string(data), what) {
+			t.Errorf("there is no %s in\n%s", what, data)
+		}
 	}
 }
 

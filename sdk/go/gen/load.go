@@ -40,10 +40,16 @@ type listed struct {
 
 // load reads a package. The types of what it imports come from the compiler, so it must build there.
 func load(dir string) (*pkg, error) {
-	p := &pkg{dir: dir, fset: token.NewFileSet(), listed: map[string]listed{}, docs: map[string]map[string]doc{}}
+	p := &pkg{dir: dir, listed: map[string]listed{}}
 	if err := p.list(); err != nil {
 		return nil, err
 	}
+	return p, p.read()
+}
+
+// read reads the files that were listed.
+func (p *pkg) read() error {
+	p.fset, p.docs, p.files = token.NewFileSet(), map[string]map[string]doc{}, nil
 	own := p.listed[p.path]
 	for _, name := range own.GoFiles {
 		if name == CodeFile {
@@ -51,18 +57,18 @@ func load(dir string) (*pkg, error) {
 		}
 		file, err := parser.ParseFile(p.fset, filepath.Join(own.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			return nil, fmt.Errorf("read the package: %w", err)
+			return fmt.Errorf("read the package: %w", err)
 		}
 		p.files = append(p.files, file)
 	}
 	if len(p.files) == 0 {
-		return nil, fmt.Errorf("there are no Go files in %s", dir)
+		return fmt.Errorf("there are no Go files in %s", p.dir)
 	}
 	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	// What is not generated yet is missing, so errors are expected. What matters is found where a type is needed.
 	config := types.Config{Importer: importer.ForCompiler(p.fset, "gc", p.export), Error: func(error) {}}
 	p.types, _ = config.Check(p.path, p.fset, p.files, p.info)
-	return p, nil
+	return nil
 }
 
 // list asks the go command for the package and what it imports.
