@@ -74,8 +74,12 @@ func (q *listing) fromCounters(ctx context.Context, v search.View) error {
 	inOrder := q.Count == "" && float64(most)*float64(all) < float64(few)*float64(few)
 	switch {
 	case inOrder && q.Order.counts():
-		return q.byCounters(ctx, v)
-	case inOrder || tested <= 3*counted: // a key takes three times as long to look up as a row of the index
+		return q.byCounters(ctx, v, all)
+	case inOrder:
+		o := q.ordering()
+		o.Most = among(most, all, counted)
+		return index.Select(ctx, v, q.filter, o, q.stored)
+	case tested <= 3*counted: // a key takes three times as long to look up as a row of the index
 		return index.Select(ctx, v, q.filter, q.ordering(), q.stored)
 	}
 	return index.SelectKeys(ctx, v, q.filter, q.knowing(candidates), func(c *search.Columns) bool {
@@ -98,8 +102,11 @@ func (q *listing) knowing(keys iter.Seq2[string, countRecord]) iter.Seq[string] 
 	}
 }
 
+// among is how many memories of all have to be gone through for so many of a few.
+func among(most, all, few int) int { return int(float64(most) * float64(all) / float64(max(1, few))) }
+
 // byCounters lists in the order of a counter: first memories with one, then the others by their keys.
-func (q *listing) byCounters(ctx context.Context, v search.View) error {
+func (q *listing) byCounters(ctx context.Context, v search.View, all int) error {
 	index, full := q.stage.space.index, false
 	if q.from == nil || q.from.value > 0 {
 		err := index.SelectKeys(ctx, v, q.filter, q.knowing(q.counted.descending(q.Namespace, q.Order.counter(), q.from)), func(c *search.Columns) bool {
@@ -110,7 +117,8 @@ func (q *listing) byCounters(ctx context.Context, v search.View) error {
 			return err
 		}
 	}
-	rest := search.Ordering{By: search.ByName, Most: q.firsts.most}
+	uncounted := all - q.counted.size(q.Namespace, q.Order.counter(), 1, math.MaxInt64)
+	rest := search.Ordering{By: search.ByName, Most: among(q.firsts.most, all, uncounted)}
 	if q.from != nil && q.from.value == 0 {
 		rest.After = &search.Place{Namespace: q.Namespace, Key: q.from.key}
 	}

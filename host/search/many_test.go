@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// TestAnIndexIsUsedByManyAtOnce applies, searches, tends, saves, trims, replaces and drops at once. What is left is as if it
+// TestAnIndexIsUsedByManyAtOnce applies, searches, lists, tends, saves, trims, replaces and drops at once. What is left is as if it
 // had been done one after the other.
 func TestAnIndexIsUsedByManyAtOnce(t *testing.T) {
 	x := New(Options{Tail: 20, Views: 4})
@@ -55,6 +55,20 @@ func TestAnIndexIsUsedByManyAtOnce(t *testing.T) {
 			l := store.Lineage{{Branch: store.BranchID(1 + i%branches), At: store.Latest}, {Branch: 9, At: 5}}
 			_, err := x.Search(ctx, View{Lineage: l, Now: time.UnixMicro(1)}, Query{Text: "tea own* anna", K: 5, Explain: i%7 == 0})
 			return err
+		})
+	}
+	for range 2 {
+		again(func(i int) error {
+			v := View{Lineage: store.Lineage{{Branch: store.BranchID(1 + i%branches), At: store.Latest}, {Branch: 9, At: 5}}, Collections: []string{""}}
+			f := []Filter{{}, {States: []string{Active}}, {AnyTags: []string{"none"}}, {Updated: Span{Until: time.UnixMicro(1)}}}[i%4]
+			last := ""
+			return x.Select(ctx, v, f, Ordering{By: ByName, Most: 1 + i%9}, func(c *Columns) bool {
+				if c.InOrder && c.Key <= last {
+					t.Errorf("%s comes behind %s", c.Key, last)
+				}
+				last = c.Key
+				return true
+			})
 		})
 	}
 	s := &shelf{blobs: map[string][]byte{}}

@@ -118,7 +118,7 @@ func (s *selecting) lists(p *pickedPart, id columnID) (lists []column, ok bool) 
 		return lists, true
 	}
 	bounded := s.bounded(p, id)
-	return []column{bounded}, len(bounded) < len(p.columns.sorted[id])
+	return []column{bounded}, id.kind == byExpiry || len(bounded) < len(p.columns.sorted[id])
 }
 
 // tagged returns the documents with the rarest of the tags that a document must have all of, or with one of the others; ok is false

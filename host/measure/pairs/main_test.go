@@ -1,14 +1,20 @@
 package main
 
 import (
+	"flag"
 	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/sdk/go/gen"
 )
 
+var update = flag.Bool("update", false, "write what is generated for the sample family")
+
 func TestTheSampleFamilyIsGenerated(t *testing.T) {
 	out, err := gen.Generate("testdata/facts")
+	if err == nil && *update {
+		err = out.Write()
+	}
 	if err == nil {
 		err = out.Check()
 	}

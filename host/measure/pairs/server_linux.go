@@ -53,7 +53,7 @@ func run(ctx context.Context, binary string, o options) (m measured, err error) 
 		name string
 		call caller
 	}{{"stdio", stdio}, {"http", s.post}} {
-		if err := s.measure(ctx, front.name, front.call, o.calls, f); err != nil {
+		if err := s.measure(ctx, front.name, front.call, o.calls, m); err != nil {
 			return m, fmt.Errorf("%s: %w", front.name, err)
 		}
 	}
@@ -190,7 +190,7 @@ func (s *server) post(body []byte) ([]byte, error) {
 }
 
 // measure makes calls of each kind, and notes the median latency and the server's CPU time per call.
-func (s *server) measure(ctx context.Context, front string, call caller, calls int, f figures) error {
+func (s *server) measure(ctx context.Context, front string, call caller, calls int, m measured) error {
 	for _, kind := range []struct {
 		name, tool string
 		arguments  func(n int) map[string]any
@@ -206,7 +206,8 @@ func (s *server) measure(ctx context.Context, front string, call caller, calls i
 	} {
 		if kind.name == "family call" { // the first loads the family
 			if err := s.load(ctx, call, kind.tool, kind.arguments(0)); err != nil {
-				return err
+				m.missing[kind.name+", "+front] = err.Error()
+				continue
 			}
 		}
 		kindFigures := figures{}
@@ -217,8 +218,8 @@ func (s *server) measure(ctx context.Context, front string, call caller, calls i
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind.name, err)
 		}
-		f[kind.name+", "+front+", p50 (ms)"] = kindFigures[", p50 (ms)"]
-		f["all calls, CPU of the server (ms)"] += kindFigures[", CPU of the server (ms)"] * float64(calls)
+		m.figures[kind.name+", "+front+", p50 (ms)"] = kindFigures[", p50 (ms)"]
+		m.figures["all calls, CPU of the server (ms)"] += kindFigures[", CPU of the server (ms)"] * float64(calls)
 	}
 	return nil
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // AlcovePart implements alcove.Part.
-func (StoreFact) AlcovePart() alcove.Handlers {
+func (part StoreFact) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "facts",
 		Tool:   "memory_store_fact",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			var in StoreFact
+			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreFact(s, &in) }); err != nil {
 				return nil, err
 			}
