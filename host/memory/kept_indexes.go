@@ -409,13 +409,18 @@ func (s *Space) unused(ctx context.Context, collection string, set *indexSet) (l
 // caller then erases unused space in the file.
 func (s *Space) retireIndexes(ctx context.Context, collection string) error {
 	return s.commitIndexSet(ctx, collection, func(set *indexSet, next func() uint32) bool {
-		for i, index := range set.Indexes {
-			set.Retired = append(set.Retired, index.ID)
-			set.Indexes[i].ID = next()
-		}
+		set.renumber(next)
 		set.Erase = set.Erase || len(set.Retired) > 0
 		return len(set.Retired) > 0
 	})
+}
+
+// renumber retires all indexes of a set, and gives new numbers to those that take their place.
+func (set *indexSet) renumber(next func() uint32) {
+	for i, index := range set.Indexes {
+		set.Retired = append(set.Retired, index.ID)
+		set.Indexes[i].ID = next()
+	}
 }
 
 // queueRetired queues the reclaiming of undeclared indexes.

@@ -7,20 +7,26 @@ import (
 )
 
 // Verify checks everything: the store against itself, the catalogue of branches against what is stored, the chains of all logs, and
-// the index against the data, each at one version, despite concurrent writes. It changes nothing, except that a wrong index is
-// no longer saved.
+// the indexes against the data, each at one version, despite concurrent writes. It changes nothing, except that a wrong search index is
+// no longer saved, and that a wrong index of records or links is rebuilt.
 func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	if err := s.Ready(ctx); err != nil {
 		return integrity.Report{Findings: []integrity.Finding{}}, err
 	}
 	owner := s.As(Caller{Rights: FullRights()})
-	return integrity.Space{
+	report, err := integrity.Space{
 		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.indexedUpTo, Purges: s.purges.Load,
 		Log: func(ctx context.Context, branch, namespace string) (int, error) {
 			return owner.VerifyLog(ctx, Location{Branch: branch, Namespace: namespace})
 		},
 		Exclude: s.excludeCare, Distrust: s.distrustIndex, Explain: s.translate,
 	}.Check(ctx)
+	if err != nil {
+		return report, err
+	}
+	wrong, err := s.checkIndexes(ctx)
+	report.Findings = append(report.Findings, wrong...)
+	return report, err
 }
 
 // excludeCare blocks trims, purges and reclaims of branches until allow is called.

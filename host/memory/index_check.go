@@ -1,0 +1,139 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/integrity"
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// checkAttempts limits how often the check of an index begins again because retention drops what it reads.
+const checkAttempts = 20
+
+// checkIndexes compares the indexes of records and links with a scan of what is stored, and has wrong ones rebuilt. Entries that are
+// left over are no fault: readers skip them.
+func (s *Space) checkIndexes(ctx context.Context) (wrong []integrity.Finding, err error) {
+	sets := s.indexes.all()
+	for _, collection := range slices.Sorted(maps.Keys(sets)) {
+		lacking, where, err := s.checkIndexSet(ctx, collection, sets[collection])
+		if err != nil {
+			return wrong, s.translate("verify the indexes of "+collection, err)
+		}
+		if lacking == 0 || !s.isKept(collection, sets[collection]) { // a purge replaced them meanwhile
+			continue
+		}
+		do := "run alcove verify again, on a server that can write: it rebuilds the index"
+		if !s.readOnly {
+			if err := s.remakeIndexes(ctx, collection); err != nil {
+				return wrong, s.translate("rebuild the indexes of "+collection, err)
+			}
+			do = "nothing: the index is being rebuilt; run alcove verify again to see that it is whole"
+		}
+		wrong = append(wrong, integrity.Finding{What: fmt.Sprintf("branch %s: the indexes of %s lack %d entries", where, collection, lacking), Do: do})
+	}
+	return wrong, nil
+}
+
+// isKept reports whether the indexes of a collection are still those of a set.
+func (s *Space) isKept(collection string, set *indexSet) bool {
+	return s.indexes.all()[collection] == set
+}
+
+// checkIndexSet counts the entries that the complete indexes of a collection lack on the first branch where one does.
+func (s *Space) checkIndexSet(ctx context.Context, collection string, set *indexSet) (lacking int, where string, err error) {
+	branches := s.catalogue.Kept()
+	if set.PerSpace {
+		branches = []*lineage.Branch{s.catalogue.System()}
+	}
+	for _, b := range branches {
+		if b == nil || !set.PerSpace && !s.catalogue.IsLive(b) {
+			continue
+		}
+		for _, index := range set.Indexes {
+			if lacking, err = s.lackingOn(ctx, collection, index, b); err != nil || lacking > 0 && (set.PerSpace || s.catalogue.IsLive(b)) {
+				return lacking, b.Name, err
+			}
+		}
+	}
+	return 0, "", nil
+}
+
+// lackingOn counts the entries that an index lacks on a branch; 0 if it is not complete there yet.
+func (s *Space) lackingOn(ctx context.Context, collection string, index keptIndex, b *lineage.Branch) (lacking int, err error) {
+	for range checkAttempts {
+		head, err := s.engine.Head(ctx)
+		if err != nil {
+			return 0, err
+		}
+		lacking, err = s.lackingAt(ctx, collection, index, b.Lineage.At(head.Version))
+		if _, trimmed := asTrimmed(err); !trimmed {
+			return lacking, err
+		}
+	}
+	return 0, errors.New("versions were dropped all the time")
+}
+
+func (s *Space) lackingAt(ctx context.Context, collection string, index keptIndex, l store.Lineage) (lacking int, err error) {
+	covering := s.indexes.covering(index.ID, l)
+	if covering == nil {
+		return 0, nil
+	}
+	ranges, err := s.rangesOf(ctx, l, collection)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range ranges {
+		for page, err := range store.Pages(ctx, s.engine.ScanAt, l, r, buildPage) {
+			if err != nil {
+				return lacking, err
+			}
+			n, err := s.lackingOf(ctx, collection, index, covering, page)
+			if lacking += n; err != nil {
+				return lacking, err
+			}
+		}
+	}
+	return lacking, nil
+}
+
+// lackingOf counts the entries of a page of records that an index lacks.
+func (s *Space) lackingOf(ctx context.Context, collection string, index keptIndex, covering store.Lineage, page []store.Entry) (lacking int, err error) {
+	var keys []store.Key
+	var values []string
+	for _, e := range page {
+		if e.Collection != collection || !e.Exists() {
+			continue
+		}
+		r, err := record.Decode(e)
+		if err != nil {
+			return 0, err
+		}
+		for key, expires := range index.entries(e.Key, &r, fieldsOf(&r)) {
+			keys, values = append(keys, key), append(values, expires)
+		}
+	}
+	found, err := s.engine.GetAt(ctx, covering, keys)
+	if err != nil {
+		return 0, err
+	}
+	for i, e := range found {
+		if !e.Exists() || string(e.Value) != values[i] {
+			lacking++
+		}
+	}
+	return lacking, nil
+}
+
+// remakeIndexes replaces the indexes of a collection by new ones, which are built in the background.
+func (s *Space) remakeIndexes(ctx context.Context, collection string) error {
+	return s.changeIndexes(ctx, collection, func(set *indexSet, next func() uint32) bool {
+		set.renumber(next)
+		return len(set.Indexes) > 0
+	})
+}
