@@ -21,7 +21,7 @@ import (
 
 // restServer is a real server with a client of its HTTP side.
 type restServer struct {
-	t     *testing.T
+	t     testing.TB
 	host  *host.Host
 	url   string
 	stop  func() error
