@@ -30,7 +30,7 @@ func mustOpen(t *testing.T, dir string) *host.Host {
 }
 
 // serving runs a host's server until the test ends or stop is called.
-func serving(t *testing.T, h *host.Host, l host.Listen) (r owner.Record, stop func() error) {
+func serving(t testing.TB, h *host.Host, l host.Listen) (r owner.Record, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	started, ended := make(chan owner.Record, 1), make(chan error, 1)

@@ -29,7 +29,7 @@ const (
 	keepIdle      = 2 * time.Minute
 	httpClients   = 512 // concurrent requests
 	longestHeader = 1 << 10
-	answerWithin  = 2 * time.Second // for requests that were cancelled to answer
+	answerWithin  = 5 * time.Second // for requests that were cancelled to answer
 )
 
 // HTTP serves clients over HTTP: Routes to those who are admitted, /healthz and /readyz to all.
