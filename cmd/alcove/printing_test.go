@@ -129,6 +129,9 @@ func quotedJSON(s string) string {
 // TestNoCommandPrintsWhatSteersATerminal stores, names and answers what would steer the terminal of its reader, and runs every
 // command. A command without a run fails the test.
 func TestNoCommandPrintsWhatSteersATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("its commands run one after the other: the tests without -short run them")
+	}
 	t.Parallel()
 	s := newScene(t)
 	runs := printings(s)
