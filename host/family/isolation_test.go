@@ -49,6 +49,8 @@ func probes() []step {
 		{"config.get", `{"keys":["weight"],` + home + `,"details":true}`}, {"config.list", `{` + home + `}`}, {"config.list", `{"scope":"namespace","name":"home"}`}, {"config.list", `{"scope":"agent","name":"a"}`},
 		{"config.put", `{"changes":[{"key":"weight","value":1}],"scope":"namespace","name":"home"}`}, {"config.put", `{"changes":[{"key":"weight","value":1}]}`}, {"config.history", `{"key":"weight","scope":"namespace","name":"home"}`},
 		{"config.history", `{"key":"weight","scope":"family","name":"other"}`}, {"config.rollback", `{"key":"weight","version":0,"scope":"namespace","name":"home"}`}, {"config.rules", `{}`}, {"text.tokens", `{"texts":["velvet hammer"]}`},
+		{"text.tokens", `{"texts":["velvet hammer"],"ids":true}`}, {"text.detokenize", `{"ids":[[1,2]]}`}, {"record.collections", `{}`}, {"record.collections", `{"family":"other"}`},
+		{"record.search", `{` + record + `,"query":"velvet","mode":"semantic"}`}, {"text.count", `{"terms":["velvet"],"collection":"own","family":"other","namespaces":["*"]}`},
 		{"log.verify", `{` + home + `}`}, {"log.verify", `{}`}, {"log.append", `{"event":"probed",` + home + `,"sequence":true}`}, {"feed.read", `{"kinds":["memory_stored"],"agents":["a"]}`},
 		{"namespace.list", `{"counts":true}`}, {"namespace.list", `{"prefix":"ho"}`}, {"namespace.delete", `{"namespace":"home"}`}, {"namespace.delete", `{"namespace":"*"}`},
 		{"status.get", `{` + home + `}`}, {"status.get", `{}`}, {"version.at", `{"as_of":"v3"}`}, {"version.at", `{"as_of":"v3","branch":"draft"}`}, {"embed.rebuild", `{}`},
