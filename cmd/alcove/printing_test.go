@@ -68,6 +68,12 @@ type scene struct {
 	address         string // of a server that answers with errors
 }
 
+// alone runs a command with a home of its own and without other programs, so that it changes nothing of the user's.
+func (s scene) alone(args ...string) printing {
+	home := filepath.Join(s.dir, "home"+steering)
+	return printing{args: args, env: []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "PATH="}, once: true}
+}
+
 // printings has at least one run of each command. They are run in order.
 func printings(s scene) []printing {
 	value := `{"` + strings.Trim(quotedJSON(steering), `"`) + `":` + quotedJSON(steering) + `}`
@@ -99,6 +105,9 @@ func printings(s scene) []printing {
 
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
 		shows("endpoint", "remove", steering), shows("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering), print("embedder"), print("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering, "--dimensions", "3"),
+		shows("key", "create", "--agent", steering, "--namespaces", "*"), shows("key", "create", "--agent", "a", "--namespaces", steering), shows("key", "create", "--agent", "a", "--namespaces", "*", "--rights", steering),
+		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), shows("key", "revoke", steering), shows("key", "delete", steering),
+		s.alone("service", "install", "--", "--listen", steering), s.alone("service", "status"), s.alone("service", "remove"),
 		shows("embedder", "show"), shows("doctor"), shows("embedder", "regenerate", steering), shows("embedder", "use", steering), shows("embedder", "gate", steering, "x"+steering), shows("embedder", "remove", steering),
 
 		{args: []string{"import", s.notes, "--dry-run"}, shows: true}, print("import", s.notes), shows("import", s.hostile), shows("import", s.hostile, "--skip-invalid"), shows("import", "none"+steeringName),

@@ -171,7 +171,7 @@ func (t *Stage) replaced(ctx context.Context, c Commit, sites []site) ([]*record
 
 // index adds the index writes of a merge.
 func (p *mergePlan) index(t triple, outcome outcome) error {
-	set := p.space.indexes.of(t.key.Collection)
+	set := p.setOf(t.key.Collection)
 	if set == nil {
 		return nil
 	}
@@ -186,9 +186,18 @@ func (p *mergePlan) index(t triple, outcome outcome) error {
 		}
 	}
 	p.writes = append(p.writes, set.writes(indexChange{branch: p.target.branch.ID, key: t.key, old: old, new: is, sure: true})...)
-	if p.sets == nil {
-		p.sets = map[string]*indexSet{}
-	}
-	p.sets[t.key.Collection] = set
 	return nil
+}
+
+// setOf returns the indexes of a collection, the same for all keys of the plan: if they change meanwhile, the commit is a conflict.
+func (p *mergePlan) setOf(collection string) *indexSet {
+	set, known := p.sets[collection]
+	if !known {
+		if p.sets == nil {
+			p.sets = map[string]*indexSet{}
+		}
+		set = p.space.indexes.of(collection)
+		p.sets[collection] = set
+	}
+	return set
 }

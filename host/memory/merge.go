@@ -375,7 +375,9 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	}
 	expect := []store.Expectation{p.source.branch.Alive()}
 	for collection, set := range p.sets {
-		expect = append(expect, set.expectation(collection))
+		if set != nil {
+			expect = append(expect, set.expectation(collection))
+		}
 	}
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
 		Writes:   append(p.writes, write),

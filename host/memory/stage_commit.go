@@ -143,9 +143,10 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branc
 		batch.Request = req
 		if c.Proposal != "" {
 			done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
-			return done, err
+		} else {
+			done, err = t.write(ctx, batch, system, c.by)
 		}
-		if done, err = t.write(ctx, batch, system, c.by); !indexesChanged(err) || attempt == attempts {
+		if !indexesChanged(err) || attempt == attempts {
 			return done, err
 		}
 	}
@@ -275,18 +276,20 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 		return store.Point{}, false, invalid("branch %q has no past to stand on", t.branch.Name)
 	}
 	id := s.catalogue.NextID()
-	for i := range changes {
-		if changes[i].branch == 0 {
-			changes[i].branch = id
-		}
-	}
 	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
 	moved := moveTo(batch, t.branch, id, front.Fork(id))
 	moved.Expect = append(moved.Expect, t.branch.Alive())
 	s.writing.RLock() // the indexes must not change meanwhile
 	defer s.writing.RUnlock()
-	_, at, err = s.addBranchAs(ctx, id, r, moved, c.by)
-	return at, false, err
+	if _, at, err = s.addBranchAs(ctx, id, r, moved, c.by); err != nil {
+		return at, false, err
+	}
+	for i := range changes {
+		if changes[i].branch == 0 {
+			changes[i].branch = id
+		}
+	}
+	return at, false, nil
 }
 
 // moveTo returns a batch with its writes to one branch moved to another.
