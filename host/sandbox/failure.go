@@ -70,11 +70,14 @@ func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
+// littleMemory stands for a peak memory of a compiler that is hidden by the larger one of the process that started it.
+const littleMemory = -1
+
 // ending describes how a compiler exited.
 type ending struct {
 	exit   *exec.ExitError
 	said   string // on standard error
-	used   int64  // peak memory, in bytes; 0: unknown
+	used   int64  // peak memory, in bytes; 0: unknown; or littleMemory
 	limit  int64  // of memory, in bytes
 	signal syscall.Signal
 }
@@ -155,7 +158,11 @@ func (e ending) outOfMemory() error {
 	if e.used == 0 || e.used >= e.limit/4 {
 		return e.tooMuchMemory()
 	}
-	return &CompileError{What: fmt.Sprintf("the system gave the compiler no more memory after %d bytes, of %d that it may use (%s)", e.used, e.limit, abi.LimitCompileBytes),
+	what := "the system gave the compiler no more memory"
+	if e.used != littleMemory {
+		what += fmt.Sprintf(" after %d bytes, of %d that it may use (%s)", e.used, e.limit, abi.LimitCompileBytes)
+	}
+	return &CompileError{What: what,
 		Do: doMemory + " (see ulimit -v and the limits of its container)", Retryable: true}
 }
 
