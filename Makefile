@@ -7,7 +7,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 # Packages whose goroutines share memory: the others run alike with the race detector and without it.
-RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner rest sandbox schema \
+RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner sandbox schema \
              search search/embed search/near search/semantic search/vector store/bolt tool tool/operation usage) ./host ./cmd/...
 # Tests wait for processes, disks and timers, so that more of them than processors run at once. make check vets.
 RUN       := -vet=off -p 4 -parallel 4

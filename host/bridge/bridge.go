@@ -273,8 +273,25 @@ func (b *bridge) revive(ctx context.Context) {
 	}
 }
 
-// connect makes a connection and restores the session on it; the caller holds send.
-func (b *bridge) connect(ctx context.Context) error {
+// introductions bounds the connections made in a row, each of which ends while the client is introduced.
+const introductions = 3
+
+// connect makes a connection and restores the session on it; the caller holds send. It tries again if the owner ends meanwhile.
+func (b *bridge) connect(ctx context.Context) (err error) {
+	for range introductions {
+		if err = b.connectOnce(ctx); !errors.As(err, new(brokenOff)) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// brokenOff means that a connection ended while the client was introduced on it.
+type brokenOff struct{ error }
+
+func (e brokenOff) Unwrap() error { return e.error }
+
+func (b *bridge) connectOnce(ctx context.Context) error {
 	initialize, initialized, place := b.pending.session()
 	conn, err := b.Dial(ctx, place)
 	if err != nil {
@@ -298,12 +315,12 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 	defer timer.Stop()
 	id := "alcove-bridge-" + b.NewID()
 	if _, err := conn.Write(append(withID(initialize, id), '\n')); err != nil {
-		return err
+		return brokenOff{err}
 	}
 	for {
 		line, err := in.NextWhole(ctx)
 		if err != nil {
-			return err
+			return brokenOff{err}
 		}
 		m, fault := jsonrpc.Parse(line)
 		if fault != nil || !m.IsAnswer() || jsonrpc.Text(m.RawID()) != id {
@@ -312,10 +329,13 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 		if m.Failed() {
 			return fmt.Errorf("it answered %s", bytes.TrimSpace(line))
 		}
-		if len(initialized) > 0 {
-			_, err = conn.Write(append(initialized, '\n'))
+		if len(initialized) == 0 {
+			return nil
 		}
-		return err
+		if _, err = conn.Write(append(initialized, '\n')); err != nil {
+			return brokenOff{err}
+		}
+		return nil
 	}
 }
 

@@ -181,6 +181,29 @@ func TestANewOwnerIsToldWhoTheClientIsAndTheClientHearsNothingOfIt(t *testing.T)
 	}
 }
 
+func TestAnOwnerThatDiesWhileItIsToldWhoTheClientIsIsReplaced(t *testing.T) {
+	for name, dying := range map[string]owner{"at once": dies("initialize"), "a little later": dies("notifications/initialized")} {
+		c := start(t, dies("tools/call"), dying, ok)
+		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"t"}}}`)
+		c.expect(`"id":0`)
+		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`)
+		c.expect(`"id":1,"result"`)
+		if err := c.end(); err != nil || len(c.dials) != 3 {
+			t.Errorf("%s: the bridge ended with %v after %d dials", name, err, len(c.dials))
+		}
+	}
+}
+
+func TestOwnersThatAllDieWhenTheyAreToldWhoTheClientIsAreGivenUp(t *testing.T) {
+	c := start(t, dies("tools/call"), dies("initialize"))
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"t"}}}`)
+	c.expect(`"id":0`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`)
+	c.expect(`introduce the client`)
+	c.end()
+}
+
 // afterMove gives the places dialled when a session began, moved as the owner answers, and lost its owner.
 func afterMove(t *testing.T, initialize bool, answered string) string {
 	return afterCall(t, initialize, `{"name":"memory_branch","arguments":{"action":"switch","name":"idea"}}`, answered)
