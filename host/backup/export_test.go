@@ -18,5 +18,7 @@ func Parse(content []byte, size int, run func([]byte) error, blob func(string, [
 	return p.part(), nil
 }
 
-// RemoveSlowly removes a file bit by bit.
-func RemoveSlowly(path string) error { return removeSlowly(path) }
+// ShrinkAndRemove removes a file step by step; truncate makes each step.
+func ShrinkAndRemove(path string, truncate func(path string, size int64) error) error {
+	return shrinkAndRemove(path, truncate)
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,21 +93,26 @@ func TestFilesThatInterruptedBackupsLeftAreRemovedWhenTheyAreOld(t *testing.T) {
 	}
 }
 
-func TestALargeFileIsRemovedBitByBit(t *testing.T) {
+func TestALargeFileIsRemovedStepByStep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large")
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 30<<20)); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- backup.RemoveSlowly(path) }()
-	sizes := map[int64]bool{}
-	for info, err := os.Stat(path); err == nil; info, err = os.Stat(path) {
-		sizes[info.Size()] = true
+	var sizes []int64
+	truncate := func(path string, size int64) error {
+		sizes = append(sizes, size>>20)
+		return os.Truncate(path, size)
 	}
-	if err := <-done; err != nil || len(sizes) < 3 {
-		t.Errorf("it was seen with %d sizes (%v)", len(sizes), err)
+	if err := backup.ShrinkAndRemove(path, truncate); err != nil {
+		t.Fatal(err)
 	}
-	if err := backup.RemoveSlowly(path); err != nil {
-		t.Errorf("what is gone: %v", err)
+	if want := []int64{22, 14, 6}; !slices.Equal(sizes, want) {
+		t.Errorf("sizes of %v MB before the removal, want %v", sizes, want)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after the removal: %v", err)
+	}
+	if err := backup.ShrinkAndRemove(path, truncate); err != nil {
+		t.Errorf("removing what is absent: %v", err)
 	}
 }

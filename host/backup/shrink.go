@@ -13,8 +13,10 @@ const (
 	shrinkPause = 2 * time.Millisecond
 )
 
-// removeSlowly removes an unneeded file.
-func removeSlowly(path string) error {
+// removeSlowly removes an unneeded file, or nothing where there is none.
+func removeSlowly(path string) error { return shrinkAndRemove(path, os.Truncate) }
+
+func shrinkAndRemove(path string, truncate func(path string, size int64) error) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -23,7 +25,7 @@ func removeSlowly(path string) error {
 		return err
 	}
 	for size := info.Size() - shrinkStep; size > 0; size -= shrinkStep {
-		if err := os.Truncate(path, size); err != nil {
+		if err := truncate(path, size); err != nil {
 			break // removing it may still work
 		}
 		time.Sleep(shrinkPause)
