@@ -23,6 +23,7 @@ POWER     ?= 3000
 FLIP      ?= 47
 DAMAGE    ?= 6000
 LEAK      ?= 100000
+TENANTS   ?= 20000
 FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
@@ -110,6 +111,7 @@ stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_SOAK=$(SOAK) $(LONG) -v -run 'TestSoak' ./host
 	ALCOVE_POWER_ROUNDS=$(POWER) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/backup
 	ALCOVE_FLIP_STEP=$(FLIP) ALCOVE_DAMAGE_ROUNDS=$(DAMAGE) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt
+	ALCOVE_TENANTS=$(TENANTS) $(LONG) -tags guests -run 'NothingOfAnotherKey' ./host
 	ALCOVE_LEAK=$(LEAK) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	@$(MAKE) --no-print-directory fuzz
 
