@@ -24,8 +24,8 @@ const (
 
 // The rights to namespaces. The others are those of package memory.
 const (
-	Read  memory.Right = "read"
-	Write memory.Right = "write"
+	Read  = memory.ToRead
+	Write = memory.ToWrite
 )
 
 // Grant is what a key stands for.
