@@ -89,10 +89,11 @@ func rules() []rule {
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/jsontext", "host/family/hooks", "host/family/config"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/family/hooks", own: []string{"abi", "host/family/jobs", "host/family/ops", "host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/config", own: []string{"abi", "host/memory", "host/schema"}, never: append(outside, "os")},
 		{pkg: "host/tokens", never: append(outside, "os")},

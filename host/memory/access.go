@@ -20,7 +20,7 @@ type Access struct {
 // As returns the space for a caller. The rights records of namespaces narrow the rights of the holder of a key.
 func (s *Space) As(c Caller) *Access {
 	if !c.IsOwner() {
-		c.Rights = c.Rights.narrowedBy(&s.scopes, c.principal())
+		c.Rights = c.Rights.narrowedBy(&s.scopes, c.AsMember())
 	}
 	return &Access{space: s, caller: c}
 }

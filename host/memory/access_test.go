@@ -551,7 +551,7 @@ var stageDeeds = []stageDeed{
 		})
 	}},
 	{"Scopes", func(_ context.Context, t *Stage, say func(any, error)) {
-		l, next := t.Scopes(ScopeQuery{Archived: true})
+		l, next := t.Scopes(ScopeQuery{Archived: WithArchived})
 		say([]any{l, next}, nil)
 	}},
 	{"PutScope", func(ctx context.Context, t *Stage, say func(any, error)) {

@@ -33,8 +33,8 @@ func (c Caller) author() string {
 	return c.Agent
 }
 
-// principal returns the agent whose memberships of scopes the caller has.
-func (c Caller) principal() string { return cmp.Or(c.Principal, c.Agent) }
+// AsMember returns the agent whose memberships of scopes the caller has.
+func (c Caller) AsMember() string { return cmp.Or(c.Principal, c.Agent) }
 
 // IsOwner reports whether the caller presented no key, and so has the rights of the data directory's owner.
 func (c Caller) IsOwner() bool { return c.Key == "" }
@@ -62,6 +62,16 @@ const (
 
 // familyRights is the prefix of rights to families.
 const familyRights = "family:"
+
+// IsRight reports whether there is such a right.
+func IsRight(right Right) bool {
+	switch right {
+	case ToRead, ToWrite, ToBranch, ToConfigure, ToAdministerScopes, ToAdministerSites, ToActAs:
+		return true
+	}
+	name, isFamily := strings.CutPrefix(string(right), familyRights)
+	return isFamily && name != ""
+}
 
 // ToUse returns the right to use a family's tools; AllFamilies means those of all families.
 func ToUse(family string) Right { return Right(familyRights + family) }

@@ -121,17 +121,25 @@ func (t *Stage) scope(ctx context.Context, namespace string) (r *scope.Record, v
 type ScopeQuery struct {
 	Prefix   string // of their namespaces
 	After    string // begins after this namespace
-	Archived bool   // includes archived ones
+	Archived ArchivedScopes
 	Limit    int
+	Only     func(namespace string) bool // nil: all
 }
+
+// ArchivedScopes says whether a listing has archived scopes.
+type ArchivedScopes int
+
+const (
+	WithoutArchived ArchivedScopes = iota
+	WithArchived
+)
 
 // Scopes lists the rights records of the namespaces that the caller may read, in their order, without staged changes. next is the
 // After of the next page; empty: the last one.
 func (t *Stage) Scopes(q ScopeQuery) (list []*scope.Record, next string) {
 	limit := t.space.page(q.Limit)
 	for _, r := range t.space.scopes.List() {
-		if r.Namespace <= q.After || !strings.HasPrefix(r.Namespace, q.Prefix) || r.Deleted || r.Archived && !q.Archived ||
-			!t.access.caller.Rights.MayRead(r.Namespace) {
+		if r.Namespace <= q.After || !q.shows(r) || !t.access.caller.Rights.MayRead(r.Namespace) {
 			continue
 		}
 		if len(list) == limit {
@@ -142,13 +150,16 @@ func (t *Stage) Scopes(q ScopeQuery) (list []*scope.Record, next string) {
 	return list, ""
 }
 
-// PutScope stages a change of the rights record of a namespace, which it creates if there is none. mustCreate refuses to change one
-// that is there.
+func (q ScopeQuery) shows(r *scope.Record) bool {
+	return !r.Deleted && (!r.Archived || q.Archived == WithArchived) && strings.HasPrefix(r.Namespace, q.Prefix) && (q.Only == nil || q.Only(r.Namespace))
+}
+
+// PutScope stages a change of the rights record of a namespace, or creates one.
 //
 // The owner may do so, and so may the record's creator and callers with the right ToAdministerScopes that may read the namespace. None
 // of them grants a right to write that it lacks.
 func (t *Stage) PutScope(ctx context.Context, namespace string, c scope.Change, only ScopeChange) (r scope.Record, created bool, err error) {
-	if r, created, err = t.scopeToChange(ctx, namespace); err != nil {
+	if r, created, err = t.scopeToChange(ctx, namespace, only); err != nil {
 		return r, false, err
 	}
 	if !created && only == CreateScope {
@@ -170,6 +181,7 @@ type ScopeChange int
 const (
 	CreateOrChangeScope ScopeChange = iota
 	CreateScope
+	ChangeScope
 )
 
 // DeletionOf says whether DeleteScope looks for memories.
@@ -183,10 +195,7 @@ const (
 // DeleteScope stages the deletion of a rights record. What the namespace held stays closed to the holders of keys; its creator may
 // make the scope again.
 func (t *Stage) DeleteScope(ctx context.Context, namespace string, of DeletionOf) error {
-	r, created, err := t.scopeToChange(ctx, namespace)
-	if err == nil && created {
-		err = NoScope(namespace)
-	}
+	r, _, err := t.scopeToChange(ctx, namespace, ChangeScope)
 	if err != nil {
 		return err
 	}
@@ -205,7 +214,7 @@ func NoScope(namespace string) error {
 
 // scopeToChange returns the rights record of a namespace, or a new one, if the caller may change, or create it. Namespaces that it may
 // not read have none.
-func (t *Stage) scopeToChange(ctx context.Context, namespace string) (r scope.Record, created bool, err error) {
+func (t *Stage) scopeToChange(ctx context.Context, namespace string, only ScopeChange) (r scope.Record, created bool, err error) {
 	caller := t.access.caller
 	if err := t.space.limits.checkName("namespace", namespace); err != nil {
 		return r, false, err
@@ -217,11 +226,15 @@ func (t *Stage) scopeToChange(ctx context.Context, namespace string) (r scope.Re
 	if err != nil {
 		return r, false, err
 	}
-	if now == nil || now.Deleted || !caller.Rights.MayRead(namespace) {
+	absent := now == nil || now.Deleted || !caller.Rights.MayRead(namespace)
+	if absent && only == ChangeScope {
+		return r, false, NoScope(namespace)
+	}
+	if absent {
 		r, err := t.newScope(ctx, namespace, now)
 		return r, true, err
 	}
-	if !caller.IsOwner() && !caller.Rights.May(ToAdministerScopes) && caller.principal() != now.Creator {
+	if !caller.IsOwner() && !caller.Rights.May(ToAdministerScopes) && caller.AsMember() != now.Creator {
 		return r, false, &Error{Code: Denied, Message: fmt.Sprintf("scope %q is changed by its creator, and by callers with the right %s", namespace, ToAdministerScopes)}
 	}
 	return *now, false, nil
@@ -230,8 +243,8 @@ func (t *Stage) scopeToChange(ctx context.Context, namespace string) (r scope.Re
 // newScope returns the record of a new scope. was is what there is; nil: nothing.
 func (t *Stage) newScope(ctx context.Context, namespace string, was *scope.Record) (r scope.Record, err error) {
 	caller := t.access.caller
-	r = scope.New(namespace, caller.principal(), t.now)
-	again := was != nil && was.Deleted && was.Creator == caller.principal() && caller.Rights.Ceiling().MayWrite(namespace)
+	r = scope.New(namespace, caller.AsMember(), t.now)
+	again := was != nil && was.Deleted && was.Creator == caller.AsMember() && caller.Rights.Ceiling().MayWrite(namespace)
 	if !again && !caller.Rights.MayWrite(namespace) {
 		return r, denied("write", namespace)
 	}
@@ -241,14 +254,14 @@ func (t *Stage) newScope(ctx context.Context, namespace string, was *scope.Recor
 	admin := caller.Rights.May(ToAdministerScopes)
 	reserved := scope.Owner(namespace)
 	switch {
-	case reserved != "" && reserved != caller.principal() && !admin:
+	case reserved != "" && reserved != caller.AsMember() && !admin:
 		return r, &Error{Code: Denied, Message: fmt.Sprintf("namespace %q is reserved for the agent %q", namespace, reserved)}
 	case reserved == "" && !again && !admin:
 		if err := t.unused(ctx, namespace); err != nil {
 			return r, err
 		}
 	}
-	return r, t.roomForScope(caller.principal())
+	return r, t.roomForScope(caller.AsMember())
 }
 
 // unused returns an error if a namespace holds something on the stage's branch, from which a new scope would exclude others.
@@ -276,7 +289,7 @@ func (t *Stage) roomForScope(creator string) error {
 // mayGrantWriting reports whether the caller has the right to write that others would get.
 func (t *Stage) mayGrantWriting(was *scope.Record) bool {
 	caller := t.access.caller
-	return caller.IsOwner() || caller.Rights.Ceiling().MayWrite(was.Namespace) && was.Writer(caller.principal())
+	return caller.IsOwner() || caller.Rights.Ceiling().MayWrite(was.Namespace) && was.Writer(caller.AsMember())
 }
 
 func (t *Stage) keepScope(ctx context.Context, r scope.Record) error {

@@ -199,7 +199,16 @@ func TestADeletedScopeStaysClosed(t *testing.T) {
 	if err := w.deleteScope(ann, "crew", EmptyScope); codeOf(err) != Conflict {
 		t.Errorf("with memories: %v", err)
 	}
-	if err := w.deleteScope(holder("zoe"), "crew", AnyScope); codeOf(err) != Denied {
+	for _, namespace := range []string{"crew", "nothing"} { // alike
+		if err := w.deleteScope(holder("zoe"), namespace, AnyScope); codeOf(err) != NotFound {
+			t.Errorf("by a stranger, %s: %v", namespace, err)
+		}
+	}
+	if err := w.deleteScope(bob, "crew", AnyScope); err != nil {
+		t.Errorf("by an administrator: %v", err)
+	}
+	w.must(nil, w.putScope(ann, "crew", scope.Change{Add: []string{"bob"}}))
+	if err := w.deleteScope(holder("zoe"), "crew", AnyScope); codeOf(err) != NotFound {
 		t.Errorf("by a stranger: %v", err)
 	}
 	w.must(nil, w.deleteScope(ann, "crew", AnyScope))
