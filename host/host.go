@@ -26,6 +26,7 @@ import (
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
@@ -69,9 +70,10 @@ type Host struct {
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
 	parts
-	mcp     *mcp.Server
-	rest    *rest.Server
-	metrics *metrics.Metrics
+	mcp      *mcp.Server
+	rest     *rest.Server
+	metrics  *metrics.Metrics
+	sessions *sessions.Sessions
 
 	closing sync.Once
 	closed  error
@@ -114,7 +116,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
 		return err
 	}
-	if h.parts, err = assemble(ctx, h.options, assembly{readOnly: h.readOnly, checkKey: h.keys.Check}, &h.closers); err != nil {
+	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
+	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}
 	if err := h.readToken(); err != nil {
@@ -126,7 +130,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
-		Identify: h.identify,
+		Identify: h.identify, Sessions: h.sessions,
 	})
 	h.rest = rest.New(rest.Options{
 		Dispatcher: dispatcher, Client: h.clientOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
@@ -264,7 +268,7 @@ const agentHeader = "Alcove-Agent"
 // clientOf returns who sent a request that admitBearer admitted. An agent's name is the key's, if there is one.
 func (h *Host) clientOf(r *http.Request) rest.Client {
 	session := mcp.SessionOf(r.Context())
-	who := memory.Caller{Agent: cmp.Or(session.Agent, mcp.AgentName(r.Header.Get(agentHeader))), Key: session.Key, Rights: session.Rights}
+	who := memory.Caller{Agent: cmp.Or(session.Agent, mcp.AgentName(r.Header.Get(agentHeader))), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
 	if h.options.ReadOnly || h.readOnly {
 		who.Rights = who.Rights.ReadOnly()
 	}

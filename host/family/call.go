@@ -38,6 +38,8 @@ type Result struct {
 	Version  uint64   // of the commit with its writes; 0: it wrote nothing
 	Proposal string   // the branch with its proposed changes; empty: none
 	Notes    []string // further information for the caller
+
+	replayed bool // the request was carried out before
 }
 
 // attempts limits how often a call is made when its commit conflicts.
@@ -174,8 +176,12 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
-	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
+	commit.KeepAnswer = memory.EffectsOf(ctx).Noted()
+	commit.Answer = w.Keepable(output)
 	result, err := w.commit(ctx, space, commit)
+	if err == nil && commit.Answer == nil && !result.replayed {
+		result.Output = output
+	}
 	return result, orOvertaken(ctx, t, err)
 }
 
@@ -295,7 +301,7 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 	}
 	if done.Replayed {
 		answer, _, err := space.Answered(ctx, c)
-		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
+		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}, replayed: true}, err
 	}
 	result.Version = done.Version
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook

@@ -50,6 +50,7 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 		return fmt.Errorf("serve a client: %w", err)
 	}
 	defer s.protocol.UnregisterSession(context.WithoutCancel(ctx), c.client.id)
+	defer s.options.Sessions.End(c.client.id)
 	s.watchers.join(&watcher{session: session, state: c.client.state, tell: c.listChanged})
 	defer s.watchers.leave(c.client.state)
 	return c.serve(WithSession(s.protocol.WithContext(ctx, c.client), session))

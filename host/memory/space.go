@@ -18,6 +18,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -104,6 +105,7 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 	usage     *usage
+	scopes    scope.Table
 	indexes   indexes
 
 	branching sync.Mutex    // held while the set of branches changes
@@ -134,6 +136,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.ensureBranches(ctx); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
+	if err := s.loadScopes(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.indexes.load(ctx, s); err != nil {
