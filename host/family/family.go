@@ -56,6 +56,7 @@ type Options struct {
 	Outside  ops.Outside           // nil: no external access
 	Embedder ops.Embedder          // nil: none
 	Usage    ops.Usage             // nil: calls of tools are not counted
+	Recalls  ops.Recalls           // nil: those of Space
 	CheckKey func(id string) error // returns why an API key does not hold, by which a job was queued; nil: all hold
 	Clock    func() time.Time
 	Rand     func() string // a unique name; nil: random
@@ -135,7 +136,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, shown: map[string]string{}}
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Manifest: f.manifestOf, Families: f.names, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()

@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/tokens"
 	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
@@ -87,6 +88,12 @@ type Jobs interface {
 	Cancel(ctx context.Context, id string) (cancelled bool, err error)
 }
 
+// Recalls keeps what recalls by query found.
+type Recalls interface {
+	// Get returns a recall, or nil if there is none that the caller may read.
+	Get(ctx context.Context, who memory.Caller, id string) (*recalls.Recall, error)
+}
+
 // Host is what the operations of every call use beside its stage.
 type Host struct {
 	Space     *memory.Space
@@ -94,6 +101,7 @@ type Host struct {
 	Outside   Outside                             // nil: no external access
 	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
+	Recalls   Recalls                             // nil: those of Space
 	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
 	Families  func() []string                     // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
@@ -108,6 +116,9 @@ type Host struct {
 
 // NewHost returns a host with all operations.
 func NewHost(h Host) *Host {
+	if h.Recalls == nil {
+		h.Recalls = recalls.New(recalls.Options{Space: h.Space})
+	}
 	h.table, h.rebuilds, h.tokenizer = operations(), &rebuilding{}, sync.OnceValues(tokens.Load)
 	return &h
 }
@@ -289,6 +300,8 @@ func operations() map[abi.Op]operation {
 		abi.OpMemoryPatch:   decoded(memoryPatch),
 		abi.OpMemoryDelete:  decoded(memoryDelete),
 		abi.OpMemoryTouch:   decoded(memoryTouch),
+
+		abi.OpRecallGet: decoded(recallGet),
 
 		abi.OpRecordGet:     decoded(recordGet),
 		abi.OpRecordPut:     decoded(recordPut),
