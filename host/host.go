@@ -126,10 +126,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
-		Identify: h.identify,
+		Identify: h.identify, Limits: h.keys,
 	})
 	h.rest = rest.New(rest.Options{
-		Dispatcher: dispatcher, Client: h.clientOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+		Dispatcher: dispatcher, Client: h.clientOf, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
 	})
 	return nil
 }
@@ -142,7 +142,7 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Called: func(c tool.Done) {
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
 		if h.usage != nil {
 			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)

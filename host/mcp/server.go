@@ -37,8 +37,9 @@ type Options struct {
 	ReadOnly bool             // no client may write
 	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
 	Identify   func(key string) (Identity, error)
-	MaxMessage int64 // bytes of one message; 0: 16 MiB
-	MaxInput   int64 // bytes of large messages being read or served, over all clients; 0: 128 MiB
+	Limits     Limits // of clients with a key; nil: only those of all clients
+	MaxMessage int64  // bytes of one message; 0: 16 MiB
+	MaxInput   int64  // bytes of large messages being read or served, over all clients; 0: 128 MiB
 }
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
