@@ -24,6 +24,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/metrics"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/requestlog"
 	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
@@ -54,6 +55,8 @@ type Options struct {
 	// neighbour=0.5,speaker=0.2,date=1. Empty: as measurements suggest.
 	BM25          string
 	Conversations string
+	// LogRequests keeps calls of tools in the request log, in the data directory.
+	LogRequests bool
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config
 	// Driver opens the store in the data directory; nil: the default one.
@@ -69,9 +72,10 @@ type Host struct {
 	dir      *os.File // the data directory, open so that no other gets its inode
 	readOnly bool     // the directory cannot be written
 	parts
-	mcp     *mcp.Server
-	rest    *rest.Server
-	metrics *metrics.Metrics
+	requests *requestlog.Log // nil: none
+	mcp      *mcp.Server
+	rest     *rest.Server
+	metrics  *metrics.Metrics
 
 	closing sync.Once
 	closed  error
@@ -114,7 +118,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
 		return err
 	}
-	if h.parts, err = assemble(ctx, h.options, assembly{readOnly: h.readOnly, checkKey: h.keys.Check}, &h.closers); err != nil {
+	if err := h.openRequests(ctx); err != nil {
+		return err
+	}
+	if h.parts, err = assemble(ctx, h.options, assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests}, &h.closers); err != nil {
 		return err
 	}
 	if err := h.readToken(); err != nil {
@@ -144,6 +151,7 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
 	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
+		h.logRequest(c)
 		if h.usage != nil {
 			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
 		}

@@ -116,6 +116,7 @@ func printings(s scene) []printing {
 		{args: []string{"import", export}}, print("verify"), print("compact"), print("flush"), print("durability"),
 		shows("retention", "set", steering), shows("retention", "set", "90d", "--namespace", steering), print("retention"), print("retention", "show"), print("retention", "run"),
 		{args: with(other, "repair"), once: true}, shows("repair"), print("purge", steering), {args: []string{"purge", steering, "--yes"}, once: true}, print("purge", "none"+steering, "--yes"), shows("purge", "--version", steering, "--yes"),
+		print("replay"), shows("replay", "none"+steeringName), shows("replay", "--since", steering), print("replay", "--since", "1h"),
 		print("forget", "none"+steering), {args: []string{"forget", "object", "lines"}},
 
 		{args: []string{"mcp"}, in: rpc(1, "memory_status", "{}"), data: true}, {args: []string{"mcp", "--namespace", steering}, in: rpc(1, "memory_status", "{}"), data: true},

@@ -28,6 +28,15 @@ type Request struct {
 	Admission         Admission
 }
 
+// at returns where a call is made that names no place.
+func (r Request) at() memory.Location {
+	branch, namespace := memory.Default, memory.Default
+	if r.Session != nil {
+		branch, namespace = r.Session.At()
+	}
+	return memory.Location{Branch: cmp.Or(r.Branch, branch), Namespace: cmp.Or(r.Namespace, namespace)}
+}
+
 // Admission says how a call counts against the limits of the caller's key.
 type Admission int
 

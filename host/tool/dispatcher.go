@@ -36,6 +36,8 @@ type Limits interface {
 type Done struct {
 	Tool    *Tool
 	Request Request
+	At      memory.Location // where it was made, unless its arguments say otherwise
+	Answer  Answer          // if Err is nil
 	Err     error
 	Took    time.Duration
 }
@@ -75,10 +77,10 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	defer end()
-	begun := d.options.Clock()
+	begun, at := d.options.Clock(), r.at()
 	a, err := d.within(ctx, t, r)
 	if d.options.Called != nil && r.Stage == nil {
-		d.options.Called(Done{t, r, err, d.options.Clock().Sub(begun)})
+		d.options.Called(Done{t, r, at, a, err, d.options.Clock().Sub(begun)})
 	}
 	if err == nil {
 		return a, nil
