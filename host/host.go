@@ -24,6 +24,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/metrics"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/requestlog"
 	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sessions"
@@ -55,6 +56,8 @@ type Options struct {
 	// neighbour=0.5,speaker=0.2,date=1. Empty: as measurements suggest.
 	BM25          string
 	Conversations string
+	// LogRequests keeps calls of tools in the request log, in the data directory.
+	LogRequests bool
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config
 	// Driver opens the store in the data directory; nil: the default one.
@@ -74,6 +77,7 @@ type Host struct {
 	rest     *rest.Server
 	metrics  *metrics.Metrics
 	sessions *sessions.Sessions
+	requests *requestlog.Log // nil: none
 
 	closing sync.Once
 	closed  error
@@ -117,7 +121,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
-	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
+	if err := h.openRequests(ctx); err != nil {
+		return err
+	}
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}
@@ -130,10 +137,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
-		Identify: h.identify, Sessions: h.sessions,
+		Identify: h.identify, Limits: h.keys, Sessions: h.sessions,
 	})
 	h.rest = rest.New(rest.Options{
-		Dispatcher: dispatcher, Client: h.clientOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+		Dispatcher: dispatcher, Client: h.clientOf, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
 	})
 	return nil
 }
@@ -146,8 +153,9 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Called: func(c tool.Done) {
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
+		h.logRequest(c)
 		if h.usage != nil {
 			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
 		}

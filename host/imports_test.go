@@ -79,7 +79,7 @@ func rules() []rule {
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
-		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "host/tool/core", own: []string{"host/memory", "host/recalls", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
 		{pkg: "host/metrics", own: []string{"host/tool"}, others: []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}, never: []string{"os", "os/exec"}},
@@ -89,7 +89,9 @@ func rules() []rule {
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
+		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
@@ -127,8 +129,8 @@ func rules() []rule {
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/service", "host/settings", "sdk/go/gen", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "sdk/go/gen", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }

@@ -35,6 +35,7 @@ type Grant struct {
 	Namespaces []string       `json:"namespaces"`
 	Rights     []memory.Right `json:"rights"`
 	Expires    time.Time      `json:"expires,omitzero"` // zero: never
+	Limits     Limits         `json:"limits,omitzero"`
 }
 
 // Key is an issued key, without its secret.
@@ -132,6 +133,9 @@ func (g Grant) normal(now time.Time) (Grant, error) {
 	}
 	if !g.Expires.IsZero() && !g.Expires.After(now) {
 		return g, fmt.Errorf("the key would have expired at %s: name a later instant", g.Expires.UTC().Format(time.RFC3339))
+	}
+	if err := g.Limits.check(); err != nil {
+		return g, err
 	}
 	g.Namespaces, g.Rights, g.Expires = namespace.Set(g.Namespaces), slices.Clone(g.Rights), g.Expires.UTC()
 	slices.Sort(g.Rights)
