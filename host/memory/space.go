@@ -105,6 +105,7 @@ type Space struct {
 	chores    *chores
 	usage     *usage
 	indexes   indexes
+	tails     feedTails
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
