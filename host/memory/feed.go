@@ -39,6 +39,12 @@ type Notice struct {
 	Family    string          // its sender; empty: not a family's notice, or an old one
 }
 
+// Sequence returns the number in the log of the event that a notice of kind EventLogged is about.
+func (n Notice) Sequence() uint64 {
+	sequence, _ := store.ParseSequence(n.Key) // the log has no other keys
+	return sequence
+}
+
 // Feed is a page of notices.
 type Feed struct {
 	Notices   []Notice
