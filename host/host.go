@@ -29,6 +29,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/stream"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
 )
@@ -78,6 +79,7 @@ type Host struct {
 	metrics  *metrics.Metrics
 	sessions *sessions.Sessions
 	requests *requestlog.Log // nil: none
+	streams  *stream.Server
 
 	closing sync.Once
 	closed  error
@@ -141,6 +143,11 @@ func (h *Host) open(ctx context.Context) (err error) {
 	})
 	h.rest = rest.New(rest.Options{
 		Dispatcher: dispatcher, Client: h.clientOf, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+	})
+	h.streams = stream.New(stream.Options{
+		Space: h.space, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
+		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) },
+		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())},
 	})
 	return nil
 }
@@ -268,6 +275,11 @@ func (h *Host) routes() map[string]http.Handler {
 		h.metrics.Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })
 	})
 	return routes
+}
+
+// lasting are the routes whose requests become connections of their own.
+func (h *Host) lasting() map[string]http.Handler {
+	return map[string]http.Handler{"/stream": h.streams}
 }
 
 // agentHeader names the agent of an HTTP client.

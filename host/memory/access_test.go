@@ -213,6 +213,10 @@ var deeds = []deed{
 	{"HasAgent", func(_ context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) { say(nil, a.HasAgent("ann", ToWrite, ns)) })
 	}},
+	{"FeedEnd", func(ctx context.Context, a *Access, say func(any, error)) {
+		_, err := a.FeedEnd(ctx, "draft") // a version, which is everybody's
+		say(nil, err)
+	}},
 	{"VersionAt", func(ctx context.Context, a *Access, say func(any, error)) {
 		v, _, err := a.VersionAt(ctx, "draft", AsOf{Version: 8})
 		say(v, err)

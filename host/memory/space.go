@@ -111,6 +111,7 @@ type Space struct {
 	usage     *usage
 	scopes    scope.Table
 	indexes   indexes
+	tails     feedTails
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges

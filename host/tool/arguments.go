@@ -65,6 +65,14 @@ func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
 	return a, nil
 }
 
+// Members splits a JSON object into its members, and refuses repeated ones and deep nesting.
+func Members(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if depth := jsontext.Depth(raw); depth > maxNesting {
+		return nil, fmt.Errorf("it is nested %d deep: at most %d are allowed", depth, maxNesting)
+	}
+	return membersOf(raw)
+}
+
 // membersOf splits an object into its members. It must not be nested deeper than encoding/json can follow.
 func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
