@@ -31,7 +31,7 @@ func (b *Backlog) Add(bytes int) {
 
 // Wait blocks until the backlog is within its limit. One caller at a time may wait.
 func (b *Backlog) Wait(ctx context.Context) {
-	for !b.within() {
+	for !b.Within() {
 		select {
 		case <-b.less:
 		case <-ctx.Done():
@@ -40,7 +40,8 @@ func (b *Backlog) Wait(ctx context.Context) {
 	}
 }
 
-func (b *Backlog) within() bool {
+// Within reports whether the backlog is within its limit.
+func (b *Backlog) Within() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes <= b.limit
