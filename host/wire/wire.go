@@ -64,16 +64,19 @@ func New(o Options) *Server {
 func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client Client) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	account := s.options.Input.Account()
-	defer account.Close()
+	c := s.newConn(r, w, client, cancel)
+	defer c.lines.Account.Close()
+	return c.serve(ctx)
+}
+
+func (s *Server) newConn(r io.Reader, w io.Writer, client Client, fail context.CancelCauseFunc) *conn {
 	c := &conn{
-		server: s, client: client, fail: cancel, lines: jsonrpc.NewLines(r, s.options.MaxLine),
-		out:   &output{w: w, unread: jsonrpc.NewBacklog(maxUnread)},
+		server: s, client: client, lines: jsonrpc.NewLines(r, s.options.MaxLine),
+		out:   &output{w: w, fail: fail, unread: jsonrpc.NewBacklog(maxUnread)},
 		slots: make(chan struct{}, maxInFlight),
 	}
-	c.out.fail = cancel
-	c.lines.Account, c.lines.Within = account, lineWithin
-	return c.serve(ctx)
+	c.lines.Account, c.lines.Within = s.options.Input.Account(), lineWithin
+	return c
 }
 
 // conn is the connection of one client.
@@ -82,7 +85,6 @@ type conn struct {
 	client Client
 	lines  *jsonrpc.Lines
 	out    *output
-	fail   context.CancelCauseFunc // ends the connection
 
 	slots   chan struct{} // semaphore of running operations
 	serving sync.WaitGroup
@@ -247,7 +249,7 @@ func failure(id []byte, f tool.Failure) []byte {
 // output writes lines in the order in which they come. Those that come while others are written are written together.
 type output struct {
 	w      io.Writer
-	fail   context.CancelCauseFunc
+	fail   context.CancelCauseFunc // ends the connection
 	unread *jsonrpc.Backlog
 
 	mu      sync.Mutex
