@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
@@ -44,7 +45,10 @@ type Client struct {
 }
 
 // Server serves a dispatcher's tools to any number of connections. It is safe for concurrent use.
-type Server struct{ options Options }
+type Server struct {
+	options Options
+	stopped atomic.Bool
+}
 
 // New returns a server of a dispatcher's tools.
 func New(o Options) *Server {
@@ -55,8 +59,13 @@ func New(o Options) *Server {
 		o.Input = jsonrpc.NewBudget(defaultInput, 0)
 	}
 	o.MaxLine = cmp.Or(o.MaxLine, defaultLine)
-	return &Server{o}
+	return &Server{options: o}
 }
+
+// Stop lets no connection begin another operation. Each connection ends once its reader fails.
+func (s *Server) Stop() { s.stopped.Store(true) }
+
+var errStopped = errors.New("the server was stopped")
 
 // ServeConn serves a client until r ends and all its operations are answered. Operations run concurrently, so answers may be
 // out of order; each has the id of its request. If r fails, as it does when the server stops, a last line says that operations
@@ -110,6 +119,8 @@ func (c *conn) read(ctx context.Context) error {
 			c.refuse(skipped.ID, codeOf(skipped), skipped.Error())
 		case err != nil:
 			return err
+		case c.server.stopped.Load():
+			return errStopped
 		case !c.enter(ctx):
 			return context.Cause(ctx)
 		default:
