@@ -82,7 +82,7 @@ func (s *Server) newConn(r io.Reader, w io.Writer, client Client, fail context.C
 	c := &conn{
 		server: s, client: client, lines: jsonrpc.NewLines(r, s.options.MaxLine),
 		out:   &output{w: w, fail: fail, unread: jsonrpc.NewBacklog(maxUnread)},
-		slots: make(chan struct{}, maxInFlight),
+		slots: make(chan struct{}, maxInFlight), work: make(chan []byte),
 	}
 	c.lines.Account, c.lines.Within = s.options.Input.Account(), lineWithin
 	return c
@@ -96,11 +96,13 @@ type conn struct {
 	out    *output
 
 	slots   chan struct{} // semaphore of running operations
+	work    chan []byte   // operations for goroutines that wait for one; closed when there will be no more
 	serving sync.WaitGroup
 }
 
 func (c *conn) serve(ctx context.Context) error {
 	err := c.read(ctx)
+	close(c.work)
 	c.serving.Wait()
 	if errors.Is(err, io.EOF) {
 		return context.Cause(ctx)
@@ -124,11 +126,7 @@ func (c *conn) read(ctx context.Context) error {
 		case !c.enter(ctx):
 			return context.Cause(ctx)
 		default:
-			c.serving.Go(func() {
-				defer c.leave()
-				defer c.lines.Release(line)
-				c.operate(ctx, line)
-			})
+			c.run(ctx, line)
 		}
 	}
 }
@@ -159,6 +157,22 @@ func (c *conn) enter(ctx context.Context) bool {
 }
 
 func (c *conn) leave() { <-c.slots }
+
+// run runs an operation in a goroutine that waits for one, or in a new one: the stack of a new one would have to grow first.
+func (c *conn) run(ctx context.Context, line []byte) {
+	select {
+	case c.work <- line:
+		return
+	default:
+	}
+	c.serving.Go(func() {
+		for ok := true; ok; line, ok = <-c.work {
+			c.operate(ctx, line)
+			c.lines.Release(line)
+			c.leave()
+		}
+	})
+}
 
 // operate runs an operation and writes its answer.
 func (c *conn) operate(ctx context.Context, line []byte) {
