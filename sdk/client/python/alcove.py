@@ -361,7 +361,10 @@ class _WebConnection:
                 self._connection.sock.settimeout(timeout)
             self._connection.request("POST", self._path, body, self._options.headers())
             answer = self._connection.getresponse()
-            text = answer.read(self._options.max_answer + 1)
+            if (answer.length or 0) > self._options.max_answer:
+                raise self._options.too_long()
+            # Python 3.9 makes room for all that it is told to read.
+            text = answer.read() if answer.length is not None else answer.read(self._options.max_answer + 1)
         except socket.timeout:
             raise TimedOut(f"there was no answer within {timeout} s: whether the operation was done is not known", retryable=True) from None
         except (OSError, http.client.HTTPException) as e:
