@@ -32,6 +32,7 @@ import (
 	"github.com/alcove-memory/alcove/host/stream"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/wire"
 )
 
 // Options say what to open, and how.
@@ -80,6 +81,7 @@ type Host struct {
 	sessions *sessions.Sessions
 	requests *requestlog.Log // nil: none
 	streams  *stream.Server
+	wire     *wire.Server
 
 	closing sync.Once
 	closed  error
@@ -149,6 +151,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) },
 		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())},
 	})
+	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input()})
 	return nil
 }
 
@@ -262,8 +265,13 @@ func (h *Host) ready(ctx context.Context) error {
 }
 
 // session serves a client of the socket that admitHello admitted.
-func (h *Host) session(ctx context.Context, _ owner.Hello, r io.Reader, w io.Writer) error {
-	return h.mcp.ServeConn(ctx, r, w, mcp.SessionOf(ctx))
+func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
+	session := mcp.SessionOf(ctx)
+	if hello.Protocol != owner.Operations {
+		return h.mcp.ServeConn(ctx, r, w, session)
+	}
+	client := wire.Client{Caller: h.callerOf(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
+	return h.wire.ServeConn(ctx, r, w, client)
 }
 
 // routes are what HTTP clients reach who were admitted.
@@ -288,11 +296,16 @@ const agentHeader = "Alcove-Agent"
 // clientOf returns who sent a request that admitBearer admitted. An agent's name is the key's, if there is one.
 func (h *Host) clientOf(r *http.Request) rest.Client {
 	session := mcp.SessionOf(r.Context())
-	who := memory.Caller{Agent: cmp.Or(session.Agent, mcp.AgentName(r.Header.Get(agentHeader))), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
+	return rest.Client{Caller: h.callerOf(session, cmp.Or(session.Agent, r.Header.Get(agentHeader))), Namespace: session.Namespace}
+}
+
+// callerOf returns the author of a session's operations.
+func (h *Host) callerOf(session mcp.Session, agent string) memory.Caller {
+	who := memory.Caller{Agent: mcp.AgentName(agent), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
 	if h.options.ReadOnly || h.readOnly {
 		who.Rights = who.Rights.ReadOnly()
 	}
-	return rest.Client{Caller: who, Namespace: session.Namespace}
+	return who
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.

@@ -85,7 +85,9 @@ func rules() []rule {
 		{pkg: "host/metrics", own: []string{"host/tool"}, others: []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/rest", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/stream", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, others: []string{"github.com/coder/websocket"}, never: []string{"os", "os/exec"}},
-		{pkg: "host/mcp/clients"}, // tests only
+		{pkg: "host/wire", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "sdk/client", never: []string{"os/exec"}}, // the standard library only: programs of others import it
+		{pkg: "host/mcp/clients"},                       // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
