@@ -43,7 +43,7 @@ func rules() []rule {
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
-		{pkg: "guests/image", own: []string{"abi"}, never: append(outside, "os")},
+		{pkg: "guests/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/auto-tag/*", "guests/consolidation/*", "guests/ranking/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
