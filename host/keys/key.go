@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -95,10 +96,10 @@ func (k Key) Caller() memory.Caller {
 }
 
 // nameForm matches names of agents, namespaces and families.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]+$`) })
 
 func checkName(what, name string) error {
-	if len(name) > longestName || !nameForm.MatchString(name) {
+	if len(name) > longestName || !nameForm().MatchString(name) {
 		return fmt.Errorf("%s %.140q: a name has 1 to %d of the characters A-Z a-z 0-9 . _ / -", what, name, longestName)
 	}
 	return nil
