@@ -40,7 +40,7 @@ type Config struct {
 	PruneAgeDays        float64            `alcove:"min=0,default=90"`                                                                                                                                                                     // Memories that are older may be pruned
 	PruneMaxImportance  float64            `alcove:"min=0,max=1,default=0.3"`                                                                                                                                                              // The highest importance of what is pruned
 	PruneMaxAccessCount int64              `alcove:"min=0,default=3"`                                                                                                                                                                      // The highest count of accesses of what is pruned
-	Importance          map[string]float64 `alcove:"key=importance_weight_*,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`         // Importance of memories of type * that have none
+	Importance          map[string]float64 `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`         // Importance of memories of type * that have none
 	Decay               map[string]float64 `alcove:"key=decay_rate_*,above=0,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of a memory of type * after a day without use
 }
 
