@@ -4,10 +4,11 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func init() { alcove.Serve(tagging.Family(), consolidating.Family(), ranker.Family()) }
+func init() { alcove.Serve(tagging.Family(), consolidating.Family(), facts.Family(), ranker.Family()) }
 
 func main() {}
