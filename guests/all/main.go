@@ -5,9 +5,17 @@ import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
+	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func init() { alcove.Serve(tagging.Family(), consolidating.Family(), ranker.Family()) }
+func init() {
+	alcove.Serve(
+		tagging.Family(),
+		consolidating.Family(),
+		ranker.Family(),
+		attention.Family(),
+	)
+}
 
 func main() {}
