@@ -45,7 +45,7 @@ func rules() []rule {
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
-		{pkg: "guests/all", own: []string{"sdk/go", "guests/auto-tag/*", "guests/consolidation/*", "guests/ranking/*"}, never: append(outside, "os")},
+		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
@@ -53,6 +53,8 @@ func rules() []rule {
 		{pkg: "guests/consolidation", own: []string{"sdk/go", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "guests/consolidation/planted", never: outside}, // of tests
 		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},
+		{pkg: "guests/working-memory/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/working-memory/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
