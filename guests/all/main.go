@@ -4,6 +4,7 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -13,6 +14,7 @@ func init() {
 	alcove.Serve(
 		tagging.Family(),
 		consolidating.Family(),
+		network.Family(),
 		ranker.Family(),
 		attention.Family(),
 	)

@@ -36,8 +36,12 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return asError(err)
 	}
+	at, err := memory.ParseAsOf(p.AsOf, s.Now)
+	if err != nil {
+		return asError(err)
+	}
 	r, err := s.families.Call(s.t.Context(), family.Call{
-		Tool: name, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
+		AsOf: at, Tool: name, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
 	})
 	s.Notes = append(p.Notes(), r.Notes...)
 	if err != nil || result == nil {
