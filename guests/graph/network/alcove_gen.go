@@ -414,14 +414,6 @@ func decodeLinkEntity(s *scan.Scanner, x *LinkEntity) {
 				decodeRelationship(s, &v0)
 				x.Relationships = append(x.Relationships, v0)
 			}
-		case "importance":
-			if s.Null() {
-				x.Importance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.Importance = v0
-			}
 		default:
 			s.Skip()
 		}

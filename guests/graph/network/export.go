@@ -19,7 +19,7 @@ import (
 type ExportGraph struct {
 	Format         string `alcove:"enum=json|graphml|dot,default=json"`
 	IncludeContent bool   `alcove:"default=true"` // What the memories say.
-	Limit          int    `alcove:"min=1,max=50000,default=5000"`
+	Limit          int    `alcove:"default=5000"`
 }
 
 //alcove:camel
@@ -51,6 +51,7 @@ type exportedEdge struct {
 
 // Call exports the graph.
 func (in ExportGraph) Call(c *alcove.Call) (out exported, err error) {
+	in.Limit = bounded(in.Limit, mostExported)
 	g := graph{c: c, in: in, there: map[alcove.ID]bool{}}
 	for _, add := range []func() error{g.entities, g.links, g.themes} {
 		if err := add(); err != nil {
@@ -66,6 +67,9 @@ func (in ExportGraph) Call(c *alcove.Call) (out exported, err error) {
 	}
 	return out, nil
 }
+
+// mostExported is how many nodes, and how many edges, one call exports.
+const mostExported = 50_000
 
 // graph is one that is read for an export.
 type graph struct {

@@ -18,7 +18,7 @@ type GetLinks struct {
 	ID        alcove.ID `alcove:"required"`
 	Direction string    `alcove:"enum=both|out|in,default=both"`
 	Relation  string
-	Limit     int    `alcove:"min=1,max=1000,default=200"`
+	Limit     int    `alcove:"default=200"`
 	Cursor    string // next_cursor of the page before.
 }
 
@@ -51,6 +51,7 @@ func (h *hop) show(of alcove.ID, d direction) linkShown {
 
 // Call lists them.
 func (in GetLinks) Call(c *alcove.Call) (out links, err error) {
+	in.Limit = bounded(in.Limit, mostListed)
 	n, err := mustResolve(c, in.ID)
 	if err != nil {
 		return out, err

@@ -17,12 +17,11 @@ import (
 //alcove:tool idempotent
 type LinkEntity struct {
 	EntityID      alcove.ID             `alcove:"required,alias=id"`
-	Name          string                `alcove:"required,min=1,max=512"`
+	Name          string                `alcove:"required,min=1"`
 	Type          string                `alcove:"required,enum=person|project|company|concept|tool|other"`
-	Aliases       []string              `alcove:"many,max=64,items.max=512"`
+	Aliases       []string              `alcove:"many"`
 	Metadata      map[string]alcove.Raw `alcove:"opaque"`
-	Relationships []relationship        `alcove:"many,max=256"`
-	Importance    *float64              `alcove:"min=0,max=1"`
+	Relationships []relationship        `alcove:"many"`
 }
 
 //alcove:camel
@@ -39,11 +38,17 @@ type registered struct {
 	NamesTaken []string `json:"namesTaken,omitzero"`
 }
 
+// mostRelations is how many relations one call takes.
+const mostRelations = 256
+
 // usual is the importance of entities and themes that have none.
 const usual = .5
 
 // Call registers the entity.
 func (in LinkEntity) Call(c *alcove.Call) (out registered, err error) {
+	if len(in.Relationships) > mostRelations {
+		return out, alcove.Errorf(alcove.InvalidArgument, "there are %d relationships: give at most %d in one call", len(in.Relationships), mostRelations)
+	}
 	id := at(c, in.EntityID)
 	e, ok, err := entities.In(id.Namespace).Get(c, id.Key)
 	if err != nil {
@@ -84,9 +89,6 @@ func (in LinkEntity) update(c *alcove.Call, e *entity) {
 			e.Metadata = map[string]alcove.Raw{}
 		}
 		e.Metadata[name] = v
-	}
-	if in.Importance != nil {
-		e.Importance = *in.Importance
 	}
 }
 

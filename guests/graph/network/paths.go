@@ -19,7 +19,7 @@ type FindPaths struct {
 	SourceID   alcove.ID `alcove:"required,alias=from"`
 	TargetID   alcove.ID `alcove:"required,alias=to"`
 	MaxDepth   int       `alcove:"min=1,max=7,default=4,alias=depth"`
-	MaxResults int       `alcove:"min=1,max=50,default=10,alias=limit"`
+	MaxResults int       `alcove:"default=10,alias=limit"`
 }
 
 type paths struct {
@@ -45,7 +45,7 @@ func (in FindPaths) Call(c *alcove.Call, cfg Config) (out paths, err error) {
 		near:  map[alcove.ID][]alcove.ID{},
 		alive: map[alcove.ID]bool{from.ID: true, to.ID: true},
 		ends:  [2]*side{newSide(from.ID), newSide(to.ID)},
-		most:  in.MaxResults, steps: stepsPerVisit * cfg.MaxVisits,
+		most:  bounded(in.MaxResults, 50), steps: stepsPerVisit * cfg.MaxVisits,
 	}
 	for length := 1; length <= in.MaxDepth && len(m.found) < in.MaxResults && !m.truncated; length++ {
 		if err := m.widen(); err != nil {

@@ -19,8 +19,8 @@ type GraphQuery struct {
 	MaxDepth      int       `alcove:"min=1,max=5,default=1,alias=depth"`
 	ValidAt       string    // Only links that held then.
 	AllowedAgents alcove.Optional[[]string]
-	Relations     []string `alcove:"many,max=32"`
-	Limit         int      `alcove:"min=1,max=1000,default=200"`
+	Relations     []string `alcove:"many"`
+	Limit         int      `alcove:"default=200"`
 }
 
 type walked struct {
@@ -55,7 +55,7 @@ func (in GraphQuery) Call(c *alcove.Call, cfg Config) (out walked, err error) {
 	}
 	agents, some := in.AllowedAgents.Get()
 	w := &walk{c: c, budget: cfg.MaxVisits, at: at, relations: in.Relations, agents: agents, anyone: !some}
-	b := &breadth{walk: w, limit: in.Limit, seen: map[alcove.ID]bool{source.ID: true}}
+	b := &breadth{walk: w, limit: bounded(in.Limit, mostListed), seen: map[alcove.ID]bool{source.ID: true}}
 	level := []alcove.ID{source.ID}
 	for depth := 1; depth <= in.MaxDepth && len(level) > 0 && !b.truncated; depth++ {
 		if level, err = b.level(level, depth); err != nil {
@@ -64,6 +64,12 @@ func (in GraphQuery) Call(c *alcove.Call, cfg Config) (out walked, err error) {
 	}
 	return walked{b.nodes, w.truncated}, nil
 }
+
+// mostListed is how many nodes or links one call lists.
+const mostListed = 1000
+
+// bounded is a limit of a listing: at least one, and at most what a call lists.
+func bounded(limit, most int) int { return min(max(limit, 1), most) }
 
 // breadth is a walk in which each node is reached once.
 type breadth struct {

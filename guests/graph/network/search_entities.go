@@ -11,15 +11,16 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:description Find entities (people, projects, companies, tools) by name or alias.
 //alcove:tool read-only
 type SearchEntities struct {
-	Query string `alcove:"required,min=1,max=1024,alias=name"`
+	Query string `alcove:"required,min=1,alias=name"`
 	Type  string `alcove:"enum=person|project|company|concept|tool|other"`
-	Limit int    `alcove:"min=1,max=50,default=10"`
+	Limit int    `alcove:"default=10"`
 }
 
 type foundEntities struct{ Entities []*shown }
 
 // Call searches the names.
 func (in SearchEntities) Call(c *alcove.Call) (out foundEntities, err error) {
+	in.Limit = bounded(in.Limit, 50)
 	seen := map[string]bool{}
 	add := func(id alcove.ID, e *entity) {
 		if !seen[id.Key] && !e.Archived() && (in.Type == "" || e.Type == in.Type) && len(out.Entities) < in.Limit {

@@ -16,8 +16,8 @@ import (
 //alcove:description Find themes: named groups of facts.
 //alcove:tool read-only
 type SearchThemes struct {
-	Query string `alcove:"max=1024,alias=topic"`
-	Limit int    `alcove:"min=1,max=200,default=20"`
+	Query string `alcove:"alias=topic"`
+	Limit int    `alcove:"default=20"`
 }
 
 type foundThemes struct{ Themes []themeShown }
@@ -35,6 +35,7 @@ type themeShown struct {
 
 // Call searches or lists them.
 func (in SearchThemes) Call(c *alcove.Call) (out foundThemes, err error) {
+	in.Limit = bounded(in.Limit, 200)
 	list := in.list
 	if in.Query != "" {
 		list = in.search

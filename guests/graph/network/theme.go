@@ -25,10 +25,10 @@ type theme struct {
 //alcove:title Create a theme
 //alcove:description Group facts and entities under a named theme.
 type CreateTheme struct {
-	Name        string      `alcove:"required,min=1,max=512"`
-	Description string      `alcove:"required,max=8192"`
-	FactIDs     []alcove.ID `alcove:"many,max=1000"`
-	EntityIDs   []alcove.ID `alcove:"many,max=1000"`
+	Name        string      `alcove:"required,min=1"`
+	Description string      `alcove:"required"`
+	FactIDs     []alcove.ID `alcove:"many"`
+	EntityIDs   []alcove.ID `alcove:"many"`
 	Importance  float64     `alcove:"min=0,max=1,default=0.5"`
 }
 

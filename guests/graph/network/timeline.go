@@ -19,7 +19,7 @@ type GraphTimeline struct {
 	SourceID alcove.ID `alcove:"required,alias=id|entityId"`
 	Since    string
 	Until    string
-	Limit    int `alcove:"min=1,max=1000,default=200"`
+	Limit    int `alcove:"default=200"`
 }
 
 type timeline struct {
@@ -61,7 +61,7 @@ func (in GraphTimeline) Call(c *alcove.Call, cfg Config) (out timeline, err erro
 	})
 	slices.SortStableFunc(hops, func(a, b hop) int { return cmp.Compare(a.ValidFrom, b.ValidFrom) })
 	out.Truncated = w.truncated
-	return out, out.add(c, hops, in.Limit)
+	return out, out.add(c, hops, bounded(in.Limit, mostListed))
 }
 
 // add lists statements whose target exists, up to a limit.
