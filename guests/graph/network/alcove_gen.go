@@ -768,14 +768,14 @@ func decodeCreateTheme(s *scan.Scanner, x *CreateTheme) {
 			x.Name = s.String()
 		case "description":
 			x.Description = s.String()
-		case "factIDs":
+		case "factIds":
 			x.FactIDs = nil
 			for range s.Many() {
 				var v0 alcove.ID
 				v0.DecodeJSON(s)
 				x.FactIDs = append(x.FactIDs, v0)
 			}
-		case "entityIDs":
+		case "entityIds":
 			x.EntityIDs = nil
 			for range s.Many() {
 				var v0 alcove.ID
@@ -1022,11 +1022,11 @@ func encodeTheme(w *scan.Writer, x *theme) {
 	w.Text(x.Name)
 	w.Key("description")
 	w.Text(x.Description)
-	w.Key("factIDs")
+	w.Key("factIds")
 	w.List(len(x.FactIDs), func(i0 int) {
 		x.FactIDs[i0].EncodeJSON(w)
 	})
-	w.Key("entityIDs")
+	w.Key("entityIds")
 	w.List(len(x.EntityIDs), func(i0 int) {
 		x.EntityIDs[i0].EncodeJSON(w)
 	})
@@ -1052,14 +1052,14 @@ func decodeTheme(s *scan.Scanner, x *theme) {
 			x.Name = s.String()
 		case "description":
 			x.Description = s.String()
-		case "factIDs":
+		case "factIds":
 			x.FactIDs = nil
 			for range s.Many() {
 				var v0 alcove.ID
 				v0.DecodeJSON(s)
 				x.FactIDs = append(x.FactIDs, v0)
 			}
-		case "entityIDs":
+		case "entityIds":
 			x.EntityIDs = nil
 			for range s.Many() {
 				var v0 alcove.ID
@@ -1270,11 +1270,11 @@ func encodeThemeShown(w *scan.Writer, x *themeShown) {
 	w.Text(x.Name)
 	w.Key("description")
 	w.Text(x.Description)
-	w.Key("factIDs")
+	w.Key("factIds")
 	w.List(len(x.FactIDs), func(i0 int) {
 		x.FactIDs[i0].EncodeJSON(w)
 	})
-	w.Key("entityIDs")
+	w.Key("entityIds")
 	w.List(len(x.EntityIDs), func(i0 int) {
 		x.EntityIDs[i0].EncodeJSON(w)
 	})

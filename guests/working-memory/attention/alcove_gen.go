@@ -330,7 +330,7 @@ func encodeConsolidated(w *scan.Writer, x *consolidated) {
 	w.Int(int64(x.Consolidated))
 	w.Key("kept")
 	w.Int(int64(x.Kept))
-	w.Key("memory_i_ds")
+	w.Key("memory_ids")
 	w.List(len(x.MemoryIDs), func(i0 int) {
 		x.MemoryIDs[i0].EncodeJSON(w)
 	})
@@ -380,7 +380,7 @@ func encodeProcessed(w *scan.Writer, x *processed) {
 	w.List(len(x.Actions), func(i0 int) {
 		w.Text(x.Actions[i0])
 	})
-	w.Key("memory_i_ds")
+	w.Key("memory_ids")
 	w.List(len(x.MemoryIDs), func(i0 int) {
 		x.MemoryIDs[i0].EncodeJSON(w)
 	})
