@@ -1,6 +1,7 @@
 package alcovetest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -23,13 +24,17 @@ func unmarshal(data []byte, into any) error {
 	if d, ok := into.(scan.Decoder); ok {
 		return scan.Decode(data, d)
 	}
+	t := reflect.TypeOf(into)
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() == reflect.Slice && t.Elem().Elem().Kind() == reflect.Uint8 { // JSON as it came
+		return json.Unmarshal(data, into)
+	}
 	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
 		return err
 	}
-	if t := reflect.TypeOf(into); t.Kind() == reflect.Pointer {
-		value = named(value, t.Elem())
-	}
+	value = named(value, t.Elem())
 	renamed, err := json.Marshal(value)
 	if err != nil {
 		return err
