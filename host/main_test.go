@@ -21,6 +21,9 @@ import (
 // noSync makes the owners that tests start acknowledge writes before they are on the disk.
 const noSync = "ALCOVE_TEST_NOSYNC"
 
+// overHTTP is the address at which the owners that tests start serve HTTP; then they tell their vitals, too.
+const overHTTP = "ALCOVE_TEST_HTTP"
+
 // TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compile-module" { // as the sandbox starts its compiler
@@ -49,7 +52,11 @@ func own(dir string) int {
 		go soakOwner(ctx, h, dir)
 	}
 	if err == nil {
-		err = errors.Join(h.Serve(ctx, host.Listen{}), h.Close())
+		address := os.Getenv(overHTTP)
+		if address != "" {
+			go tellVitals(ctx, dir)
+		}
+		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: address}), h.Close())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
