@@ -57,9 +57,9 @@ type followed struct {
 	url, token string
 	dir        string
 	client     *http.Client
-	texts      *measure.Texts // of the goroutine that stores, and before it of the one that fills
-	begin      uint64         // watermark at which the load begins
-	done       []atomic.Int64 // events of each namespace that were acknowledged
+	texts      func(n int) string // of the nth memory
+	begin      uint64             // watermark at which the load begins
+	done       []atomic.Int64     // events of each namespace that were acknowledged
 	stored     atomic.Int64
 
 	mu                                sync.Mutex
@@ -76,11 +76,12 @@ func (f *followed) took(list *[]time.Duration, d time.Duration) {
 // follow runs it with 1,000 of each, 50 stores a second and 100,000 memories, on a server process of its own.
 func TestFollowersKeepUp(t *testing.T) {
 	load, long := followLoadOf(t)
-	f := &followed{followLoad: load, t: t, dir: t.TempDir(), texts: measure.NewTexts(1), done: make([]atomic.Int64, load.namespaces)}
+	f := &followed{followLoad: load, t: t, dir: t.TempDir(), done: make([]atomic.Int64, load.namespaces)}
 	f.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: load.agents + 100}}
-	t.Cleanup(f.client.CloseIdleConnections)
-	stop := func() {}
+	f.texts = func(n int) string { return fmt.Sprint("tea from hill ", n) }
+	stop := f.client.CloseIdleConnections // or the server waits for connections that it has not heard from
 	if long {
+		f.texts = synthetic()
 		stop = f.startProcess()
 		f.fill()
 		stop() // a server that was just started has no garbage of the filling
@@ -110,6 +111,17 @@ func TestFollowersKeepUp(t *testing.T) {
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// synthetic returns a function that makes texts whose words are as frequent as those of a language.
+func synthetic() func(int) string {
+	var mu sync.Mutex
+	texts := measure.NewTexts(1)
+	return func(int) string {
+		mu.Lock()
+		defer mu.Unlock()
+		return texts.Text(10, 60)
+	}
+}
 
 // startProcess starts a server in a process of its own.
 func (f *followed) startProcess() (stop func()) {
@@ -200,7 +212,7 @@ func (f *followed) fill() {
 	for done := 0; done < f.memories; {
 		var items bytes.Buffer
 		for n := 0; n < 100 && done < f.memories; n++ {
-			fmt.Fprintf(&items, `,{"key":"old-%d","value":%q}`, done, f.texts.Text(10, 60))
+			fmt.Fprintf(&items, `,{"key":"old-%d","value":%q}`, done, f.texts(done))
 			done++
 		}
 		f.operate(`{"method":"store","params":{"namespace":"old","items":[` + items.String()[1:] + `]}}`)
@@ -251,10 +263,9 @@ func (f *followed) run(seen []atomic.Int64) {
 	until, stopPolling := context.WithCancel(f.t.Context())
 	defer stopPolling()
 	workers.Go(func() { f.paced(ctx, f.stores, f.storeOne) })
-	questions := measure.NewTexts(2)
 	workers.Go(func() {
-		f.paced(ctx, f.searches, func(int) func() {
-			question := questions.Text(2, 5)
+		f.paced(ctx, f.searches, func(n int) func() {
+			question := strings.Join(strings.Fields(f.texts(n))[:3], " ")
 			return func() {
 				begun := time.Now()
 				if _, err := f.tryOperate(fmt.Sprintf(`{"method":"search","params":{"query":%q}}`, question)); err != nil {
@@ -306,7 +317,7 @@ func (f *followed) paced(ctx context.Context, perSecond int, do func(n int) func
 }
 
 func (f *followed) storeOne(n int) func() {
-	body := fmt.Sprintf(`{"method":"store","params":{"namespace":%q,"key":"new-%d","value":%q}}`, f.namespace(n), n, f.texts.Text(10, 60))
+	body := fmt.Sprintf(`{"method":"store","params":{"namespace":%q,"key":"new-%d","value":%q}}`, f.namespace(n), n, f.texts(n))
 	return func() {
 		begun := time.Now()
 		if _, err := f.tryOperate(body); err != nil {
