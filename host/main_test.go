@@ -21,8 +21,11 @@ import (
 // noSync makes the owners that tests start acknowledge writes before they are on the disk.
 const noSync = "ALCOVE_TEST_NOSYNC"
 
-// overHTTP is the address at which the owners that tests start serve HTTP; then they tell their vitals, too.
-const overHTTP = "ALCOVE_TEST_HTTP"
+// ownerHTTP is the address on which the owners that tests start serve HTTP.
+const ownerHTTP = "ALCOVE_TEST_HTTP"
+
+// telling makes the owners that tests start tell their vitals.
+const telling = "ALCOVE_TEST_VITALS"
 
 // TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
 func TestMain(m *testing.M) {
@@ -51,12 +54,11 @@ func own(dir string) int {
 	if err == nil && os.Getenv(soaking) != "" {
 		go soakOwner(ctx, h, dir)
 	}
+	if err == nil && os.Getenv(telling) != "" {
+		go tellVitals(ctx, dir)
+	}
 	if err == nil {
-		address := os.Getenv(overHTTP)
-		if address != "" {
-			go tellVitals(ctx, dir)
-		}
-		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: address}), h.Close())
+		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: os.Getenv(ownerHTTP)}), h.Close())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -181,7 +181,8 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	all.Go(func() error {
 		defer stop()
 		socket := api.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
-			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
+			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}, Stopped: stopped()}
+		defer context.AfterFunc(ctx, s.host.wire.Stop)()
 		return socket.Serve(ctx, s.socket)
 	})
 	if s.http != nil {

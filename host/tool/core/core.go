@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
 )
@@ -20,11 +21,14 @@ type Options struct {
 }
 
 // kit is shared by the core tools.
-type kit struct{ Options }
+type kit struct {
+	Options
+	recalls *recalls.Recalls
+}
 
 // Specs returns the core tools in the order advertised. A new tool is a file of its own and a line here, at the end.
 func Specs(o Options) []tool.Spec {
-	k := &kit{o}
+	k := &kit{o, recalls.New(recalls.Options{Space: o.Space})}
 	return []tool.Spec{
 		k.storeTool(),
 		k.recallTool(),
