@@ -9,12 +9,13 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # What make test and make test-race test. Of all packages, the second takes those whose goroutines share memory: the others run alike
 # with the race detector and without it.
 PACKAGES  ?= ./...
-RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner sandbox schema \
+RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner sandbox schema stream \
              search search/embed search/near search/semantic search/vector store/bolt tool tool/operation usage) ./host ./cmd/...
 # Tests wait for processes, disks and timers, so that more of them than processors run at once. make check vets.
 RUN       := -vet=off -p 4 -parallel 4
 BENCHTIME ?= 1s
 PAIRS     ?= 20
+FOLLOW    ?= 60s
 # The program, with its families, has at most so many bytes.
 LARGEST   := 30000000
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
@@ -38,7 +39,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: bench-pairs help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers test-race guests reproducible stress fuzz
+.PHONY: bench-pairs follow help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -138,6 +139,11 @@ bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFOR
 	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o bin/facts.raw ./$(FACTS)/guest
 	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
 	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(PAIRS)
+
+# In one run, on a server process of its own: 1,000 agents that poll every 5 s and 1,000 streams, beside 50 stores and 5 searches a second
+# on 100,000 memories.
+follow:          ## measure polls, pushed events, stores and searches beside each other (FOLLOW=60s)
+	ALCOVE_FOLLOW=$(FOLLOW) $(LONG) -v -run TestFollowersKeepUp ./host
 
 bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)

@@ -24,6 +24,9 @@ const noSync = "ALCOVE_TEST_NOSYNC"
 // ownerHTTP is the address on which the owners that tests start serve HTTP.
 const ownerHTTP = "ALCOVE_TEST_HTTP"
 
+// telling makes the owners that tests start tell their vitals.
+const telling = "ALCOVE_TEST_VITALS"
+
 // TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compile-module" { // as the sandbox starts its compiler
@@ -50,6 +53,9 @@ func own(dir string) int {
 	}
 	if err == nil && os.Getenv(soaking) != "" {
 		go soakOwner(ctx, h, dir)
+	}
+	if err == nil && os.Getenv(telling) != "" {
+		go tellVitals(ctx, dir)
 	}
 	if err == nil {
 		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: os.Getenv(ownerHTTP)}), h.Close())

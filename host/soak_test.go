@@ -42,32 +42,54 @@ const (
 // vitals are what an owner says of itself.
 type vitals struct {
 	Goroutines, Files int
-	RSS, Heap         int64 // bytes
+	RSS, Heap, Stacks int64 // bytes
 }
 
 func vitalsSocket(dir string) string { return filepath.Join(dir, "vitals") }
 
-// soakOwner is what an owner does in a soak beside serving.
-func soakOwner(ctx context.Context, h *host.Host, dir string) {
+// tellVitals serves the vitals of this process until ctx ends.
+func tellVitals(ctx context.Context, dir string) {
 	l, err := net.Listen("unix", vitalsSocket(dir))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	go http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	context.AfterFunc(ctx, func() { l.Close() })
+	http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		runtime.GC() // what is garbage is not the question
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		v := vitals{Goroutines: runtime.NumGoroutine(), Heap: int64(m.HeapAlloc)}
+		v := vitals{Goroutines: runtime.NumGoroutine(), Heap: int64(m.HeapAlloc), Stacks: int64(m.StackInuse)}
 		files, _ := os.ReadDir("/proc/self/fd")
 		status, _ := os.ReadFile("/proc/self/status")
 		v.Files, v.RSS = len(files), resident(string(status))
 		json.NewEncoder(w).Encode(v)
 	}))
+}
+
+// vitalsOf asks the owner of a data directory for its vitals.
+func vitalsOf(t *testing.T, dir string) (v vitals) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", vitalsSocket(dir))
+	}}}
+	answer, err := client.Get("http://owner/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// soakOwner is what an owner does in a soak beside serving.
+func soakOwner(ctx context.Context, h *host.Host, dir string) {
+	go tellVitals(ctx, dir)
 	for tick := time.NewTicker(soakTrim); ; {
 		select {
 		case <-ctx.Done():
-			l.Close()
 			return
 		case <-tick.C:
 			soakTrimAll(ctx, host.Space(h))
@@ -272,18 +294,7 @@ func (f figure) String() string {
 
 func (s *soak) measure() figure {
 	s.t.Helper()
-	var f figure
-	dialer := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", vitalsSocket(s.dir))
-	}}}
-	answer, err := dialer.Get("http://owner/")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&f.vitals); err != nil {
-		s.t.Fatal(err)
-	}
+	f := figure{vitals: vitalsOf(s.t, s.dir)}
 	f.File = usedBytes(s.t, filepath.Join(s.dir, "alcove.db"))
 	s.mu.Lock()
 	defer s.mu.Unlock()

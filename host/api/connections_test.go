@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"syscall"
@@ -295,4 +296,49 @@ func TestManyClientsThatBeginAtOnceAreAllServed(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestRequestsThatLastAreNotCounted(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var h *HTTP
+	newHTTP(t, func(made *HTTP) {
+		h = made
+		h.Lasting = map[string]http.Handler{"/stream": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			entered <- struct{}{}
+			<-leave
+		})}
+	})
+	handler := h.Handler()
+	ask := func(path, token string) int {
+		r := httptest.NewRequest("POST", "http://127.0.0.1"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	var lasting sync.WaitGroup
+	for range httpClients + 10 {
+		lasting.Go(func() { ask("/stream", testToken) })
+	}
+	for range httpClients + 10 {
+		<-entered
+	}
+	if got := ask("/mcp", testToken); got != http.StatusOK {
+		t.Errorf("a request beside them is answered with %d", got)
+	}
+	if got := ask("/stream", "forged"); got != http.StatusUnauthorized {
+		t.Errorf("one without the token is answered with %d", got)
+	}
+	close(leave)
+	lasting.Wait()
+}
+
+func TestStreamsHaveAPartOfTheDescriptors(t *testing.T) {
+	for _, files := range []int{16, 64, 256, 1024, 4096, 1 << 20} {
+		socket, http := Share(files)
+		streams := Streams(files)
+		if all := socket.Connections + http.Connections + streams; streams < 2 || files >= 64 && all > files-files/8 {
+			t.Errorf("of %d files %d are for streams, %d in all", files, streams, all)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/stream"
 )
@@ -30,13 +31,7 @@ func TestStreamsAreBoundedInAllAndPerKey(t *testing.T) {
 		t.Errorf("a fourth stream: %v", err)
 	}
 	first.ws.Close(websocket.StatusNormalClosure, "")
-	for { // it is over soon
-		ws, err := w.try()
-		if err == nil {
-			ws.CloseNow()
-			return
-		}
-	}
+	await.That(t, "there is room again", w.hasRoom)
 }
 
 func TestAStreamIsBounded(t *testing.T) {

@@ -64,6 +64,7 @@ func (c *conn) pushAll(ctx context.Context) error {
 		select {
 		case do := <-c.commands:
 			do(ctx)
+			more = true // a new subscription has its page at once
 		default:
 		}
 		if ctx.Err() != nil || c.server.stopping.Err() != nil {
