@@ -78,7 +78,8 @@ func (p Powers) readOnly() bool {
 func Writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
-		abi.CanConfigWrite, abi.CanConfigShared, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount, abi.CanFeedKind, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
+		abi.CanConfigWrite, abi.CanConfigShared, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount, abi.CanFeedKind, abi.CanNamespaceDelete, abi.CanEmbedRebuild,
+		abi.CanScopeWrite, abi.CanIdentityDelegate:
 		return true
 	}
 	return false
