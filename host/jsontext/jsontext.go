@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 )
 
 // Depth is how deep brackets are nested outside strings. It reads invalid JSON too, so that nothing recursive ever sees a hostile
@@ -26,6 +27,63 @@ func Depth(value []byte) int {
 		}
 	}
 	return deepest
+}
+
+// Members goes through the members of an object, which must be valid JSON: names with their quotes and escapes, and values, as they
+// are written.
+func Members(object []byte) iter.Seq2[json.RawMessage, json.RawMessage] {
+	return func(yield func(name, value json.RawMessage) bool) {
+		var name json.RawMessage
+		for part := range parts(object) {
+			if name == nil {
+				name = part
+				continue
+			}
+			if !yield(name, part) {
+				return
+			}
+			name = nil
+		}
+	}
+}
+
+// Elements goes through the elements of a list, which must be valid JSON.
+func Elements(list []byte) iter.Seq[json.RawMessage] { return parts(list) }
+
+// parts are what the outermost brackets of a value have between their commas and colons, without white space around it.
+func parts(value []byte) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		value = bytes.TrimSpace(value)
+		depth, from := 0, 1
+		for i := 0; i < len(value); i++ {
+			switch c := value[i]; c {
+			case '"':
+				i = endOfString(value, i)
+			case '{', '[':
+				depth++
+			case ',', ':', '}', ']':
+				if depth == 1 {
+					if part := bytes.TrimSpace(value[from:i]); len(part) > 0 && !yield(part) {
+						return
+					}
+					from = i + 1
+				}
+				if c == '}' || c == ']' {
+					depth--
+				}
+			}
+		}
+	}
+}
+
+// endOfString is where the string closes that opens at an index.
+func endOfString(value []byte, at int) int {
+	for at++; at < len(value) && value[at] != '"'; at++ {
+		if value[at] == '\\' {
+			at++
+		}
+	}
+	return at
 }
 
 // Compact drops white space between tokens and keeps everything else byte for byte.

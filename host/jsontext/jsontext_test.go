@@ -57,3 +57,50 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestMembersAndElementsAreAsWritten(t *testing.T) {
+	var got []string
+	for name, value := range Members([]byte(` { "a" : [1, {"b":2}] ,"\u0062\"":"x,}:", "":{} , "c":null}\n`)) {
+		got = append(got, string(name)+"="+string(value))
+	}
+	for element := range Elements([]byte(`[ 1 , "a,b" ,[2,3],{"c":[]}, true]`)) {
+		got = append(got, string(element))
+	}
+	want := []string{`"a"=[1, {"b":2}]`, `"\u0062\""="x,}:"`, `""={}`, `"c"=null`, `1`, `"a,b"`, `[2,3]`, `{"c":[]}`, `true`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for range Members([]byte(" {} ")) {
+		t.Error("an empty object has a member")
+	}
+	for range Elements([]byte("[ ]")) {
+		t.Error("an empty list has an element")
+	}
+}
+
+// Every member that encoding/json finds is found.
+func FuzzMembers(f *testing.F) {
+	f.Add(`{"a":{"b":[1,"]"]},"c":"\\"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var want map[string]json.RawMessage
+		if json.Unmarshal([]byte(text), &want) != nil {
+			return
+		}
+		got := map[string]json.RawMessage{}
+		for name, value := range Members([]byte(text)) {
+			var read string
+			if err := json.Unmarshal(name, &read); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			got[read] = value
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%q has %d members, not %d", text, len(got), len(want))
+		}
+		for name, value := range want {
+			if string(got[name]) != string(value) {
+				t.Errorf("%q is %s, want %s", name, got[name], value)
+			}
+		}
+	})
+}

@@ -17,13 +17,25 @@ type property struct {
 	Type any `json:"type"`
 }
 
-func propertiesOf(text json.RawMessage) map[string]property {
-	var s struct {
-		Properties map[string]json.RawMessage `json:"properties"`
+// memberSchemas are what a schema says of an object's members.
+type memberSchemas struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+	Additional json.RawMessage            `json:"additionalProperties"`
+	Patterns   json.RawMessage            `json:"patternProperties"`
+}
+
+// describedBy returns what a schema says of members. An invalid schema says nothing.
+func describedBy(text json.RawMessage) (m memberSchemas) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return memberSchemas{Properties: m.Properties}
 	}
-	json.Unmarshal(text, &s) // an invalid schema has no properties
+	return m
+}
+
+// types returns the properties by their names.
+func (m memberSchemas) types() map[string]property {
 	list := map[string]property{}
-	for name, raw := range s.Properties {
+	for name, raw := range m.Properties {
 		var p property
 		json.Unmarshal(raw, &p) // true: a property of any type
 		list[name] = p
@@ -31,22 +43,12 @@ func propertiesOf(text json.RawMessage) map[string]property {
 	return list
 }
 
-// refusesMore reports whether a schema refuses members that it does not name. Such arguments are tolerated, but dropped.
-func refusesMore(text json.RawMessage) bool {
-	var s struct {
-		Additional json.RawMessage `json:"additionalProperties"`
-		Patterns   json.RawMessage `json:"patternProperties"`
-	}
-	return json.Unmarshal(text, &s) == nil && string(s.Additional) == "false" && s.Patterns == nil
-}
+// refuseMore reports whether a schema refuses members that it does not name. Such arguments are tolerated, but dropped.
+func (m memberSchemas) refuseMore() bool { return string(m.Additional) == "false" && m.Patterns == nil }
 
-// describesMore reports whether a schema describes members that it does not name.
-func describesMore(text json.RawMessage) bool {
-	var s struct {
-		Additional json.RawMessage `json:"additionalProperties"`
-		Patterns   json.RawMessage `json:"patternProperties"`
-	}
-	return json.Unmarshal(text, &s) == nil && (s.Patterns != nil || len(s.Additional) > 0 && string(s.Additional) != "false")
+// describeMore reports whether a schema describes members that it does not name.
+func (m memberSchemas) describeMore() bool {
+	return m.Patterns != nil || len(m.Additional) > 0 && string(m.Additional) != "false"
 }
 
 // coerce converts the arguments of a call to the types in the tool's schema, where unambiguous, and validates them.

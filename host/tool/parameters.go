@@ -41,11 +41,12 @@ func fold(name string) string {
 }
 
 func parametersOf(s Spec) parameters {
+	described := describedBy(s.Input)
 	p := parameters{
-		types: propertiesOf(s.Input), common: map[string]bool{}, known: map[string]string{},
-		closed: refusesMore(s.Input),
+		types: described.types(), common: map[string]bool{}, known: map[string]string{},
+		closed: described.refuseMore(),
 	}
-	p.free = len(p.types) == 0 && !p.closed && !s.Lenient || describesMore(s.Input)
+	p.free = len(p.types) == 0 && !p.closed && !s.Lenient || described.describeMore()
 	ambiguous := map[string]bool{}
 	for name := range p.types {
 		if _, twice := p.known[fold(name)]; twice {

@@ -57,6 +57,10 @@ func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	if jsontext.Depth(raw) > maxNesting {
 		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", maxNesting)
 	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return nil, fmt.Errorf("trim schema: %w", err)
+	}
 	if err := drop.trim(&out, raw, rootSchema); err != nil {
 		return nil, fmt.Errorf("trim schema: %w", err)
 	}
@@ -108,15 +112,13 @@ func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) erro
 }
 
 func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
-	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
-		return err
-	}
 	out.WriteByte('[')
-	for i, item := range items {
-		if i > 0 {
+	first := true
+	for item := range jsontext.Elements(raw) {
+		if !first {
 			out.WriteByte(',')
 		}
+		first = false
 		if err := d.trim(out, item, innerSchema); err != nil {
 			return err
 		}
@@ -126,20 +128,11 @@ func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
 }
 
 func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return err
-	}
 	out.WriteByte('{')
 	first := true
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := token.(string)
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
+	for quoted, value := range jsontext.Members(raw) {
+		var name string
+		if err := json.Unmarshal(quoted, &name); err != nil {
 			return err
 		}
 		if d(name, value, at) {
@@ -160,12 +153,14 @@ func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position
 		}
 	}
 	out.WriteByte('}')
-	_, err := dec.Token()
-	return err
+	return nil
 }
 
 // isAdvanced reports whether an argument is rarely needed: memory_capabilities shows it, lists do not.
 func isAdvanced(schema json.RawMessage) bool {
+	if !bytes.ContainsAny(schema, `-\`) {
+		return false // the name has a hyphen, or an escape for it
+	}
 	var marked struct {
 		Advanced bool `json:"x-advanced"`
 	}

@@ -54,6 +54,9 @@ func JSON(v any) Raw {
 }
 
 func marshal(v any) (Raw, error) {
+	if text, ok := v.(string); ok {
+		return scan.AppendString(make([]byte, 0, len(text)+len(`""`)), text), nil
+	}
 	w := &scan.Writer{}
 	w.Any(v)
 	return w.Bytes()

@@ -19,3 +19,39 @@ func TestNumbersAreWrittenAsStrconvWritesThem(t *testing.T) {
 		}
 	}
 }
+
+func TestCharactersAreCountedEightAtATimeAsOneByOne(t *testing.T) {
+	slow := func(data []byte) int {
+		for i, c := range data {
+			if c < ' ' || c > '~' || c == '"' || c == '\\' {
+				return i
+			}
+		}
+		return len(data)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 20_000 {
+		data := make([]byte, r.IntN(40))
+		for i := range data {
+			data[i] = byte(' ' + r.IntN('~'-' '+1))
+		}
+		if len(data) > 0 {
+			data[r.IntN(len(data))] = byte(n)
+		}
+		if ordinary(data) != slow(data) {
+			t.Fatalf("%q: %d, want %d", data, ordinary(data), slow(data))
+		}
+	}
+}
+
+func TestARawValueIsOneValue(t *testing.T) {
+	for text, valid := range map[string]bool{
+		`"a"`: true, `""`: true, `"a\""`: true, `"é"`: true, `"`: false, `"a`: false, `"a"b"`: false, `"a","b"`: false, "\"a\n\"": false, `"a" `: true,
+	} {
+		w := &Writer{}
+		w.Raw([]byte(text))
+		if got, err := w.Bytes(); (err == nil) != valid || string(got) != text {
+			t.Errorf("%s: %s (%v)", text, got, err)
+		}
+	}
+}

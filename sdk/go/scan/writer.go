@@ -75,12 +75,20 @@ func (w *Writer) Raw(v []byte) {
 		w.Null()
 		return
 	}
-	s := New(v)
-	s.Skip()
-	if err := s.End(); err != nil {
-		w.fail(w.field + " is not one JSON value: " + err.Error())
+	if !isSimple(v) {
+		s := New(v)
+		s.Skip()
+		if err := s.End(); err != nil {
+			w.fail(w.field + " is not one JSON value: " + err.Error())
+		}
 	}
 	w.data = append(w.data, v...)
+}
+
+// isSimple reports whether a value is a string of ordinary characters.
+func isSimple(v []byte) bool {
+	last := len(v) - 1
+	return last > 0 && v[0] == '"' && ordinary(v[1:]) == last-1 && v[last] == '"'
 }
 
 // Any writes a value of a few types: what Scanner.Any reads, whole numbers, lists of strings, and what encodes itself.
