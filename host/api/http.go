@@ -43,6 +43,7 @@ type HTTP struct {
 	Logger      *slog.Logger
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
+	Issuer      string          // of the authorization server that clients are referred to; empty: none
 	Limit       ConnectionLimit // zero: derived from the process's file descriptors
 	Drain       time.Duration   // for requests to finish when the server stops; 0: 5 s
 	Stopped     error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
@@ -142,6 +143,12 @@ func (h *HTTP) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", h.ready)
 	for path, handler := range h.Routes {
 		mux.Handle(path, h.guard(handler))
+		if h.Issuer != "" {
+			mux.HandleFunc("GET "+metadataPath+path, h.describe)
+		}
+	}
+	if h.Issuer != "" {
+		mux.HandleFunc("GET "+metadataPath, h.describe)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(slices.Sorted(maps.Keys(h.Routes)), ", ")+"; /healthz and /readyz tell how the server is")
@@ -189,7 +196,7 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 		}
 		ctx, stop, err := h.Admit(r.Context(), strings.TrimSpace(token))
 		if err != nil {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
+			w.Header().Set("WWW-Authenticate", h.challenge(r))
 			refuse(w, http.StatusUnauthorized, "denied", err.Error())
 			return
 		}
