@@ -62,7 +62,7 @@ func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
 			hits[i].SemanticWeight = s.semanticWeight(q, result.Hits[i])
 		}
 	}
-	return Found{Hits: hits, Total: result.Total, Notes: said.notes, Partial: said.cut}, err
+	return Found{Hits: hits, Total: result.Total, Notes: said.notes, Partial: said.cut, Vectors: said.vectors}, err
 }
 
 func (q Search) collection() string {

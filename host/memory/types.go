@@ -166,6 +166,7 @@ type Found struct {
 	Notes []string // for the caller, such as why hits are in the server's own order
 	// Partial means that something was left out, which Notes say, because the search's context would have ended before.
 	Partial bool
+	Vectors bool // vectors were searched, too
 }
 
 // Event is a record of the log.

@@ -80,8 +80,9 @@ func (v Vector) check() error {
 
 // remarks are what is known about a search beside its hits.
 type remarks struct {
-	notes []string // for the caller
-	cut   bool     // something was left out for want of time
+	notes   []string // for the caller
+	cut     bool     // something was left out for want of time
+	vectors bool     // vectors were searched
 }
 
 func (r *remarks) note(text string, cut bool) {
@@ -159,6 +160,7 @@ func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (
 		asked.Vector = nil
 		result, err = s.index.Search(ctx, in, asked)
 	}
+	said.vectors = asked.Vector != nil
 	return result, said, err
 }
 

@@ -43,7 +43,10 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 	if namespaces == nil {
 		namespaces = []string{c.location().Namespace}
 	}
-	_, found, err := c.lookUp(ctx, "topic", namespaces)
+	q, found, err := c.lookUp(ctx, "topic", namespaces)
+	if err == nil && len(found.Hits) == 0 && !found.Partial {
+		err = nothingAbout(q, found)
+	}
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -59,6 +62,19 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 		Note     string     `json:"note,omitempty"`
 	}{kept, len(kept), found.Partial, c.also(accountsNote(cut, c.same("branch", "as_of")))}
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
+}
+
+// nothingAbout returns the error of a recall by topic that finds no memory.
+func nothingAbout(q memory.Search, found memory.Found) error {
+	searched := []string{"text"}
+	switch {
+	case q.Mode == memory.Semantic:
+		searched = []string{"vector"}
+	case found.Vectors:
+		searched = append(searched, "vector")
+	}
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("no memory in namespace %s is about %q: try other words, another namespace, or memory_search, which searches all of them", tool.Quoted(q.Namespaces), tool.Clip(q.Text, 64)),
+		Details: map[string]any{"topic": tool.Clip(q.Text, 200), "searched_backends": searched}}
 }
 
 // lookUp searches for the text in a parameter, and counts an access to each hit in the present.
