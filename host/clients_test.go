@@ -241,6 +241,33 @@ func TestADamagedFileOfKeysKeepsTheServerFromStarting(t *testing.T) {
 	}
 }
 
+func TestAServerWithTLSIsReachedAtTheURLOfItsRecord(t *testing.T) {
+	k := &keyed{t: t, dir: t.TempDir()}
+	k.host = mustOpen(t, k.dir)
+	files, pool := testcert.Write(t, t.TempDir())
+	k.at, _ = serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0", TLSCert: files.Cert, TLSKey: files.Key})
+	k.act = asOperator(t, k.dir)
+	written, err := owner.ReadRecord(k.dir)
+	if err != nil || written.URL() != "https://"+k.at.HTTP {
+		t.Fatalf("the record has %q (%v)", written.URL(), err)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequest(http.MethodPost, written.URL()+"/operation", strings.NewReader(`{"method": "search", "params": {"query": "tea"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+k.issue("reader", []operator.Right{"read"}, "team/a").Secret)
+	answer, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("answered %s", answer.Status)
+	}
+}
+
 func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
 	k := keyedServer(t)
 	issue := func(l operator.KeyLimits) operator.IssuedKey {
@@ -308,32 +335,5 @@ func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
 	}
 	if answer, body := operation(k.host.Token(), `{"batch":[`+strings.Repeat(status+",", 99)+status+`]}`); answer.StatusCode != 200 || strings.Contains(body, "E_EXHAUSTED") {
 		t.Errorf("the owner: %d %.300s", answer.StatusCode, body)
-	}
-}
-
-func TestAServerWithTLSIsReachedAtTheURLOfItsRecord(t *testing.T) {
-	k := &keyed{t: t, dir: t.TempDir()}
-	k.host = mustOpen(t, k.dir)
-	files, pool := testcert.Write(t, t.TempDir())
-	k.at, _ = serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0", TLSCert: files.Cert, TLSKey: files.Key})
-	k.act = asOperator(t, k.dir)
-	written, err := owner.ReadRecord(k.dir)
-	if err != nil || written.URL() != "https://"+k.at.HTTP {
-		t.Fatalf("the record has %q (%v)", written.URL(), err)
-	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
-	defer transport.CloseIdleConnections()
-	r, err := http.NewRequest(http.MethodPost, written.URL()+"/operation", strings.NewReader(`{"method": "search", "params": {"query": "tea"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+k.issue("reader", []operator.Right{"read"}, "team/a").Secret)
-	answer, err := (&http.Client{Transport: transport}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Errorf("answered %s", answer.Status)
 	}
 }

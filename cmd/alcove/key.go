@@ -67,7 +67,7 @@ func (a *app) keyListCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			for _, k := range list.Keys {
-				a.printf("%s  %s  %s in %s  %s\n", k.ID, k.Agent, joined(k.Rights), strings.Join(k.Namespaces, ","), keyState(k, time.Now()))
+				a.printf("%s  %s  %s in %s  %s%s\n", k.ID, k.Agent, joined(k.Rights), strings.Join(k.Namespaces, ","), keyState(k, time.Now()), origin(k))
 			}
 			if list.Required {
 				a.notef("Clients without a key are refused.\n")
@@ -83,6 +83,17 @@ func joined(rights []operator.Right) string {
 		names[i] = string(right)
 	}
 	return strings.Join(names, ",")
+}
+
+// origin describes who made a key; empty for an operator.
+func origin(k operator.Key) string {
+	switch {
+	case k.By == nil:
+		return ""
+	case k.By.Parent == "":
+		return "  made by family " + k.By.Family
+	}
+	return "  made by family " + k.By.Family + " for the holder of " + k.By.Parent
 }
 
 // keyState describes whether a key holds.

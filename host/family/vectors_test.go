@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -40,7 +41,8 @@ func openSample(t *testing.T) *sample {
 	t.Helper()
 	names := 0
 	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
-		o.Outside, o.Embedder, o.Usage, o.Recalls = sampleOutside{}, sampleEmbedder{}, sampleUsage{}, sampleRecalls{}
+		o.Outside, o.Embedder, o.Usage = sampleOutside{}, sampleEmbedder{}, sampleUsage{}
+		o.Sessions, o.Delegates, o.Recalls = sampleSessions, sampleDelegates{}, sampleRecalls{}
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})
 	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
@@ -115,6 +117,29 @@ func (sampleUsage) Usage(_ context.Context, q usage.Query) ([]usage.Row, error) 
 	return []usage.Row{{Agent: "ann", Tool: "other_echo", Alias: "other_say", Calls: 3, Errors: 1, Last: time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC)}}, nil
 }
 
+// sampleSessions are the open sessions of two agents.
+func sampleSessions() []sessions.Session {
+	of := func(id, agent string) sessions.Session {
+		return sessions.Session{ID: id, Caller: memory.Caller{Agent: agent, Client: "editor"}, Location: memory.Location{Branch: "default", Namespace: "work"}, Began: standing, Calls: 2}
+	}
+	return []sessions.Session{of("s2", "bob"), of("s1", "ann")}
+}
+
+// sampleDelegates makes one key for each name.
+type sampleDelegates struct{}
+
+func (sampleDelegates) Draft(c memory.Caller, d ops.Delegation) (ops.Delegated, error) {
+	return ops.Delegated{Secret: "secret of " + d.Name, ID: "id of " + d.Name, Agent: c.Agent + "/" + d.Name, Expires: standing.Add(d.Lasts)}, nil
+}
+func (sampleDelegates) Issue(string) error { return nil }
+func (sampleDelegates) Check(_ memory.Caller, family, id string) error {
+	if family == "sample" && id == "id of task" {
+		return nil
+	}
+	return &memory.Error{Code: memory.NotFound, Message: "this family made no such key for this caller"}
+}
+func (sampleDelegates) Revoke(string) error { return nil }
+
 // sampleRecalls has two recalls, one of a namespace that the family may not read.
 type sampleRecalls struct{}
 
@@ -169,7 +194,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	for _, a := range v.Before {
 		w := s.begin(t)
 		mustAsk(t, w, a)
-		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
+		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &abi.Tool{}, json.RawMessage(`{}`), memory.Commit{}); err != nil {
 			t.Fatalf("commit %s: %v", a.Op, err)
 		}
 	}

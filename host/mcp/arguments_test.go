@@ -69,6 +69,7 @@ func TestWhatTheWireRequiresIsEnforcedAndWhatItAllowsIsAccepted(t *testing.T) {
 
 		"memory_capabilities": `{"family":"core","include_schema":true,"verbose":true}`,
 		"memory_load_family":  `{"family":"","intent":"tag","unload":false}`,
+		"memory_poll_events":  `{"agentId":"tester","lastWatermark":0,"eventTypes":["memory_stored"],"agents":["tester"],"limit":500,"namespace":"n","branch":"default"}`,
 		"memory_operation":    `{"method":"memory_status","params":{},"options":{"timeout_ms":600000,"dry_run":true,"namespace":"n","branch":"default"}}`,
 	}
 	p := use(t)

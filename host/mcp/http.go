@@ -341,6 +341,7 @@ func (s *sessions) belongs(id, key string) bool {
 
 // Terminate ends a session.
 func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
+	defer s.server.options.Sessions.End(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state := s.byID[id]; state != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -108,7 +109,9 @@ type Space struct {
 	counters  *counting
 	chores    *chores
 	usage     *usage
+	scopes    scope.Table
 	indexes   indexes
+	tails     feedTails
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -138,6 +141,9 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.ensureBranches(ctx); err != nil {
+		return nil, fmt.Errorf("open space: %w", err)
+	}
+	if err := s.loadScopes(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	if err := s.indexes.load(ctx, s); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/recalls"
+	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/tokens"
 	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
@@ -101,6 +102,8 @@ type Host struct {
 	Outside   Outside                             // nil: no external access
 	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
+	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
+	Delegates Delegates                           // nil: no keys can be made
 	Recalls   Recalls                             // nil: those of Space
 	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
 	Families  func() []string                     // the names of all families, sorted; nil: there are no others
@@ -148,6 +151,7 @@ type Call struct {
 	Request
 
 	proposes bool                              // something staged needs a proposal
+	secret   bool                              // its answer shows one, and is not kept
 	later    []func(ctx context.Context) error // to run after the commit
 }
 
@@ -169,6 +173,7 @@ func (call *Call) Proposes() bool { return call.proposes && call.Stage.ChangesMe
 // Adopt takes over the deferred work of a call of another family's tool in the same stage.
 func (call *Call) Adopt(inner *Call) {
 	call.proposes, call.later = call.proposes || inner.proposes, append(call.later, inner.later...)
+	call.secret = call.secret || inner.secret
 }
 
 // Context returns the guest's view of the call.
@@ -359,6 +364,17 @@ func operations() map[abi.Op]operation {
 		abi.OpTextTokens:  decoded(textTokens),
 
 		abi.OpTextDetokenize: decoded(textDetokenize),
+
+		abi.OpCallerCan:    decoded(callerCan),
+		abi.OpSessionList:  decoded(sessionList),
+		abi.OpScopeGet:     decoded(scopeGet),
+		abi.OpScopeList:    decoded(scopeList),
+		abi.OpScopePut:     decoded(scopePut),
+		abi.OpScopeMembers: decoded(scopeMembers),
+		abi.OpScopeDelete:  decoded(scopeDelete),
+
+		abi.OpIdentityDelegate: decoded(identityDelegate),
+		abi.OpIdentityRevoke:   decoded(identityRevoke),
 
 		abi.OpNamespaceList:   decoded(namespaceList),
 		abi.OpNamespaceDelete: decoded(namespaceDelete),

@@ -41,6 +41,7 @@ func Specs(o Options) []tool.Spec {
 		k.capabilitiesTool(),
 		k.loadTool(),
 		operation.Spec(),
+		k.eventsTool(),
 	}
 }
 
@@ -129,11 +130,13 @@ func Names() []string {
 	return list
 }
 
-// Export returns the core tools in the form that model APIs accept.
+// Export returns the core tools that lists show, in the form that model APIs accept.
 func Export() []tool.Exported {
 	var list []tool.Exported
 	for _, s := range Specs(Options{}) {
-		list = append(list, s.Export())
+		if !s.Unlisted {
+			list = append(list, s.Export())
+		}
 	}
 	return list
 }
