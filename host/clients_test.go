@@ -322,7 +322,7 @@ func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
 	if _, err := c.Call("memory_status", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Call("memory_status", nil); err == nil || !strings.Contains(err.Error(), "0.01 calls per second") {
+	if _, err := c.Call("memory_status", nil); err == nil || !strings.Contains(err.Error(), "calls per second with this key: at most 0.01") {
 		t.Errorf("on the socket: %v", err)
 	}
 	batch := issue(operator.KeyLimits{CallsPerSecond: slow, Burst: 3})

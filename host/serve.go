@@ -35,6 +35,7 @@ type Listen struct {
 	HTTPOptional bool               // go on without HTTP when its address is in use
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
+	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Started      func(owner.Record) // called when clients can connect; may be nil
 	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
@@ -76,6 +77,7 @@ type service struct {
 	admin  *api.SocketListener
 	http   net.Listener     // nil: none
 	cert   *api.Certificate // for HTTP; nil: without TLS
+	issuer string           // for HTTP; empty: none
 }
 
 func (s *service) listen(l Listen) (owner.Record, error) {
@@ -127,6 +129,12 @@ func socketPaths(l Listen, dir string) ([]string, error) {
 
 func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	logger := s.host.options.Logger
+	if l.Issuer != "" {
+		if err := api.CheckIssuer(l.Issuer); err != nil {
+			return err
+		}
+	}
+	s.issuer = l.Issuer
 	if l.HTTP == "" {
 		return nil
 	}
@@ -188,7 +196,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Certificate: s.cert,
+			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Certificate: s.cert, Issuer: s.issuer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			defer s.host.streams.Close()
 			ended := context.AfterFunc(ctx, func() {

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,4 +24,12 @@ func freeSpace(dir string) (uint64, error) {
 		}
 		return 0, err
 	}
+}
+
+// belongsTo is the user that a file belongs to; negative: unknown.
+func belongsTo(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Uid)
+	}
+	return -1
 }

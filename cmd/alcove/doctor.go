@@ -77,6 +77,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	found := []finding{{"version", true, versionText()}, a.examineDir(dir)}
+	found = append(found, examineFiles(dir)...)
 	pid, running, lock := examineLock(dir)
 	found = append(found, lock, a.examineSocket(ctx, dir, pid, running))
 	reached := running && found[len(found)-1].OK
@@ -85,8 +86,10 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 		found = append(found, a.examineBackup(ctx))
 		found = append(found, a.examineEmbedders(ctx)...)
 		found = append(found, a.examineFamilies(ctx)...)
+		found = append(found, a.examineTools(ctx))
 	}
-	return append(found, a.examineCache(), examineDisk(dir))
+	found = append(found, a.examineClients(dir)...)
+	return append(found, a.examineCache(), diskFinding(dir, freeSpace))
 }
 
 // examineCache says how large the cache of compiled modules is. Without one everything works, and starts more slowly.
@@ -144,6 +147,7 @@ func (a *app) examineFamilies(ctx context.Context) (found []finding) {
 		return []finding{{"families", true, "unknown: " + err.Error()}}
 	}
 	for _, u := range uses {
+		found = append(found, troubled(u, time.Now())...)
 		if u.Cut != nil {
 			found = append(found, finding{"family " + u.Family, true, "was not told of " + u.Cut.String()})
 		}
@@ -220,6 +224,9 @@ func (a *app) examineSocket(ctx context.Context, dir string, pid int, running bo
 		if err != nil {
 			return finding{"socket", false, err.Error()}
 		}
+		if left := staleSockets(dir); len(left) > 0 {
+			return finding{"socket", true, strings.Join(left, " and ") + " was left by a server that was killed: the next server replaces it"}
+		}
 		return finding{"socket", true, "will be " + socket}
 	}
 	conn, err := a.dialRunning(ctx, dir)
@@ -231,7 +238,7 @@ func (a *app) examineSocket(ctx context.Context, dir string, pid int, running bo
 	}
 	defer conn.Close()
 	if v := conn.Welcome.Version; v != versionText() {
-		return finding{"socket", false, fmt.Sprintf("the server (process %d) is of version %s, not %s: restart it", conn.Welcome.PID, v, versionText())}
+		return finding{"socket", false, fmt.Sprintf("the server (process %d) is of version %s, not %s: end it, and the next command starts this version: %s", conn.Welcome.PID, v, versionText(), endProcess(dir, conn.Welcome.PID))}
 	}
 	return finding{"socket", true, fmt.Sprintf("process %d answers", conn.Welcome.PID)}
 }
@@ -336,13 +343,15 @@ func examinePort(address string) finding {
 	return finding{"HTTP", true, address + " is free"}
 }
 
-func examineDisk(dir string) finding {
+// diskFinding says how much space is left for the data directory.
+func diskFinding(dir string, freeSpace func(string) (uint64, error)) finding {
 	free, err := freeSpace(dir)
 	switch {
 	case err != nil:
 		return finding{"disk", true, "unknown: " + err.Error()}
 	case free < leastSpace:
-		return finding{"disk", false, fmt.Sprintf("only %d MiB are free", free>>20)}
+		return finding{"disk", false, fmt.Sprintf("only %d MiB are free, and a full disk refuses every store: delete what nobody needs, shorten how long the past is kept (alcove retention) and compact (alcove compact), or move %s to a larger disk",
+			free>>20, dir)}
 	}
 	return finding{"disk", true, fmt.Sprintf("%.1f GiB are free", float64(free)/(1<<30))}
 }

@@ -25,6 +25,7 @@ const defaultIdle = 15 * time.Minute
 type serveFlags struct {
 	listen, socket  string
 	tlsCert, tlsKey string
+	issuer          string
 	readOnly, auto  bool
 	idle            time.Duration
 	familiesDir     string
@@ -56,6 +57,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "the certificate for HTTP, a file in PEM that is read again when it changes; needed to listen beyond this machine")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the key of the certificate, a file in PEM")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	flags.StringVar(&f.issuer, "issuer", "", "the URL of an authorization server that issues API keys of this server, to which HTTP clients without one are referred (RFC 9728; default: none)")
 	flags.StringVar(&f.socket, "socket", "", "the path of the socket (default: in the data directory)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	flags.StringVar(&f.familiesDir, "families-dir", a.env("ALCOVE_FAMILIES_DIR"), "a watched folder of tool families (or ALCOVE_FAMILIES_DIR)")
@@ -131,7 +133,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.listen == "off" {
 		f.listen = ""
 	}
-	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Idle: f.idle})
+	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle})
 	return errors.Join(err, h.Close())
 }
 

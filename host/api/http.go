@@ -47,6 +47,7 @@ type HTTP struct {
 	Logger      *slog.Logger
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
+	Issuer      string          // of the authorization server that clients are referred to; empty: none
 	Limit       ConnectionLimit // zero: derived from the process's file descriptors
 	Drain       time.Duration   // for requests to finish when the server stops; 0: 5 s
 	Stopped     error           // the cause by which requests that run longer are cancelled; nil: context.Canceled
@@ -146,6 +147,12 @@ func (h *HTTP) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", h.ready)
 	for path, handler := range h.Routes {
 		mux.Handle(path, h.guard(handler))
+		if h.Issuer != "" {
+			mux.HandleFunc("GET "+metadataPath+path, h.describe)
+		}
+	}
+	if h.Issuer != "" {
+		mux.HandleFunc("GET "+metadataPath, h.describe)
 	}
 	for path, handler := range h.Lasting {
 		mux.Handle(path, h.guard(uncounted(handler)))
@@ -202,7 +209,7 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 		}
 		ctx, stop, err := h.Admit(r.Context(), strings.TrimSpace(token))
 		if err != nil {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="alcove"`)
+			w.Header().Set("WWW-Authenticate", h.challenge(r))
 			refuse(w, http.StatusUnauthorized, "denied", err.Error())
 			return
 		}

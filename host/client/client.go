@@ -93,9 +93,22 @@ func (c *Client) Close() {
 // Server is the server that the session began with.
 func (c *Client) Server() Server { return c.server }
 
+// List returns the list of tools as models are shown it, and their number.
+func (c *Client) List() (list json.RawMessage, tools int, err error) {
+	raw, err := c.ask("tools/list", struct{}{})
+	if err != nil {
+		return nil, 0, err
+	}
+	var read struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return nil, 0, fmt.Errorf("read the list of tools: %w", err)
+	}
+	return raw, len(read.Tools), nil
+}
+
 // Tools lists the names of the tools that the server offers.
 func (c *Client) Tools() ([]string, error) {
-	raw, err := c.ask("tools/list", struct{}{})
+	raw, _, err := c.List()
 	if err != nil {
 		return nil, err
 	}

@@ -251,6 +251,9 @@ func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	if result.Class == abi.ClassOK {
 		return result.Output, nil
 	}
+	if result.Class != abi.ClassError && result.Error != nil {
+		w.families.troubles.add(w.family.name, string(result.Class), result.Error, w.families.o.Clock())
+	}
 	w.families.o.Logger.Warn("a family failed", "family", w.family.name, "class", result.Class, "error", result.Error, "trace", result.Trace)
 	return nil, w.failure(result)
 }

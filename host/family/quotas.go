@@ -17,6 +17,9 @@ type Use struct {
 	jobs.Backlog
 	Quotas map[string]int64 `json:"quotas"`        // by name
 	Cut    *hooks.Cut       `json:"cut,omitempty"` // what its hooks missed; nil: nothing
+	// Troubles went wrong since the server began, the latest first.
+	Troubles []Trouble `json:"troubles,omitempty"`
+	Resting  bool      `json:"resting,omitempty"` // its hooks failed again and again, and are not called for a while
 }
 
 // quotaOf returns a quota of a family: the operator's, or the default.
@@ -35,7 +38,7 @@ func recordQuota(g registry.Grant) memory.Quota {
 func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	var list []Use
 	for _, d := range f.All() {
-		u := Use{Family: d.Manifest.Name, Backlog: f.jobs.Backlog(d.Manifest.Name), Quotas: map[string]int64{}}
+		u := Use{Family: d.Manifest.Name, Backlog: f.jobs.Backlog(d.Manifest.Name), Quotas: map[string]int64{}, Troubles: f.troubles.of(d.Manifest.Name), Resting: f.resting(d.Manifest.Name)}
 		for _, name := range []string{abi.QuotaRecords, abi.QuotaRecordBytes, abi.QuotaJobs, abi.QuotaJobBytes} {
 			u.Quotas[name] = quotaOf(d.Grant, name)
 		}

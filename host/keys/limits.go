@@ -86,7 +86,7 @@ func (k *Keys) Begin(id string) (end func(), err error) {
 	defer k.uses.mu.Unlock()
 	u := k.uses.of(id, limits, k.o.Clock())
 	if u.running >= limits.Concurrent {
-		return nil, exceeded("concurrent", float64(limits.Concurrent), afterBusy, "%d calls with this key are running, which is its limit: let one end first", limits.Concurrent)
+		return nil, exceeded("concurrent", float64(limits.Concurrent), afterBusy, "running calls with this key: at most %d; let one end first", limits.Concurrent)
 	}
 	if err := u.take(limits); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (u *uses) of(id string, l Limits, now time.Time) *use {
 func (u *use) take(l Limits) error {
 	if u.tokens < 1 {
 		wait := time.Duration(math.Ceil((1 - u.tokens) / l.CallsPerSecond * float64(time.Second)))
-		return exceeded("calls_per_second", l.CallsPerSecond, wait, "clients with this key may make %g calls per second, and %d at once after a pause", l.CallsPerSecond, l.Burst)
+		return exceeded("calls_per_second", l.CallsPerSecond, wait, "calls per second with this key: at most %g, and %d at once after a pause", l.CallsPerSecond, l.Burst)
 	}
 	u.tokens--
 	return nil

@@ -156,6 +156,15 @@ var deeds = []deed{
 			say(c, err)
 		})
 	}},
+	{"CountAccesses", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, branch := range []string{"", "draft", "none"} {
+			each(func(ns string) {
+				say(nil, a.CountAccesses(branch, []Hit{{Memory: Memory{Namespace: ns, Key: "k1"}}}))
+				c, err := a.Counters(ctx, Location{branch, ns}, "k1")
+				say(c, err)
+			})
+		}
+	}},
 	{"Extent", func(ctx context.Context, a *Access, say func(any, error)) {
 		e, err := a.Extent(ctx, "draft")
 		say(e, err)

@@ -12,7 +12,7 @@ import (
 
 // rank queries the index, and has the hooks order the best hits. The same hits are ordered whatever part of them
 // is requested, so pages are consistent. If ranking fails, a note says so, and the index's order stays.
-func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []string, error) {
+func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, remarks, error) {
 	depth := 0
 	if s.hooks != nil && !q.Events && !q.Unranked {
 		depth = s.hooks.Depth()
@@ -22,17 +22,20 @@ func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, []st
 		return s.ask(ctx, v, q, asked)
 	}
 	asked.Offset, asked.K = 0, max(q.Offset+q.K, depth)
-	result, notes, err := s.ask(ctx, v, q, asked)
+	result, said, err := s.ask(ctx, v, q, asked)
 	if err != nil {
-		return result, nil, err
+		return result, said, err
 	}
-	err = s.order(ctx, v, q, result.Hits[:min(depth, len(result.Hits))])
+	short, cut, cancel := hurried(ctx, 0)
+	defer cancel()
+	err = s.order(short, v, q, result.Hits[:min(depth, len(result.Hits))])
 	from := min(q.Offset, len(result.Hits))
 	result.Hits = result.Hits[from:min(from+q.K, len(result.Hits))]
 	if err != nil && ctx.Err() == nil {
-		return result, append(notes, "the hits are in the server's own order: "+err.Error()), nil
+		said.note("the hits are in the server's own order: "+err.Error(), cut())
+		return result, said, nil
 	}
-	return result, notes, ctx.Err()
+	return result, said, ctx.Err()
 }
 
 // order has the hooks order hits.

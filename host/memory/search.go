@@ -49,7 +49,7 @@ func (a *Access) Search(ctx context.Context, q Search) (Found, error) {
 
 // found ranks, and reads the hits.
 func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
-	result, notes, err := s.rank(ctx, v, q)
+	result, said, err := s.rank(ctx, v, q)
 	if err != nil {
 		return Found{}, s.translate("search", err)
 	}
@@ -62,7 +62,7 @@ func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
 			hits[i].SemanticWeight = s.semanticWeight(q, result.Hits[i])
 		}
 	}
-	return Found{Hits: hits, Total: result.Total, Notes: notes}, err
+	return Found{Hits: hits, Total: result.Total, Notes: said.notes, Partial: said.cut, Vectors: said.vectors}, err
 }
 
 func (q Search) collection() string {

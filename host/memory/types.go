@@ -164,6 +164,9 @@ type Found struct {
 	Hits  []Hit
 	Total int      // matches in all
 	Notes []string // for the caller, such as why hits are in the server's own order
+	// Partial means that something was left out, which Notes say, because the search's context would have ended before.
+	Partial bool
+	Vectors bool // vectors were searched, too
 }
 
 // Event is a record of the log.

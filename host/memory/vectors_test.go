@@ -267,7 +267,37 @@ func TestAnEmbedderThatNeverAnswersHoldsNothingUp(t *testing.T) {
 		t.Errorf("%v, and it was asked %d times", got, e.asked.Load())
 	}
 	found, err := s.Search(t.Context(), Search{Text: "dog"}) // one that waited for the embedder would never end
-	if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 {
+	if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || found.Partial {
+		t.Errorf("%+v, %v", found, err)
+	}
+	found, err = s.Search(due{t.Context(), time.Now().Add(4 * time.Millisecond)}, Search{Text: "dog"})
+	if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || !found.Partial {
+		t.Errorf("before a deadline: %+v, %v", found, err)
+	}
+}
+
+// due is a context with a deadline that never ends: what ends in time is what looked at the deadline.
+type due struct {
+	context.Context
+	at time.Time
+}
+
+func (d due) Deadline() (time.Time, bool) { return d.at, true }
+
+// slowRank is Hooks that rank until they are told to stop.
+type slowRank struct{ hooks }
+
+func (slowRank) Rank(ctx context.Context, _ Ranking) ([]float32, bool, error) {
+	<-ctx.Done()
+	return nil, false, ctx.Err()
+}
+
+func TestASearchAnswersBeforeItsDeadlineInTheServersOwnOrder(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "pet", "a dog")
+	s.SetHooks(slowRank{hooks{depth: 10}})
+	found, err := s.Search(due{t.Context(), time.Now().Add(4 * time.Millisecond)}, Search{Text: "dog"})
+	if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !found.Partial {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

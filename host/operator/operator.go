@@ -125,6 +125,7 @@ type (
 	Family        = family.Described
 	FamilyJob     = jobs.Job
 	FamilyUse     = family.Use
+	FamilyTrouble = family.Trouble
 	FamilyInfo    = family.Info
 	FamilyLimit   = family.Limit
 	RemovedFamily = family.Removed

@@ -23,6 +23,7 @@ type Answer struct {
 	Notes      []string // remarks for the caller
 	HasNotes   bool     // Structured also has a member with the notes
 	Failed     bool     // it describes an error
+	Partial    bool     // something was left out, as Notes say, because the call's time would have ended before
 	Version    uint64   // of the call's commit, if the tool reports it
 	Proposal   string   // the branch with the call's proposal; empty: none
 	Family     string   // the family that answered; empty: a core tool

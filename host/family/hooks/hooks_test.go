@@ -267,14 +267,14 @@ func TestAHookRestsAfterFailuresInARow(t *testing.T) {
 	for range FailuresInRow - 1 {
 		r.asked(errors.New("failed"), now)
 	}
-	if r.resting(now) {
+	if r.Resting(now) {
 		t.Error("it rests after failures that were not in a row")
 	}
 	r.asked(errors.New("failed"), now)
-	if !r.resting(now) || !r.resting(now.Add(Pause-1)) || r.resting(now.Add(Pause)) {
+	if !r.Resting(now) || !r.Resting(now.Add(Pause-1)) || r.Resting(now.Add(Pause)) {
 		t.Error("it does not rest for as long as Pause")
 	}
-	if r.resting(now.Add(-time.Hour)) {
+	if r.Resting(now.Add(-time.Hour)) {
 		t.Error("it rests for an hour once the clock was put back")
 	}
 }

@@ -43,7 +43,7 @@ func (h *Hooks) Depth() int {
 // unchanged.
 func (h *Hooks) Rank(ctx context.Context, r memory.Ranking) ([]float32, bool, error) {
 	x, on := h.ranker()
-	if !on || x.Rest().resting(h.o.Clock()) {
+	if !on || x.Rest().Resting(h.o.Clock()) {
 		return nil, false, nil
 	}
 	guest, loaded := x.Loaded()

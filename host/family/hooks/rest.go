@@ -38,8 +38,8 @@ func (r *Rest) Begin(now time.Time) {
 	r.failed, r.until = 0, now.Add(Pause)
 }
 
-// resting reports whether the hooks are suspended. A rest longer than Pause is over: the clock was put back.
-func (r *Rest) resting(now time.Time) bool {
+// Resting reports whether the hooks are suspended. A rest longer than Pause is over: the clock was put back.
+func (r *Rest) Resting(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.until.Sub(now)

@@ -180,7 +180,7 @@ type verdict struct {
 
 // ask calls one family about a store, and applies the changes that it answers.
 func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memory.Item) (said verdict, err error) {
-	if x.OnFailure != abi.OnFailureRefuse && x.Rest().resting(h.o.Clock()) {
+	if x.OnFailure != abi.OnFailureRefuse && x.Rest().Resting(h.o.Clock()) {
 		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
 	}
 	if x.ReachesOutside() {

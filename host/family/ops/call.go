@@ -111,7 +111,9 @@ type Host struct {
 	// Trace is called for every operation that a guest requests, known or not, before it is served. It must not keep the request,
 	// nor block. Nil: no trace.
 	Trace func(family string, op abi.Op, request []byte)
-	table map[abi.Op]operation
+	// Refused is called for every operation that fails as denied. It must not block. Nil: nobody asks.
+	Refused func(family string, err error)
+	table   map[abi.Op]operation
 
 	rebuilds  *rebuilding
 	tokenizer func() (*tokens.Tokenizer, error)
@@ -185,6 +187,15 @@ type operation func(call *Call, ctx context.Context, request json.RawMessage) (a
 
 // Call serves a guest's call of the host.
 func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
+	answer, err := call.serve(ctx, op, request)
+	var known *abi.Error
+	if refused := call.host.Refused; refused != nil && errors.As(err, &known) && known.Code == abi.CodeDenied {
+		refused(call.Manifest.Name, err)
+	}
+	return answer, err
+}
+
+func (call *Call) serve(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
 	if trace := call.host.Trace; trace != nil {
 		trace(call.Manifest.Name, op, request)
 	}

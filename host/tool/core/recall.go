@@ -15,7 +15,7 @@ func (k *kit) recallTool() tool.Spec {
 		Name:        "memory_recall",
 		Description: "Get a memory by its exact key, now or at a past moment (null: there is none), or search by query or topic.",
 		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
-			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace. " +
+			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +
 			"Both count an access to each memory that they return. memory_search finds the same with more filters, and counts nothing.",
 		Input: json.RawMessage(`{
 			"type": "object",

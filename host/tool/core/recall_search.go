@@ -16,7 +16,7 @@ const replacement = "memory_vector_search, memory_text_search, memory_bump_acces
 
 // recallQuery searches the namespaces that the call names, or all, and records what it found for feedback.
 func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
-	q, hits, err := c.lookUp(ctx, "query", c.namespaces())
+	q, found, err := c.lookUp(ctx, "query", c.namespaces())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -25,15 +25,16 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 		RecallID   string  `json:"recallId,omitempty"`
 		Deprecated bool    `json:"_deprecated"`
 		MigrateTo  string  `json:"_migrateTo"`
+		Partial    bool    `json:"partial,omitempty"`
 		Note       string  `json:"note,omitempty"`
-	}{Deprecated: true, MigrateTo: replacement, RecallID: c.recordRecall(ctx, q, hits)}
-	rows := make([]*fact, len(hits))
-	for i, h := range hits {
+	}{Deprecated: true, MigrateTo: replacement, RecallID: c.recordRecall(ctx, q, found.Hits), Partial: found.Partial}
+	rows := make([]*fact, len(found.Hits))
+	for i, h := range found.Hits {
 		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h)}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	r.Facts, r.Note = kept, c.also(accountsNote(cut, c.same("branch", "as_of")))
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, err
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
 }
 
 // recallTopic searches the call's namespace, or those that it names.
@@ -42,25 +43,42 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 	if namespaces == nil {
 		namespaces = []string{c.location().Namespace}
 	}
-	_, hits, err := c.lookUp(ctx, "topic", namespaces)
+	q, found, err := c.lookUp(ctx, "topic", namespaces)
+	if err == nil && len(found.Hits) == 0 && !found.Partial {
+		err = nothingAbout(q, found)
+	}
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	rows := make([]*topical, len(hits))
-	for i, h := range hits {
+	rows := make([]*topical, len(found.Hits))
+	for i, h := range found.Hits {
 		rows[i] = &topical{MemoryID: idOf(h), Type: h.Type, account: accountOf(h)}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	r := struct {
 		Memories []*topical `json:"memories"`
 		Count    int        `json:"count"`
+		Partial  bool       `json:"partial,omitempty"`
 		Note     string     `json:"note,omitempty"`
-	}{kept, len(kept), c.also(accountsNote(cut, c.same("branch", "as_of")))}
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, err
+	}{kept, len(kept), found.Partial, c.also(accountsNote(cut, c.same("branch", "as_of")))}
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
+}
+
+// nothingAbout returns the error of a recall by topic that finds no memory.
+func nothingAbout(q memory.Search, found memory.Found) error {
+	searched := []string{"text"}
+	switch {
+	case q.Mode == memory.Semantic:
+		searched = []string{"vector"}
+	case found.Vectors:
+		searched = append(searched, "vector")
+	}
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("no memory in namespace %s is about %q: try other words, another namespace, or memory_search, which searches all of them", tool.Quoted(q.Namespaces), tool.Clip(q.Text, 64)),
+		Details: map[string]any{"topic": tool.Clip(q.Text, 200), "searched_backends": searched}}
 }
 
 // lookUp searches for the text in a parameter, and counts an access to each hit in the present.
-func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string) (memory.Search, []memory.Hit, error) {
+func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string) (memory.Search, memory.Found, error) {
 	a := c.Arguments
 	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
 	q := memory.Search{
@@ -72,11 +90,11 @@ func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string
 		q.Mode = memory.Lexical
 	}
 	if err := a.Err(); err != nil {
-		return q, nil, err
+		return q, memory.Found{}, err
 	}
 	found, err := c.memories().Search(ctx, q)
 	if err != nil {
-		return q, nil, err
+		return q, memory.Found{}, err
 	}
 	for _, note := range found.Notes {
 		c.Note(note)
@@ -84,7 +102,7 @@ func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string
 	if q.AsOf.IsNow() && !c.DryRun && c.Stage == nil {
 		err = c.access().CountAccesses(q.Branch, found.Hits)
 	}
-	return q, found.Hits, err
+	return q, found, err
 }
 
 // recordRecall records what a query found, and returns the id; "" for a search of the past, in a dry run, within a family's call, and

@@ -2,6 +2,8 @@ package core
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,8 +100,10 @@ func TestRecallByTopicAnswersMemoriesOfOneNamespace(t *testing.T) {
 	if n := u.accesses("editor"); n != 3 {
 		t.Errorf("%d accesses are counted", n)
 	}
-	if r, _ := u.recall(`{"topic":"emacs"}`); r.Count != 0 || r.Memories == nil {
-		t.Errorf("of nothing: %+v", r)
+	_, _, err := u.call("memory_recall", `{"topic":"emacs"}`)
+	var none *memory.Error
+	if !errors.As(err, &none) || none.Code != memory.NotFound || none.Details["topic"] != "emacs" || !slices.Equal(none.Details["searched_backends"].([]string), []string{"text"}) {
+		t.Errorf("of nothing: %v", err)
 	}
 }
 

@@ -63,6 +63,7 @@ func (k *kit) searchTool() tool.Spec {
 			"properties": {
 				"results": {"type": "array", "items": {"type": "object"}, "description": "key, namespace, value, score, snippet and more; value_omitted where a value was left out."},
 				"total": {"type": "integer", "description": "How many match in all."},
+				"partial": {"type": "boolean", "description": "Something was left out for want of time, as note says."},
 				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
 			},
 			"required": ["results"]
@@ -149,8 +150,9 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	return tool.Answer{Structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
+		Partial bool   `json:"partial,omitempty"`
 		Note    string `json:"note,omitempty"`
-	}{kept, found.Total, note}, Plain: kept, Notes: tool.NotesOf(note), HasNotes: true}, nil
+	}{kept, found.Total, found.Partial, note}, Plain: kept, Notes: tool.NotesOf(note), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.

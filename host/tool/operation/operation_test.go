@@ -64,6 +64,9 @@ func open(t *testing.T) *world {
 		spec("memory_big", `{"type":"object"}`, func(context.Context, *tool.Call) (tool.Answer, error) {
 			return tool.Answer{Structured: strings.Repeat("x", 3<<20)}, nil
 		}),
+		spec("memory_part", `{"type":"object"}`, func(context.Context, *tool.Call) (tool.Answer, error) {
+			return tool.Answer{Structured: map[string]any{"results": []int{1}, "partial": true}, Partial: true}, nil
+		}),
 		spec("plain", `{"type":"object"}`, echo),
 		spec("memory_plain", `{"type":"object"}`, echo),
 		Spec(),
@@ -427,4 +430,16 @@ func FuzzOperations(f *testing.F) {
 			t.Errorf("%d calls were made", len(w.calls))
 		}
 	})
+}
+
+func TestAPartialResultStandsBesideItsError(t *testing.T) {
+	w := open(t)
+	r := w.run(`{"method":"part","options":{"timeout_ms":60000},"then":{"method":"echo"}}`)
+	if string(r.Result) != `{"partial":true,"results":[1]}` || r.Error == nil || r.Error.Code != "E_TIMEOUT" || !r.Error.Retryable || !strings.Contains(r.Error.Message, "not done completely within 1m0s") || r.Method != "part" {
+		t.Errorf("answered %s", r.text)
+	}
+	batch := w.run(`{"batch":[{"method":"part"},{"method":"echo"}]}`)
+	if batch.Error != nil || !strings.Contains(string(batch.Result), `"result":{"partial":true,"results":[1]},"error":{"code":"E_TIMEOUT"`) {
+		t.Errorf("a batch is answered %s", batch.text)
+	}
 }

@@ -111,6 +111,9 @@ func (r *runner) step(ctx context.Context, s step, before []outcome, path string
 	if err == nil {
 		err = r.keep(&o, a)
 	}
+	if err == nil && a.Partial {
+		err = partial(ctx, s)
+	}
 	if err != nil {
 		o.Error = failureOf(err)
 	}
@@ -154,6 +157,12 @@ func notBegun(ctx context.Context, s step) error {
 		e.Details["timeout_ms"] = late.Milliseconds()
 	}
 	return e
+}
+
+// partial returns the error beside the result of a call that left something out for want of time.
+func partial(ctx context.Context, s step) error {
+	return &memory.Error{Code: memory.Timeout, Retryable: true, Details: map[string]any{"partial": true, "timeout_ms": timeout(ctx).Milliseconds()},
+		Message: fmt.Sprintf("%s was not done completely within %s: the result has what was found, and its note says what was left out", tool.Clip(s.method, longestMethod), timeout(ctx))}
 }
 
 // derived returns the idempotency key of a call. That of the first call is the operation's own.

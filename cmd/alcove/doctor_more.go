@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/tokens"
+)
+
+// recently is how long a family's trouble is a worry.
+const recently = 24 * time.Hour
+
+// troubled says what went wrong with a family lately.
+func troubled(u operator.FamilyUse, now time.Time) (found []finding) {
+	what := "family " + u.Family
+	if u.Resting {
+		found = append(found, finding{what, false, "its hooks failed again and again, and are not called for a while: the server's log says why; alcove family info " + u.Family + " shows what it may do"})
+	}
+	for _, t := range u.Troubles {
+		if now.Sub(t.Last) > recently {
+			continue
+		}
+		says := fmt.Sprintf("failed %d times since the server began (%s), last at %s: %s", t.Count, t.Kind, clock(t.Last), t.Says)
+		next := "; if it goes on, tell its author, or do without: alcove family remove " + u.Family
+		if t.Kind == "ungranted" {
+			says = fmt.Sprintf("was refused %d operations, last at %s: %s", t.Count, clock(t.Last), t.Says)
+			next = "; if it needs that, grant it: alcove family info " + u.Family
+		}
+		found = append(found, finding{what, t.Kind == "ungranted", says + next})
+	}
+	return found
+}
+
+// examineTools says what the list of tools costs a client with every request to its model.
+func (a *app) examineTools(ctx context.Context) finding {
+	count, err := tokens.Load()
+	if err != nil {
+		return finding{"tools", true, "unknown: " + err.Error()}
+	}
+	var said []string
+	for _, profile := range []string{host.DefaultProfile, "full"} {
+		list, n, err := a.listedTools(ctx, profile)
+		if err != nil {
+			return finding{"tools", true, "unknown: " + err.Error()}
+		}
+		said = append(said, fmt.Sprintf("%d tools for %d tokens in the profile %s", n, count.Count(string(list)), profile))
+	}
+	return finding{"tools", true, strings.Join(said, ", ") + " (alcove mcp --profile); operation lists one tool"}
+}
+
+// listedTools returns the list of tools as a new client gets it.
+func (a *app) listedTools(ctx context.Context, profile string) (list json.RawMessage, n int, err error) {
+	dial, err := a.dialer(owner.Hello{Key: a.env("ALCOVE_KEY"), Profile: profile})
+	if err != nil {
+		return nil, 0, err
+	}
+	c, err := client.Open(ctx, versionText(), dial)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.Close()
+	return c.List()
+}
+
+// staleSockets lists the sockets that a server left behind, given that none runs.
+func staleSockets(dir string) (left []string) {
+	for _, paths := range []func(string) ([]string, error){owner.SocketPaths, owner.AdminPaths} {
+		list, err := paths(dir)
+		if err != nil {
+			continue
+		}
+		for _, path := range list {
+			if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSocket != 0 {
+				left = append(left, path)
+			}
+		}
+	}
+	return left
+}
+
+// examineFiles looks for files in the data directory that this user cannot use, or that others can.
+func examineFiles(dir string) (found []finding) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || runtime.GOOS == "windows" {
+		return nil
+	}
+	secret := map[string]bool{owner.KeysPath(dir): true, owner.RequestsPath(dir): true}
+	for _, e := range entries {
+		info, err := e.Info()
+		path := filepath.Join(dir, e.Name())
+		if err != nil || info.Mode()&(fs.ModeSocket|fs.ModeSymlink) != 0 || path == owner.TokenPath(dir) { // the token has a finding of its own
+			continue
+		}
+		others, user := info.Mode().Perm()&0o077, belongsTo(info)
+		switch {
+		case user >= 0 && user != os.Getuid() && os.Getuid() != 0:
+			found = append(found, finding{"permissions", false, fmt.Sprintf("%s belongs to user %d, not to this one: sudo chown -R %d %s", path, user, os.Getuid(), quoted(dir))})
+		case info.Mode().Perm()&0o200 == 0 && info.Mode().IsRegular() && os.Getuid() != 0:
+			found = append(found, finding{"permissions", false, fmt.Sprintf("%s cannot be written: chmod u+w %s", path, quoted(path))})
+		case secret[path] && others != 0:
+			found = append(found, finding{"permissions", false, fmt.Sprintf("others can read %s: chmod go-rwx %s", path, quoted(path))})
+		case others&0o002 != 0:
+			found = append(found, finding{"permissions", false, fmt.Sprintf("others can write %s: chmod o-w %s", path, quoted(path))})
+		}
+	}
+	return found
+}
