@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/settings/settings"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "write the answers of examples")
 
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
-	for name, family := range map[string]*alcove.Family{"facts": facts.Family()} {
+	for name, family := range map[string]*alcove.Family{"facts": facts.Family(), "settings": settings.Family()} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")
 			text, err := os.ReadFile(path)
