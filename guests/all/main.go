@@ -6,10 +6,13 @@ import (
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
+	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func init() { alcove.Serve(tagging.Family(), consolidating.Family(), facts.Family(), ranker.Family(), settings.Family()) }
+func init() {
+	alcove.Serve(tagging.Family(), consolidating.Family(), facts.Family(), ranker.Family(), retrieval.Family(), settings.Family())
+}
 
 func main() {}
