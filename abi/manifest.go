@@ -70,9 +70,11 @@ type Hooks struct {
 	Store  *StoreHook `json:"store,omitempty"`
 	Stored *StoreHook `json:"stored,omitempty"`
 	Merged *MergeHook `json:"merged,omitempty"`
-	Rank   *RankHook  `json:"rank,omitempty"`
-	Embed  *EmbedHook `json:"embed,omitempty"`
-	Jobs   []Job      `json:"jobs,omitempty"`
+	// SessionEnd is called after a client's session ended in which it called tools.
+	SessionEnd *SessionHook `json:"session_end,omitempty"`
+	Rank       *RankHook    `json:"rank,omitempty"`
+	Embed      *EmbedHook   `json:"embed,omitempty"`
+	Jobs       []Job        `json:"jobs,omitempty"`
 }
 
 // MostGenerations is how many generations of answers a family can be told of at most: see StoreHook.
@@ -90,6 +92,9 @@ type StoreHook struct {
 
 // MergeHook is called after merges. It has no settings.
 type MergeHook struct{}
+
+// SessionHook is called about sessions of clients. It has no settings.
+type SessionHook struct{}
 
 // RankHook scores candidates.
 type RankHook struct {

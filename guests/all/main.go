@@ -5,14 +5,25 @@ import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
 func init() {
-	alcove.Serve(tagging.Family(), consolidating.Family(), facts.Family(), ranker.Family(), retrieval.Family(), settings.Family())
+	alcove.Serve(
+		tagging.Family(),
+		consolidating.Family(),
+		facts.Family(),
+		network.Family(),
+		ranker.Family(),
+		retrieval.Family(),
+		settings.Family(),
+		attention.Family(),
+	)
 }
 
 func main() {}

@@ -1,10 +1,6 @@
 package fact
 
-import (
-	"strconv"
-
-	alcove "github.com/alcove-memory/alcove/sdk/go"
-)
+import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // The digits of a ULID, and how many there are of its time and of the rest.
 const (
@@ -13,24 +9,9 @@ const (
 	restDigits = 16
 )
 
-// NewID is the id of the nth new record of a request: a prefix such as rec, and a ULID, which sorts by time. A repeated request gets the same
-// ids.
-func NewID(c *alcove.Call, prefix string, n int) string {
-	id := append([]byte(Since(prefix, c.Time())), make([]byte, restDigits)...)
-	seed := c.RequestID + "\x00" + c.Caller + "\x00" + c.Now + "\x00" + strconv.Itoa(n)
-	for half := range 2 {
-		h := hash(seed + strconv.Itoa(half))
-		for i := range restDigits / 2 {
-			id[len(id)-1-half*restDigits/2-i] = digits[h&31]
-			h >>= 5
-		}
-	}
-	return string(id)
-}
-
-// Since is what the ids of a prefix begin with that were made at a moment: earlier ones sort before it, later ones behind.
+// Since is what the ids of Call.NewID begin with that were made at a moment: earlier ones sort before it, later ones behind.
 func Since(prefix string, at alcove.Time) string {
-	id := append([]byte(prefix+":"), make([]byte, timeDigits)...)
+	id := append([]byte(prefix), make([]byte, timeDigits)...)
 	ms := uint64(max(at, 0)) / 1000
 	for i := range timeDigits {
 		id[len(id)-1-i] = digits[ms&31]
@@ -68,15 +49,4 @@ func digit(c byte) int {
 		}
 	}
 	return -1
-}
-
-// hash is FNV-1a of a text, of 64 bits, whose bits are then mixed.
-func hash(text string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(text) {
-		h = (h ^ uint64(text[i])) * 1099511628211
-	}
-	h ^= h >> 33
-	h *= 0xff51afd7ed558ccd
-	return h ^ h>>33
 }

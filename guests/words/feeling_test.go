@@ -52,22 +52,3 @@ func TestHowMuchSomethingMattersIsReadFromWords(t *testing.T) {
 		}
 	}
 }
-
-func TestThoughtsOfOneTopicAreSimilar(t *testing.T) {
-	if s := Similarity("postgres index tuning for the orders table", "the postgres index of orders is slow"); s < .5 {
-		t.Errorf("one topic: %v", s)
-	}
-	if s := Similarity("postgres index tuning for the orders table", "Shall we book a holiday in Spain?"); s > .3 {
-		t.Errorf("two topics: %v", s)
-	}
-	if Similarity("a b c", "a b c") != 0 || Similarity("", "anything") != 0 || Similarity("query planner", "query planner") != 1 {
-		t.Error("the ends of the scale are others")
-	}
-	for text, want := range map[string]string{
-		"Why is it slow?": "question", "We decided to move": "decision", "Next step: rename it": "plan", "I wonder, I feel tired": "reflection", "The sky is blue": "observation", "": "observation",
-	} {
-		if got := ThoughtType(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}

@@ -40,6 +40,7 @@ type Result struct {
 	Version  uint64   // of the commit with its writes; 0: it wrote nothing
 	Proposal string   // the branch with its proposed changes; empty: none
 	Notes    []string // further information for the caller
+
 }
 
 // attempts limits how often a call is made when its commit conflicts.
@@ -176,8 +177,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
-	commit.Answer, commit.KeepAnswer = output, memory.EffectsOf(ctx).Noted()
-	result, err := w.commit(ctx, space, t, commit)
+	commit.Answer, commit.KeepAnswer = w.Keepable(output), memory.EffectsOf(ctx).Noted()
+	result, err := w.commit(ctx, space, t, output, commit)
 	return result, orOvertaken(ctx, t, err)
 }
 
@@ -287,8 +288,8 @@ func asMemory(err error) error {
 }
 
 // commit writes what was staged: directly where the family may write, or as a proposal where it may only propose.
-func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool, c memory.Commit) (Result, error) {
-	result := Result{Output: c.Answer, Notes: w.notes}
+func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool, output json.RawMessage, c memory.Commit) (Result, error) {
+	result := Result{Notes: w.notes}
 	c.Proposal = w.proposal()
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
 	done, err := w.commitStage(ctx, c)
@@ -302,7 +303,7 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool,
 		}
 		return repetition(answer), err
 	}
-	result.Version, result.Output = done.Version, committed(t, result.Output, done.Version)
+	result.Version, result.Output = done.Version, committed(t, output, done.Version)
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
 		result.Proposal = done.Branch
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))

@@ -103,6 +103,9 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if err := t.room(); err != nil {
 		return store.Committed{}, err
 	}
+	if err := t.stillMayWrite(); err != nil {
+		return store.Committed{}, err
+	}
 	if c.DryRun {
 		return store.Committed{}, t.rehearse(ctx, c)
 	}
@@ -122,15 +125,29 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		room.apply(done.Version, changes)
 	}
 	if err != nil {
-		if len(changes) > 0 && mayHaveCommitted(err) {
-			t.space.queueCount()
+		if mayHaveCommitted(err) {
+			t.doubt(ctx, changes)
 		}
 		return done, t.space.translate(doing, err)
 	}
 	if !done.Replayed {
+		t.space.scopes.Set(done.Version, t.changedScopes()...)
 		t.count()
 	}
 	return done, nil
+}
+
+// doubt has what is kept in memory read again after a commit that may have been written.
+func (t *Stage) doubt(ctx context.Context, changes []useChange) {
+	if len(changes) > 0 {
+		t.space.queueCount()
+	}
+	if len(t.changedScopes()) == 0 {
+		return
+	}
+	if err := t.space.loadScopes(context.WithoutCancel(ctx)); err != nil {
+		t.space.logger.Error("the rights records of namespaces could not be read again", "error", err)
+	}
 }
 
 // commitBatch builds the batch and commits it, again if the indexes change meanwhile.

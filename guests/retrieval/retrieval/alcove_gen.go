@@ -318,12 +318,6 @@ func (x Alert) EncodeJSON(w *scan.Writer) { encodeAlert(w, &x) }
 // DecodeJSON implements scan.Decoder.
 func (x *Alert) DecodeJSON(s *scan.Scanner) { decodeAlert(s, x) }
 
-// EncodeJSON implements scan.Encoder.
-func (x coreAnswer) EncodeJSON(w *scan.Writer) { encodeCoreAnswer(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *coreAnswer) DecodeJSON(s *scan.Scanner) { decodeCoreAnswer(s, x) }
-
 func decodeVectorSearch(s *scan.Scanner, x *VectorSearch) {
 	x.Limit = 10
 	for key := range s.Fields() {
@@ -755,24 +749,6 @@ func decodeAlert(s *scan.Scanner, x *Alert) {
 	}
 }
 
-func encodeCoreAnswer(w *scan.Writer, x *coreAnswer) {
-	w.Open()
-	w.Key("recall")
-	encodeCoreRecall(w, &x.Recall)
-	w.Close()
-}
-
-func decodeCoreAnswer(s *scan.Scanner, x *coreAnswer) {
-	for key := range s.Fields() {
-		switch key {
-		case "recall":
-			decodeCoreRecall(s, &x.Recall)
-		default:
-			s.Skip()
-		}
-	}
-}
-
 func encodeFactFact(w *scan.Writer, x *fact.Fact) {
 	w.Open()
 	w.Key("factId")
@@ -901,39 +877,6 @@ func decodeEffect(s *scan.Scanner, x *Effect) {
 	}
 }
 
-func encodeCoreRecall(w *scan.Writer, x *coreRecall) {
-	w.Open()
-	w.Key("query")
-	w.Text(x.Query)
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeCoreFact(w, &x.Facts[i0])
-	})
-	w.Close()
-}
-
-func decodeCoreRecall(s *scan.Scanner, x *coreRecall) {
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "facts":
-			x.Facts = nil
-			for range s.Many() {
-				var v0 coreFact
-				decodeCoreFact(s, &v0)
-				x.Facts = append(x.Facts, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
 func decodeFactDateRange(s *scan.Scanner, x *fact.DateRange) {
 	for key := range s.Fields() {
 		switch key {
@@ -941,28 +884,6 @@ func decodeFactDateRange(s *scan.Scanner, x *fact.DateRange) {
 			x.Start = s.Raw()
 		case "end":
 			x.End = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCoreFact(w *scan.Writer, x *coreFact) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("key")
-	w.Text(x.Key)
-	w.Close()
-}
-
-func decodeCoreFact(s *scan.Scanner, x *coreFact) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
 		default:
 			s.Skip()
 		}

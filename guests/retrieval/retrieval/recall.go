@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"github.com/alcove-memory/alcove/guests/fact"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -9,7 +8,7 @@ import (
 var recalls = alcove.Records[Recall]{Name: "recall", Per: "branch", Expires: "90d"}
 
 // prefixRecall is that of the ids of recalls.
-const prefixRecall = "rec"
+const prefixRecall = "rec:"
 
 // Recall is what a search returned.
 //
@@ -48,7 +47,7 @@ func (in RecordRecall) Call(c *alcove.Call) (out Recorded, err error) {
 	for _, ids := range byNamespace(c, in.FactIDs) {
 		r.FactIDs = append(r.FactIDs, ids...)
 	}
-	out = Recorded{fact.NewID(c, prefixRecall, 0), len(r.FactIDs)}
+	out = Recorded{c.NewID(prefixRecall), len(r.FactIDs)}
 	if err := recalls.Put(c, out.RecallID, r); err != nil {
 		return out, err
 	}

@@ -318,7 +318,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 
 func TestARecallOfTheCoreIsRated(t *testing.T) {
 	s := space(t)
-	s.Ops[opRecall] = func(request []byte) (any, error) {
+	s.Ops[alcove.OpRecallGet] = func(request []byte) (any, error) {
 		if string(request) != `{"recall_id":"rec:core"}` {
 			t.Errorf("asked %s", request)
 		}

@@ -10,7 +10,7 @@ import (
 var signals = alcove.Records[Signal]{Name: "signal", Per: "branch", Expires: "365d"}
 
 // prefixSignal is that of the ids of signals.
-const prefixSignal = "sig"
+const prefixSignal = "sig:"
 
 // Signal is a rating, or a report.
 //
@@ -68,7 +68,7 @@ func (in RecordSignal) Call(c *alcove.Call, cfg Config) (out Signalled, err erro
 		out.Outcome = alcove.Some(outcomes[s.FactID])
 		changes["factId"], changes["outcome"] = s.FactID.String(), outcomes[s.FactID]
 	}
-	out.SignalID = fact.NewID(c, prefixSignal, 0)
+	out.SignalID = c.NewID(prefixSignal)
 	changes["signalId"] = out.SignalID
 	if err := signals.Put(c, out.SignalID, s); err != nil {
 		return out, err

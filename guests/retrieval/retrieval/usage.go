@@ -5,7 +5,6 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/fact"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // RecordRecallUsage says which recalled facts were used. Each of them is rated once for a recall: used facts gain, and unused ones are weak
@@ -69,38 +68,14 @@ func recallOf(c *alcove.Call, id alcove.ID) (*Recall, error) {
 	return ofCore(c, id.Key)
 }
 
-// opRecall is the operation of the host that reads a recall of the core.
-const opRecall = alcove.Op("recall.get")
-
-// coreAnswer is what the operation answers.
-//
-//alcove:json
-type coreAnswer struct{ Recall coreRecall }
-
-// coreRecall is a recall of the core.
-type coreRecall struct {
-	Query string
-	Agent string
-	Facts []coreFact
-}
-
-// coreFact is a memory that it found.
-type coreFact struct {
-	Namespace string
-	Key       string
-}
-
+// ofCore is a recall that the core recorded.
 func ofCore(c *alcove.Call, id string) (*Recall, error) {
-	answer, err := c.Do(opRecall, alcove.JSON(map[string]any{"recall_id": id}))
+	found, err := c.RecallGet(alcove.RecallGetRequest{RecallID: id})
 	switch alcove.CodeOf(err) {
 	case "":
 	case alcove.NotFound, alcove.InvalidArgument:
 		return nil, alcove.Errorf(alcove.NotFound, "there is no recall %q: give the recallId of memory_record_recall, or of memory_recall with a query", id)
 	default:
-		return nil, err
-	}
-	var found coreAnswer
-	if err := scan.Decode(answer, &found); err != nil {
 		return nil, err
 	}
 	r := &Recall{Query: found.Recall.Query, Agent: found.Recall.Agent}

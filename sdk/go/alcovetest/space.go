@@ -170,7 +170,7 @@ func (s *Space) install(module []byte) {
 	s.manifest = installed.Manifest
 	hooks := map[abi.Hook]registry.On{}
 	for hook, there := range map[abi.Hook]bool{
-		abi.HookStore: s.manifest.Hooks.Store != nil, abi.HookStored: s.manifest.Hooks.Stored != nil, abi.HookMerged: s.manifest.Hooks.Merged != nil, abi.HookRank: s.manifest.Hooks.Rank != nil,
+		abi.HookStore: s.manifest.Hooks.Store != nil, abi.HookStored: s.manifest.Hooks.Stored != nil, abi.HookMerged: s.manifest.Hooks.Merged != nil, abi.HookSessionEnd: s.manifest.Hooks.SessionEnd != nil, abi.HookRank: s.manifest.Hooks.Rank != nil,
 		abi.HookEmbed: s.manifest.Hooks.Embed != nil, abi.HookJob: len(s.manifest.Hooks.Jobs) > 0,
 	} {
 		if there {

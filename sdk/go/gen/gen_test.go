@@ -11,6 +11,7 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/gen"
+	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 	"github.com/alcove-memory/alcove/sdk/go/gen/testdata/sample"
 )
 
@@ -222,7 +223,7 @@ func TestAStaleFileIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Check(); err == nil || !strings.Contains(err.Error(), "manifest.json") || !strings.Contains(err.Error(), gen.CodeFile) {
+	if err := out.Check(); err == nil || !strings.Contains(err.Error(), "manifest.json") || !strings.Contains(err.Error(), output.CodeFile) {
 		t.Errorf("nothing was written yet: %v", err)
 	}
 	if err := out.Write(); err != nil {

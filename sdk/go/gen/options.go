@@ -85,12 +85,13 @@ func number(name, value string) (string, error) {
 	return value, nil
 }
 
-// snake is a name of Go in the form of JSON: FactID is fact_id.
+// snake is a name of Go in the form of JSON: FactID is fact_id, and FactIDs fact_ids.
 func snake(name string) string {
 	var out []rune
 	runes := []rune(name)
 	for i, r := range runes {
-		starts := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		last := i+1 == len(runes) || runes[i+1] == 's' && (i+2 == len(runes) || unicode.IsUpper(runes[i+2])) // of an acronym
+		starts := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || !last && unicode.IsLower(runes[i+1]))
 		if starts {
 			out = append(out, '_')
 		}
