@@ -34,6 +34,12 @@ export async function run({ assert, call, refused, operation, namespace }) {
   assert.equal(quality.recalls, 3);
   assert.equal(quality.used_rate, Math.round((2 / 6) * 1e4) / 1e4);
 
+  // A recall of the core, by a query, takes feedback as well, once.
+  const { facts, recallId } = await call("memory_recall", { query: "plum jam" });
+  assert.ok(facts.length >= 2 && /^rec:/.test(recallId), JSON.stringify({ facts, recallId }));
+  assert.equal((await call("memory_record_recall_usage", { recallId, usedFactIds: [`${namespace}#${used}`] })).updated, 1);
+  assert.equal((await call("memory_record_recall_usage", { recallId, usedFactIds: [`${namespace}#${used}`] })).updated, 0);
+
   // Nothing of it wrote a version.
   assert.equal((await call("memory_history", { key: used })).versions.length, 1);
 
