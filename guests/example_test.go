@@ -9,6 +9,8 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
+	"github.com/alcove-memory/alcove/guests/settings/settings"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -17,12 +19,16 @@ var update = flag.Bool("update", false, "write the answers of examples")
 
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
-	for name, family := range map[string]*alcove.Family{"facts": facts.Family()} {
+	for name, family := range map[string]*alcove.Family{"facts": facts.Family(), "retrieval": retrieval.Family(), "settings": settings.Family()} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")
 			text, err := os.ReadFile(path)
 			must(t, err)
 			s := alcovetest.New(t, family, manifest(t, name))
+			s.Put(
+				alcove.Memory{Key: "kettle", Value: alcove.JSON("The kettle is blue."), Type: "observation", Importance: new(.5)},
+				alcove.Memory{Key: "tea", Value: alcove.JSON("Ann drinks green tea at nine."), Type: "observation", Importance: new(.5), Tags: []string{"ann"}},
+			)
 			steps := page.Parse(string(text))
 			for i, step := range steps {
 				if step.Tool == "" {

@@ -24,6 +24,7 @@ func TestRankingInTheSandboxRanksByWhatItIsConfiguredFor(t *testing.T) {
 		t.Errorf("importance does not count: %v", scores)
 	}
 	s.Config["ranking_weight_importance"], s.Config["ranking_weight_freshness"] = 0, 0
+	s.Config["ranking_weight_semantic"], s.Config["ranking_weight_lexical"] = .7, .2
 	if scores := rank(); scores[0] <= scores[1] {
 		t.Errorf("without importance: %v", scores)
 	}

@@ -56,8 +56,12 @@ func rules() []rule {
 		{pkg: "guests/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/facts", own: []string{"sdk/go", "guests/facts/*"}, never: append(outside, "os")},
 		{pkg: "guests/facts/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/score", "guests/fact"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/retrieval", own: []string{"sdk/go", "guests/retrieval/*"}, never: append(outside, "os")},
+		{pkg: "guests/retrieval/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/fact"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/settings", own: []string{"sdk/go", "guests/settings/*"}, never: append(outside, "os")},
+		{pkg: "guests/settings/*", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/ranking/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/ranking/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/ranking/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/fact", "guests/ranking/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/consolidation", own: []string{"sdk/go", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "guests/consolidation/planted", never: outside}, // of tests
 		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},

@@ -7,6 +7,8 @@ import (
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
+	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
+	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -18,6 +20,8 @@ func init() {
 		facts.Family(),
 		network.Family(),
 		ranker.Family(),
+		retrieval.Family(),
+		settings.Family(),
 		attention.Family(),
 	)
 }

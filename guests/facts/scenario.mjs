@@ -15,6 +15,13 @@ export async function run({ assert, call, refused, operation, post, namespace })
   assert.equal(recalled.version, first.version);
   assert.equal(recalled.type, "decision");
 
+  // A change of the weight counts for the next fact, and leaves the first as it is.
+  await call("memory_update_config", { key: "importance_weight_decision", value: 0.6 });
+  const second = await call("memory_store_fact", { content: "The cache uses PostgreSQL, too.", factType: "decision" });
+  await call("memory_update_config", { key: "importance_weight_decision", value: null });
+  assert.equal(second.importance, 0.6);
+  assert.equal((await call("memory_recall", { key })).importance, 0.8);
+
   // Katra's methods, by their bare names, through one tool and over plain HTTP.
   const through = [operation, async (method, params) => post({ method, params })];
   for (const [i, send] of through.entries()) {
@@ -34,7 +41,7 @@ export async function run({ assert, call, refused, operation, post, namespace })
     assert.deepEqual(recent.memories.map((m) => m.memory_id).sort(), [remembered.memory_id, learned.memory_id, decided.memory_id].sort());
     assert.deepEqual(JSON.parse(recent.memories.find((m) => m.memory_id === decided.memory_id).content), { decision: `We take the bus, ${i}.`, reasoning: "It is cheap." });
     const digest = await result("digest", { limit: 1 });
-    assert.equal(digest.total, 1 + 3 * (i + 1));
+    assert.equal(digest.total, 2 + 3 * (i + 1));
     assert.equal(digest.by_type.learning, i + 1);
     assert.deepEqual(digest.tags[0], { name: "bus", count: i + 1 });
   }

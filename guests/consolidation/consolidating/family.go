@@ -31,17 +31,17 @@ import (
 // Config is the family's configuration.
 type Config struct {
 	Enabled             bool               // Whether the scheduled job does something
-	Namespaces          []string           `alcove:"max=100"`                                            // Namespaces of the scheduled job, * for all; empty for the one that it is called in
-	Contradictions      string             `alcove:"enum=report|newest,default=report"`                  // report only reports them; newest archives the older one
-	MinFacts            int                `alcove:"key=consolidation_min_facts,min=2,max=20,default=3"` // How many related memories are a cluster
+	Namespaces          []string           `alcove:"max=100"`                                                                       // Namespaces of the scheduled job, * for all; empty for the one that it is called in
+	Contradictions      string             `alcove:"enum=report|newest,default=report"`                                             // report only reports them; newest archives the older one
+	MinFacts            int                `alcove:"key=consolidation_min_facts,shared,category=thresholds,min=2,max=20,default=3"` // How many related memories are a cluster
 	MergeClusters       bool               // Whether clusters become one digest that supersedes them
 	LLMEndpoint         string             // The operator's name of the language model that writes digests; empty for none
-	ForgetThreshold     float64            `alcove:"min=0,max=1,default=0.7"`                                                                                                                                                                                         // Memories whose score of being forgotten exceeds it are archived
-	PruneAgeDays        float64            `alcove:"min=0,default=90"`                                                                                                                                                                                                // Memories that are older may be pruned
-	PruneMaxImportance  float64            `alcove:"min=0,max=1,default=0.3"`                                                                                                                                                                                         // The highest importance of what is pruned
-	PruneMaxAccessCount int64              `alcove:"min=0,default=3"`                                                                                                                                                                                                 // The highest count of accesses of what is pruned
-	Importance          map[string]float64 `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"` // Importance of memories of type * that have none
-	Decay               map[string]float64 `alcove:"key=decay_rate_*,above=0,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"`                            // What is left of a memory of type * after a day without use
+	ForgetThreshold     float64            `alcove:"shared,category=thresholds,min=0,max=1,default=0.7"`                                                                                                                                                               // Memories whose score of being forgotten exceeds it are archived
+	PruneAgeDays        float64            `alcove:"shared,category=thresholds,min=1,max=3650,default=90"`                                                                                                                                                             // Memories that are older may be pruned
+	PruneMaxImportance  float64            `alcove:"shared,category=thresholds,min=0,max=1,default=0.3"`                                                                                                                                                               // The highest importance of what is pruned
+	PruneMaxAccessCount int64              `alcove:"shared,category=thresholds,min=0,default=3"`                                                                                                                                                                       // The highest count of accesses of what is pruned
+	Importance          map[string]float64 `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`  // Importance of memories of type * that have none
+	Decay               map[string]float64 `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of a memory of type * after a day without use
 }
 
 func (cfg Config) policy() retire.Policy {

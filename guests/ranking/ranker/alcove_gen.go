@@ -141,6 +141,7 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 	cfg.Weights.Importance = 0.2
 	cfg.Weights.Freshness = 0.1
 	cfg.Weights.Outcome = 0.1
+	cfg.OutcomeAlpha = 0.25
 	cfg.Importance = [...]float64{
 		0: 0.8,
 		1: 0.7,
@@ -212,6 +213,8 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 				var v0 float64
 				v0 = s.Number()
 				cfg.Importance[8] = v0
+			case "outcome_alpha":
+				cfg.OutcomeAlpha = s.Number()
 			case "decay_rate_decision":
 				var v0 float64
 				v0 = s.Number()
@@ -272,8 +275,6 @@ func decodeExplainRanking(s *scan.Scanner, x *ExplainRanking) {
 			if !s.Null() {
 				x.K = int(s.Int())
 			}
-		case "namespace":
-			x.Namespace = s.String()
 		default:
 			s.Skip()
 		}
@@ -310,8 +311,6 @@ func decodeRankFeedback(s *scan.Scanner, x *RankFeedback) {
 				v0 = s.String()
 				x.Useless = append(x.Useless, v0)
 			}
-		case "namespace":
-			x.Namespace = s.String()
 		default:
 			s.Skip()
 		}
@@ -344,8 +343,6 @@ func decodeCompareRankings(s *scan.Scanner, x *CompareRankings) {
 			}
 		case "b":
 			decodeCompared(s, &x.B)
-		case "namespace":
-			x.Namespace = s.String()
 		default:
 			s.Skip()
 		}
@@ -379,8 +376,6 @@ func decodeTuneRanking(s *scan.Scanner, x *TuneRanking) {
 			if !s.Null() {
 				x.Apply = s.Bool()
 			}
-		case "namespace":
-			x.Namespace = s.String()
 		default:
 			s.Skip()
 		}

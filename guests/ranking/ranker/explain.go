@@ -19,9 +19,8 @@ const considered = 50
 //alcove:title Explain a ranking
 //alcove:tool read-only
 type ExplainRanking struct {
-	Query     string `alcove:"required"`
-	K         int    `alcove:"min=1,max=20,default=5"`
-	Namespace string
+	Query string `alcove:"required"`
+	K     int    `alcove:"min=1,max=20,default=5"`
 }
 
 // Explanation is the weights, and the first results with how their scores came about.
@@ -50,15 +49,11 @@ type found struct {
 }
 
 // search runs a search, and computes the candidates.
-func search(c *alcove.Call, cfg Config, query, namespace string) (found, error) {
+func search(c *alcove.Call, cfg Config, query string) (found, error) {
 	if query == "" {
 		return found{}, alcove.Errorf(alcove.InvalidArgument, "give a query")
 	}
-	s := alcove.MemorySearchRequest{Query: query, K: considered, Features: true}
-	if namespace != "" {
-		s.Namespaces = []string{namespace}
-	}
-	hits, err := c.MemorySearch(s)
+	hits, err := c.MemorySearch(alcove.MemorySearchRequest{Query: query, K: considered, Features: true})
 	if err != nil {
 		return found{}, err
 	}
@@ -94,7 +89,7 @@ func columns(hits []alcove.MemoryHit) rank.Columns {
 
 // Call explains the first results of a search.
 func (in ExplainRanking) Call(c *alcove.Call, cfg Config) (out Explanation, err error) {
-	f, err := search(c, cfg, in.Query, in.Namespace)
+	f, err := search(c, cfg, in.Query)
 	if err != nil {
 		return out, err
 	}

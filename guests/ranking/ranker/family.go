@@ -12,6 +12,7 @@
 //alcove:needs memory.count * to count feedback in the health of memories
 //alcove:needs record rank-feedback to keep the searches that got feedback
 //alcove:needs config.write to use weights that were tuned, when asked to
+//alcove:needs config.shared ranking_weight_semantic,ranking_weight_lexical,ranking_weight_importance,ranking_weight_freshness,ranking_weight_outcome to use them for everything
 //alcove:limits fuel=60000000000
 package ranker
 
@@ -28,19 +29,22 @@ func Family() *alcove.Family {
 }
 
 // Config is how memories are ranked. Its arrays are in the order of rank.Types.
+//
+//alcove:rule sum ranking_weight_* equals=1 within=0.01
 type Config struct {
-	Weights    Weights     `alcove:"key=ranking_weight_*"`
-	Importance rank.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"` // Importance of memories of type * that have none
-	Decay      rank.ByType `alcove:"key=decay_rate_*,above=0,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"`                            // What is left of the freshness of type * after a day
+	Weights      Weights     `alcove:"key=ranking_weight_*,shared,category=ranking_weights"`
+	Importance   rank.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`  // Importance of memories of type * that have none
+	OutcomeAlpha float64     `alcove:"shared,category=feedback,min=0,max=1,default=0.25"`                                                                                                                                                                // How far one piece of feedback moves the outcome of a memory
+	Decay        rank.ByType `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of the freshness of type * after a day
 }
 
 // Weights are rank.Weights as they are configured.
 type Weights struct {
-	Semantic   float64 `alcove:"min=0,max=1000,default=0.45"` // How much the likeness of meaning counts; only ratios matter
-	Lexical    float64 `alcove:"min=0,max=1000,default=0.15"` // How much the match of words counts; only ratios matter
-	Importance float64 `alcove:"min=0,max=1000,default=0.2"`  // How much importance counts; only ratios matter
-	Freshness  float64 `alcove:"min=0,max=1000,default=0.1"`  // How much freshness counts; only ratios matter
-	Outcome    float64 `alcove:"min=0,max=1000,default=0.1"`  // How much the outcome of feedback counts; only ratios matter
+	Semantic   float64 `alcove:"min=0,max=1,default=0.45"` // How much the likeness of meaning counts
+	Lexical    float64 `alcove:"min=0,max=1,default=0.15"` // How much the match of words counts
+	Importance float64 `alcove:"min=0,max=1,default=0.2"`  // How much importance counts
+	Freshness  float64 `alcove:"min=0,max=1,default=0.1"`  // How much freshness counts
+	Outcome    float64 `alcove:"min=0,max=1,default=0.1"`  // How much the outcome of feedback counts
 }
 
 func (cfg Config) weights() rank.Weights { return rank.Weights(cfg.Weights) }

@@ -3,6 +3,7 @@ package ranker
 import (
 	"slices"
 
+	"github.com/alcove-memory/alcove/guests/fact"
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -12,12 +13,6 @@ var judgedSearches = alcove.Records[Judged]{Name: "rank-feedback", Per: "branch"
 
 // Judged is a judged search as it is recorded.
 type Judged struct{ rank.Judged }
-
-// What feedback adds to the health of a memory.
-const (
-	healthUseful  = .1
-	healthUseless = -.15
-)
 
 // maxCandidates is how many candidates of a search are recorded: the judged ones, and the best of the others.
 const maxCandidates = 30
@@ -29,10 +24,9 @@ const maxCandidates = 30
 //alcove:description Say which results of a search were useful or useless, so that ranking improves.
 //alcove:title Judge search results
 type RankFeedback struct {
-	Query     string   `alcove:"required"`
-	Useful    []string `alcove:"max=50"` // Keys.
-	Useless   []string `alcove:"max=50"` // Keys.
-	Namespace string
+	Query   string   `alcove:"required"`
+	Useful  []string `alcove:"max=50"` // Keys.
+	Useless []string `alcove:"max=50"` // Keys.
 }
 
 // Recorded is the record of a judged search: its sequence number, how many candidates it has, and which judged keys the search does not
@@ -48,20 +42,20 @@ func (in RankFeedback) Call(c *alcove.Call, cfg Config) (out Recorded, err error
 	if len(in.Useful)+len(in.Useless) == 0 {
 		return out, alcove.Errorf(alcove.InvalidArgument, "give the keys that were useful or useless")
 	}
-	f, err := search(c, cfg, in.Query, in.Namespace)
+	f, err := search(c, cfg, in.Query)
 	if err != nil {
 		return out, err
 	}
 	judged, unknown := in.judge(f)
 	out.Unknown = unknown
 	if slices.Contains(judged.Gains, 1) { // without a useful one nothing can be learned
-		sequences, err := judgedSearches.In(in.Namespace).Append(c, Judged{judged})
+		sequences, err := judgedSearches.Append(c, Judged{judged})
 		if err != nil {
 			return out, err
 		}
 		out.Recorded, out.Sequence = len(judged.Keys), sequences[0]
 	}
-	return out, in.touch(c)
+	return out, in.touch(c, cfg)
 }
 
 // judge makes a judged search of what was found. unknown are keys that were not.
@@ -95,26 +89,28 @@ func rounded(c rank.Candidate) rank.Candidate {
 }
 
 // touch counts the feedback in the health of the memories. A family that may not count does without.
-func (in RankFeedback) touch(c *alcove.Call) error {
-	for _, r := range []alcove.MemoryTouchRequest{{Keys: in.Useful, Namespace: in.Namespace, Health: healthUseful}, {Keys: in.Useless, Namespace: in.Namespace, Health: healthUseless}} {
-		if len(r.Keys) == 0 {
-			continue
-		}
-		if _, err := c.MemoryTouch(r); alcove.CodeOf(err) == alcove.Denied {
-			c.Log("the health of memories stays as it is: %v", err)
-		} else if err != nil {
-			return err
-		}
+func (in RankFeedback) touch(c *alcove.Call, cfg Config) error {
+	memories := map[alcove.ID]float64{}
+	for _, key := range in.Useful {
+		memories[c.ID(key)] = 1
 	}
-	return nil
+	for _, key := range in.Useless {
+		memories[c.ID(key)] = 0
+	}
+	_, err := fact.Rate(c, memories, cfg.OutcomeAlpha)
+	if alcove.CodeOf(err) == alcove.Denied {
+		c.Log("the health of memories stays as it is: %v", err)
+		return nil
+	}
+	return err
 }
 
 // mostSearches is how many judged searches are looked at, the latest.
 const mostSearches = 500
 
-// recorded are the latest judged searches of a namespace. Those that cannot be read are logged and left out.
-func recorded(c *alcove.Call, namespace string) (all []rank.Judged, err error) {
-	for item, err := range judgedSearches.In(namespace).All(c, "") {
+// recorded are the latest judged searches of the call's namespace. Those that cannot be read are logged and left out.
+func recorded(c *alcove.Call) (all []rank.Judged, err error) {
+	for item, err := range judgedSearches.All(c, "") {
 		j := item.Value.Judged
 		_, unreadable := err.(*alcove.Unreadable)
 		switch {

@@ -140,7 +140,7 @@ func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 	if j.Query != "tea" || !slices.Equal(j.Gains, []float64{-1, 1}) || !j.Candidates[1].Vector {
 		t.Errorf("%+v", j)
 	}
-	if vital, liked := s.Memory("vital").Counters, s.Memory("liked").Counters; vital == nil || vital.Health != healthUseful || liked.Health != healthUseless {
+	if vital, liked := s.Memory("vital").Counters, s.Memory("liked").Counters; vital == nil || vital.Health != .25 || liked.Health != -.25 {
 		t.Errorf("the counters are %+v and %+v", vital, liked)
 	}
 	if err := s.Tool("memory_rank_feedback", map[string]any{"query": "tea"}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {

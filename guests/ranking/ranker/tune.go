@@ -16,9 +16,8 @@ import (
 //alcove:title Compare rankings
 //alcove:tool read-only
 type CompareRankings struct {
-	A         alcove.Optional[Compared] `alcove:"opaque"`
-	B         Compared                  `alcove:"required"`
-	Namespace string
+	A alcove.Optional[Compared] `alcove:"opaque"`
+	B Compared                  `alcove:"required"`
 }
 
 // Compared are weights that are compared with others.
@@ -52,7 +51,7 @@ const maxChanges = 10
 
 // Call measures two sets of weights on the searches that somebody judged.
 func (in CompareRankings) Call(c *alcove.Call, cfg Config) (out Comparison, err error) {
-	searches, err := recorded(c, in.Namespace)
+	searches, err := recorded(c)
 	if err != nil || len(searches) == 0 {
 		return out, err
 	}
@@ -86,8 +85,7 @@ func quality(w rank.Weights, searches []rank.Judged) rank.Quality {
 //alcove:description Find ranking weights that suit the feedback better; apply to use them.
 //alcove:title Tune the ranking
 type TuneRanking struct {
-	Apply     bool `alcove:"default=false"`
-	Namespace string
+	Apply bool `alcove:"default=false"`
 }
 
 // Tuning are the weights that were found, how they do, and why they are applied or not.
@@ -115,7 +113,7 @@ const (
 // Call finds weights that rank the judged searches better. They are applied only when they also do on searches that they were not
 // found with.
 func (in TuneRanking) Call(c *alcove.Call, cfg Config) (out Tuning, err error) {
-	searches, err := recorded(c, in.Namespace)
+	searches, err := recorded(c)
 	if err != nil {
 		return out, err
 	}
@@ -140,13 +138,30 @@ func (in TuneRanking) Call(c *alcove.Call, cfg Config) (out Tuning, err error) {
 		out.Reason = "call again with apply to use them"
 		return out, nil
 	}
-	values := map[string]any{}
-	found.Each(func(name string, value *float64) { values["ranking_weight_"+name] = *value })
-	if err := c.SetConfig(values); err != nil {
+	if err := use(c, found); err != nil {
 		return Tuning{}, err
 	}
 	out.Applied, out.Reason = true, "the weights are in use from the next search on"
 	return out, nil
+}
+
+// use sets weights: for everything, with a history, so that they can be rolled back; for the family alone where the caller may not.
+func use(c *alcove.Call, w rank.Weights) error {
+	var changes []alcove.SettingChange
+	own, none := map[string]any{}, map[string]any{}
+	w.Each(func(name string, value *float64) {
+		key := "ranking_weight_" + name
+		own[key], none[key] = *value, nil
+		changes = append(changes, alcove.SettingChange{Key: key, Value: alcove.JSON(*value)})
+	})
+	_, err := c.ConfigPut(alcove.ConfigPutRequest{Changes: changes, Reason: "tuned by memory_tune_ranking"})
+	switch alcove.CodeOf(err) {
+	case "":
+		return c.SetConfig(none) // they would be used before those of the system
+	case alcove.Denied:
+		return c.SetConfig(own)
+	}
+	return err
 }
 
 // split keeps every fourth search apart.

@@ -105,3 +105,43 @@ func TestOneRuleAfterTheOtherIsSatisfied(t *testing.T) {
 		}
 	}
 }
+
+func TestValuesOfAFamilyFromBeforeARuleAreScaled(t *testing.T) {
+	share := func(key, fallback string) abi.Setting {
+		return abi.Setting{Key: key, Shared: true, Schema: json.RawMessage(`{"type":"number","minimum":0,"maximum":1}`), Default: json.RawMessage(fallback)}
+	}
+	f := Declared(&abi.Manifest{Name: "one", Config: []abi.Setting{share("a", "0.5"), share("b", "0.3"), share("c", "0.2")},
+		ConfigRules: []abi.ConfigRule{{Rule: abi.RuleSum, Keys: []string{"a", "b", "c"}, Equals: 1, Within: .01}}})
+	all := NewKeys()
+	all.Add(f)
+	for _, c := range []struct {
+		name        string
+		own, system map[string]json.RawMessage
+		want        [3]string
+	}{
+		{"nothing is set", nil, nil, [3]string{"0.5", "0.3", "0.2"}},
+		{"ratios beyond the range", values("a", "60", "b", "30", "c", "10"), nil, [3]string{"0.6", "0.3", "0.1"}},
+		{"one of them, beside defaults", values("b", "0"), nil, [3]string{"0.7142857142857143", "0", "0.28571428571428575"}},
+		{"they satisfy the rule", values("a", "0.4", "b", "0.4"), nil, [3]string{"0.4", "0.4", "0.2"}},
+		{"they do with the system's", values("a", "0.1"), values("a", "0.5", "b", "0.7", "c", "0.2"), [3]string{"0.1", "0.7", "0.2"}},
+		{"none counts", values("a", "0", "b", "0", "c", "0"), nil, [3]string{"0.5", "0.3", "0.2"}},
+		{"one is no number", values("a", `"x"`), nil, [3]string{"0.5", "0.3", "0.2"}},
+	} {
+		own, system := document{}, document{}
+		for key, value := range c.own {
+			own[key] = entry{Value: value, Priority: standardPriority}
+		}
+		for key, value := range c.system {
+			system[key] = entry{Value: value, Version: 1}
+		}
+		r := &resolver{all: all, own: f, layers: []layer{{Scope{OfFamily, "one"}, own}, {Scope{Kind: System}, system}}}
+		r.scale()
+		var got [3]string
+		for i, s := range r.resolve([]string{"a", "b", "c"}) {
+			got[i] = string(s.Value)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

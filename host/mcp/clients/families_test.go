@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -41,14 +42,20 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 	}
 }
 
-// carrying is a server of a program with the first-party families, and the configurations of its clients.
-func carrying(t *testing.T) (files map[string]string) {
+// carrying is a server of a program with the first-party families, and the configurations of its clients. The operator gave the commands.
+func carrying(t *testing.T, commands ...string) (files map[string]string) {
 	t.Helper()
 	if _, err := os.Stat("../../../guests/dist/families.image"); err != nil {
 		lacking(t, "the first-party families are not built, run make guests: %v", err)
 	}
 	program := build(t, "-tags", "guests")
-	return configurations(t, program, serve(t, program))
+	dir := serve(t, program)
+	for _, line := range commands {
+		if out, err := command(t, runWithin, program, append(strings.Fields(line), "--data", dir)...).CombinedOutput(); err != nil {
+			t.Fatalf("alcove %s: %v\n%s", line, err, out)
+		}
+	}
+	return configurations(t, program, dir)
 }
 
 func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
@@ -68,7 +75,7 @@ func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
 	if err != nil || len(scenarios) == 0 {
 		t.Fatal("there are no scenarios", err)
 	}
-	files := carrying(t)
+	files := carrying(t, "embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank")
 	for _, path := range scenarios {
 		absolute, err := filepath.Abs(path)
 		if err != nil {

@@ -1,0 +1,45 @@
+// Package retrieval serves the family retrieval: it searches by vector or text, and learns which results helped.
+//
+// A search finds active memories, facts and others. Agents say which facts they used, or rate them; each piece of feedback moves the outcome
+// of the fact by the share outcome_alpha, and the outcome is part of its rank. Nothing of this writes a version of the fact. An hourly job
+// compares how often recalled facts were used before and after each change of the configuration: where that fell, it announces
+// config_degraded_recall with the version to roll back to.
+//
+//alcove:family retrieval 1.0.0
+//alcove:description Search by vector or text, and record which results helped.
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to search, and read the memories that feedback is about
+//alcove:needs memory.count * to count use and feedback
+//alcove:needs record recall,signal,alert to keep what was recalled, feedback, and what was announced
+//alcove:needs job to compare recalls before and after changes of the configuration
+//alcove:needs embed to search by the meaning of a query
+//alcove:needs config.read * to find changes of the configuration
+//alcove:needs feed.emit * to announce recalls and feedback
+//alcove:needs feed.kind recall_recorded,signal_recorded,config_degraded_recall to announce them under these names
+//alcove:needs tools.call memory_notify to tell who changed a setting that made recalls worse
+//alcove:limits memory_pages=1024
+package retrieval
+
+import alcove "github.com/alcove-memory/alcove/sdk/go"
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	OutcomeAlpha float64 `alcove:"shared,category=feedback,min=0,max=1,default=0.25"`                                     // How far one piece of feedback moves the outcome of a memory
+	UnusedValue  float64 `alcove:"key=outcome_unused_value,shared,category=feedback,min=0,max=1,default=0.4"`             // The value of feedback for what was recalled and not used
+	DropAlert    float64 `alcove:"key=recall_drop_alert,shared,category=feedback,min=0.01,max=0.9,default=0.1"`           // The fall of the share of used facts, after a change of the configuration, that is announced
+	Enabled      bool    `alcove:"key=semantic_enabled,shared,category=semantic,default=true"`                            // Whether tools search by meaning
+	Threshold    float64 `alcove:"key=semantic_threshold,shared,category=semantic,min=0,max=1,default=0"`                 // The least likeness of what is found by meaning alone
+	Method       string  `alcove:"key=semantic_method,shared,category=semantic,enum=embedding|lexical,default=embedding"` // How likeness is computed
+}
+
+// semantic reports whether tools search by meaning.
+func (cfg Config) semantic() bool { return cfg.Enabled && cfg.Method != "lexical" }
+
+// Family is retrieval.
+func Family() *alcove.Family {
+	return alcove.New(VectorSearch{}, TextSearch{}, SearchFacts{}, BumpAccess{}, RecordRecall{}, RecordRecallUsage{}, RecordSignal{}, RecallQuality{},
+		DeleteSignal{}, DeleteRecallFeedback{}, WatchRecall{})
+}

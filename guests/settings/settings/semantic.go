@@ -1,0 +1,51 @@
+package settings
+
+import alcove "github.com/alcove-memory/alcove/sdk/go"
+
+// ConfigureSemantic turns semantic search on, off, or stricter, for everything. Without arguments it changes nothing and tells how it is.
+// The methods are embedding, by the embedder that the operator configured, and lexical, for which hash and tfidf are other names. threshold
+// is the least likeness of what is found by meaning.
+//
+//alcove:description Turn semantic search on, off, or stricter.
+//alcove:tool idempotent
+//alcove:title Configure semantic search
+//alcove:alias memory_get_semantic_config
+type ConfigureSemantic struct {
+	Enabled   alcove.Optional[bool]
+	Threshold alcove.Optional[float64] // 0 to 1.
+	Method    string                   // embedding or lexical.
+}
+
+// Semantic is how semantic search is configured.
+type Semantic struct {
+	Enabled   bool
+	Threshold float64
+	Method    string
+}
+
+// Call changes what is given.
+func (in ConfigureSemantic) Call(c *alcove.Call, cfg Config) (Semantic, error) {
+	out := Semantic{in.Enabled.Or(cfg.Enabled), in.Threshold.Or(cfg.Threshold), cfg.Method}
+	values := map[string]alcove.Raw{}
+	if !in.Enabled.IsZero() {
+		values["semantic_enabled"] = alcove.JSON(out.Enabled)
+	}
+	if !in.Threshold.IsZero() {
+		values["semantic_threshold"] = alcove.JSON(out.Threshold)
+	}
+	switch in.Method {
+	case "":
+	case "hash", "tfidf":
+		out.Method = "lexical"
+	default:
+		out.Method = in.Method
+	}
+	if in.Method != "" {
+		values["semantic_method"] = alcove.JSON(out.Method)
+	}
+	if len(values) == 0 {
+		return out, nil
+	}
+	_, err := put(c, alcove.ConfigPutRequest{Changes: changesOf(values, nil)})
+	return out, err
+}
