@@ -4,6 +4,7 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
@@ -14,6 +15,7 @@ func init() {
 	alcove.Serve(
 		tagging.Family(),
 		consolidating.Family(),
+		facts.Family(),
 		network.Family(),
 		ranker.Family(),
 		attention.Family(),
