@@ -6,6 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
+	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -17,6 +18,7 @@ func init() {
 		consolidating.Family(),
 		facts.Family(),
 		network.Family(),
+		aging.Family(),
 		ranker.Family(),
 		attention.Family(),
 	)
