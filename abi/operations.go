@@ -37,6 +37,7 @@ type Memory struct {
 	Timestamp string    `json:"timestamp,omitempty"` // when it was written, RFC 3339
 	Deleted   bool      `json:"deleted,omitempty"`   // in histories: this version deleted the key
 	Counters  *Counters `json:"counters,omitempty"`  // where they were asked for
+	Created   string    `json:"created,omitempty"`   // where that was asked for: when its first version since its last deletion was written, RFC 3339; absent: it is staged
 }
 
 // MemoryID is the namespace and key of a memory.
@@ -347,6 +348,7 @@ type MemoryGetRequest struct {
 	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
 	AsOf      string   `json:"as_of,omitempty"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
 	Counters  bool     `json:"counters,omitempty"`  // adds how each memory was used
+	Created   bool     `json:"created,omitempty"`   // adds when each memory was created
 	Expired   bool     `json:"expired,omitempty"`   // finds memories that have expired, too
 }
 
@@ -363,6 +365,7 @@ type MemoryListRequest struct {
 	Limit     int           `json:"limit,omitempty"`     // entries in one page; 1 to 1000; default: 100
 	AsOf      string        `json:"as_of,omitempty"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; not with counters in the filter or order; default: the version at which the call began
 	Counters  bool          `json:"counters,omitempty"`  // adds how each memory was used
+	Created   bool          `json:"created,omitempty"`   // adds when each memory was created
 	Filter    *MemoryFilter `json:"filter,omitempty"`    // only memories that meet all of its conditions
 	Order     string        `json:"order,omitempty"`     // newest and oldest go by the creation; all but oldest have the greatest value first, memories without one last, and equal ones in the order of their keys: key, newest, oldest, updated, importance, accesses, accessed; default: key
 	Count     string        `json:"count,omitempty"`     // counts all that the filter admits, beside the page or without one: also, only

@@ -9,8 +9,11 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/graph/network"
+	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -19,7 +22,9 @@ var update = flag.Bool("update", false, "write the answers of examples")
 
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
-	for name, family := range map[string]*alcove.Family{"facts": facts.Family(), "retrieval": retrieval.Family(), "settings": settings.Family()} {
+	for name, family := range map[string]*alcove.Family{
+		"facts": facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")
 			text, err := os.ReadFile(path)

@@ -154,10 +154,10 @@ func (f Forgotten) Score(w Weights) float64 {
 	if f.Superseded {
 		score += w.Superseded
 	}
-	if f.Accesses < fewAccesses && f.Days > unreadDays {
+	if f.Unread() {
 		score += w.Unread
 	}
-	if f.Importance < littleImportant {
+	if f.Unimportant() {
 		score += w.Unimportant
 	}
 	if f.Contradicted {

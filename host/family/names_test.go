@@ -48,7 +48,7 @@ func TestNamesThatLookAlikeHaveOneSkeleton(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, name := range append(core.Names(), "memory_auto_tag", "memory_retag", "memory_suggest_tags", "memory_merge_tags", "memory_consolidate", "memory_find_duplicates",
-		"memory_find_contradictions", "memory_find_stale", "memory_explain_ranking", "memory_rank_feedback", "memory_compare_rankings", "memory_tune_ranking") {
+		"memory_find_contradictions", "memory_list_stale_facts", "memory_find_stale", "memory_explain_ranking", "memory_rank_feedback", "memory_compare_rankings", "memory_tune_ranking") {
 		if other := seen[skeleton(name)]; other != "" {
 			t.Errorf("%s resembles %s", name, other)
 		}

@@ -54,7 +54,7 @@ func memoryOf(e store.Entry, r record.Record) Memory {
 	return Memory{
 		Namespace: e.Namespace, Key: e.Name, Value: r.Value, Tags: r.Tags, Type: r.Type, Importance: r.Importance,
 		Metadata: r.Metadata, Agent: r.Agent, State: State(r.CurrentState()), Supersedes: r.Supersedes, Links: r.Links,
-		ExpiresAt: r.ExpiresAt(), Vector: Vector{r.VectorOf, record.DecodeVector(r.Vector)}, Purged: r.Purged, Version: e.Version, Timestamp: e.Time,
+		ExpiresAt: r.ExpiresAt(), Vector: Vector{r.VectorOf, record.DecodeVector(r.Vector)}, Purged: r.Purged, Version: e.Version, Timestamp: e.Time, Created: r.CreatedAt(e),
 	}
 }
 

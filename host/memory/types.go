@@ -89,8 +89,9 @@ type Memory struct {
 	Vector     Vector // given by the client
 	Version    uint64
 	Timestamp  time.Time
-	Deleted    bool   // in histories: the key was deleted at this version
-	Purged     string // in histories: the digest of a purged value; all else is empty
+	Created    time.Time // the first version since its last deletion; zero: it is staged
+	Deleted    bool      // in histories: the key was deleted at this version
+	Purged     string    // in histories: the digest of a purged value; all else is empty
 }
 
 // Stored is the receipt of a memory, which is durable and searchable.

@@ -125,6 +125,7 @@ type Memory struct {
 	Timestamp  string         `json:"timestamp,omitzero"`  // when it was written, RFC 3339
 	Deleted    bool           `json:"deleted,omitzero"`    // in histories: this version deleted the key
 	Counters   *Counters      `json:"counters,omitzero"`   // where they were asked for
+	Created    string         `json:"created,omitzero"`    // where that was asked for: when its first version since its last deletion was written, RFC 3339; absent: it is staged
 }
 
 func (x *Memory) read(s *scan.Scanner) {
@@ -162,6 +163,8 @@ func (x *Memory) read(s *scan.Scanner) {
 			x.Deleted = s.Bool()
 		case "counters":
 			x.Counters = readNullable[Counters](s)
+		case "created":
+			x.Created = s.String()
 		default:
 			s.Skip()
 		}
@@ -1235,6 +1238,7 @@ type MemoryGetRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 	AsOf      string   `json:"as_of,omitzero"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
 	Counters  bool     `json:"counters,omitzero"`  // adds how each memory was used
+	Created   bool     `json:"created,omitzero"`   // adds when each memory was created
 	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
@@ -1253,6 +1257,10 @@ func (x *MemoryGetRequest) write(w *scan.Writer) {
 	if x.Counters {
 		w.Key("counters")
 		w.Bool(x.Counters)
+	}
+	if x.Created {
+		w.Key("created")
+		w.Bool(x.Created)
 	}
 	if x.Expired {
 		w.Key("expired")
@@ -1285,6 +1293,7 @@ type MemoryListRequest struct {
 	Limit     int           `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 	AsOf      string        `json:"as_of,omitzero"`     // an earlier moment: `v123`, an instant, a date, `1h ago`; not with counters in the filter or order; default: the version at which the call began
 	Counters  bool          `json:"counters,omitzero"`  // adds how each memory was used
+	Created   bool          `json:"created,omitzero"`   // adds when each memory was created
 	Filter    *MemoryFilter `json:"filter,omitzero"`    // only memories that meet all of its conditions
 	Order     string        `json:"order,omitzero"`     // newest and oldest go by the creation; all but oldest have the greatest value first, memories without one last, and equal ones in the order of their keys: key, newest, oldest, updated, importance, accesses, accessed; default: key
 	Count     string        `json:"count,omitzero"`     // counts all that the filter admits, beside the page or without one: also, only
@@ -1315,6 +1324,10 @@ func (x *MemoryListRequest) write(w *scan.Writer) {
 	if x.Counters {
 		w.Key("counters")
 		w.Bool(x.Counters)
+	}
+	if x.Created {
+		w.Key("created")
+		w.Bool(x.Created)
 	}
 	if x.Filter != nil {
 		w.Key("filter")

@@ -87,31 +87,6 @@ func (part FindContradictions) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
-func (part FindStale) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Tool:   "memory_find_stale",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeFindStale(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeStale(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// AlcovePart implements alcove.Part.
 func (part Consolidation) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "consolidation",
@@ -150,32 +125,6 @@ func (x *Consolidation) DecodeJSON(s *scan.Scanner) { decodeConsolidation(s, x) 
 func readConfig(c *alcove.Call) (cfg Config, err error) {
 	cfg.Contradictions = "report"
 	cfg.MinFacts = 3
-	cfg.ForgetThreshold = 0.7
-	cfg.PruneAgeDays = 90
-	cfg.PruneMaxImportance = 0.3
-	cfg.PruneMaxAccessCount = 3
-	cfg.Importance = map[string]float64{
-		"decision":        0.8,
-		"error":           0.7,
-		"insight":         0.75,
-		"correction":      0.7,
-		"steering_rule":   0.85,
-		"learning":        0.65,
-		"session_summary": 0.6,
-		"plan":            0.6,
-		"observation":     0.5,
-	}
-	cfg.Decay = map[string]float64{
-		"decision":        0.998,
-		"error":           0.995,
-		"insight":         0.997,
-		"correction":      0.995,
-		"steering_rule":   0.999,
-		"learning":        0.996,
-		"session_summary": 0.99,
-		"plan":            0.995,
-		"observation":     0.99,
-	}
 	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
 		for key := range s.Fields() {
 			switch key {
@@ -196,86 +145,6 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 				cfg.MergeClusters = s.Bool()
 			case "llm_endpoint":
 				cfg.LLMEndpoint = s.String()
-			case "forget_threshold":
-				cfg.ForgetThreshold = s.Number()
-			case "prune_age_days":
-				cfg.PruneAgeDays = s.Number()
-			case "prune_max_importance":
-				cfg.PruneMaxImportance = s.Number()
-			case "prune_max_access_count":
-				cfg.PruneMaxAccessCount = s.Int()
-			case "importance_weight_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["decision"] = v0
-			case "importance_weight_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["error"] = v0
-			case "importance_weight_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["insight"] = v0
-			case "importance_weight_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["correction"] = v0
-			case "importance_weight_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["steering_rule"] = v0
-			case "importance_weight_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["learning"] = v0
-			case "importance_weight_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["session_summary"] = v0
-			case "importance_weight_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["plan"] = v0
-			case "importance_weight_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance["observation"] = v0
-			case "decay_rate_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["decision"] = v0
-			case "decay_rate_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["error"] = v0
-			case "decay_rate_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["insight"] = v0
-			case "decay_rate_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["correction"] = v0
-			case "decay_rate_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["steering_rule"] = v0
-			case "decay_rate_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["learning"] = v0
-			case "decay_rate_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["session_summary"] = v0
-			case "decay_rate_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["plan"] = v0
-			case "decay_rate_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["observation"] = v0
 			default:
 				s.Skip()
 			}
@@ -350,19 +219,15 @@ func encodeResult(w *scan.Writer, x *result) {
 	w.List(len(x.Clusters), func(i0 int) {
 		encodeCluster(w, &x.Clusters[i0])
 	})
-	w.Key("archived")
-	w.List(len(x.Archived), func(i0 int) {
-		w.Text(x.Archived[i0])
-	})
-	w.Key("pruned")
-	w.List(len(x.Pruned), func(i0 int) {
-		w.Text(x.Pruned[i0])
-	})
 	w.Key("totals")
 	encodeTotals(w, &x.Totals)
 	if x.Job != "" {
 		w.Key("job")
 		w.Text(x.Job)
+	}
+	if x.Note != "" {
+		w.Key("note")
+		w.Text(x.Note)
 	}
 	w.Key("report")
 	w.Text(x.Report)
@@ -423,35 +288,6 @@ func encodeContradictions(w *scan.Writer, x *contradictions) {
 	w.Key("contradictions")
 	w.List(len(x.Contradictions), func(i0 int) {
 		encodeContradiction(w, &x.Contradictions[i0])
-	})
-	w.Close()
-}
-
-func decodeFindStale(s *scan.Scanner, x *FindStale) {
-	x.find.K = 20
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.find.Namespace = s.String()
-		case "k":
-			if !s.Null() {
-				x.find.K = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStale(w *scan.Writer, x *stale) {
-	w.Open()
-	w.Key("read")
-	w.Int(int64(x.Read))
-	w.Key("total")
-	w.Int(int64(x.Total))
-	w.Key("memories")
-	w.List(len(x.Memories), func(i0 int) {
-		encodeStaleMemory(w, &x.Memories[i0])
 	})
 	w.Close()
 }
@@ -590,27 +426,6 @@ func encodeTotals(w *scan.Writer, x *totals) {
 	w.Int(int64(x.Contradictions))
 	w.Key("clusters")
 	w.Int(int64(x.Clusters))
-	w.Key("archived")
-	w.Int(int64(x.Archived))
-	w.Key("pruned")
-	w.Int(int64(x.Pruned))
-	w.Close()
-}
-
-func encodeStaleMemory(w *scan.Writer, x *staleMemory) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("fate")
-	w.Text(x.Fate)
-	w.Key("score")
-	w.Number(x.Score)
-	w.Key("age_days")
-	w.Int(int64(x.AgeDays))
-	w.Key("accesses")
-	w.Int(x.Accesses)
-	w.Key("text")
-	w.Text(x.Text)
 	w.Close()
 }
 
@@ -625,10 +440,6 @@ func decodeTotals(s *scan.Scanner, x *totals) {
 			x.Contradictions = int(s.Int())
 		case "clusters":
 			x.Clusters = int(s.Int())
-		case "archived":
-			x.Archived = int(s.Int())
-		case "pruned":
-			x.Pruned = int(s.Int())
 		default:
 			s.Skip()
 		}

@@ -178,32 +178,17 @@ func TestADigestWithoutAModelHasAllTexts(t *testing.T) {
 	}
 }
 
-// old is a memory of some days ago.
-func old(s *alcovetest.Space, key string, days int, m alcove.Memory) alcove.Memory {
-	m.Key, m.Value = key, text(key+" is about nothing in particular "+strings.Repeat(key, 3))
-	m.Timestamp = s.Now.Add(-time.Duration(days) * 24 * time.Hour).Format(time.RFC3339)
-	return m
-}
-
-func TestWhatIsForgottenIsArchivedOrPruned(t *testing.T) {
-	s := alcovetest.New(t, Family(), manifest(t))
-	s.Put(
-		old(s, "fresh", 1, alcove.Memory{}),
-		old(s, "faded", 400, alcove.Memory{}),
-		old(s, "recalled", 400, alcove.Memory{Counters: &alcove.Counters{Accesses: 2, LastAccess: s.Now.Add(-time.Hour).Format(time.RFC3339)}}),
-		old(s, "rule", 4000, alcove.Memory{Type: "steering_rule"}),
-		old(s, "trifle", 100, alcove.Memory{Importance: of(.2)}),
-	)
-	var found stale
-	must(t, s.Tool("memory_find_stale", map[string]any{}, &found))
-	if found.Total != 2 || found.Memories[0].Key != "faded" || found.Memories[0].Fate != "archived" || found.Memories[1].Fate != "pruned" {
-		t.Errorf("%+v", found)
+func TestThePartStaleIsOneOfLifecycle(t *testing.T) {
+	s := space(t)
+	s.Put(alcove.Memory{Key: "old", Value: text("nobody recalls this"), Importance: of(.1), Timestamp: "2020-01-01T00:00:00Z"})
+	var out result
+	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"stale"}}, &out))
+	if out.Changed != 0 || !strings.Contains(out.Note, "lifecycle") || !strings.Contains(out.Report, "memory_list_stale_facts") || s.Memory("old").State != "active" {
+		t.Errorf("%+v", out)
 	}
-	must(t, s.Tool("memory_consolidate", map[string]any{}, nil))
-	for key, want := range map[string]string{"fresh": "active", "faded": "archived", "recalled": "active", "rule": "active", "trifle": "pruned"} {
-		if got := s.Memory(key).State; got != want {
-			t.Errorf("%s is %s, want %s", key, got, want)
-		}
+	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	if s.Memory("old").State != "active" || s.Memory("tea1").State != "merged" {
+		t.Errorf("%+v", out)
 	}
 }
 

@@ -2,7 +2,6 @@ package consolidating
 
 import (
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
-	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -26,7 +25,7 @@ type item struct {
 	importance        *float64
 	tags              []string
 	links, supersedes []string
-	use               retire.Memory
+	accesses          int
 }
 
 // loaded are the active memories of a namespace, those that are turns of conversations left out: what was said is what was
@@ -47,7 +46,7 @@ func (x extent) load(c *alcove.Call, namespace, after string) (*loaded, error) {
 	if namespace == "" {
 		l.namespace = c.Namespace
 	}
-	read, now := 0, c.Time()
+	read := 0
 	for m, err := range c.Memories(alcove.MemoryListRequest{Namespace: l.namespace, After: after, Limit: pageSize, Counters: true}) {
 		if err != nil {
 			return nil, err
@@ -61,12 +60,12 @@ func (x extent) load(c *alcove.Call, namespace, after string) (*loaded, error) {
 			}
 		}
 		read, l.last = read+1, m.Key
-		l.add(m, now)
+		l.add(m)
 	}
 	return l, nil
 }
 
-func (l *loaded) add(m *alcove.Memory, now alcove.Time) {
+func (l *loaded) add(m *alcove.Memory) {
 	if m.State != "" && m.State != "active" {
 		return
 	}
@@ -78,23 +77,11 @@ func (l *loaded) add(m *alcove.Memory, now alcove.Time) {
 		key: m.Key, text: compare.Render(m.Value), kind: m.Type, version: m.Version, importance: m.Importance, tags: m.Tags,
 		links: m.Links, supersedes: m.Supersedes, written: m.Time(),
 	}
-	it.use = retire.Memory{Type: m.Type, Importance: m.Importance, Age: days(now, it.written), Idle: -1}
-	if u := m.Counters; u != nil {
-		it.use.Accesses, it.use.Health = int64(u.Accesses), u.Health
-		if last, err := alcove.ParseTime(u.LastAccess); err == nil {
-			it.use.Idle = days(now, last)
-		}
+	if m.Counters != nil {
+		it.accesses = m.Counters.Accesses
 	}
 	l.items = append(l.items, it)
 	l.facts = append(l.facts, l.reader.Read(it.text))
-}
-
-// days are those between an instant and now; 0 when the instant is not known.
-func days(now, then alcove.Time) float64 {
-	if then == 0 || now == 0 {
-		return 0
-	}
-	return now.Sub(then).Days()
 }
 
 // patch is the beginning of a patch of an item: it fails when the memory changed meanwhile.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
-	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 )
 
 // plan is what would be done with the memories of a namespace. Numbers are those of items.
@@ -13,8 +12,7 @@ type plan struct {
 	merges         []merge
 	contradictions []compare.Pair
 	clusters       [][]int
-	archived       []int
-	pruned         []int
+	movedAway      bool // what is stale was asked for, which is found elsewhere
 }
 
 // merge keeps one memory in place of others.
@@ -57,9 +55,7 @@ func (l *loaded) plan(cfg Config, only []string) *plan {
 			p.clusters = l.clusters(pairs, gone, max(cfg.MinFacts, 2))
 		}
 	}
-	if wants(partStale) {
-		l.stale(cfg.policy(), gone, p)
-	}
+	p.movedAway = slices.Contains(only, partStale)
 	return p
 }
 
@@ -126,7 +122,7 @@ func (l *loaded) better(a, b int) int {
 	x, y := &l.items[a], &l.items[b]
 	return cmp.Or(
 		cmp.Compare(l.facts[b].Size(), l.facts[a].Size()), cmp.Compare(important(y), important(x)),
-		cmp.Compare(y.use.Accesses, x.use.Accesses), cmp.Compare(len(x.text), len(y.text)), cmp.Compare(y.written, x.written), cmp.Compare(x.key, y.key))
+		cmp.Compare(y.accesses, x.accesses), cmp.Compare(len(x.text), len(y.text)), cmp.Compare(y.written, x.written), cmp.Compare(x.key, y.key))
 }
 
 func important(it *item) float64 {
@@ -156,19 +152,4 @@ func (l *loaded) clusters(pairs []compare.Pair, gone map[int]bool, least int) []
 		return p.Similarity >= clusterFrom && !p.Relation.Contradiction() && !gone[p.A] && !gone[p.B]
 	})
 	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) < least })
-}
-
-// stale finds the memories that are forgotten, among those that stay.
-func (l *loaded) stale(policy retire.Policy, gone map[int]bool, p *plan) {
-	for i := range l.items {
-		if gone[i] {
-			continue
-		}
-		switch fate, _ := policy.Judge(l.items[i].use); fate {
-		case retire.Archived:
-			p.archived = append(p.archived, i)
-		case retire.Pruned:
-			p.pruned = append(p.pruned, i)
-		}
-	}
 }

@@ -16,6 +16,9 @@ const (
 	reportMax    = 12 << 10
 )
 
+// staleNote answers who asks for the part stale.
+const staleNote = "Stale memories are found and archived by the family lifecycle: see memory_list_stale_facts."
+
 // result is what consolidation did, or would do: how many memories were read, and how many turns of conversations were left as they are;
 // whether there are more than were compared; whether the changes are on a branch of proposals, which is merged to accept them or deleted.
 type result struct {
@@ -29,10 +32,9 @@ type result struct {
 	Merged         []mergedGroup
 	Contradictions []contradiction
 	Clusters       []cluster
-	Archived       []string
-	Pruned         []string
 	Totals         totals
 	Job            string `json:",omitempty"`
+	Note           string `json:",omitempty"`
 	Report         string
 }
 
@@ -41,8 +43,6 @@ type totals struct {
 	Duplicates     int
 	Contradictions int
 	Clusters       int
-	Archived       int
-	Pruned         int
 }
 
 // mergedGroup is a memory that is kept, and those that it supersedes.
@@ -70,8 +70,10 @@ type cluster struct {
 func (l *loaded) result(p *plan) *result {
 	r := &result{
 		Namespace: l.namespace, Read: len(l.items), Turns: l.turns, More: l.more,
-		Archived: l.keys(p.archived), Pruned: l.keys(p.pruned),
-		Totals: totals{Groups: len(p.merges), Contradictions: len(p.contradictions), Clusters: len(p.clusters), Archived: len(p.archived), Pruned: len(p.pruned)},
+		Totals: totals{Groups: len(p.merges), Contradictions: len(p.contradictions), Clusters: len(p.clusters)},
+	}
+	if p.movedAway {
+		r.Note = staleNote
 	}
 	for _, m := range p.merges {
 		r.Totals.Duplicates += len(m.others)
@@ -94,7 +96,6 @@ func (r *result) shorten(most int) {
 	r.Merged = r.Merged[:min(len(r.Merged), most)]
 	r.Contradictions = r.Contradictions[:min(len(r.Contradictions), most)]
 	r.Clusters = r.Clusters[:min(len(r.Clusters), most)]
-	r.Archived, r.Pruned = r.Archived[:min(len(r.Archived), most)], r.Pruned[:min(len(r.Pruned), most)]
 }
 
 func (l *loaded) keys(list []int) (keys []string) {
@@ -137,9 +138,9 @@ func (r *result) write() {
 	section(&out, count(r.Totals.Clusters, " clusters"), r.Clusters, r.Totals.Clusters, func(c cluster) string {
 		return strings.Join(c.About, " ") + ": " + strings.Join(c.Keys, ", ")
 	})
-	plain := func(key string) string { return key }
-	section(&out, count(r.Totals.Archived, " forgotten, archived"), r.Archived, r.Totals.Archived, plain)
-	section(&out, count(r.Totals.Pruned, " old, unimportant and unused, pruned"), r.Pruned, r.Totals.Pruned, plain)
+	if r.Note != "" {
+		out.WriteString("\n" + r.Note + "\n")
+	}
 	r.Report = words.Cut(out.String(), reportMax)
 }
 

@@ -42,12 +42,6 @@ func (l *loaded) stage(c *alcove.Call, cfg Config, p *plan) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, i := range p.archived {
-		add(i, l.retired(i, "archived", ""))
-	}
-	for _, i := range p.pruned {
-		add(i, l.retired(i, "pruned", ""))
-	}
 	_, err = c.PatchMemories(patches)
 	return len(patches) + digests, err
 }

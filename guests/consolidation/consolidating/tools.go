@@ -2,16 +2,14 @@ package consolidating
 
 import (
 	"cmp"
-	"slices"
 
-	"github.com/alcove-memory/alcove/guests/consolidation/retire"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
 // Consolidate consolidates a namespace. only limits it to some parts. dry_run changes nothing and says what would be done. background queues
-// a job and answers at once. The result lists up to 50 of each, with totals, and has a report for people.
+// a job and answers at once. The part stale is one of the family lifecycle now, and changes nothing. The result lists up to 50 of each, with totals, and has a report for people.
 //
-//alcove:description Merge duplicate memories, report contradictions and clusters, retire stale ones. Proposes changes unless granted direct.
+//alcove:description Merge duplicate memories, report contradictions and clusters. Proposes changes unless granted direct.
 //alcove:title Consolidate memories
 //alcove:tool destructive idempotent
 type Consolidate struct {
@@ -94,49 +92,4 @@ func (in FindContradictions) Call(c *alcove.Call, cfg Config) (contradictions, e
 		return contradictions{}, err
 	}
 	return contradictions{r.Read, r.Totals.Contradictions, r.Contradictions[:min(len(r.Contradictions), in.K)]}, nil
-}
-
-// FindStale lists memories that would be archived or pruned. A memory is archived when its score of being forgotten exceeds
-// forget_threshold: the share that decayed since it was last used, less for what is important, often used or found useful. It is pruned
-// when it is older than prune_age_days, no more important than prune_max_importance and was recalled no more than prune_max_access_count
-// times. Nothing changes.
-//
-//alcove:description List memories that would be archived as forgotten, or pruned.
-//alcove:title Find stale memories
-//alcove:tool read-only
-type FindStale struct{ find }
-
-type stale struct {
-	Read     int
-	Total    int
-	Memories []staleMemory
-}
-
-type staleMemory struct {
-	Key      string
-	Fate     string `alcove:"enum=archived|pruned"`
-	Score    float64
-	AgeDays  int `json:"age_days"`
-	Accesses int64
-	Text     string
-}
-
-// Call finds them.
-func (in FindStale) Call(c *alcove.Call, cfg Config) (out stale, err error) {
-	l, err := in.load(c, in.Namespace, "")
-	if err != nil {
-		return out, err
-	}
-	policy := cfg.policy()
-	for i := range l.items {
-		fate, score := policy.Judge(l.items[i].use)
-		if fate == retire.Kept {
-			continue
-		}
-		out.Memories = append(out.Memories, staleMemory{l.items[i].key, string(fate), float64(int(score*1000)) / 1000, int(l.items[i].use.Age), l.items[i].use.Accesses, l.says(i)})
-	}
-	slices.SortStableFunc(out.Memories, func(a, b staleMemory) int { return cmp.Compare(b.Score, a.Score) })
-	out.Read, out.Total = len(l.items), len(out.Memories)
-	out.Memories = out.Memories[:min(out.Total, in.K)]
-	return out, nil
 }

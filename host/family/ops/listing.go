@@ -29,7 +29,7 @@ func (call *Call) selected(ctx context.Context, namespace string, r abi.MemoryLi
 	if err != nil {
 		return out, err
 	}
-	out = abi.MemoryListResponse{Memories: memoriesOf(page.Memories), Next: page.Next}
+	out = abi.MemoryListResponse{Memories: listed(page.Memories, r), Next: page.Next}
 	if r.Count != "" {
 		out.Total = &page.Total
 	}

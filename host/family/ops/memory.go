@@ -37,6 +37,24 @@ func memoriesOf(list []memory.Memory) []abi.Memory {
 	return out
 }
 
+// dated adds when a memory was created; nothing to a staged one.
+func dated(out *abi.Memory, m *memory.Memory) {
+	if m != nil && !m.Created.IsZero() {
+		out.Created = memory.FormatTime(m.Created)
+	}
+}
+
+// listed converts a page of a listing, with what the request asks for beside.
+func listed(list []memory.Memory, r abi.MemoryListRequest) []abi.Memory {
+	out := memoriesOf(list)
+	if r.Created {
+		for i := range list {
+			dated(&out[i], &list[i])
+		}
+	}
+	return out
+}
+
 // pointers returns pointers to the elements of a list.
 func pointers[T any](list []T) []*T {
 	out := make([]*T, len(list))
@@ -78,6 +96,9 @@ func memoryGet(call *Call, ctx context.Context, r abi.MemoryGetRequest) (out abi
 	out.Memories = make([]*abi.Memory, len(found))
 	for i, m := range found {
 		out.Memories[i] = memoryOf(m)
+		if r.Created {
+			dated(out.Memories[i], m)
+		}
 	}
 	if r.Counters {
 		err = call.count(ctx, namespace, out.Memories)
@@ -145,10 +166,10 @@ func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRe
 	}
 	if at.IsNow() {
 		list, next, err := call.Stage.List(ctx, namespace, r.Prefix, r.After, limit)
-		return abi.MemoryListResponse{Memories: memoriesOf(list), Next: next}, err
+		return abi.MemoryListResponse{Memories: listed(list, r), Next: next}, err
 	}
 	list, next, err := call.space().List(ctx, memory.Location{Branch: call.Stage.Branch(), Namespace: namespace}, r.Prefix, r.After, at, limit)
-	return abi.MemoryListResponse{Memories: memoriesOf(list), Next: next}, err
+	return abi.MemoryListResponse{Memories: listed(list, r), Next: next}, err
 }
 
 func memoryNamespaces(call *Call, ctx context.Context, _ abi.MemoryNamespacesRequest) (out abi.MemoryNamespacesResponse, err error) {

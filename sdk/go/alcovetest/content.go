@@ -133,6 +133,22 @@ func (s *Space) Memory(key string) *alcove.Memory {
 	return out.Memories[0]
 }
 
+// Memories are all memories of the space's namespace that have not expired, by their keys, with their counters.
+func (s *Space) Memories() map[string]*alcove.Memory {
+	s.t.Helper()
+	all := map[string]*alcove.Memory{}
+	for r := (alcove.MemoryListRequest{Limit: 1000, Counters: true}); ; {
+		var out alcove.MemoryListResponse
+		s.must(s.ask(abi.OpMemoryList, r, &out))
+		for i := range out.Memories {
+			all[out.Memories[i].Key] = &out.Memories[i]
+		}
+		if r.After = out.Next; r.After == "" {
+			return all
+		}
+	}
+}
+
 // Record is a record of the space's namespace; nil when there is none.
 func (s *Space) Record(collection, key string) *alcove.Record {
 	s.t.Helper()
