@@ -103,7 +103,7 @@ cross:
 
 # What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.
 stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
-	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
+	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|Attackers|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
 	ALCOVE_MODEL_TIME=$(STRESS) $(LONG) -run 'RandomOperationsAgree' ./host/memory
 	ALCOVE_KILLS=$(KILLS) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host
 	ALCOVE_STORES=$(STORES) $(LONG) -v -run 'TenProcesses' ./cmd/alcove
