@@ -47,7 +47,9 @@ func BenchmarkACall(b *testing.B) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(context.Background(), Options{In: inRead, Out: outWrite, Dial: func(context.Context, SessionState) (io.ReadWriteCloser, error) { return net.Dial("unix", l.Addr().String()) }})
+		ended <- Run(context.Background(), Options{In: inRead, Out: outWrite, Dial: func(context.Context, SessionState) (io.ReadWriteCloser, error) {
+			return net.Dial("unix", l.Addr().String())
+		}})
 	}()
 	out := bufio.NewReader(outRead)
 	b.ReportAllocs()

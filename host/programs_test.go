@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // pythonDir is the folder of the client for Python.
@@ -48,7 +51,7 @@ func newOwnedDir(t *testing.T) *ownedDir {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(ownerHTTP, o.http)
+	t.Setenv(overHTTP, o.http)
 	o.begin()
 	t.Cleanup(func() { o.kill() })
 	return o
@@ -80,13 +83,19 @@ func (o *ownedDir) kill() {
 	}
 }
 
+// token is that of the data directory.
+func (o *ownedDir) token() string {
+	o.t.Helper()
+	token, err := os.ReadFile(owner.TokenPath(o.dir))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(token))
+}
+
 func TestThePythonClient(t *testing.T) {
 	program := python(t)
 	o := newOwnedDir(t)
-	token, err := os.ReadFile(owner.TokenPath(o.dir))
-	if err != nil {
-		t.Fatal(err)
-	}
 	act := asOperator(t, o.dir)
 	key, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: readWrite})
 	if err != nil {
@@ -95,7 +104,7 @@ func TestThePythonClient(t *testing.T) {
 	command := exec.CommandContext(t.Context(), program, "-X", "dev", "-W", "error::ResourceWarning", "alcove_test.py")
 	command.Dir = pythonDir
 	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ALCOVE_TEST_DIR="+o.dir, "ALCOVE_TEST_URL=http://"+o.http,
-		"ALCOVE_TEST_TOKEN="+strings.TrimSpace(string(token)), "ALCOVE_TEST_KEY="+key.Secret)
+		"ALCOVE_TEST_TOKEN="+o.token(), "ALCOVE_TEST_KEY="+key.Secret)
 	var said bytes.Buffer
 	command.Stderr = &said
 	in, err := command.StdinPipe()
@@ -125,5 +134,64 @@ func TestThePythonClient(t *testing.T) {
 	}
 	if err := command.Wait(); err != nil {
 		t.Errorf("the tests end with %v:\n%s", err, said.Bytes())
+	}
+}
+
+func TestTheGoClientReceivesEventsThoughTheServerIsKilled(t *testing.T) {
+	o := newOwnedDir(t)
+	c := program(t, o.dir, client.Options{Agent: "writer", Namespace: "go", Wait: await.Limit})
+	ctx := t.Context()
+	stream, err := c.Subscribe(ctx, client.Subscription{Namespaces: []string{"go"}, Kinds: []string{"memory_stored"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	begin := stream.Watermark()
+	write := func(key string) {
+		t.Helper()
+		if _, err := c.Store(ctx, client.Memory{Key: key, Value: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func(s *client.Stream) client.Event {
+		t.Helper()
+		e, err := s.Next(ctx)
+		if err != nil || e.Kind != "memory_stored" || e.Agent != "writer" || e.Namespace != "go" || e.Watermark <= begin {
+			t.Fatalf("got %+v, %v", e, err)
+		}
+		return e
+	}
+	write("a")
+	first := next(stream)
+	o.kill()
+	o.begin()
+	write("b")
+	if e := next(stream); e.Watermark <= first.Watermark {
+		t.Errorf("after %+v comes %+v", first, e)
+	}
+	soon, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := stream.Next(soon); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled wait ends with %v", err)
+	}
+	write("c")
+	next(stream)
+	again, err := c.Subscribe(ctx, client.Subscription{Namespaces: []string{"go"}, Watermark: &begin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if e := next(again); e.Watermark != first.Watermark {
+		t.Errorf("from %d on, the first event is %+v, not %+v", begin, e, first)
+	}
+	future := uint64(1) << 50
+	if _, err := c.Subscribe(ctx, client.Subscription{Watermark: &future}); client.CodeOf(err) != client.InvalidArgument {
+		t.Errorf("a watermark of the future: %v", err)
+	}
+	if _, err := program(t, "http://"+o.http, client.Options{Key: o.token()}).Subscribe(ctx, client.Subscription{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := program(t, filepath.Join(o.dir, "alcove.sock"), client.Options{}).Subscribe(ctx, client.Subscription{}); client.CodeOf(err) != client.InvalidArgument {
+		t.Errorf("over a socket: %v", err)
 	}
 }
