@@ -229,10 +229,17 @@ func (s *Stream) hangUp() {
 	}
 }
 
+// absolute returns a URL whose path begins with a slash: JoinPath begins a relative path otherwise.
+func absolute(u *url.URL) *url.URL {
+	with := *u
+	with.Path = "/" + strings.TrimPrefix(with.Path, "/")
+	return &with
+}
+
 // streamAddress returns where streams are served, and with what to present oneself there.
 func (c *Client) streamAddress() (*url.URL, Options, error) {
 	if w, ok := c.transport.(*web); ok {
-		return w.base, c.options, nil
+		return absolute(w.base), c.options, nil
 	}
 	info, err := os.Stat(c.directory)
 	if err != nil || !info.IsDir() {
@@ -249,7 +256,7 @@ func (c *Client) streamAddress() (*url.URL, Options, error) {
 	if err != nil || record.HTTP == "" {
 		return nil, c.options, &lost{true, errors.Join(errors.New("the server serves no HTTP, over which events come"), err)}
 	}
-	u := &url.URL{Scheme: "http", Host: record.HTTP}
+	u := &url.URL{Scheme: "http", Host: record.HTTP, Path: "/"}
 	if record.TLS {
 		u.Scheme = "https"
 	}

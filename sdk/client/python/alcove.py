@@ -567,6 +567,7 @@ class _Subscription:
     def __init__(self, address: _Address, options: _Options, namespaces: Optional[Sequence[str]], kinds: Optional[Sequence[str]],
                  agents: Optional[Sequence[str]], branch: Optional[str], watermark: Optional[int]) -> None:
         self._address, self.options, self.watermark = address, options, watermark
+        self.confirmed = False  # on this connection
         self._asked: Dict[str, Any] = {"type": "subscribe", "id": 1}
         given: Dict[str, Any] = {"namespaces": namespaces, "kinds": kinds, "agents": agents, "branch": branch or options.branch}
         self._asked.update({name: value for name, value in given.items() if value})
@@ -591,6 +592,7 @@ class _Subscription:
         return url, dataclasses.replace(self.options, key=key)
 
     def message(self) -> bytes:
+        self.confirmed = False
         asked = dict(self._asked)
         if self.watermark is not None:
             asked["watermark"] = self.watermark
@@ -610,6 +612,7 @@ class _Subscription:
         if kind == "missed":
             self.watermark = int(said["to"])
             return Missed(int(said["from"]), self.watermark)
+        self.confirmed = self.confirmed or kind == "subscribed"
         if kind == "watermark" or (kind == "subscribed" and self.watermark is None):
             self.watermark = int(said["watermark"])
         if kind == "error":
@@ -701,7 +704,7 @@ class EventStream:
                 upgraded = self._frames.upgraded(data, not data)
             connection.settimeout(_SILENT)
             connection.sendall(_Frames.encode(_TEXT, self._subscription.message()))
-            while self._subscription.watermark is None:
+            while not self._subscription.confirmed:
                 self._receive(connection, None)
         except ssl.SSLCertVerificationError as e:
             self._hang_up()
@@ -722,6 +725,9 @@ class EventStream:
                 self._receive(connection, connection.recv(64 << 10))
             except OSError as e:
                 raise _Lost(e, refused=False) from e
+            except AlcoveError:
+                self.close()
+                raise
         return self._ready.pop(0)
 
     def _receive(self, connection: socket.socket, data: Optional[bytes]) -> None:
@@ -821,7 +827,7 @@ class AsyncEventStream:
                 upgraded = self._frames.upgraded(data, not data)
             writer.write(_Frames.encode(_TEXT, self._subscription.message()))
             await writer.drain()
-            while self._subscription.watermark is None:
+            while not self._subscription.confirmed:
                 await self._receive(reader, writer)
         except ssl.SSLCertVerificationError as e:
             raise Unavailable(f"the server's certificate is not trusted: {e}") from e
@@ -840,6 +846,9 @@ class AsyncEventStream:
                 await self._receive(self._reader, self._writer)
             except (OSError, asyncio.TimeoutError) as e:
                 raise _Lost(e, refused=False) from e
+            except AlcoveError:
+                await self.close()
+                raise
         return self._ready.pop(0)
 
     async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
