@@ -101,7 +101,7 @@ func TestThePythonClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), program, "-X", "dev", "-W", "error::ResourceWarning", "alcove_test.py")
+	command := exec.CommandContext(t.Context(), program, "-W", "error", "alcove_test.py")
 	command.Dir = pythonDir
 	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ALCOVE_TEST_DIR="+o.dir, "ALCOVE_TEST_URL=http://"+o.http,
 		"ALCOVE_TEST_TOKEN="+o.token(), "ALCOVE_TEST_KEY="+key.Secret)

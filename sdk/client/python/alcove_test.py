@@ -188,6 +188,7 @@ class TestClients(unittest.TestCase):
         asyncio.run(run(URL, "async-events-http", key=TOKEN))
 
     def test_events_need_http(self):
+        self.need_stream()
         with alcove.Client(os.path.join(DIR, "alcove.sock")) as c, self.assertRaises(alcove.InvalidArgument):
             c.events()
         with alcove.Client(URL, key=KEY + "x") as c, self.assertRaises(alcove.Denied):
