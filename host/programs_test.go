@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -196,5 +197,19 @@ func TestTheGoClientReceivesEventsThoughTheServerIsKilled(t *testing.T) {
 	}
 	if _, err := program(t, filepath.Join(o.dir, "alcove.sock"), client.Options{}).Subscribe(ctx, client.Subscription{}); client.CodeOf(err) != client.InvalidArgument {
 		t.Errorf("over a socket: %v", err)
+	}
+}
+
+func TestThePythonExamplesWork(t *testing.T) {
+	interpreter := python(t)
+	dir := t.TempDir()
+	serving(t, mustOpen(t, dir), host.Listen{})
+	command := exec.CommandContext(t.Context(), interpreter, "-W", "error", "example.py")
+	command.Dir = pythonDir
+	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ALCOVE_DATA="+dir)
+	said, err := command.CombinedOutput()
+	const want = "vim\n['editor']\nvim\nvim\nE_NOT_FOUND\nvim\nTrue\nE_NOT_FOUND\n45\n"
+	if err != nil || strings.ReplaceAll(string(said), "\r", "") != want {
+		t.Errorf("the examples end with %v and say\n%s", err, said)
 	}
 }
