@@ -45,6 +45,10 @@ type Tool struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
+// CommittedKeyword marks a whole number among the members of a tool's result, in OutputSchema: the host sets it to the version of
+// the commit with the tool's writes, unless the result has it already. In a dry run, and in a call by another family, it stays absent.
+const CommittedKeyword = "x-committed"
+
 // Alias is another name of a tool. A name that a tool of any family has of its own wins over an alias.
 type Alias struct {
 	Name string `json:"name"`
@@ -66,9 +70,11 @@ type Hooks struct {
 	Store  *StoreHook `json:"store,omitempty"`
 	Stored *StoreHook `json:"stored,omitempty"`
 	Merged *MergeHook `json:"merged,omitempty"`
-	Rank   *RankHook  `json:"rank,omitempty"`
-	Embed  *EmbedHook `json:"embed,omitempty"`
-	Jobs   []Job      `json:"jobs,omitempty"`
+	// SessionEnd is called after a client's session ended in which it called tools.
+	SessionEnd *SessionHook `json:"session_end,omitempty"`
+	Rank       *RankHook    `json:"rank,omitempty"`
+	Embed      *EmbedHook   `json:"embed,omitempty"`
+	Jobs       []Job        `json:"jobs,omitempty"`
 }
 
 // MostGenerations is how many generations of answers a family can be told of at most: see StoreHook.
@@ -86,6 +92,9 @@ type StoreHook struct {
 
 // MergeHook is called after merges. It has no settings.
 type MergeHook struct{}
+
+// SessionHook is called about sessions of clients. It has no settings.
+type SessionHook struct{}
 
 // RankHook scores candidates.
 type RankHook struct {

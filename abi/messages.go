@@ -71,9 +71,10 @@ type ToolRequest struct {
 
 // HookRequest is the request of kind 2: a hook or a job.
 type HookRequest struct {
-	Hook    Hook            `json:"hook"`              // the hook: store, stored, merged, job
+	Hook    Hook            `json:"hook"`              // the hook: store, stored, merged, session_end, job
 	Entries []Entry         `json:"entries,omitempty"` // of `store` and `stored`: the memories or records; of one question of `store` all are in one namespace and collection
 	Merge   *MergeNotice    `json:"merge,omitempty"`   // of `merged`: the merge
+	Session *Session        `json:"session,omitempty"` // of `session_end`: the session
 	Job     string          `json:"job,omitempty"`     // of `job`: its name
 	Payload json.RawMessage `json:"payload,omitempty"` // of `job`: what it was queued with
 	Config  json.RawMessage `json:"config"`            // an object with a value for every key of the manifest's `config`

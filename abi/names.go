@@ -94,12 +94,13 @@ const (
 
 // The hooks.
 const (
-	HookStore  Hook = "store"  // before a commit: may change, refuse or propose a store, and refuse or propose a deletion or a change of state
-	HookStored Hook = "stored" // after a commit
-	HookMerged Hook = "merged" // after a merge of branches was committed
-	HookRank   Hook = "rank"   // scores the candidates of a search
-	HookEmbed  Hook = "embed"  // turns texts into vectors
-	HookJob    Hook = "job"    // on a schedule, or because it was queued
+	HookStore      Hook = "store"       // before a commit: may change, refuse or propose a store, and refuse or propose a deletion or a change of state
+	HookStored     Hook = "stored"      // after a commit
+	HookMerged     Hook = "merged"      // after a merge of branches was committed
+	HookSessionEnd Hook = "session_end" // after a client's session ended
+	HookRank       Hook = "rank"        // scores the candidates of a search
+	HookEmbed      Hook = "embed"       // turns texts into vectors
+	HookJob        Hook = "job"         // on a schedule, or because it was queued
 )
 
 // The columns that a rank hook may ask for.
@@ -125,33 +126,37 @@ const (
 
 // The capabilities that a manifest may ask for.
 const (
-	CanMemoryRead      Capability = "memory.read"      // read and search memories
-	CanMemoryWrite     Capability = "memory.write"     // store, change and delete memories
-	CanMemoryPropose   Capability = "memory.propose"   // the same, onto a branch of proposals
-	CanMemoryCount     Capability = "memory.count"     // count accesses and other use
-	CanRecord          Capability = "record"           // keep its own collections
-	CanRecordsRead     Capability = "records.read"     // read the collections of other families
-	CanLogRead         Capability = "log.read"         // read the log
-	CanLogAppend       Capability = "log.append"       // append to the log
-	CanFeedRead        Capability = "feed.read"        // read the feed of changes
-	CanFeedEmit        Capability = "feed.emit"        // announce events of its own on the feed
-	CanFeedKind        Capability = "feed.kind"        // announce events of its own under these names, without its own in front
-	CanBranchRead      Capability = "branch.read"      // list and compare branches
-	CanBranchWrite     Capability = "branch.write"     // fork, merge and delete branches
-	CanLinkRead        Capability = "link.read"        // read links between memories
-	CanLinkWrite       Capability = "link.write"       // make and remove links between memories
-	CanConfigWrite     Capability = "config.write"     // change its own configuration
-	CanConfigRead      Capability = "config.read"      // read settings that families share, with their history
-	CanConfigShared    Capability = "config.shared"    // change settings that families share
-	CanJob             Capability = "job"              // queue jobs of its own
-	CanEmbed           Capability = "embed"            // have texts embedded by the configured embedder
-	CanEmbedRebuild    Capability = "embed.rebuild"    // have all vectors made again
-	CanNamespaceDelete Capability = "namespace.delete" // delete all memories of a namespace
-	CanLLM             Capability = "llm"              // ask a configured language model
-	CanHTTP            Capability = "http"             // fetch from endpoints that the operator named
-	CanToolsCall       Capability = "tools.call"       // call tools of other families, and core tools that the scope names
-	CanToolsPublish    Capability = "tools.publish"    // publish and withdraw tools while running
-	CanToolsUsage      Capability = "tools.usage"      // read which agents call which tools, and how often
+	CanMemoryRead       Capability = "memory.read"       // read and search memories
+	CanMemoryWrite      Capability = "memory.write"      // store, change and delete memories
+	CanMemoryPropose    Capability = "memory.propose"    // the same, onto a branch of proposals
+	CanMemoryCount      Capability = "memory.count"      // count accesses and other use
+	CanRecord           Capability = "record"            // keep its own collections
+	CanRecordsRead      Capability = "records.read"      // read the collections of other families
+	CanLogRead          Capability = "log.read"          // read the log
+	CanLogAppend        Capability = "log.append"        // append to the log
+	CanFeedRead         Capability = "feed.read"         // read the feed of changes
+	CanFeedEmit         Capability = "feed.emit"         // announce events of its own on the feed
+	CanFeedKind         Capability = "feed.kind"         // announce events of its own under these names, without its own in front
+	CanBranchRead       Capability = "branch.read"       // list and compare branches
+	CanBranchWrite      Capability = "branch.write"      // fork, merge and delete branches
+	CanLinkRead         Capability = "link.read"         // read links between memories
+	CanLinkWrite        Capability = "link.write"        // make and remove links between memories
+	CanConfigWrite      Capability = "config.write"      // change its own configuration
+	CanConfigRead       Capability = "config.read"       // read settings that families share, with their history
+	CanConfigShared     Capability = "config.shared"     // change settings that families share
+	CanJob              Capability = "job"               // queue jobs of its own
+	CanEmbed            Capability = "embed"             // have texts embedded by the configured embedder
+	CanEmbedRebuild     Capability = "embed.rebuild"     // have all vectors made again
+	CanNamespaceDelete  Capability = "namespace.delete"  // delete all memories of a namespace
+	CanScopeRead        Capability = "scope.read"        // read who may use which namespace
+	CanScopeWrite       Capability = "scope.write"       // create, change and delete the rights records of namespaces, as its caller may
+	CanSessionRead      Capability = "session.read"      // list the sessions of clients
+	CanIdentityDelegate Capability = "identity.delegate" // make keys for other agents, with a part of its caller's rights
+	CanLLM              Capability = "llm"               // ask a configured language model
+	CanHTTP             Capability = "http"              // fetch from endpoints that the operator named
+	CanToolsCall        Capability = "tools.call"        // call tools of other families, and core tools that the scope names
+	CanToolsPublish     Capability = "tools.publish"     // publish and withdraw tools while running
+	CanToolsUsage       Capability = "tools.usage"       // read which agents call which tools, and how often
 )
 
 // The operations of the host.
@@ -160,6 +165,7 @@ const (
 	OpMemoryList        Op = "memory.list"        // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces  Op = "memory.namespaces"  // the namespaces that have memories, of those that may be read
 	OpMemoryHistory     Op = "memory.history"     // the versions of one memory, the newest first
+	OpRecallGet         Op = "recall.get"         // what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it
 	OpMemorySearch      Op = "memory.search"      // lexical, semantic or hybrid search; staged changes are not found
 	OpMemoryPut         Op = "memory.put"         // stage memories
 	OpMemoryPatch       Op = "memory.patch"       // stage changes of some fields of memories
@@ -194,6 +200,15 @@ const (
 	OpConfigRules       Op = "config.rules"       // the rules about settings that the family may read
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
+	OpCallerCan         Op = "caller.can"         // whether the caller may do something, apart from what the family may
+	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes
+	OpScopeGet          Op = "scope.get"          // the rights record of a namespace. One that the caller may not read has none
+	OpScopeList         Op = "scope.list"         // the rights records of namespaces that the caller may read, in their order, page by page, without staged changes
+	OpScopePut          Op = "scope.put"          // stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent
+	OpScopeMembers      Op = "scope.members"      // stage the addition and removal of members of a scope, as scope.put does
+	OpScopeDelete       Op = "scope.delete"       // stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again
+	OpIdentityDelegate  Op = "identity.delegate"  // make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key
+	OpIdentityRevoke    Op = "identity.revoke"    // end a key that the family made for the same caller, when the call is committed
 	OpCallerProgress    Op = "caller.progress"    // tells how far the call, or the job, has come; acts at once
 	OpJobEnqueue        Op = "job.enqueue"        // queue a job of its own
 	OpJobStatus         Op = "job.status"         // the state of a job
@@ -581,6 +596,8 @@ func (h Hook) Kind() Kind {
 		return KindHook
 	case HookMerged:
 		return KindHook
+	case HookSessionEnd:
+		return KindHook
 	case HookRank:
 		return KindScore
 	case HookEmbed:
@@ -639,6 +656,14 @@ func (c Capability) Scope() string {
 		return "none"
 	case CanNamespaceDelete:
 		return "namespaces"
+	case CanScopeRead:
+		return "namespaces"
+	case CanScopeWrite:
+		return "namespaces"
+	case CanSessionRead:
+		return "none"
+	case CanIdentityDelegate:
+		return "namespaces"
 	case CanLLM:
 		return "endpoints"
 	case CanHTTP:
@@ -678,6 +703,10 @@ func Capabilities() []Capability {
 		CanEmbed,
 		CanEmbedRebuild,
 		CanNamespaceDelete,
+		CanScopeRead,
+		CanScopeWrite,
+		CanSessionRead,
+		CanIdentityDelegate,
 		CanLLM,
 		CanHTTP,
 		CanToolsCall,
@@ -693,6 +722,7 @@ func Ops() map[Op]Capability {
 		OpMemoryList:        "memory.read",
 		OpMemoryNamespaces:  "memory.read",
 		OpMemoryHistory:     "memory.read",
+		OpRecallGet:         "memory.read",
 		OpMemorySearch:      "memory.read",
 		OpMemoryPut:         "memory.write",
 		OpMemoryPatch:       "memory.write",
@@ -727,6 +757,15 @@ func Ops() map[Op]Capability {
 		OpConfigRules:       "",
 		OpConfigSet:         "config.write",
 		OpCallerGet:         "",
+		OpCallerCan:         "",
+		OpSessionList:       "session.read",
+		OpScopeGet:          "scope.read",
+		OpScopeList:         "scope.read",
+		OpScopePut:          "scope.write",
+		OpScopeMembers:      "scope.write",
+		OpScopeDelete:       "scope.write",
+		OpIdentityDelegate:  "identity.delegate",
+		OpIdentityRevoke:    "identity.delegate",
 		OpCallerProgress:    "",
 		OpJobEnqueue:        "job",
 		OpJobStatus:         "job",

@@ -288,6 +288,23 @@ type ForeignTool struct {
 	InputSchema json.RawMessage `json:"input_schema"` // the JSON Schema of its arguments
 }
 
+// Recall is what a recall by query found.
+type Recall struct {
+	RecallID  string         `json:"recall_id"`  // its id
+	Branch    string         `json:"branch"`     // the branch that was searched
+	Query     string         `json:"query"`      // what was looked for
+	Facts     []RecalledFact `json:"facts"`      // what was found, best first; at most 50
+	Agent     string         `json:"agent"`      // who recalled; empty: an agent without a name
+	Timestamp string         `json:"timestamp"`  // RFC 3339, UTC
+	ExpiresAt string         `json:"expires_at"` // RFC 3339, UTC
+}
+
+// RecalledFact is a memory that a recall found.
+type RecalledFact struct {
+	Namespace string `json:"namespace"` // its namespace
+	Key       string `json:"key"`       // its key
+}
+
 // ToolUsage is how an agent used a tool.
 type ToolUsage struct {
 	Agent  string `json:"agent"`            // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
@@ -296,6 +313,32 @@ type ToolUsage struct {
 	Calls  int    `json:"calls"`            // calls
 	Errors int    `json:"errors,omitempty"` // calls that failed
 	Last   string `json:"last"`             // RFC 3339, UTC: the last call
+}
+
+// Scope is the rights record of a namespace.
+type Scope struct {
+	Namespace     string   `json:"namespace"`                // the namespace
+	Name          string   `json:"name,omitempty"`           // its name for people
+	Description   string   `json:"description,omitempty"`    // what it is for
+	Creator       string   `json:"creator"`                  // the agent that created it, who is always a member
+	Members       []string `json:"members"`                  // the other members, sorted
+	Read          string   `json:"read"`                     // who may read: `all`, `members` or `creator`
+	Write         string   `json:"write"`                    // who may write, of those who may read: `all`, `members` or `creator`
+	RetentionDays int      `json:"retention_days,omitempty"` // how long families are to keep what it holds; absent: unlimited
+	Archived      bool     `json:"archived,omitempty"`       // nobody with a key may write
+	CreatedAt     string   `json:"created_at"`               // RFC 3339, UTC
+}
+
+// Session is a session of a client.
+type Session struct {
+	Session   string `json:"session"`            // its id
+	Agent     string `json:"agent,omitempty"`    // the agent; absent: it has no name
+	Client    string `json:"client,omitempty"`   // the agent's program, by its own name
+	BeganAt   string `json:"began_at"`           // RFC 3339, UTC
+	Calls     int    `json:"calls"`              // calls of tools
+	EndedAt   string `json:"ended_at,omitempty"` // RFC 3339, UTC; absent: it is open
+	Namespace string `json:"namespace"`          // its default namespace
+	Branch    string `json:"branch"`             // its default branch
 }
 
 // MemoryGetRequest is the request of memory.get: memories by their keys.
@@ -353,6 +396,16 @@ type MemoryHistoryRequest struct {
 type MemoryHistoryResponse struct {
 	Versions []Memory `json:"versions"`       // the page
 	Next     uint64   `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
+}
+
+// RecallGetRequest is the request of recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
+type RecallGetRequest struct {
+	RecallID string `json:"recall_id"` // the `recallId` of `memory_recall`
+}
+
+// RecallGetResponse is the response of recall.get.
+type RecallGetResponse struct {
+	Recall Recall `json:"recall"` // the recall
 }
 
 // MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; staged changes are not found.
@@ -817,12 +870,129 @@ type CallerGetRequest struct {
 
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
-	Caller       string  `json:"caller"`       // the agent that calls; empty for calls by the host itself
-	Namespace    string  `json:"namespace"`    // the call's namespace
-	Branch       string  `json:"branch"`       // the call's branch
-	Capabilities []Power `json:"capabilities"` // what the call may do
-	ReadOnly     bool    `json:"read_only"`    // the call can change nothing
-	Proposes     bool    `json:"proposes"`     // the stage is committed to a branch of proposals
+	Caller       string  `json:"caller"`            // the agent that calls; empty for calls by the host itself
+	Namespace    string  `json:"namespace"`         // the call's namespace
+	Branch       string  `json:"branch"`            // the call's branch
+	Capabilities []Power `json:"capabilities"`      // what the call may do
+	ReadOnly     bool    `json:"read_only"`         // the call can change nothing
+	Proposes     bool    `json:"proposes"`          // the stage is committed to a branch of proposals
+	Client       string  `json:"client,omitempty"`  // the caller's program, by its own name
+	Session      string  `json:"session,omitempty"` // the id of the client's session; absent: there is none, as in a job
+}
+
+// CallerCanRequest is the request of caller.can: whether the caller may do something, apart from what the family may.
+type CallerCanRequest struct {
+	Action    string `json:"action"`              // a right: `read`, `write`, `branch`, `config`, `scope.admin`, `site.admin`, `act_as` or `family:NAME`
+	Namespace string `json:"namespace,omitempty"` // the namespace to read or write; default: the call's own
+	Agent     string `json:"agent,omitempty"`     // another agent, to read or write a namespace that the caller may read: what its rights record says of that agent, whose key may allow less; default: the caller
+}
+
+// CallerCanResponse is the response of caller.can.
+type CallerCanResponse struct {
+	Allowed bool   `json:"allowed"`          // it may
+	Reason  string `json:"reason,omitempty"` // why it may not
+}
+
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+type SessionListRequest struct {
+	Agent string `json:"agent,omitempty"` // only this agent's
+	Limit int    `json:"limit,omitempty"` // sessions in the answer; 1 to 1000; default: 100
+}
+
+// SessionListResponse is the response of session.list.
+type SessionListResponse struct {
+	Sessions []Session `json:"sessions"`       // the newest first
+	More     bool      `json:"more,omitempty"` // there are more than the limit
+}
+
+// ScopeGetRequest is the request of scope.get: the rights record of a namespace. One that the caller may not read has none.
+type ScopeGetRequest struct {
+	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+}
+
+// ScopeGetResponse is the response of scope.get.
+type ScopeGetResponse struct {
+	Scope Scope `json:"scope"` // the record
+}
+
+// ScopeListRequest is the request of scope.list: the rights records of namespaces that the caller may read, in their order, page by page, without staged changes.
+type ScopeListRequest struct {
+	Prefix   string `json:"prefix,omitempty"`   // only namespaces that begin with it
+	After    string `json:"after,omitempty"`    // the namespace after which the page begins, or `next` of the page before
+	Limit    int    `json:"limit,omitempty"`    // entries in one page; 1 to 1000; default: 100
+	Archived bool   `json:"archived,omitempty"` // archived ones, too
+}
+
+// ScopeListResponse is the response of scope.list.
+type ScopeListResponse struct {
+	Scopes []Scope `json:"scopes"`         // the page
+	Next   string  `json:"next,omitempty"` // `after` of the next page; absent at the end
+}
+
+// ScopePutRequest is the request of scope.put: stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent.
+type ScopePutRequest struct {
+	Namespace     string   `json:"namespace"`                // the namespace
+	Create        bool     `json:"create,omitempty"`         // a record that is there is a conflict
+	Name          *string  `json:"name,omitempty"`           // its name for people; at most 200 bytes
+	Description   *string  `json:"description,omitempty"`    // what it is for; at most 2,000 bytes
+	Members       []string `json:"members,omitempty"`        // the agents that are members beside the creator; absent: as they are; at most 1000 elements
+	Read          string   `json:"read,omitempty"`           // who may read; at first `members`: all, members, creator
+	Write         string   `json:"write,omitempty"`          // who may write, of those who may read; at first `members`: all, members, creator
+	RetentionDays *int     `json:"retention_days,omitempty"` // how long families are to keep what it holds; 0: unlimited; 0 to 36500
+	Archived      *bool    `json:"archived,omitempty"`       // nobody with a key may write
+}
+
+// ScopePutResponse is the response of scope.put.
+type ScopePutResponse struct {
+	Scope   Scope `json:"scope"`   // the record as it will be
+	Created bool  `json:"created"` // there was none
+}
+
+// ScopeMembersRequest is the request of scope.members: stage the addition and removal of members of a scope, as scope.put does.
+type ScopeMembersRequest struct {
+	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Add       []string `json:"add,omitempty"`       // agents; at most 1000 elements
+	Remove    []string `json:"remove,omitempty"`    // agents; at most 1000 elements
+}
+
+// ScopeMembersResponse is the response of scope.members.
+type ScopeMembersResponse struct {
+	Members []string `json:"members"` // the members afterwards, sorted, with the creator
+}
+
+// ScopeDeleteRequest is the request of scope.delete: stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again.
+type ScopeDeleteRequest struct {
+	Namespace string `json:"namespace"`       // the namespace
+	Force     bool   `json:"force,omitempty"` // although the namespace holds memories on the call's branch
+}
+
+// ScopeDeleteResponse is the response of scope.delete.
+type ScopeDeleteResponse struct {
+}
+
+// IdentityDelegateRequest is the request of identity.delegate: make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key.
+type IdentityDelegateRequest struct {
+	Name       string   `json:"name"`             // the agent's name after the caller's and a slash
+	Namespaces []string `json:"namespaces"`       // the namespaces it may use, or patterns such as `team/*`; 1 to 64 elements
+	Rights     []string `json:"rights,omitempty"` // its rights, of those of caller.can; at most 64 elements; default: `read` and `write`
+	ExpiresS   int      `json:"expires_s"`        // seconds until it expires; it never outlives the caller's key; 1 to 2592000
+}
+
+// IdentityDelegateResponse is the response of identity.delegate.
+type IdentityDelegateResponse struct {
+	Key       string `json:"key"`        // the key, which is shown here alone
+	ID        string `json:"id"`         // its id, for identity.revoke
+	Agent     string `json:"agent"`      // the agent's full name
+	ExpiresAt string `json:"expires_at"` // RFC 3339, UTC
+}
+
+// IdentityRevokeRequest is the request of identity.revoke: end a key that the family made for the same caller, when the call is committed.
+type IdentityRevokeRequest struct {
+	ID string `json:"id"` // its id
+}
+
+// IdentityRevokeResponse is the response of identity.revoke.
+type IdentityRevokeResponse struct {
 }
 
 // CallerProgressRequest is the request of caller.progress: tells how far the call, or the job, has come; acts at once.
@@ -1285,6 +1455,11 @@ func (r *MemoryHistoryRequest) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecallGetRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *MemorySearchRequest) Check() error {
 	if r.K != 0 {
 		if err := checkNumber("k", float64(r.K), 1, 50); err != nil {
@@ -1636,6 +1811,98 @@ func (r *ConfigSetRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *CallerGetRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *CallerCanRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *SessionListRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ScopeGetRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ScopeListRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ScopePutRequest) Check() error {
+	if r.Members != nil {
+		if err := checkLength("members", len(r.Members), 0, 1000); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("read", []string{r.Read}, "", "all", "members", "creator"); err != nil {
+		return err
+	}
+	if err := checkEnum("write", []string{r.Write}, "", "all", "members", "creator"); err != nil {
+		return err
+	}
+	if r.RetentionDays != nil {
+		if err := checkNumber("retention_days", float64(*r.RetentionDays), 0, 36500); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ScopeMembersRequest) Check() error {
+	if r.Add != nil {
+		if err := checkLength("add", len(r.Add), 0, 1000); err != nil {
+			return err
+		}
+	}
+	if r.Remove != nil {
+		if err := checkLength("remove", len(r.Remove), 0, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ScopeDeleteRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *IdentityDelegateRequest) Check() error {
+	if err := checkLength("namespaces", len(r.Namespaces), 1, 64); err != nil {
+		return err
+	}
+	if r.Rights != nil {
+		if err := checkLength("rights", len(r.Rights), 0, 64); err != nil {
+			return err
+		}
+	}
+	if err := checkNumber("expires_s", float64(r.ExpiresS), 1, 2592000); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *IdentityRevokeRequest) Check() error {
 	return nil
 }
 

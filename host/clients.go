@@ -85,7 +85,7 @@ func (h *Host) identify(secret string) (mcp.Identity, error) {
 
 func identity(key keys.Key) mcp.Identity {
 	who := key.Caller()
-	return mcp.Identity{Agent: who.Agent, Key: who.Key, Rights: who.Rights}
+	return mcp.Identity{Agent: who.Agent, Key: who.Key, Principal: who.Principal, Rights: who.Rights}
 }
 
 // home returns the default namespace of a key's holder: the one that the client names, else the usual one, or the first that the

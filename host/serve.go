@@ -188,9 +188,13 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Admit: s.host.admitBearer, Certificate: s.cert,
+			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Certificate: s.cert,
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
-			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
+			defer s.host.streams.Close()
+			ended := context.AfterFunc(ctx, func() {
+				s.host.streams.Stop()
+				s.host.mcp.Close(context.WithoutCancel(ctx)) // or its streams hold Serve up
+			})
 			defer ended()
 			return server.Serve(ctx, s.http)
 		})

@@ -215,7 +215,7 @@ func duringOf(f operator.Family, c abi.Capability) string {
 
 func hooksOf(h abi.Hooks) []abi.Hook {
 	var list []abi.Hook
-	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookMerged: h.Merged != nil, abi.HookRank: h.Rank != nil,
+	for name, there := range map[abi.Hook]bool{abi.HookStore: h.Store != nil, abi.HookStored: h.Stored != nil, abi.HookMerged: h.Merged != nil, abi.HookSessionEnd: h.SessionEnd != nil, abi.HookRank: h.Rank != nil,
 		abi.HookEmbed: h.Embed != nil, abi.HookJob: len(h.Jobs) > 0} {
 		if there {
 			list = append(list, name)

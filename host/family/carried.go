@@ -18,7 +18,7 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 	for _, c := range m.Capabilities {
 		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
 	}
-	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookRank, abi.HookEmbed, abi.HookJob} {
+	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookSessionEnd, abi.HookRank, abi.HookEmbed, abi.HookJob} {
 		if has(m.Hooks, h) {
 			asks.Hooks = append(asks.Hooks, h)
 		}
@@ -27,7 +27,7 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 }
 
 // builtGrant returns the grant of a built-in family without an operator's decision: what it asks for, except
-// external access, tools that its manifest does not name, and direct writes of memories where it can propose them. Its hooks
+// external access, keys for other agents, tools that its manifest does not name, and direct writes of memories where it can propose them. Its hooks
 // are off.
 func builtGrant(x *family) registry.Grant {
 	proposes := false
@@ -41,7 +41,8 @@ func builtGrant(x *family) registry.Grant {
 			if c.Scope = slices.DeleteFunc(slices.Clone(c.Scope), func(tool string) bool { return tool == policy.Everything }); len(c.Scope) == 0 {
 				continue
 			}
-		case abi.CanLLM, abi.CanHTTP, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild:
+		case abi.CanLLM, abi.CanHTTP, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild,
+			abi.CanIdentityDelegate:
 			continue
 		case abi.CanMemoryWrite:
 			if proposes {

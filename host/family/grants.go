@@ -192,6 +192,8 @@ func has(h abi.Hooks, name abi.Hook) bool {
 		return h.Stored != nil
 	case abi.HookMerged:
 		return h.Merged != nil
+	case abi.HookSessionEnd:
+		return h.SessionEnd != nil
 	case abi.HookRank:
 		return h.Rank != nil
 	case abi.HookEmbed:

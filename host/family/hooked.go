@@ -190,7 +190,7 @@ func (g guest) Begin(hook abi.Hook, stage *memory.Stage, c memory.Caller, namesp
 
 // workOf returns the part of a family's work that a hook belongs to.
 func workOf(h abi.Hook) registry.Work {
-	if h == abi.HookStored || h == abi.HookMerged {
+	if h == abi.HookStored || h == abi.HookMerged || h == abi.HookSessionEnd {
 		return registry.Jobs
 	}
 	return registry.Calls

@@ -54,6 +54,7 @@ func probes() []step {
 		{"log.verify", `{` + home + `}`}, {"log.verify", `{}`}, {"log.append", `{"event":"probed",` + home + `,"sequence":true}`}, {"feed.read", `{"kinds":["memory_stored"],"agents":["a"]}`},
 		{"namespace.list", `{"counts":true}`}, {"namespace.list", `{"prefix":"ho"}`}, {"namespace.delete", `{"namespace":"home"}`}, {"namespace.delete", `{"namespace":"*"}`},
 		{"status.get", `{` + home + `}`}, {"status.get", `{}`}, {"version.at", `{"as_of":"v3"}`}, {"version.at", `{"as_of":"v3","branch":"draft"}`}, {"embed.rebuild", `{}`},
+		{"recall.get", `{"recall_id":"rec:00000000000000000000000000"}`},
 		{"tools.publish", `{"tool":{"name":"other_do","description":"d","input_schema":{"type":"object"}}}`}, {"tools.withdraw", `{"name":"other_do"}`},
 	}
 }

@@ -103,12 +103,15 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	w.Progress = func(done, total float64, message string) {
 		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
 	}
-	if job.Name == deferredStore {
+	switch {
+	case job.Name == sessionEnd:
+		err = hooks.SessionEnd(ctx, guestRequest{w, m}, job.Payload)
+	case job.Name == deferredStore:
 		err = hooks.Deferred(ctx, guestRequest{w, m}, job.Payload)
 		if errors.Is(err, hooks.ErrAbsent) && job.Attempts > 1 {
 			err = nil // they were deleted: a store is over by the second attempt
 		}
-	} else {
+	default:
 		job.Result, err = w.runJob(ctx, m, *job)
 	}
 	if job.Sent = effects.List(); err == nil {
@@ -149,6 +152,10 @@ func (f *Families) mayRun(x *family, job string) bool {
 		_, on := g.Hooks[abi.HookStore]
 		return on
 	}
+	if job == sessionEnd {
+		_, on := g.Hooks[abi.HookSessionEnd]
+		return on
+	}
 	_, on := g.Hooks[abi.HookJob]
 	return on || granted(g, abi.CanJob)
 }
@@ -162,7 +169,7 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 		job.State = jobs.Cancelled
 		return nil
 	}
-	if len(job.Result) > jobs.ResultLimit {
+	if job.Result = w.Keepable(job.Result); len(job.Result) > jobs.ResultLimit {
 		job.Result = nil
 	}
 	done := *job

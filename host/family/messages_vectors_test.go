@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -188,10 +189,16 @@ func (l *listener) sendHook(v vectors.Message) error {
 		}
 		w := l.newRequest(x, registry.Calls, stage, owner("ann"), "", "")
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
-		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)})
+		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), &abi.Tool{}, json.RawMessage(`{}`), memory.Commit{})
 		return err
 	case abi.HookMerged:
 		return l.merge(*r.Merge)
+	case abi.HookSessionEnd:
+		s := sessions.Session{ID: r.Session.Session, Caller: memory.Caller{Agent: r.Session.Agent, Client: r.Session.Client}, Calls: r.Session.Calls,
+			Location: memory.Location{Branch: r.Session.Branch, Namespace: r.Session.Namespace}, Began: standing, Ended: standing}
+		l.SessionBegan(s)
+		l.SessionEnded(s)
+		return nil
 	case abi.HookStored:
 		await.That(l.t, "the family is told of what is stored", func() bool { return l.isFollowed("sample") })
 	}

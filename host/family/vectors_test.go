@@ -18,7 +18,9 @@ import (
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -40,6 +42,7 @@ func openSample(t *testing.T) *sample {
 	names := 0
 	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
 		o.Outside, o.Embedder, o.Usage = sampleOutside{}, sampleEmbedder{}, sampleUsage{}
+		o.Sessions, o.Delegates, o.Recalls = sampleSessions, sampleDelegates{}, sampleRecalls{}
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})
 	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
@@ -114,6 +117,46 @@ func (sampleUsage) Usage(_ context.Context, q usage.Query) ([]usage.Row, error) 
 	return []usage.Row{{Agent: "ann", Tool: "other_echo", Alias: "other_say", Calls: 3, Errors: 1, Last: time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC)}}, nil
 }
 
+// sampleSessions are the open sessions of two agents.
+func sampleSessions() []sessions.Session {
+	of := func(id, agent string) sessions.Session {
+		return sessions.Session{ID: id, Caller: memory.Caller{Agent: agent, Client: "editor"}, Location: memory.Location{Branch: "default", Namespace: "work"}, Began: standing, Calls: 2}
+	}
+	return []sessions.Session{of("s2", "bob"), of("s1", "ann")}
+}
+
+// sampleDelegates makes one key for each name.
+type sampleDelegates struct{}
+
+func (sampleDelegates) Draft(c memory.Caller, d ops.Delegation) (ops.Delegated, error) {
+	return ops.Delegated{Secret: "secret of " + d.Name, ID: "id of " + d.Name, Agent: c.Agent + "/" + d.Name, Expires: standing.Add(d.Lasts)}, nil
+}
+func (sampleDelegates) Issue(string) error { return nil }
+func (sampleDelegates) Check(_ memory.Caller, family, id string) error {
+	if family == "sample" && id == "id of task" {
+		return nil
+	}
+	return &memory.Error{Code: memory.NotFound, Message: "this family made no such key for this caller"}
+}
+func (sampleDelegates) Revoke(string) error { return nil }
+
+// sampleRecalls has two recalls, one of a namespace that the family may not read.
+type sampleRecalls struct{}
+
+func (sampleRecalls) Get(_ context.Context, _ memory.Caller, id string) (*recalls.Recall, error) {
+	at := time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC)
+	r := recalls.Recall{ID: id, Branch: "default", Query: "tea", Agent: "ann", Timestamp: at, ExpiresAt: at.AddDate(0, 0, recalls.Kept)}
+	switch id {
+	case "rec:1":
+		r.Facts = []recalls.Fact{{Namespace: "default", Key: "tea"}, {Namespace: "work", Key: "plan"}}
+	case "rec:2":
+		r.Facts = []recalls.Fact{{Namespace: "default", Key: "tea"}, {Namespace: "home", Key: "plan"}}
+	default:
+		return nil, nil
+	}
+	return &r, nil
+}
+
 // sampleEmbedder fails on two texts.
 type sampleEmbedder struct{ embedder }
 
@@ -151,7 +194,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	for _, a := range v.Before {
 		w := s.begin(t)
 		mustAsk(t, w, a)
-		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
+		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &abi.Tool{}, memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
 			t.Fatalf("commit %s: %v", a.Op, err)
 		}
 	}

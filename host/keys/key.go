@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -24,8 +25,8 @@ const (
 
 // The rights to namespaces. The others are those of package memory.
 const (
-	Read  memory.Right = "read"
-	Write memory.Right = "write"
+	Read  = memory.ToRead
+	Write = memory.ToWrite
 )
 
 // Grant is what a key stands for.
@@ -35,6 +36,7 @@ type Grant struct {
 	Namespaces []string       `json:"namespaces"`
 	Rights     []memory.Right `json:"rights"`
 	Expires    time.Time      `json:"expires,omitzero"` // zero: never
+	Limits     Limits         `json:"limits,omitzero"`
 }
 
 // Key is an issued key, without its secret.
@@ -43,6 +45,26 @@ type Key struct {
 	Grant
 	Created time.Time `json:"created"`
 	Revoked time.Time `json:"revoked,omitzero"` // zero: it is not
+	// By is set for a key that a family made for its caller, with a part of that caller's rights.
+	By *Delegation `json:"by,omitempty"`
+}
+
+// Delegation is the origin of a delegated key.
+type Delegation struct {
+	Family string `json:"family"`
+	// Parent is the id of the delegating caller's key, with which the key ends; empty: that was the owner.
+	Parent string `json:"parent,omitempty"`
+	// Principal is the agent whose memberships of scopes the key has; empty: its own.
+	Principal string `json:"principal,omitempty"`
+	Depth     int    `json:"depth"` // 1 if it was delegated by a key that is not, or by the owner
+}
+
+// principal returns the agent whose memberships of scopes the key has; empty: its own.
+func (k Key) principal() string {
+	if k.By == nil {
+		return ""
+	}
+	return k.By.Principal
 }
 
 // Holds returns why a key does not hold at an instant; nil: it does.
@@ -70,14 +92,14 @@ func (k Key) Caller() memory.Caller {
 			further = append(further, right)
 		}
 	}
-	return memory.Caller{Agent: k.Agent, Key: k.ID, Rights: memory.RightsTo(read, write).LimitedTo(further)}
+	return memory.Caller{Agent: k.Agent, Key: k.ID, Principal: k.principal(), Rights: memory.RightsTo(read, write).LimitedTo(further)}
 }
 
 // nameForm matches names of agents, namespaces and families.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]+$`) })
 
 func checkName(what, name string) error {
-	if len(name) > longestName || !nameForm.MatchString(name) {
+	if len(name) > longestName || !nameForm().MatchString(name) {
 		return fmt.Errorf("%s %.140q: a name has 1 to %d of the characters A-Z a-z 0-9 . _ / -", what, name, longestName)
 	}
 	return nil
@@ -113,6 +135,9 @@ func (g Grant) normal(now time.Time) (Grant, error) {
 	if !g.Expires.IsZero() && !g.Expires.After(now) {
 		return g, fmt.Errorf("the key would have expired at %s: name a later instant", g.Expires.UTC().Format(time.RFC3339))
 	}
+	if err := g.Limits.check(); err != nil {
+		return g, err
+	}
 	g.Namespaces, g.Rights, g.Expires = namespace.Set(g.Namespaces), slices.Clone(g.Rights), g.Expires.UTC()
 	slices.Sort(g.Rights)
 	g.Rights = slices.Compact(g.Rights)
@@ -122,12 +147,12 @@ func (g Grant) normal(now time.Time) (Grant, error) {
 const rightNames = "read, write, branch, config, scope.admin, site.admin, act_as, family:NAME"
 
 func checkRight(right memory.Right) error {
-	switch right {
-	case Read, Write, memory.ToBranch, memory.ToConfigure, memory.ToAdministerScopes, memory.ToAdministerSites, memory.ToActAs, memory.ToUse(memory.AllFamilies):
-		return nil
-	}
-	if family, ok := strings.CutPrefix(string(right), "family:"); ok {
+	family, ofFamily := strings.CutPrefix(string(right), "family:")
+	switch {
+	case ofFamily && family != memory.AllFamilies:
 		return checkName("family", family)
+	case memory.IsRight(right):
+		return nil
 	}
 	return fmt.Errorf("%.140q is no right: name some of %s", right, rightNames)
 }

@@ -47,6 +47,9 @@ type Keys struct {
 	file     contents
 	byID     map[string]*stored
 	holds    map[string]map[*hold]bool // by key id
+	drafts   []*stored                 // delegated keys that are not issued, oldest first
+
+	uses uses
 }
 
 // hold is what a client has open, which ends with its key.
@@ -55,6 +58,7 @@ type hold struct{ end context.CancelCauseFunc }
 // contents is the file of the keys.
 type contents struct {
 	Required bool      `json:"required,omitempty"`
+	Limits   Limits    `json:"limits,omitzero"` // of keys without their own
 	Keys     []*stored `json:"keys"`
 }
 
@@ -101,17 +105,23 @@ func (k *Keys) Create(g Grant) (key Key, secret string, err error) {
 	if len(file.Keys) >= MaxKeys {
 		return key, "", fmt.Errorf("create a key: there are %d keys, which is the limit: delete some with alcove key delete", MaxKeys)
 	}
-	id, random := make([]byte, idBytes), make([]byte, secretBytes)
-	rand.Read(id)
-	rand.Read(random)
-	key = Key{ID: hex.EncodeToString(id), Grant: g, Created: now}
-	secret = prefix + "_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random)
-	digest := sha256.Sum256([]byte(secret))
-	file.Keys = append(file.Keys, &stored{key, hex.EncodeToString(digest[:])})
+	s, secret := newKey(Key{Grant: g, Created: now})
+	file.Keys = append(file.Keys, s)
 	if err := k.replace(file); err != nil {
 		return Key{}, "", fmt.Errorf("create a key: %w", err)
 	}
-	return key, secret, nil
+	return s.Key, secret, nil
+}
+
+// newKey gives a key its id and secret.
+func newKey(key Key) (s *stored, secret string) {
+	id, random := make([]byte, idBytes), make([]byte, secretBytes)
+	rand.Read(id)
+	rand.Read(random)
+	key.ID = hex.EncodeToString(id)
+	secret = prefix + "_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random)
+	digest := sha256.Sum256([]byte(secret))
+	return &stored{key, hex.EncodeToString(digest[:])}, secret
 }
 
 // List returns all keys, oldest first, revoked and expired ones included.
@@ -157,11 +167,26 @@ func (k *Keys) change(verb, id string, do func(file *contents, at int) Key) (Key
 		return Key{}, fmt.Errorf("%s a key: there is no key %.64q: alcove key list shows all", verb, id)
 	}
 	key := do(&file, at)
+	ended := withDelegated(file.Keys, id)
+	k.revokeAll(file.Keys, ended[1:])
 	if err := k.replace(file); err != nil {
 		return Key{}, fmt.Errorf("%s key %s: %w", verb, id, err)
 	}
-	k.end(id, denied("the key %s was revoked", id))
+	for _, each := range ended {
+		k.end(each, denied("the key %s was revoked", id))
+	}
 	return key, nil
+}
+
+// revokeAll marks keys of a copy of the contents as revoked.
+func (k *Keys) revokeAll(all []*stored, ids []string) {
+	for i, s := range all {
+		if slices.Contains(ids, s.ID) && s.Revoked.IsZero() {
+			revoked := *s
+			revoked.Revoked = k.o.Clock().UTC()
+			all[i] = &revoked
+		}
+	}
 }
 
 // Required reports whether clients without a key are refused.
@@ -207,7 +232,7 @@ func (k *Keys) Verify(secret string) (Key, error) {
 	if subtle.ConstantTimeCompare(digest[:], want) != 1 || s == nil {
 		return Key{}, unknown
 	}
-	return s.Key, s.Holds(k.o.Clock())
+	return s.Key, k.check(s)
 }
 
 // Check returns why the key with an id does not hold; nil: it does.
@@ -218,7 +243,25 @@ func (k *Keys) Check(id string) error {
 	if s == nil {
 		return denied("the key %.64q was deleted: ask the memory's owner for another", id)
 	}
-	return s.Holds(k.o.Clock())
+	return k.check(s)
+}
+
+// check returns why a key, or one that it was delegated from, does not hold.
+func (k *Keys) check(s *stored) error {
+	now := k.o.Clock()
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for range MaxDepth + 1 {
+		if err := s.Holds(now); err != nil || s.By == nil || s.By.Parent == "" {
+			return err
+		}
+		parent := k.byID[s.By.Parent]
+		if parent == nil {
+			return denied("the key %s, from which the key %s was delegated, was deleted: ask the memory's owner for another", s.By.Parent, s.ID)
+		}
+		s = parent
+	}
+	return denied("the key %s was delegated too often", s.ID)
 }
 
 // While returns a context that ends with a key: when it is revoked or expires. The caller calls stop when done.
@@ -268,7 +311,7 @@ func (k *Keys) end(id string, why error) {
 func (k *Keys) snapshot() contents {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return contents{k.file.Required, slices.Clone(k.file.Keys)}
+	return contents{k.file.Required, k.file.Limits, slices.Clone(k.file.Keys)}
 }
 
 // replace writes the file, then uses its contents. The caller holds changing.
@@ -291,6 +334,7 @@ func (k *Keys) replace(file contents) error {
 	for _, s := range file.Keys {
 		byID[s.ID] = s
 	}
+	k.uses.keep(func(id string) bool { return byID[id] != nil })
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.file = file

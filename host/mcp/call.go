@@ -84,7 +84,8 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	session, err := c.server.caller(SessionOf(ctx), request.Params.Meta)
+	connection := SessionOf(ctx)
+	session, err := c.server.caller(connection, request.Params.Meta)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -92,9 +93,12 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	progress := c.server.progress(c.message.progress, c.tell)
 	defer progress.end()
 	loads := state.Loads()
+	who := c.server.who(ctx, session)
+	branch, namespace := state.At()
+	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
-		Tool: c.message.tool, Arguments: c.message.arguments, Caller: c.server.who(ctx, session), Session: state,
-		RequestID: requestID, Progress: progress.function(),
+		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state,
+		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
 		state.Load(a.Family)
@@ -128,7 +132,7 @@ func (s *Server) caller(session Session, meta *protocol.Meta) (Session, error) {
 // who returns the caller of a request.
 func (s *Server) who(ctx context.Context, session Session) memory.Caller {
 	client := clientName(ctx)
-	who := memory.Caller{Agent: cmp.Or(AgentName(session.Agent), AgentName(client)), Key: session.Key, Client: AgentName(client), Rights: s.rights(session)}
+	who := memory.Caller{Agent: cmp.Or(AgentName(session.Agent), AgentName(client)), Key: session.Key, Principal: session.Principal, Client: AgentName(client), Rights: s.rights(session)}
 	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
 		who.Session = known.SessionID()
 	}

@@ -44,12 +44,13 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	}
 	account := s.input.Account()
 	defer account.Close()
-	c.lines = jsonrpc.NewLines(r, s.options.MaxMessage)
+	c.lines = jsonrpc.NewLines(r, s.messageLimit(session))
 	c.lines.Account, c.lines.Within = account, lineWithin
 	if err := s.protocol.RegisterSession(ctx, c.client); err != nil {
 		return fmt.Errorf("serve a client: %w", err)
 	}
 	defer s.protocol.UnregisterSession(context.WithoutCancel(ctx), c.client.id)
+	defer s.options.Sessions.End(c.client.id)
 	s.watchers.join(&watcher{session: session, state: c.client.state, tell: c.listChanged})
 	defer s.watchers.leave(c.client.state)
 	return c.serve(WithSession(s.protocol.WithContext(ctx, c.client), session))
@@ -179,10 +180,22 @@ func (c *conn) request(ctx context.Context, m *message, line []byte) {
 		c.answer(errorMessage(m.id, protocol.INVALID_REQUEST, refusal))
 		return
 	}
+	end, err := c.server.admit(SessionOf(ctx))
+	if err != nil {
+		cancel()
+		c.lines.Release(line)
+		c.end(m, mine)
+		c.answer(limitMessage(m.id, err))
+		return
+	}
+	if mine.listen {
+		end()
+	}
 	release := c.slot(ctx, m)
 	c.serving.Go(func() {
 		defer cancel()
 		defer release()
+		defer end()
 		response := c.handle(ctx, m)
 		c.lines.Release(line)
 		if response == nil { // the library treats the method as a notification

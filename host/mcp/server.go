@@ -37,9 +37,24 @@ type Options struct {
 	ReadOnly bool             // no client may write
 	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
 	Identify   func(key string) (Identity, error)
-	MaxMessage int64 // bytes of one message; 0: 16 MiB
-	MaxInput   int64 // bytes of large messages being read or served, over all clients; 0: 128 MiB
+	Sessions   Sessions // told of the sessions of clients; nil: nobody is
+	MaxMessage int64    // bytes of one message; 0: 16 MiB
+	MaxInput   int64    // bytes of large messages being read or served, over all clients; 0: 128 MiB
+	Limits     Limits   // of clients with a key; nil: only those of all clients
 }
+
+// Sessions follow the sessions of clients: those of connections, and of HTTP clients that have one.
+type Sessions interface {
+	// Called tells of a call, before it is served, with the default branch and namespace of its session.
+	Called(c memory.Caller, at memory.Location)
+	// End tells of the end of a session, after its last call.
+	End(id string)
+}
+
+type noSessions struct{}
+
+func (noSessions) Called(memory.Caller, memory.Location) {}
+func (noSessions) End(string)                            {}
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
 type Server struct {
@@ -70,6 +85,9 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	}
 	if o.MaxInput == 0 {
 		o.MaxInput = defaultInput
+	}
+	if o.Sessions == nil {
+		o.Sessions = noSessions{}
 	}
 	s := &Server{dispatcher: d, registry: d.Registry(), options: o, closed: make(chan struct{})}
 	s.input = jsonrpc.NewBudget(o.MaxInput, 0)

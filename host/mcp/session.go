@@ -16,6 +16,7 @@ type Session struct {
 	Branch    string // empty: default
 	Agent     string // empty: the client's name for itself
 	Key       string // the id of the client's API key; empty: it has none
+	Principal string // of a delegated key: see memory.Caller
 	Rights    memory.Rights
 	Profile   string   // which tools are listed; empty: ProfileAgent
 	Families  []string // listed from the start
@@ -39,15 +40,16 @@ func (s Session) As(holder Identity) Session {
 	if s.Rights.WritesNothing() {
 		holder.Rights = holder.Rights.ReadOnly()
 	}
-	s.Agent, s.Key, s.Rights = holder.Agent, holder.Key, holder.Rights
+	s.Agent, s.Key, s.Principal, s.Rights = holder.Agent, holder.Key, holder.Principal, holder.Rights
 	return s
 }
 
 // Identity is who presents an API key.
 type Identity struct {
-	Agent  string // not empty
-	Key    string // its id
-	Rights memory.Rights
+	Agent     string // not empty
+	Key       string // its id
+	Principal string // of a delegated key: see memory.Caller
+	Rights    memory.Rights
 }
 
 // begin returns the initial state between a client's calls.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Access is one caller's access to a space: the only way to its contents. Namespaces outside its Rights appear
@@ -16,10 +17,15 @@ type Access struct {
 	caller Caller
 }
 
-// As returns the space for a caller.
-func (s *Space) As(c Caller) *Access { return &Access{space: s, caller: c} }
+// As returns the space for a caller. The rights records of namespaces narrow the rights of the holder of a key.
+func (s *Space) As(c Caller) *Access {
+	if !c.IsOwner() {
+		c.Rights = c.Rights.narrowedBy(&s.scopes, c.AsMember())
+	}
+	return &Access{space: s, caller: c}
+}
 
-// Caller returns the caller of the access.
+// Caller returns the caller of the access, with its present rights.
 func (a *Access) Caller() Caller { return a.caller }
 
 // sign sets the caller as a write's author.
@@ -61,29 +67,39 @@ func (a *Access) writing(p Location) (Location, error) {
 
 // readable returns the namespaces to read; asked nil: all readable ones. A nil result means every one.
 func (a *Access) readable(asked []string) ([]string, error) {
-	return a.within(asked, "read", a.caller.Rights.MayRead, a.caller.Rights.Readable)
+	rights := a.caller.Rights
+	return a.within(asked, "read", rights.MayRead, rights.Ceiling().MayRead, rights.Readable)
 }
 
 // writable returns the namespaces to write; asked nil: all writable ones. A nil result means every one.
 func (a *Access) writable(asked []string) ([]string, error) {
-	return a.within(asked, "write", a.caller.Rights.MayWrite, a.caller.Rights.Writable)
+	rights := a.caller.Rights
+	return a.within(asked, "write", rights.MayWrite, rights.Ceiling().MayWrite, rights.Writable)
 }
 
-func (a *Access) within(asked []string, verb string, may func(string) bool, list func() ([]string, bool)) ([]string, error) {
+// within returns the namespaces that a caller has a right to, of those asked for. A pattern stands for those it covers, and is denied
+// only if the caller's ceiling does not cover it.
+func (a *Access) within(asked []string, verb string, may, ceiling func(string) bool, list func() ([]string, bool)) ([]string, error) {
+	patterns := false
 	for _, name := range asked {
 		if err := a.space.limits.checkName("namespace", strings.TrimSuffix(name, "/"+AllNamespaces)); err != nil {
 			return nil, err
 		}
-		if !may(name) {
+		if isPattern := namespace.IsPattern(name); isPattern && ceiling(name) {
+			patterns = true
+		} else if !may(name) {
 			return nil, denied(verb, name)
 		}
 	}
-	if asked != nil {
+	if asked != nil && !patterns {
 		return asked, nil
 	}
 	permitted, all := list()
-	if all {
-		return nil, nil
+	switch {
+	case all:
+		return asked, nil
+	case asked != nil:
+		permitted = namespace.Common(asked, permitted)
 	}
 	if len(permitted) == 0 {
 		return nil, &Error{Code: Denied, Message: "this caller may " + verb + " nothing here: ask the memory's owner for the right to a namespace"}

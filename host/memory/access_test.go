@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -201,6 +203,19 @@ var deeds = []deed{
 				say(f.Notices, err)
 			}
 		}
+	}},
+	{"Has", func(_ context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) {
+			say(nil, a.Has(ToRead, ns))
+			say(nil, a.Has(ToWrite, ns))
+		})
+	}},
+	{"HasAgent", func(_ context.Context, a *Access, say func(any, error)) {
+		each(func(ns string) { say(nil, a.HasAgent("ann", ToWrite, ns)) })
+	}},
+	{"FeedEnd", func(ctx context.Context, a *Access, say func(any, error)) {
+		_, err := a.FeedEnd(ctx, "draft") // a version, which is everybody's
+		say(nil, err)
 	}},
 	{"VersionAt", func(ctx context.Context, a *Access, say func(any, error)) {
 		v, _, err := a.VersionAt(ctx, "draft", AsOf{Version: 8})
@@ -533,6 +548,30 @@ var stageDeeds = []stageDeed{
 		done, err := t.Commit(ctx, Commit{})
 		say(done, err)
 	}},
+	{"Scope", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			r, err := t.Scope(ctx, cmp.Or(ns, Default))
+			say(r, err)
+		})
+	}},
+	{"Scopes", func(_ context.Context, t *Stage, say func(any, error)) {
+		l, next := t.Scopes(ScopeQuery{Archived: WithArchived})
+		say([]any{l, next}, nil)
+	}},
+	{"PutScope", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			for _, only := range []ScopeChange{CreateScope, CreateOrChangeScope} {
+				r, created, err := t.PutScope(ctx, cmp.Or(ns, Default), scope.Change{Add: []string{"clerk"}}, only)
+				say([]any{r, created}, err)
+			}
+		})
+	}},
+	{"DeleteScope", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			say(nil, t.DeleteScope(ctx, cmp.Or(ns, Default), EmptyScope))
+			say(nil, t.DeleteScope(ctx, cmp.Or(ns, Default), AnyScope))
+		})
+	}},
 	{"For", func(ctx context.Context, t *Stage, say func(any, error)) {
 		for _, rights := range []Rights{FullRights(), RightsTo([]string{"shelf/library", hidden}, []string{hidden})} { // never more than the stage's
 			s := t.For(Caller{Agent: "clerk", Rights: rights})
@@ -577,11 +616,19 @@ func TestANamespaceThatMayNotBeReadIsAsIfItWereNotThere(t *testing.T) {
 	t.Run("rights to patterns", func(t *testing.T) {
 		compareWorlds(t, Caller{Agent: "clerk", Rights: RightsTo([]string{"shelf/*"}, []string{"desk/*"})})
 	})
+	t.Run("rights records", func(t *testing.T) {
+		all := []string{AllNamespaces}
+		compareWorlds(t, Caller{Agent: "clerk", Key: "clerk's", Rights: RightsTo(all, all)}, hidden, "shelf/library")
+	})
 }
 
-func compareWorlds(t *testing.T, reader Caller) {
+// compareWorlds compares what a reader sees; only their creator may read the scopes.
+func compareWorlds(t *testing.T, reader Caller, scopes ...string) {
 	with, without := openWorld(t, true), openWorld(t, false)
 	for _, w := range []*world{with, without} {
+		for _, namespace := range scopes {
+			w.openScope(namespace, scope.Change{})
+		}
 		w.must(nil, w.Ready(t.Context()))
 	}
 	for _, d := range deeds {
@@ -598,6 +645,16 @@ func compareWorlds(t *testing.T, reader Caller) {
 			t.Errorf("%s gives %d answers, and %d without the namespace", d.method, len(got), len(want))
 		}
 	}
+}
+
+// openScope makes a namespace a scope of ann's, or changes it.
+func (w *world) openScope(namespace string, c scope.Change) {
+	w.t.Helper()
+	stage, err := w.As(ann).Stage(w.t.Context(), "")
+	w.must(nil, err)
+	_, _, err = stage.PutScope(w.t.Context(), namespace, c, CreateOrChangeScope)
+	w.must(nil, err)
+	w.must(stage.Commit(w.t.Context(), Commit{}))
 }
 
 // said returns a caller's answers, as JSON.
@@ -702,11 +759,11 @@ func TestAnAnswerIsForCallersWithTheSameRights(t *testing.T) {
 	if _, err := stage.Commit(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	if answer, done, err := owner.Answered(ctx, c); string(answer) != string(c.Answer) || !done || err != nil {
-		t.Errorf("the owner is answered %s, %t (%v)", answer, done, err)
+	if answer, version, err := owner.Answered(ctx, c); string(answer) != string(c.Answer) || version == 0 || err != nil {
+		t.Errorf("the owner is answered %s, %d (%v)", answer, version, err)
 	}
 	other := Caller{Agent: "ann", Rights: clerk.Rights}
-	if answer, done, err := s.As(other).Answered(ctx, c); answer != nil || done || err != nil {
-		t.Errorf("another of that name is answered %s, %t (%v)", answer, done, err)
+	if answer, version, err := s.As(other).Answered(ctx, c); answer != nil || version != 0 || err != nil {
+		t.Errorf("another of that name is answered %s, %d (%v)", answer, version, err)
 	}
 }

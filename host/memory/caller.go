@@ -1,20 +1,24 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Caller identifies who reads or writes. Every read and write of a space has one.
 type Caller struct {
-	Agent   string // the author of writes; may be empty
-	Key     string // the id of its API key; empty: it has the rights of the data directory's owner
-	Client  string // the agent's program, by its own name; may be empty
-	Session string // the program's connection; empty: none, as for stateless protocols
-	Family  string // the tool family that acts for it; empty: none
-	Call    string // the id of its call, by which Commits finds its writes; empty: none
+	Agent string // the author of writes; may be empty
+	Key   string // the id of its API key; empty: it has the rights of the data directory's owner
+	// Principal is the agent whose memberships of scopes it has; empty: Agent. A delegated key has the delegating agent's.
+	Principal string
+	Client    string // the agent's program, by its own name; may be empty
+	Session   string // the program's connection; empty: none, as for stateless protocols
+	Family    string // the tool family that acts for it; empty: none
+	Call      string // the id of its call, by which Commits finds its writes; empty: none
 	// Generation is 0 for users, tools and schedules. A hook called for a write has that write's plus one. A job has its
 	// caller's.
 	Generation int
@@ -29,12 +33,25 @@ func (c Caller) author() string {
 	return c.Agent
 }
 
+// AsMember returns the agent whose memberships of scopes the caller has.
+func (c Caller) AsMember() string { return cmp.Or(c.Principal, c.Agent) }
+
+// IsOwner reports whether the caller presented no key, and so has the rights of the data directory's owner.
+func (c Caller) IsOwner() bool { return c.Key == "" }
+
 // AllNamespaces means every namespace, including future ones.
 const AllNamespaces = namespace.All
 
-// Right is a right beside those to namespaces.
+// Right is a right of a caller.
 type Right string
 
+// The rights to namespaces.
+const (
+	ToRead  Right = "read"
+	ToWrite Right = "write"
+)
+
+// The other rights.
 const (
 	ToBranch           Right = "branch"      // create, fork, merge and delete branches
 	ToConfigure        Right = "config"      // change settings that families share
@@ -46,6 +63,16 @@ const (
 // familyRights is the prefix of rights to families.
 const familyRights = "family:"
 
+// IsRight reports whether there is such a right.
+func IsRight(right Right) bool {
+	switch right {
+	case ToRead, ToWrite, ToBranch, ToConfigure, ToAdministerScopes, ToAdministerSites, ToActAs:
+		return true
+	}
+	name, isFamily := strings.CutPrefix(string(right), familyRights)
+	return isFamily && name != ""
+}
+
 // ToUse returns the right to use a family's tools; AllFamilies means those of all families.
 func ToUse(family string) Right { return Right(familyRights + family) }
 
@@ -54,10 +81,14 @@ const AllFamilies = "*"
 
 // Rights are the namespaces that a caller may read and write, as names and patterns such as "team/*", and further rights. The zero
 // Rights permit nothing.
+//
+// The rights of an API key's holder are narrowed by the rights records of namespaces, as they are when a method is called: see Space.As.
 type Rights struct {
 	read, write []string
-	limited     bool    // to the rights in further; false: any
-	further     []Right // sorted
+	limited     bool         // to the rights in further; false: any
+	further     []Right      // sorted
+	scopes      *scope.Table // nil: no records narrow them
+	principal   string       // the agent whose memberships of scopes count
 }
 
 // FullRights permits everything: the rights of a data directory's owner.
@@ -66,7 +97,19 @@ func FullRights() Rights { return RightsTo([]string{AllNamespaces}, []string{All
 // RightsTo permits reading the namespaces in read and write, and writing those in write. AllNamespaces in a list means all, and
 // "team/*" those whose names begin with "team/".
 func RightsTo(read, write []string) Rights {
-	return Rights{read: namespace.Set(slices.Concat(read, write)), write: namespace.Set(write)}
+	return Rights{read: namespace.Union(read, write), write: namespace.Set(write)}
+}
+
+// narrowedBy returns r within what rights records allow an agent.
+func (r Rights) narrowedBy(scopes *scope.Table, principal string) Rights {
+	r.scopes, r.principal = scopes, principal
+	return r
+}
+
+// Ceiling returns r without the effect of rights records, which change: what the caller's key allows.
+func (r Rights) Ceiling() Rights {
+	r.scopes, r.principal = nil, ""
+	return r
 }
 
 // ReadOnly returns r without the right to write.
@@ -78,6 +121,9 @@ func (r Rights) ReadOnly() Rights {
 // Within returns what both r and o permit.
 func (r Rights) Within(o Rights) Rights {
 	both := RightsTo(namespace.Common(r.read, o.read), namespace.Common(r.write, o.write))
+	if both.scopes, both.principal = r.scopes, r.principal; r.scopes == nil {
+		both.scopes, both.principal = o.scopes, o.principal
+	}
 	switch {
 	case !r.limited:
 		both.limited, both.further = o.limited, o.further
@@ -118,10 +164,14 @@ func (r Rights) May(right Right) bool {
 }
 
 // MayRead reports whether a namespace, or every namespace of a pattern, may be read.
-func (r Rights) MayRead(name string) bool { return namespace.Covers(r.read, name) }
+func (r Rights) MayRead(name string) bool {
+	return namespace.Covers(r.read, name) && (r.scopes == nil || r.scopes.MayRead(r.principal, name))
+}
 
 // MayWrite reports whether a namespace, or every namespace of a pattern, may be written.
-func (r Rights) MayWrite(name string) bool { return namespace.Covers(r.write, name) }
+func (r Rights) MayWrite(name string) bool {
+	return namespace.Covers(r.write, name) && (r.scopes == nil || r.scopes.MayWrite(r.principal, name))
+}
 
 // WritesNothing reports whether no namespace may be written.
 func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
@@ -129,14 +179,25 @@ func (r Rights) WritesNothing() bool { return len(r.write) == 0 }
 // ReadsAnything reports whether any namespace may be read.
 func (r Rights) ReadsAnything() bool { return len(r.read) > 0 }
 
-// Readable lists the names and patterns of namespaces that may be read, sorted; for all of them, all is true and the list nil.
-func (r Rights) Readable() (namespaces []string, all bool) { return namespacesIn(r.read) }
+// Readable lists the namespaces that may be read, sorted, as names, patterns and exceptions of package namespace; for all of them, all
+// is true and the list nil.
+func (r Rights) Readable() (namespaces []string, all bool) {
+	if r.scopes == nil {
+		return namespacesIn(r.read)
+	}
+	return namespacesIn(namespace.Common(r.read, r.scopes.Readable(r.principal)))
+}
 
-// Writable lists the names and patterns of namespaces that may be written, sorted; for all of them, all is true and the list nil.
-func (r Rights) Writable() (namespaces []string, all bool) { return namespacesIn(r.write) }
+// Writable is Readable for the right to write.
+func (r Rights) Writable() (namespaces []string, all bool) {
+	if r.scopes == nil {
+		return namespacesIn(r.write)
+	}
+	return namespacesIn(namespace.Common(r.write, r.scopes.Writable(r.principal)))
+}
 
 func namespacesIn(list []string) ([]string, bool) {
-	if slices.Contains(list, AllNamespaces) {
+	if namespace.Covers(list, AllNamespaces) {
 		return nil, true
 	}
 	return slices.Clone(list), false

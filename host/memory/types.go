@@ -39,7 +39,7 @@ func (w Write) note(format string, args ...any) {
 // identity returns the scope of request ids. Callers with different rights share none: one's answer may hold what another must
 // not know.
 func (w Write) identity() string {
-	if w.by.Rights.writesAll() && !w.by.Rights.limited {
+	if w.by.Rights.Ceiling().writesAll() && !w.by.Rights.limited {
 		return w.Agent
 	}
 	return w.Agent + "\x00" + w.by.Rights.String()

@@ -25,6 +25,12 @@ func TestCovers(t *testing.T) {
 		{[]string{"*"}, "a/*", true},
 		{[]string{"*"}, "*", true},
 		{[]string{""}, "a", false},
+		{[]string{"*", "!a"}, "a", false},
+		{[]string{"*", "!a"}, "a/b", true},
+		{[]string{"*", "!a/b"}, "a/*", false},
+		{[]string{"*", "!a/b"}, "c/*", true},
+		{[]string{"*", "!a"}, "*", false},
+		{[]string{"a", "!a"}, "a", false},
 	} {
 		if got := Covers(c.list, c.name); got != c.want {
 			t.Errorf("Covers(%q, %q) = %v", c.list, c.name, got)
@@ -45,7 +51,7 @@ func TestListsCoverWhatTheirElementsDo(t *testing.T) {
 	lists := [][]string{nil}
 	for i, x := range elements {
 		for _, y := range elements[i:] {
-			lists = append(lists, []string{x, y})
+			lists = append(lists, []string{x, y}, []string{x, y, Except("a"), Except("a/b")}, []string{Except("a/b/c"), x, y, Except("d")})
 		}
 	}
 	for _, a := range lists {
@@ -56,6 +62,9 @@ func TestListsCoverWhatTheirElementsDo(t *testing.T) {
 			for _, b := range lists {
 				if got, want := Covers(Common(a, b), name), Covers(a, name) && Covers(b, name); got != want {
 					t.Errorf("Common(%q, %q) covers %s: %v", a, b, name, got)
+				}
+				if got, want := Covers(Union(a, b), name), Covers(a, name) || Covers(b, name); got != want {
+					t.Errorf("Union(%q, %q) covers %s: %v", a, b, name, got)
 				}
 			}
 		}

@@ -66,6 +66,14 @@ func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
 	return a, nil
 }
 
+// Members splits a JSON object into its members, and refuses repeated ones and deep nesting.
+func Members(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if depth := jsontext.Depth(raw); depth > maxNesting {
+		return nil, fmt.Errorf("it is nested %d deep: at most %d are allowed", depth, maxNesting)
+	}
+	return membersOf(raw)
+}
+
 // membersOf splits an object into its members. It must not be nested deeper than encoding/json can follow.
 func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' && utf8.Valid(trimmed) && json.Valid(trimmed) {

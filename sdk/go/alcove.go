@@ -30,6 +30,7 @@ type Family struct {
 	store  func(*Call, []Entry) ([]*Change, error)
 	stored func(*Call, []Entry) error
 	merged func(*Call, MergeNotice) error
+	ended  func(*Call, Session) error
 	rank   func(*Ranking) error
 	embed  func(*Texts) ([][]float32, error)
 }
@@ -49,6 +50,7 @@ type Handlers struct {
 	Store  func(*Call, []Entry) ([]*Change, error)
 	Stored func(*Call, []Entry) error
 	Merged func(*Call, MergeNotice) error
+	Ended  func(*Call, Session) error
 	Rank   func(*Ranking) error
 	Embed  func(*Texts) ([][]float32, error)
 }
@@ -79,6 +81,9 @@ func (f *Family) add(h Handlers) {
 	if h.Merged != nil {
 		f.OnMerged(h.Merged)
 	}
+	if h.Ended != nil {
+		f.OnSessionEnd(h.Ended)
+	}
 	if h.Rank != nil {
 		f.OnRank(h.Rank)
 	}
@@ -106,6 +111,9 @@ func (f *Family) OnStored(handle func(*Call, []Entry) error) { f.stored = handle
 
 // OnMerged handles a merge that was committed.
 func (f *Family) OnMerged(handle func(*Call, MergeNotice) error) { f.merged = handle }
+
+// OnSessionEnd handles the end of a client's session. It may be told of one more than once.
+func (f *Family) OnSessionEnd(handle func(*Call, Session) error) { f.ended = handle }
 
 // OnRank scores the candidates of a search: handle fills Ranking.Scores, which hold zeros. The host ranks by itself
 // when it fails.

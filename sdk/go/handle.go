@@ -69,6 +69,8 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 		return nil, f.stored(c, r.Entries)
 	case r.Hook == hookMerged && f.merged != nil && r.Merge != nil:
 		return nil, f.merged(c, *r.Merge)
+	case r.Hook == hookSessionEnd && f.ended != nil && r.Session != nil:
+		return nil, f.ended(c, *r.Session)
 	case r.Hook == hookJob && f.jobs[r.Job] != nil:
 		return f.jobs[r.Job](c, r.Payload)
 	case r.Hook == hookJob:

@@ -207,9 +207,10 @@ func (x *toolRequest) read(s *scan.Scanner) {
 
 // hookRequest is the request of kind 2: a hook or a job.
 type hookRequest struct {
-	Hook    string       `json:"hook"`             // the hook: store, stored, merged, job
+	Hook    string       `json:"hook"`             // the hook: store, stored, merged, session_end, job
 	Entries []Entry      `json:"entries,omitzero"` // of `store` and `stored`: the memories or records; of one question of `store` all are in one namespace and collection
 	Merge   *MergeNotice `json:"merge,omitzero"`   // of `merged`: the merge
+	Session *Session     `json:"session,omitzero"` // of `session_end`: the session
 	Job     string       `json:"job,omitzero"`     // of `job`: its name
 	Payload Raw          `json:"payload,omitzero"` // of `job`: what it was queued with
 	Config  Raw          `json:"config"`           // an object with a value for every key of the manifest's `config`
@@ -225,6 +226,8 @@ func (x *hookRequest) read(s *scan.Scanner) {
 			x.Entries = scan.ReadList(s, func() Entry { return readObject[Entry](s) })
 		case "merge":
 			x.Merge = readNullable[MergeNotice](s)
+		case "session":
+			x.Session = readNullable[Session](s)
 		case "job":
 			x.Job = s.String()
 		case "payload":

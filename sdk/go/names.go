@@ -29,12 +29,13 @@ const (
 
 // The hooks.
 const (
-	hookStore  = "store"  // before a commit: may change, refuse or propose a store, and refuse or propose a deletion or a change of state
-	hookStored = "stored" // after a commit
-	hookMerged = "merged" // after a merge of branches was committed
-	hookRank   = "rank"   // scores the candidates of a search
-	hookEmbed  = "embed"  // turns texts into vectors
-	hookJob    = "job"    // on a schedule, or because it was queued
+	hookStore      = "store"       // before a commit: may change, refuse or propose a store, and refuse or propose a deletion or a change of state
+	hookStored     = "stored"      // after a commit
+	hookMerged     = "merged"      // after a merge of branches was committed
+	hookSessionEnd = "session_end" // after a client's session ended
+	hookRank       = "rank"        // scores the candidates of a search
+	hookEmbed      = "embed"       // turns texts into vectors
+	hookJob        = "job"         // on a schedule, or because it was queued
 )
 
 // The codes of errors.
@@ -78,6 +79,7 @@ const (
 	OpMemoryList        Op = "memory.list"        // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces  Op = "memory.namespaces"  // the namespaces that have memories, of those that may be read
 	OpMemoryHistory     Op = "memory.history"     // the versions of one memory, the newest first
+	OpRecallGet         Op = "recall.get"         // what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it
 	OpMemorySearch      Op = "memory.search"      // lexical, semantic or hybrid search; staged changes are not found
 	OpMemoryPut         Op = "memory.put"         // stage memories
 	OpMemoryPatch       Op = "memory.patch"       // stage changes of some fields of memories
@@ -112,6 +114,15 @@ const (
 	OpConfigRules       Op = "config.rules"       // the rules about settings that the family may read
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
+	OpCallerCan         Op = "caller.can"         // whether the caller may do something, apart from what the family may
+	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes
+	OpScopeGet          Op = "scope.get"          // the rights record of a namespace. One that the caller may not read has none
+	OpScopeList         Op = "scope.list"         // the rights records of namespaces that the caller may read, in their order, page by page, without staged changes
+	OpScopePut          Op = "scope.put"          // stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent
+	OpScopeMembers      Op = "scope.members"      // stage the addition and removal of members of a scope, as scope.put does
+	OpScopeDelete       Op = "scope.delete"       // stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again
+	OpIdentityDelegate  Op = "identity.delegate"  // make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key
+	OpIdentityRevoke    Op = "identity.revoke"    // end a key that the family made for the same caller, when the call is committed
 	OpCallerProgress    Op = "caller.progress"    // tells how far the call, or the job, has come; acts at once
 	OpJobEnqueue        Op = "job.enqueue"        // queue a job of its own
 	OpJobStatus         Op = "job.status"         // the state of a job

@@ -1065,6 +1065,59 @@ func (x *ForeignTool) read(s *scan.Scanner) {
 	}
 }
 
+// Recall is what a recall by query found.
+type Recall struct {
+	RecallID  string         `json:"recall_id"`  // its id
+	Branch    string         `json:"branch"`     // the branch that was searched
+	Query     string         `json:"query"`      // what was looked for
+	Facts     []RecalledFact `json:"facts"`      // what was found, best first; at most 50
+	Agent     string         `json:"agent"`      // who recalled; empty: an agent without a name
+	Timestamp string         `json:"timestamp"`  // RFC 3339, UTC
+	ExpiresAt string         `json:"expires_at"` // RFC 3339, UTC
+}
+
+func (x *Recall) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "recall_id":
+			x.RecallID = s.String()
+		case "branch":
+			x.Branch = s.String()
+		case "query":
+			x.Query = s.String()
+		case "facts":
+			x.Facts = scan.ReadList(s, func() RecalledFact { return readObject[RecalledFact](s) })
+		case "agent":
+			x.Agent = s.String()
+		case "timestamp":
+			x.Timestamp = s.String()
+		case "expires_at":
+			x.ExpiresAt = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecalledFact is a memory that a recall found.
+type RecalledFact struct {
+	Namespace string `json:"namespace"` // its namespace
+	Key       string `json:"key"`       // its key
+}
+
+func (x *RecalledFact) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespace":
+			x.Namespace = s.String()
+		case "key":
+			x.Key = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // ToolUsage is how an agent used a tool.
 type ToolUsage struct {
 	Agent  string `json:"agent"`           // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
@@ -1090,6 +1143,86 @@ func (x *ToolUsage) read(s *scan.Scanner) {
 			x.Errors = int(s.Int())
 		case "last":
 			x.Last = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Scope is the rights record of a namespace.
+type Scope struct {
+	Namespace     string   `json:"namespace"`               // the namespace
+	Name          string   `json:"name,omitzero"`           // its name for people
+	Description   string   `json:"description,omitzero"`    // what it is for
+	Creator       string   `json:"creator"`                 // the agent that created it, who is always a member
+	Members       []string `json:"members"`                 // the other members, sorted
+	Read          string   `json:"read"`                    // who may read: `all`, `members` or `creator`
+	Write         string   `json:"write"`                   // who may write, of those who may read: `all`, `members` or `creator`
+	RetentionDays int      `json:"retention_days,omitzero"` // how long families are to keep what it holds; absent: unlimited
+	Archived      bool     `json:"archived,omitzero"`       // nobody with a key may write
+	CreatedAt     string   `json:"created_at"`              // RFC 3339, UTC
+}
+
+func (x *Scope) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespace":
+			x.Namespace = s.String()
+		case "name":
+			x.Name = s.String()
+		case "description":
+			x.Description = s.String()
+		case "creator":
+			x.Creator = s.String()
+		case "members":
+			x.Members = s.Strings()
+		case "read":
+			x.Read = s.String()
+		case "write":
+			x.Write = s.String()
+		case "retention_days":
+			x.RetentionDays = int(s.Int())
+		case "archived":
+			x.Archived = s.Bool()
+		case "created_at":
+			x.CreatedAt = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Session is a session of a client.
+type Session struct {
+	Session   string `json:"session"`           // its id
+	Agent     string `json:"agent,omitzero"`    // the agent; absent: it has no name
+	Client    string `json:"client,omitzero"`   // the agent's program, by its own name
+	BeganAt   string `json:"began_at"`          // RFC 3339, UTC
+	Calls     int    `json:"calls"`             // calls of tools
+	EndedAt   string `json:"ended_at,omitzero"` // RFC 3339, UTC; absent: it is open
+	Namespace string `json:"namespace"`         // its default namespace
+	Branch    string `json:"branch"`            // its default branch
+}
+
+func (x *Session) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "session":
+			x.Session = s.String()
+		case "agent":
+			x.Agent = s.String()
+		case "client":
+			x.Client = s.String()
+		case "began_at":
+			x.BeganAt = s.String()
+		case "calls":
+			x.Calls = int(s.Int())
+		case "ended_at":
+			x.EndedAt = s.String()
+		case "namespace":
+			x.Namespace = s.String()
+		case "branch":
+			x.Branch = s.String()
 		default:
 			s.Skip()
 		}
@@ -1276,6 +1409,34 @@ func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
 			x.Versions = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.Uint()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecallGetRequest is the request of recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
+type RecallGetRequest struct {
+	RecallID string `json:"recall_id"` // the `recallId` of `memory_recall`
+}
+
+func (x *RecallGetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("recall_id")
+	w.Text(x.RecallID)
+	w.Close()
+}
+
+// RecallGetResponse is the response of recall.get.
+type RecallGetResponse struct {
+	Recall Recall `json:"recall"` // the recall
+}
+
+func (x *RecallGetResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "recall":
+			x.Recall = readObject[Recall](s)
 		default:
 			s.Skip()
 		}
@@ -2740,12 +2901,14 @@ func (x *ConfigSetResponse) read(s *scan.Scanner) {
 
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
-	Caller       string  `json:"caller"`       // the agent that calls; empty for calls by the host itself
-	Namespace    string  `json:"namespace"`    // the call's namespace
-	Branch       string  `json:"branch"`       // the call's branch
-	Capabilities []Power `json:"capabilities"` // what the call may do
-	ReadOnly     bool    `json:"read_only"`    // the call can change nothing
-	Proposes     bool    `json:"proposes"`     // the stage is committed to a branch of proposals
+	Caller       string  `json:"caller"`           // the agent that calls; empty for calls by the host itself
+	Namespace    string  `json:"namespace"`        // the call's namespace
+	Branch       string  `json:"branch"`           // the call's branch
+	Capabilities []Power `json:"capabilities"`     // what the call may do
+	ReadOnly     bool    `json:"read_only"`        // the call can change nothing
+	Proposes     bool    `json:"proposes"`         // the stage is committed to a branch of proposals
+	Client       string  `json:"client,omitzero"`  // the caller's program, by its own name
+	Session      string  `json:"session,omitzero"` // the id of the client's session; absent: there is none, as in a job
 }
 
 func (x *CallerGetResponse) read(s *scan.Scanner) {
@@ -2763,10 +2926,359 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 			x.ReadOnly = s.Bool()
 		case "proposes":
 			x.Proposes = s.Bool()
+		case "client":
+			x.Client = s.String()
+		case "session":
+			x.Session = s.String()
 		default:
 			s.Skip()
 		}
 	}
+}
+
+// CallerCanRequest is the request of caller.can: whether the caller may do something, apart from what the family may.
+type CallerCanRequest struct {
+	Action    string `json:"action"`             // a right: `read`, `write`, `branch`, `config`, `scope.admin`, `site.admin`, `act_as` or `family:NAME`
+	Namespace string `json:"namespace,omitzero"` // the namespace to read or write; default: the call's own
+	Agent     string `json:"agent,omitzero"`     // another agent, to read or write a namespace that the caller may read: what its rights record says of that agent, whose key may allow less; default: the caller
+}
+
+func (x *CallerCanRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("action")
+	w.Text(x.Action)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Agent != "" {
+		w.Key("agent")
+		w.Text(x.Agent)
+	}
+	w.Close()
+}
+
+// CallerCanResponse is the response of caller.can.
+type CallerCanResponse struct {
+	Allowed bool   `json:"allowed"`         // it may
+	Reason  string `json:"reason,omitzero"` // why it may not
+}
+
+func (x *CallerCanResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "allowed":
+			x.Allowed = s.Bool()
+		case "reason":
+			x.Reason = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+type SessionListRequest struct {
+	Agent string `json:"agent,omitzero"` // only this agent's
+	Limit int    `json:"limit,omitzero"` // sessions in the answer; 1 to 1000; default: 100
+}
+
+func (x *SessionListRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Agent != "" {
+		w.Key("agent")
+		w.Text(x.Agent)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	w.Close()
+}
+
+// SessionListResponse is the response of session.list.
+type SessionListResponse struct {
+	Sessions []Session `json:"sessions"`      // the newest first
+	More     bool      `json:"more,omitzero"` // there are more than the limit
+}
+
+func (x *SessionListResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "sessions":
+			x.Sessions = scan.ReadList(s, func() Session { return readObject[Session](s) })
+		case "more":
+			x.More = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ScopeGetRequest is the request of scope.get: the rights record of a namespace. One that the caller may not read has none.
+type ScopeGetRequest struct {
+	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+}
+
+func (x *ScopeGetRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	w.Close()
+}
+
+// ScopeGetResponse is the response of scope.get.
+type ScopeGetResponse struct {
+	Scope Scope `json:"scope"` // the record
+}
+
+func (x *ScopeGetResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "scope":
+			x.Scope = readObject[Scope](s)
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ScopeListRequest is the request of scope.list: the rights records of namespaces that the caller may read, in their order, page by page, without staged changes.
+type ScopeListRequest struct {
+	Prefix   string `json:"prefix,omitzero"`   // only namespaces that begin with it
+	After    string `json:"after,omitzero"`    // the namespace after which the page begins, or `next` of the page before
+	Limit    int    `json:"limit,omitzero"`    // entries in one page; 1 to 1000; default: 100
+	Archived bool   `json:"archived,omitzero"` // archived ones, too
+}
+
+func (x *ScopeListRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	if x.Archived {
+		w.Key("archived")
+		w.Bool(x.Archived)
+	}
+	w.Close()
+}
+
+// ScopeListResponse is the response of scope.list.
+type ScopeListResponse struct {
+	Scopes []Scope `json:"scopes"`        // the page
+	Next   string  `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *ScopeListResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "scopes":
+			x.Scopes = scan.ReadList(s, func() Scope { return readObject[Scope](s) })
+		case "next":
+			x.Next = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ScopePutRequest is the request of scope.put: stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent.
+type ScopePutRequest struct {
+	Namespace     string   `json:"namespace"`               // the namespace
+	Create        bool     `json:"create,omitzero"`         // a record that is there is a conflict
+	Name          *string  `json:"name,omitzero"`           // its name for people; at most 200 bytes
+	Description   *string  `json:"description,omitzero"`    // what it is for; at most 2,000 bytes
+	Members       []string `json:"members,omitzero"`        // the agents that are members beside the creator; absent: as they are; at most 1000 elements
+	Read          string   `json:"read,omitzero"`           // who may read; at first `members`: all, members, creator
+	Write         string   `json:"write,omitzero"`          // who may write, of those who may read; at first `members`: all, members, creator
+	RetentionDays *int     `json:"retention_days,omitzero"` // how long families are to keep what it holds; 0: unlimited; 0 to 36500
+	Archived      *bool    `json:"archived,omitzero"`       // nobody with a key may write
+}
+
+func (x *ScopePutRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("namespace")
+	w.Text(x.Namespace)
+	if x.Create {
+		w.Key("create")
+		w.Bool(x.Create)
+	}
+	if x.Name != nil {
+		w.Key("name")
+		w.Text(*x.Name)
+	}
+	if x.Description != nil {
+		w.Key("description")
+		w.Text(*x.Description)
+	}
+	if x.Members != nil {
+		w.Key("members")
+		w.Texts(x.Members)
+	}
+	if x.Read != "" {
+		w.Key("read")
+		w.Text(x.Read)
+	}
+	if x.Write != "" {
+		w.Key("write")
+		w.Text(x.Write)
+	}
+	if x.RetentionDays != nil {
+		w.Key("retention_days")
+		w.Int(int64(*x.RetentionDays))
+	}
+	if x.Archived != nil {
+		w.Key("archived")
+		w.Bool(*x.Archived)
+	}
+	w.Close()
+}
+
+// ScopePutResponse is the response of scope.put.
+type ScopePutResponse struct {
+	Scope   Scope `json:"scope"`   // the record as it will be
+	Created bool  `json:"created"` // there was none
+}
+
+func (x *ScopePutResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "scope":
+			x.Scope = readObject[Scope](s)
+		case "created":
+			x.Created = s.Bool()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ScopeMembersRequest is the request of scope.members: stage the addition and removal of members of a scope, as scope.put does.
+type ScopeMembersRequest struct {
+	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Add       []string `json:"add,omitzero"`       // agents; at most 1000 elements
+	Remove    []string `json:"remove,omitzero"`    // agents; at most 1000 elements
+}
+
+func (x *ScopeMembersRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Add != nil {
+		w.Key("add")
+		w.Texts(x.Add)
+	}
+	if x.Remove != nil {
+		w.Key("remove")
+		w.Texts(x.Remove)
+	}
+	w.Close()
+}
+
+// ScopeMembersResponse is the response of scope.members.
+type ScopeMembersResponse struct {
+	Members []string `json:"members"` // the members afterwards, sorted, with the creator
+}
+
+func (x *ScopeMembersResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "members":
+			x.Members = s.Strings()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// ScopeDeleteRequest is the request of scope.delete: stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again.
+type ScopeDeleteRequest struct {
+	Namespace string `json:"namespace"`      // the namespace
+	Force     bool   `json:"force,omitzero"` // although the namespace holds memories on the call's branch
+}
+
+func (x *ScopeDeleteRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("namespace")
+	w.Text(x.Namespace)
+	if x.Force {
+		w.Key("force")
+		w.Bool(x.Force)
+	}
+	w.Close()
+}
+
+// IdentityDelegateRequest is the request of identity.delegate: make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key.
+type IdentityDelegateRequest struct {
+	Name       string   `json:"name"`            // the agent's name after the caller's and a slash
+	Namespaces []string `json:"namespaces"`      // the namespaces it may use, or patterns such as `team/*`; 1 to 64 elements
+	Rights     []string `json:"rights,omitzero"` // its rights, of those of caller.can; at most 64 elements; default: `read` and `write`
+	ExpiresS   int      `json:"expires_s"`       // seconds until it expires; it never outlives the caller's key; 1 to 2592000
+}
+
+func (x *IdentityDelegateRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("name")
+	w.Text(x.Name)
+	w.Key("namespaces")
+	w.Texts(x.Namespaces)
+	if x.Rights != nil {
+		w.Key("rights")
+		w.Texts(x.Rights)
+	}
+	w.Key("expires_s")
+	w.Int(int64(x.ExpiresS))
+	w.Close()
+}
+
+// IdentityDelegateResponse is the response of identity.delegate.
+type IdentityDelegateResponse struct {
+	Key       string `json:"key"`        // the key, which is shown here alone
+	ID        string `json:"id"`         // its id, for identity.revoke
+	Agent     string `json:"agent"`      // the agent's full name
+	ExpiresAt string `json:"expires_at"` // RFC 3339, UTC
+}
+
+func (x *IdentityDelegateResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "key":
+			x.Key = s.String()
+		case "id":
+			x.ID = s.String()
+		case "agent":
+			x.Agent = s.String()
+		case "expires_at":
+			x.ExpiresAt = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// IdentityRevokeRequest is the request of identity.revoke: end a key that the family made for the same caller, when the call is committed.
+type IdentityRevokeRequest struct {
+	ID string `json:"id"` // its id
+}
+
+func (x *IdentityRevokeRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("id")
+	w.Text(x.ID)
+	w.Close()
 }
 
 // CallerProgressRequest is the request of caller.progress: tells how far the call, or the job, has come; acts at once.
@@ -3542,6 +4054,12 @@ func (c *Call) MemoryHistory(r MemoryHistoryRequest) (out MemoryHistoryResponse,
 	return out, err
 }
 
+// RecallGet runs recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
+func (c *Call) RecallGet(r RecallGetRequest) (out RecallGetResponse, err error) {
+	err = c.exchange(OpRecallGet, &r, &out)
+	return out, err
+}
+
 // MemorySearch runs memory.search: lexical, semantic or hybrid search; staged changes are not found.
 func (c *Call) MemorySearch(r MemorySearchRequest) (out MemorySearchResponse, err error) {
 	err = c.exchange(OpMemorySearch, &r, &out)
@@ -3742,6 +4260,58 @@ func (c *Call) ConfigSet(r ConfigSetRequest) (out ConfigSetResponse, err error) 
 func (c *Call) CallerGet() (out CallerGetResponse, err error) {
 	err = c.exchange(OpCallerGet, nil, &out)
 	return out, err
+}
+
+// CallerCan runs caller.can: whether the caller may do something, apart from what the family may.
+func (c *Call) CallerCan(r CallerCanRequest) (out CallerCanResponse, err error) {
+	err = c.exchange(OpCallerCan, &r, &out)
+	return out, err
+}
+
+// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+func (c *Call) SessionList(r SessionListRequest) (out SessionListResponse, err error) {
+	err = c.exchange(OpSessionList, &r, &out)
+	return out, err
+}
+
+// ScopeGet runs scope.get: the rights record of a namespace. One that the caller may not read has none.
+func (c *Call) ScopeGet(r ScopeGetRequest) (out ScopeGetResponse, err error) {
+	err = c.exchange(OpScopeGet, &r, &out)
+	return out, err
+}
+
+// ScopeList runs scope.list: the rights records of namespaces that the caller may read, in their order, page by page, without staged changes.
+func (c *Call) ScopeList(r ScopeListRequest) (out ScopeListResponse, err error) {
+	err = c.exchange(OpScopeList, &r, &out)
+	return out, err
+}
+
+// ScopePut runs scope.put: stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent.
+func (c *Call) ScopePut(r ScopePutRequest) (out ScopePutResponse, err error) {
+	err = c.exchange(OpScopePut, &r, &out)
+	return out, err
+}
+
+// ScopeMembers runs scope.members: stage the addition and removal of members of a scope, as scope.put does.
+func (c *Call) ScopeMembers(r ScopeMembersRequest) (out ScopeMembersResponse, err error) {
+	err = c.exchange(OpScopeMembers, &r, &out)
+	return out, err
+}
+
+// ScopeDelete runs scope.delete: stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again.
+func (c *Call) ScopeDelete(r ScopeDeleteRequest) error {
+	return c.exchange(OpScopeDelete, &r, nil)
+}
+
+// IdentityDelegate runs identity.delegate: make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key.
+func (c *Call) IdentityDelegate(r IdentityDelegateRequest) (out IdentityDelegateResponse, err error) {
+	err = c.exchange(OpIdentityDelegate, &r, &out)
+	return out, err
+}
+
+// IdentityRevoke runs identity.revoke: end a key that the family made for the same caller, when the call is committed.
+func (c *Call) IdentityRevoke(r IdentityRevokeRequest) error {
+	return c.exchange(OpIdentityRevoke, &r, nil)
 }
 
 // CallerProgress runs caller.progress: tells how far the call, or the job, has come; acts at once.

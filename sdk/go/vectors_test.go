@@ -68,6 +68,11 @@ func play(t *testing.T, v vectors.Message) *player {
 			Merge: &abi.MergeNotice{Source: m.Source, Target: m.Target, Version: m.Version, Agent: m.Agent, Count: m.Count, Keys: keys}}
 		return failure
 	})
+	p.OnSessionEnd(func(c *Call, s Session) error {
+		session := abi.Session(s)
+		p.given = abi.HookRequest{Hook: abi.HookSessionEnd, Config: json.RawMessage(c.Config), Context: abi.Context(c.Context), Session: &session}
+		return failure
+	})
 	output, _, err := v.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -42,6 +42,8 @@ type Job struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Agent   string          `json:"agent,omitempty"` // on whose behalf
 	Key     string          `json:"key,omitempty"`   // the id of that caller's API key; empty: it had none
+	// Principal is the agent whose memberships of scopes that caller has; empty: Agent.
+	Principal string `json:"principal,omitempty"`
 	// Namespaces are those its caller may read, and Writable those of them it may write; nil: all.
 	Namespaces []string `json:"namespaces,omitzero"`
 	Writable   []string `json:"writable,omitzero"`
@@ -67,10 +69,11 @@ type Job struct {
 
 // SetCaller sets the caller on whose behalf the job runs.
 func (job *Job) SetCaller(c memory.Caller) {
-	job.Agent, job.Key, job.Generation = c.Agent, c.Key, c.Generation
-	job.Namespaces = listOr(c.Rights.Readable())
-	job.Writable = listOr(c.Rights.Writable())
-	job.Rights = listOr(c.Rights.Further())
+	job.Agent, job.Key, job.Principal, job.Generation = c.Agent, c.Key, c.Principal, c.Generation
+	rights := c.Rights.Ceiling() // rights records apply as they are when the job runs
+	job.Namespaces = listOr(rights.Readable())
+	job.Writable = listOr(rights.Writable())
+	job.Rights = listOr(rights.Further())
 }
 
 // listOr returns a list that is not nil; nil stands for all.
@@ -94,7 +97,7 @@ func (job Job) Caller() memory.Caller {
 	if job.Rights != nil {
 		rights = rights.LimitedTo(job.Rights)
 	}
-	return memory.Caller{Agent: job.Agent, Key: job.Key, Generation: job.Generation, Rights: rights}
+	return memory.Caller{Agent: job.Agent, Key: job.Key, Principal: job.Principal, Generation: job.Generation, Rights: rights}
 }
 
 // size returns the bytes of the job's payload.

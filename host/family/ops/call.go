@@ -17,6 +17,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/recalls"
+	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/tokens"
 	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
@@ -87,6 +89,12 @@ type Jobs interface {
 	Cancel(ctx context.Context, id string) (cancelled bool, err error)
 }
 
+// Recalls keeps what recalls by query found.
+type Recalls interface {
+	// Get returns a recall, or nil if there is none that the caller may read.
+	Get(ctx context.Context, who memory.Caller, id string) (*recalls.Recall, error)
+}
+
 // Host is what the operations of every call use beside its stage.
 type Host struct {
 	Space     *memory.Space
@@ -94,6 +102,9 @@ type Host struct {
 	Outside   Outside                             // nil: no external access
 	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
+	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
+	Delegates Delegates                           // nil: no keys can be made
+	Recalls   Recalls                             // nil: those of Space
 	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
 	Families  func() []string                     // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
@@ -108,6 +119,9 @@ type Host struct {
 
 // NewHost returns a host with all operations.
 func NewHost(h Host) *Host {
+	if h.Recalls == nil {
+		h.Recalls = recalls.New(recalls.Options{Space: h.Space})
+	}
 	h.table, h.rebuilds, h.tokenizer = operations(), &rebuilding{}, sync.OnceValues(tokens.Load)
 	return &h
 }
@@ -135,6 +149,7 @@ type Call struct {
 	Request
 
 	proposes bool                              // something staged needs a proposal
+	secret   bool                              // its answer shows one, and is not kept
 	later    []func(ctx context.Context) error // to run after the commit
 }
 
@@ -156,6 +171,7 @@ func (call *Call) Proposes() bool { return call.proposes && call.Stage.ChangesMe
 // Adopt takes over the deferred work of a call of another family's tool in the same stage.
 func (call *Call) Adopt(inner *Call) {
 	call.proposes, call.later = call.proposes || inner.proposes, append(call.later, inner.later...)
+	call.secret = call.secret || inner.secret
 }
 
 // Context returns the guest's view of the call.
@@ -290,6 +306,8 @@ func operations() map[abi.Op]operation {
 		abi.OpMemoryDelete:  decoded(memoryDelete),
 		abi.OpMemoryTouch:   decoded(memoryTouch),
 
+		abi.OpRecallGet: decoded(recallGet),
+
 		abi.OpRecordGet:     decoded(recordGet),
 		abi.OpRecordPut:     decoded(recordPut),
 		abi.OpRecordDelete:  decoded(recordDelete),
@@ -335,6 +353,17 @@ func operations() map[abi.Op]operation {
 		abi.OpTextTokens:  decoded(textTokens),
 
 		abi.OpTextDetokenize: decoded(textDetokenize),
+
+		abi.OpCallerCan:    decoded(callerCan),
+		abi.OpSessionList:  decoded(sessionList),
+		abi.OpScopeGet:     decoded(scopeGet),
+		abi.OpScopeList:    decoded(scopeList),
+		abi.OpScopePut:     decoded(scopePut),
+		abi.OpScopeMembers: decoded(scopeMembers),
+		abi.OpScopeDelete:  decoded(scopeDelete),
+
+		abi.OpIdentityDelegate: decoded(identityDelegate),
+		abi.OpIdentityRevoke:   decoded(identityRevoke),
 
 		abi.OpNamespaceList:   decoded(namespaceList),
 		abi.OpNamespaceDelete: decoded(namespaceDelete),

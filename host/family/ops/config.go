@@ -104,7 +104,7 @@ func (call *Call) scope(kind, name string) config.Scope {
 // mayReadScope checks the right to read the settings of a scope. Those of another agent require the right to read every
 // namespace, and those of a family are that family's.
 func (call *Call) mayReadScope(s config.Scope) error {
-	_, all := call.Caller.Rights.Readable()
+	_, all := call.Caller.Rights.Ceiling().Readable()
 	switch {
 	case s.Kind == config.Namespace && !call.Caller.Rights.MayRead(s.Name):
 		return noAccess("read", s.Name)
@@ -119,7 +119,7 @@ func (call *Call) mayReadScope(s config.Scope) error {
 // mayWriteScope checks the right to change the settings of a scope: those of the system, or of an agent, require the right to write every
 // namespace. Clients choose the names of agents themselves, and two in different namespaces may share one.
 func (call *Call) mayWriteScope(s config.Scope) error {
-	_, all := call.Caller.Rights.Writable()
+	_, all := call.Caller.Rights.Ceiling().Writable()
 	switch {
 	case !call.Caller.Rights.May(memory.ToConfigure):
 		return &abi.Error{Code: abi.CodeDenied, Message: "the caller may not change shared settings: its key lacks the right config"}

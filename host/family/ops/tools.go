@@ -81,7 +81,7 @@ func toolsUsage(call *Call, ctx context.Context, r abi.ToolsUsageRequest) (out a
 		return out, &abi.Error{Code: abi.CodeUnavailable, Message: "this server does not count the calls of tools"}
 	}
 	q := usage.Query{Days: cmp.Or(r.Days, 30), Tools: r.Tools}
-	if _, all := call.Caller.Rights.Readable(); !all {
+	if _, all := call.Caller.Rights.Ceiling().Readable(); !all {
 		q.Agent = &call.Caller.Agent
 	}
 	rows, err := call.host.Usage.Usage(ctx, q)

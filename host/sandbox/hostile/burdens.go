@@ -98,7 +98,7 @@ func burden(name string, hooks *abi.Hooks, code func(g *guest) asm.Code) Burden 
 	}
 	if hooks != nil {
 		m.Hooks = *hooks
-		for hook, on := range map[abi.Hook]bool{abi.HookStore: hooks.Store != nil, abi.HookStored: hooks.Stored != nil, abi.HookMerged: hooks.Merged != nil, abi.HookRank: hooks.Rank != nil, abi.HookJob: len(hooks.Jobs) > 0} {
+		for hook, on := range map[abi.Hook]bool{abi.HookStore: hooks.Store != nil, abi.HookStored: hooks.Stored != nil, abi.HookMerged: hooks.Merged != nil, abi.HookSessionEnd: hooks.SessionEnd != nil, abi.HookRank: hooks.Rank != nil, abi.HookJob: len(hooks.Jobs) > 0} {
 			if on {
 				b.Hooks = append(b.Hooks, hook)
 			}

@@ -170,7 +170,7 @@ func (s *Space) install(module []byte) {
 	s.manifest = installed.Manifest
 	hooks := map[abi.Hook]registry.On{}
 	for hook, there := range map[abi.Hook]bool{
-		abi.HookStore: s.manifest.Hooks.Store != nil, abi.HookStored: s.manifest.Hooks.Stored != nil, abi.HookMerged: s.manifest.Hooks.Merged != nil, abi.HookRank: s.manifest.Hooks.Rank != nil,
+		abi.HookStore: s.manifest.Hooks.Store != nil, abi.HookStored: s.manifest.Hooks.Stored != nil, abi.HookMerged: s.manifest.Hooks.Merged != nil, abi.HookSessionEnd: s.manifest.Hooks.SessionEnd != nil, abi.HookRank: s.manifest.Hooks.Rank != nil,
 		abi.HookEmbed: s.manifest.Hooks.Embed != nil, abi.HookJob: len(s.manifest.Hooks.Jobs) > 0,
 	} {
 		if there {
@@ -186,7 +186,11 @@ func (s *Space) install(module []byte) {
 	s.must(s.families.Listen(s.t.Context()))
 	s.tools = tool.NewRegistry(nil)
 	for _, t := range s.manifest.Tools {
-		s.must(s.tools.Add(tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema}))
+		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
+		for _, alias := range t.Aliases {
+			spec.Aliases, spec.Presets[alias.Name] = append(spec.Aliases, alias.Name), alias.Arguments
+		}
+		s.must(s.tools.Add(spec))
 	}
 }
 

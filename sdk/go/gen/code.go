@@ -168,6 +168,8 @@ func (c *coder) hook(p part, h *handler) {
 		c.printf("Stored: func(c *alcove.Call, entries []alcove.Entry) error {\n%shook := part\nreturn hook.Stored(c%s, entries)\n},\n", read("c", "err"), cfg)
 	case "Merged":
 		c.printf("Merged: func(c *alcove.Call, m alcove.MergeNotice) error {\n%shook := part\nreturn hook.Merged(c%s, m)\n},\n", read("c", "err"), cfg)
+	case "Ended":
+		c.printf("Ended: func(c *alcove.Call, s alcove.Session) error {\n%shook := part\nreturn hook.Ended(c%s, s)\n},\n", read("c", "err"), cfg)
 	case "Embed":
 		c.printf("Embed: func(t *alcove.Texts) ([][]float32, error) {\n%shook := part\nreturn hook.Embed(t.Call%s, t)\n},\n", read("t.Call", "nil, err"), cfg)
 	case "Rank":

@@ -50,6 +50,7 @@ func hookMethods() map[string][2]string {
 		"Guard":  {"*alcove.Entry", ""},
 		"Stored": {"[]alcove.Entry", ""},
 		"Merged": {"alcove.MergeNotice", ""},
+		"Ended":  {"alcove.Session", ""},
 		"Rank":   {"*alcove.Ranking", ""},
 		"Embed":  {"*alcove.Texts", "[][]float32"},
 	}
@@ -166,7 +167,7 @@ func (f *family) addPart(argument ast.Expr) error {
 		}
 	}
 	if p.tool == nil && p.job == nil && len(p.hooks) == 0 {
-		return fmt.Errorf("%s: %s has none of the methods Call (of a tool), Run (of a job), Store, Guard, Stored, Merged, Rank and Embed", f.at(argument.Pos()), n.Obj().Name())
+		return fmt.Errorf("%s: %s has none of the methods Call (of a tool), Run (of a job), Store, Guard, Stored, Merged, Ended, Rank and Embed", f.at(argument.Pos()), n.Obj().Name())
 	}
 	f.parts = append(f.parts, p)
 	return nil

@@ -33,6 +33,8 @@ func (f *family) addHook(h *abi.Hooks, p part, method string) (err error) {
 		h.Stored, err = p.storedHook()
 	case "Merged":
 		h.Merged = &abi.MergeHook{}
+	case "Ended":
+		h.SessionEnd = &abi.SessionHook{}
 	case "Rank":
 		h.Rank, err = f.rankHook(p)
 	case "Embed":
