@@ -10,7 +10,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # with the race detector and without it.
 PACKAGES  ?= ./...
 RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner sandbox schema stream \
-             search search/embed search/near search/semantic search/vector store/bolt tool tool/operation usage) ./host ./cmd/...
+             search search/embed search/near search/semantic search/vector store/bolt tool tool/operation usage wire) ./host ./cmd/...
 # Tests wait for processes, disks and timers, so that more of them than processors run at once. make check vets.
 RUN       := -vet=off -p 4 -parallel 4
 BENCHTIME ?= 1s
@@ -26,6 +26,7 @@ POWER     ?= 3000
 FLIP      ?= 47
 DAMAGE    ?= 6000
 LEAK      ?= 100000
+STORES    ?= 2000
 TENANTS   ?= 20000
 FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
@@ -114,9 +115,10 @@ cross:
 
 # What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.
 stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
-	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
+	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|Attackers|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
 	ALCOVE_MODEL_TIME=$(STRESS) $(LONG) -run 'RandomOperationsAgree' ./host/memory
 	ALCOVE_KILLS=$(KILLS) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host
+	ALCOVE_STORES=$(STORES) $(LONG) -v -run 'TenProcesses' ./cmd/alcove
 	ALCOVE_SOAK=$(SOAK) $(LONG) -v -run 'TestSoak' ./host
 	ALCOVE_POWER_ROUNDS=$(POWER) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/backup
 	ALCOVE_FLIP_STEP=$(FLIP) ALCOVE_DAMAGE_ROUNDS=$(DAMAGE) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt

@@ -151,7 +151,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) },
 		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())},
 	})
-	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input()})
+	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})
 	return nil
 }
 

@@ -21,8 +21,8 @@ import (
 // noSync makes the owners that tests start acknowledge writes before they are on the disk.
 const noSync = "ALCOVE_TEST_NOSYNC"
 
-// ownerHTTP is the address on which the owners that tests start serve HTTP.
-const ownerHTTP = "ALCOVE_TEST_HTTP"
+// overHTTP is the address on which the owners that tests start serve HTTP.
+const overHTTP = "ALCOVE_TEST_HTTP"
 
 // telling makes the owners that tests start tell their vitals.
 const telling = "ALCOVE_TEST_VITALS"
@@ -58,7 +58,7 @@ func own(dir string) int {
 		go tellVitals(ctx, dir)
 	}
 	if err == nil {
-		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: os.Getenv(ownerHTTP)}), h.Close())
+		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: os.Getenv(overHTTP)}), h.Close())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

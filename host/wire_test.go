@@ -273,3 +273,31 @@ func TestAStopFinishesOrRefusesEachOperationOfTheSocket(t *testing.T) {
 	}
 	t.Logf("%d were sent, %d answered", len(sent), len(answered))
 }
+
+func TestTheLimitsOfAKeyHoldOnTheSocket(t *testing.T) {
+	k := keyedServer(t)
+	issued, err := k.act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: readWrite, Limits: operator.KeyLimits{BodyBytes: 4096, CallsPerSecond: 0.01, Burst: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, r, _ := greeted(t, k.at.Socket, `{"alcove":1,"protocol":"operations","key":"`+issued.Secret+`"}`)
+	ask := func(line string) string {
+		t.Helper()
+		io.WriteString(conn, line+"\n")
+		answer, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	if said := ask(`{"id":1,"method":"store","params":{"key":"k","value":"` + strings.Repeat("x", 5000) + `"}}`); !strings.Contains(said, `{"id":1,"error"`) || !strings.Contains(said, "longer than 4096 bytes") {
+		t.Errorf("a long operation is answered with %s", said)
+	}
+	var last string
+	for i := 0; i < 100 && !strings.Contains(last, "E_EXHAUSTED"); i++ {
+		last = ask(`{"id":2,"method":"status"}`)
+	}
+	if !strings.Contains(last, `{"id":2,"error"`) || !strings.Contains(last, `"retryable":true`) || !strings.Contains(last, `"details"`) {
+		t.Errorf("beyond the rate, an operation is answered with %s", last)
+	}
+}

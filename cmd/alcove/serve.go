@@ -179,8 +179,10 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
+	in, restore := polled(a.in)
+	defer restore()
 	return bridge.Run(ctx, bridge.Options{
-		Dial: dial, In: a.in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
+		Dial: dial, In: in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
 		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
 	})
 }

@@ -237,7 +237,7 @@ func (f *fuzzed) throughSocket(random frames) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(levelWithin))
 	var sent bytes.Buffer
-	sent.WriteString(oneOf(random.Rand, `{"alcove":1}`, `{"alcove":1}`, `{"alcove":1}`, `{"alcove":1,"namespace":"fuzz","branch":"default","read_only":true}`,
+	sent.WriteString(oneOf(random.Rand, `{"alcove":1}`, `{"alcove":1}`, `{"alcove":1}`, `{"alcove":1,"protocol":"operations"}`, `{"alcove":1,"protocol":"operations"}`, `{"alcove":1,"namespace":"fuzz","branch":"default","read_only":true}`,
 		`{"alcove":1,"namespace":"`+strings.Repeat("n", 5000)+`"}`, `{"alcove":1,"branch":"none"}`, `{"alcove":9}`, `{"alcove":`+nested(5000)+`}`, "hello", string(random.odd())) + "\n")
 	for range random.IntN(12) {
 		f.count("frames through the socket")

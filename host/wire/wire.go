@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,25 @@ type Options struct {
 	Logger     *slog.Logger    // nil: discards
 	MaxLine    int64           // bytes of an operation; 0: 16 MiB
 	Input      *jsonrpc.Budget // of all operations being read or served; nil: 128 MiB
+	Limits     Limits          // of clients with a key, beside those of the dispatcher; nil: only those of all clients
+	Sessions   Sessions        // told of the sessions of clients; nil: nobody is
 }
+
+// Limits bounds the operations of clients with an API key. An empty key means the owner of the data directory.
+type Limits interface {
+	BodyLimit(key string) int64 // bytes
+}
+
+// Sessions follow the sessions of clients, which are their connections.
+type Sessions interface {
+	Called(who memory.Caller, at memory.Location) // before each operation
+	End(id string)
+}
+
+type noSessions struct{}
+
+func (noSessions) Called(memory.Caller, memory.Location) {}
+func (noSessions) End(string)                            {}
 
 // Client is who sends operations.
 type Client struct {
@@ -58,6 +77,9 @@ func New(o Options) *Server {
 	if o.Input == nil {
 		o.Input = jsonrpc.NewBudget(defaultInput, 0)
 	}
+	if o.Sessions == nil {
+		o.Sessions = noSessions{}
+	}
 	o.MaxLine = cmp.Or(o.MaxLine, defaultLine)
 	return &Server{options: o}
 }
@@ -73,14 +95,20 @@ var errStopped = errors.New("the server was stopped")
 func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client Client) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	client.Caller.Session = rand.Text()
+	defer s.options.Sessions.End(client.Caller.Session)
 	c := s.newConn(r, w, client, cancel)
 	defer c.lines.Account.Close()
 	return c.serve(ctx)
 }
 
 func (s *Server) newConn(r io.Reader, w io.Writer, client Client, fail context.CancelCauseFunc) *conn {
+	longest := s.options.MaxLine
+	if s.options.Limits != nil {
+		longest = min(longest, s.options.Limits.BodyLimit(client.Caller.Key))
+	}
 	c := &conn{
-		server: s, client: client, lines: jsonrpc.NewLines(r, s.options.MaxLine),
+		server: s, client: client, lines: jsonrpc.NewLines(r, longest),
 		out:   &output{w: w, fail: fail, unread: jsonrpc.NewBacklog(maxUnread)},
 		slots: make(chan struct{}, maxInFlight), work: make(chan []byte),
 	}
@@ -182,9 +210,11 @@ func (c *conn) operate(ctx context.Context, line []byte) {
 		return
 	}
 	defer c.survive(ctx, id)
+	session := tool.NewSession(tool.SessionOptions{Branch: c.client.Branch, Namespace: c.client.Namespace, Stateless: true, Listing: tool.ListAll})
+	branch, namespace := session.At()
+	c.server.options.Sessions.Called(c.client.Caller, memory.Location{Branch: branch, Namespace: namespace})
 	a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{
-		Tool: operation.Name, Arguments: body, Caller: c.client.Caller,
-		Session: tool.NewSession(tool.SessionOptions{Branch: c.client.Branch, Namespace: c.client.Namespace, Stateless: true, Listing: tool.ListAll}),
+		Tool: operation.Name, Arguments: body, Caller: c.client.Caller, Session: session,
 	})
 	if err != nil {
 		c.out.line(failure(id, tool.FailureOf(err)))
@@ -262,9 +292,8 @@ func withID(answer, id []byte) []byte {
 
 // failure is the answer to a request for which there is no answer of an operation.
 func failure(id []byte, f tool.Failure) []byte {
-	body, err := tool.Encode(map[string]any{"error": map[string]any{
-		"code": "E_" + strings.ToUpper(string(f.Code)), "message": f.Message, "retryable": f.Retryable,
-	}})
+	f.Code = memory.Code("E_" + strings.ToUpper(string(f.Code)))
+	body, err := tool.Encode(map[string]any{"error": f})
 	if err != nil {
 		body = []byte(`{"error":{"code":"E_INTERNAL","message":"the error could not be written"}}`)
 	}

@@ -41,6 +41,7 @@ type Options struct {
 // connection ends is sent again with its request id, so that it writes once. It is safe for concurrent use.
 type Client struct {
 	options   Options
+	directory string // the data directory, if that is the address
 	transport transport
 }
 
@@ -59,7 +60,7 @@ func Dial(ctx context.Context, address string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{options: o, transport: t}
+	c := &Client{options: o, directory: address, transport: t}
 	if _, err := c.send(ctx, []byte(`{"method":"status"}`)); err != nil { // whatever it answers
 		t.close()
 		return nil, fmt.Errorf("reach the alcove server at %s: %w", address, err)
@@ -123,21 +124,30 @@ func (c *Client) Do(ctx context.Context, o Operation) (Answer, error) {
 }
 
 // send sends an operation until it is answered.
-func (c *Client) send(ctx context.Context, body []byte) ([]byte, error) {
+func (c *Client) send(ctx context.Context, body []byte) (raw []byte, err error) {
+	err = c.retry(ctx, func() error {
+		raw, err = c.transport.do(ctx, body)
+		return err
+	})
+	return raw, err
+}
+
+// retry repeats what a server that is away keeps from success.
+func (c *Client) retry(ctx context.Context, try func() error) error {
 	until := time.Now().Add(c.options.Wait)
 	for pause := firstPause; ; pause = min(pause*2, longestPause) {
-		raw, err := c.transport.do(ctx, body)
+		err := try()
 		if !errors.As(err, new(*lost)) {
-			return raw, err
+			return err
 		}
 		if time.Now().Add(pause).After(until) {
-			return nil, final(err)
+			return final(err)
 		}
 		timer := time.NewTimer(pause/2 + mathrand.N(pause)) // so that not all clients come back at once
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, errors.Join(ctx.Err(), final(err))
+			return errors.Join(ctx.Err(), final(err))
 		case <-timer.C:
 		}
 	}

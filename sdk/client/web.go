@@ -34,7 +34,7 @@ func (w *web) do(ctx context.Context, operation []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a request: %w", err)
 	}
-	r.Header = w.header()
+	r.Header = newHeader(w.options)
 	answer, err := w.client.Do(r)
 	if err != nil {
 		return nil, unanswered(ctx, err)
@@ -52,13 +52,14 @@ func (w *web) do(ctx context.Context, operation []byte) ([]byte, error) {
 	return body, nil
 }
 
-func (w *web) header() http.Header {
+// newHeader returns what says who a client is.
+func newHeader(o Options) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}}
-	if w.options.Key != "" {
-		h.Set("Authorization", "Bearer "+w.options.Key)
+	if o.Key != "" {
+		h.Set("Authorization", "Bearer "+o.Key)
 	}
-	if w.options.Agent != "" {
-		h.Set("Alcove-Agent", w.options.Agent)
+	if o.Agent != "" {
+		h.Set("Alcove-Agent", o.Agent)
 	}
 	return h
 }

@@ -28,15 +28,17 @@ import struct
 import threading
 import time
 import urllib.parse
-from typing import Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 __all__ = [
-    "AlcoveError", "Answer", "AsyncClient", "Client", "Conflict", "Denied", "Event", "Exhausted", "Internal",
+    "AlcoveError", "Answer", "AsyncClient", "AsyncEventStream", "Client", "Conflict", "Denied", "Event", "EventStream", "Exhausted", "Internal",
     "InvalidArgument", "Missed", "NotFound", "Operation", "TimedOut", "Unavailable", "operation", "result",
 ]
 
 Operation = Dict[str, Any]
 """An operation as the server takes it: see operation()."""
+
+_T = TypeVar("_T")
 
 _GREETING = 10.0  # seconds to connect and to be welcomed
 _GRACE = 5.0  # seconds beyond a timeout in which the server may say so
@@ -177,10 +179,17 @@ class Answer:
         return self.result
 
     @staticmethod
-    def _of(said: Mapping[str, Any]) -> "Answer":
+    def of(said: Mapping[str, Any]) -> "Answer":
+        """Returns an answer as a server writes it."""
         error = said.get("error")
         return Answer(said.get("method"), said.get("result"), _error_of(error) if isinstance(error, dict) else None,
-                      [Answer._of(s) for s in said.get("steps", [])], said.get("metadata") or {})
+                      [Answer.of(s) for s in said.get("steps", [])], said.get("metadata") or {})
+
+
+def _pause(attempt: int) -> float:
+    """Returns the time before another attempt to reach a server, so that not all clients come back at once."""
+    pause = min(_FIRST_PAUSE * 2.0 ** min(attempt, 16), _LONGEST_PAUSE)
+    return pause * (0.5 + random.random())
 
 
 class _Address:
@@ -429,6 +438,435 @@ class _Pool:
         self.drop()
 
 
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something that happened. An event may be delivered again after an interruption, never left out."""
+
+    kind: str
+    payload: Any
+    agent: str
+    namespace: str
+    timestamp: str
+    version: int  # of its commit
+    watermark: int  # to subscribe from after the event was handled
+
+
+@dataclasses.dataclass(frozen=True)
+class Missed:
+    """Tells of events between two watermarks that a server no longer keeps: read what is stored now."""
+
+    since: int
+    watermark: int
+
+
+_TEXT, _CLOSE, _PING = 0x1, 0x8, 0x9
+_CONTINUATION, _BINARY, _PONG = 0x0, 0x2, 0xA
+_SILENT = 90.0  # seconds without a frame after which a server that sends a ping every 30 s is gone
+
+
+class _Frames:
+    """The client's side of the WebSocket protocol (RFC 6455), without extensions: bytes in, messages out."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._message = bytearray()
+        self._begun = False
+        self._key = base64.b64encode(secrets.token_bytes(16)).decode()
+
+    def request(self, path: str, host: str, headers: Mapping[str, str]) -> bytes:
+        """Returns the request that makes an HTTP connection a WebSocket."""
+        lines = [f"GET {path} HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade",
+                 "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {self._key}"]
+        for name, value in headers.items():
+            if name != "Content-Type":
+                if "\r" in value or "\n" in value:
+                    raise InvalidArgument(f"the header {name} has a line break")
+                lines.append(f"{name}: {value}")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+
+    def upgraded(self, data: bytes, ended: bool) -> bool:
+        """Takes a part of the answer to the request, and returns whether the connection is a WebSocket now."""
+        self._buffer += data
+        head, end, body = bytes(self._buffer).partition(b"\r\n\r\n")
+        if not end:
+            if ended or len(head) > _HELLO_LIMIT:
+                raise _Lost("the server ended the connection", refused=True)
+            return False
+        first, _, rest = head.decode("latin-1").partition("\r\n")
+        words = first.split(" ", 2)
+        status = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+        headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in rest.split("\r\n"))}
+        if status != 101:
+            length = headers.get("content-length", "")
+            if not ended and len(body) < _HELLO_LIMIT and not (length.isdigit() and len(body) >= int(length)):
+                return False
+            raise _refusal(status, words[2] if len(words) > 2 else "", body)
+        accept = base64.b64encode(hashlib.sha1((self._key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()).decode()
+        if headers.get("sec-websocket-accept") != accept:
+            raise Internal("the server does not speak WebSocket: is it an alcove server?")
+        self._buffer = bytearray(body)
+        return True
+
+    def feed(self, data: bytes) -> Iterator[Tuple[int, bytes]]:
+        """Takes bytes, and yields messages and control frames."""
+        self._buffer += data
+        while True:
+            frame = self._frame()
+            if frame is None:
+                return
+            opcode, final, payload = frame
+            if opcode >= _CLOSE:
+                yield opcode, payload
+                continue
+            if (opcode == _CONTINUATION) != self._begun or opcode > _BINARY:
+                raise _Lost("the server sent a malformed frame", refused=False)
+            self._message += payload
+            self._begun = not final
+            if final:
+                yield _TEXT, bytes(self._message)
+                self._message.clear()
+
+    def _frame(self) -> Optional[Tuple[int, bool, bytes]]:
+        if len(self._buffer) < 2:
+            return None
+        first, second = self._buffer[0], self._buffer[1]
+        opcode, length, at = first & 0x0F, second & 0x7F, 2
+        if first & 0x70 or second & 0x80 or (opcode >= _CLOSE and (not first & 0x80 or length > 125)):
+            raise _Lost("the server sent a malformed frame", refused=False)
+        if length >= 126:
+            at = 4 if length == 126 else 10
+            if len(self._buffer) < at:
+                return None
+            (length,) = struct.unpack("!H" if at == 4 else "!Q", self._buffer[2:at])
+        if len(self._message) + length > self._limit:
+            raise Exhausted(f"an event is longer than {self._limit} bytes, which is the client's limit: raise max_answer")
+        if len(self._buffer) < at + length:
+            return None
+        payload = bytes(self._buffer[at:at + length])
+        del self._buffer[:at + length]
+        return opcode, bool(first & 0x80), payload
+
+    @staticmethod
+    def encode(opcode: int, payload: bytes) -> bytes:
+        """Returns a frame, masked as the protocol wants it of clients."""
+        size = len(payload)
+        if size < 126:
+            head = struct.pack("!BB", 0x80 | opcode, 0x80 | size)
+        elif size < 1 << 16:
+            head = struct.pack("!BBH", 0x80 | opcode, 0x80 | 126, size)
+        else:
+            head = struct.pack("!BBQ", 0x80 | opcode, 0x80 | 127, size)
+        mask = secrets.token_bytes(4)
+        return head + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
+
+
+class _Subscription:
+    """What a stream of events is about, and how far it is."""
+
+    def __init__(self, address: _Address, options: _Options, namespaces: Optional[Sequence[str]], kinds: Optional[Sequence[str]],
+                 agents: Optional[Sequence[str]], branch: Optional[str], watermark: Optional[int]) -> None:
+        self._address, self.options, self.watermark = address, options, watermark
+        self.confirmed = False  # on this connection
+        self._asked: Dict[str, Any] = {"type": "subscribe", "id": 1}
+        given: Dict[str, Any] = {"namespaces": namespaces, "kinds": kinds, "agents": agents, "branch": branch or options.branch}
+        self._asked.update({name: value for name, value in given.items() if value})
+
+    def target(self) -> Tuple[urllib.parse.SplitResult, _Options]:
+        """Returns where streams are served, and with what to present oneself there."""
+        if self._address.url is not None:
+            return self._address.url, self.options
+        if not os.path.isdir(self._address.path):
+            raise InvalidArgument("events come over HTTP: give the client a data directory or a URL, not a socket")
+        record = self._address.record()
+        if not record.get("http"):
+            raise _Lost("the server serves no HTTP, over which events come", refused=True)
+        url = urllib.parse.urlsplit(("https://" if record.get("tls") else "http://") + str(record["http"]))
+        key = self.options.key
+        if not key:
+            try:
+                with open(os.path.join(self._address.path, "token"), encoding="utf-8") as f:
+                    key = f.read().strip()
+            except OSError as e:
+                raise Denied(f"read the token for HTTP: {e}") from e
+        return url, dataclasses.replace(self.options, key=key)
+
+    def message(self) -> bytes:
+        self.confirmed = False
+        asked = dict(self._asked)
+        if self.watermark is not None:
+            asked["watermark"] = self.watermark
+        return json.dumps(asked).encode()
+
+    def take(self, raw: bytes) -> Optional[Union[Event, Missed]]:
+        """Moves on by a message, and returns the event that it is."""
+        try:
+            said = json.loads(raw)
+            kind = said["type"]
+        except (ValueError, LookupError, TypeError):
+            raise _Lost("the server sent a message that is no JSON object", refused=False) from None
+        if kind == "event":
+            self.watermark = int(said["watermark"])
+            return Event(said.get("kind", ""), said.get("payload"), said.get("agent", ""), said.get("namespace", ""),
+                         said.get("timestamp", ""), int(said.get("version", 0)), self.watermark)
+        if kind == "missed":
+            self.watermark = int(said["to"])
+            return Missed(int(said["from"]), self.watermark)
+        self.confirmed = self.confirmed or kind == "subscribed"
+        if kind == "watermark" or (kind == "subscribed" and self.watermark is None):
+            self.watermark = int(said["watermark"])
+        if kind == "error":
+            error = _error_of(said.get("error") or {})
+            raise _Lost(error, refused=True) if error.retryable else error
+        return None
+
+
+def _parts(url: urllib.parse.SplitResult) -> Tuple[str, int, str, str]:
+    """Returns host, port, the path of streams, and the value of the header Host."""
+    host = url.hostname or "127.0.0.1"
+    port = url.port or (443 if url.scheme == "https" else 80)
+    return host, port, url.path.rstrip("/") + "/stream", url.netloc.rpartition("@")[2]
+
+
+class EventStream:
+    """The events of a subscription, as an iterator. It survives interruptions: it subscribes again from the last event."""
+
+    def __init__(self, subscription: _Subscription) -> None:
+        self._subscription = subscription
+        self._ready: List[Union[Event, Missed]] = []
+        self._socket: Optional[socket.socket] = None
+        self._frames = _Frames(0)
+        self._closed = False
+        self._attempt(self._connect)
+
+    @property
+    def watermark(self) -> int:
+        """Where the stream is: a subscription from there receives what follows the last event."""
+        return self._subscription.watermark or 0
+
+    def __iter__(self) -> "EventStream":
+        return self
+
+    def __next__(self) -> Union[Event, Missed]:
+        if self._closed:
+            raise StopIteration
+        return self._attempt(self._next)
+
+    def __enter__(self) -> "EventStream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the stream, also for a thread that waits for an event."""
+        self._closed = True
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        connection, self._socket = self._socket, None
+        if connection is not None:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # the server was faster
+            connection.close()
+
+    def _attempt(self, do: Callable[[], _T]) -> _T:
+        until = time.monotonic() + self._subscription.options.wait
+        attempt = 0
+        while True:
+            try:
+                return do()
+            except _Lost as lost:
+                self._hang_up()
+                if self._closed:
+                    raise StopIteration from None
+                pause = _pause(attempt)
+                if time.monotonic() + pause > until:
+                    raise lost.final() from lost
+            time.sleep(pause)
+            attempt += 1
+
+    def _connect(self) -> None:
+        url, options = self._subscription.target()
+        host, port, path, name = _parts(url)
+        try:
+            self._socket = connection = socket.create_connection((host, port), timeout=_GREETING)
+            if url.scheme == "https":
+                context = options.ssl_context or ssl.create_default_context()
+                self._socket = connection = context.wrap_socket(connection, server_hostname=host)
+            self._frames = _Frames(options.max_answer)
+            connection.sendall(self._frames.request(path, name, options.headers()))
+            upgraded = False
+            while not upgraded:
+                data = connection.recv(64 << 10)
+                upgraded = self._frames.upgraded(data, not data)
+            connection.settimeout(_SILENT)
+            connection.sendall(_Frames.encode(_TEXT, self._subscription.message()))
+            while not self._subscription.confirmed:
+                self._receive(connection, None)
+        except ssl.SSLCertVerificationError as e:
+            self._hang_up()
+            raise Unavailable(f"the server's certificate is not trusted: {e}") from e
+        except OSError as e:
+            raise _Lost(f"{host}: {e}", refused=True) from e
+        except BaseException:
+            self._hang_up()
+            raise
+
+    def _next(self) -> Union[Event, Missed]:
+        while not self._ready:
+            connection = self._socket
+            if connection is None:
+                self._connect()
+                continue
+            try:
+                self._receive(connection, connection.recv(64 << 10))
+            except OSError as e:
+                raise _Lost(e, refused=False) from e
+            except AlcoveError:
+                self.close()
+                raise
+        return self._ready.pop(0)
+
+    def _receive(self, connection: socket.socket, data: Optional[bytes]) -> None:
+        if data is None:
+            data = connection.recv(64 << 10)
+        if not data:
+            raise _Lost("the server ended the stream", refused=False)
+        for opcode, payload in self._frames.feed(data):
+            if opcode == _PING:
+                connection.sendall(_Frames.encode(_PONG, payload))
+            elif opcode == _CLOSE:
+                raise _Lost("the server closed the stream " + payload[2:].decode("utf-8", "replace"), refused=False)
+            elif opcode == _TEXT:
+                event = self._subscription.take(payload)
+                if event is not None:
+                    self._ready.append(event)
+
+
+class AsyncEventStream:
+    """The events of a subscription, as an asynchronous iterator. It survives interruptions as EventStream does."""
+
+    def __init__(self, subscription: _Subscription) -> None:
+        self._subscription = subscription
+        self._ready: List[Union[Event, Missed]] = []
+        self._reader: Optional[asyncio.StreamReader] = None
+        self._writer: Optional[asyncio.StreamWriter] = None
+        self._frames = _Frames(0)
+        self._closed = False
+
+    @property
+    def watermark(self) -> int:
+        """Where the stream is: a subscription from there receives what follows the last event."""
+        return self._subscription.watermark or 0
+
+    def __aiter__(self) -> "AsyncEventStream":
+        return self
+
+    async def __anext__(self) -> Union[Event, Missed]:
+        if self._closed:
+            raise StopAsyncIteration
+        return await self._attempt(self._next)
+
+    async def __aenter__(self) -> "AsyncEventStream":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the stream."""
+        self._closed = True
+        await self._hang_up()
+
+    async def _hang_up(self) -> None:
+        writer, self._reader, self._writer = self._writer, None, None
+        if writer is not None:
+            writer.close()
+            try:
+                await writer.wait_closed()
+            except (OSError, ssl.SSLError):
+                pass  # the server was faster
+
+    async def _attempt(self, do: Callable[[], Awaitable[_T]]) -> _T:
+        until = time.monotonic() + self._subscription.options.wait
+        attempt = 0
+        while True:
+            try:
+                return await do()
+            except _Lost as lost:
+                await self._hang_up()
+                if self._closed:
+                    raise StopAsyncIteration from None
+                pause = _pause(attempt)
+                if time.monotonic() + pause > until:
+                    raise lost.final() from lost
+            await asyncio.sleep(pause)
+            attempt += 1
+
+    async def _begin(self) -> "AsyncEventStream":
+        await self._attempt(self._connect)
+        return self
+
+    async def _connect(self) -> None:
+        url, options = self._subscription.target()
+        host, port, path, name = _parts(url)
+        context: Optional[ssl.SSLContext] = None
+        if url.scheme == "https":
+            context = options.ssl_context or ssl.create_default_context()
+        try:
+            reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port, ssl=context), _GREETING)
+            self._reader, self._writer = reader, writer
+            self._frames = _Frames(options.max_answer)
+            writer.write(self._frames.request(path, name, options.headers()))
+            upgraded = False
+            while not upgraded:
+                data = await asyncio.wait_for(reader.read(64 << 10), _GREETING)
+                upgraded = self._frames.upgraded(data, not data)
+            writer.write(_Frames.encode(_TEXT, self._subscription.message()))
+            await writer.drain()
+            while not self._subscription.confirmed:
+                await self._receive(reader, writer)
+        except ssl.SSLCertVerificationError as e:
+            raise Unavailable(f"the server's certificate is not trusted: {e}") from e
+        except (OSError, asyncio.TimeoutError) as e:
+            raise _Lost(f"{host}: {e}", refused=True) from e
+        except BaseException:
+            await self._hang_up()
+            raise
+
+    async def _next(self) -> Union[Event, Missed]:
+        while not self._ready:
+            if self._reader is None or self._writer is None:
+                await self._connect()
+                continue
+            try:
+                await self._receive(self._reader, self._writer)
+            except (OSError, asyncio.TimeoutError) as e:
+                raise _Lost(e, refused=False) from e
+            except AlcoveError:
+                await self.close()
+                raise
+        return self._ready.pop(0)
+
+    async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        data = await asyncio.wait_for(reader.read(64 << 10), _SILENT)
+        if not data:
+            raise _Lost("the server ended the stream", refused=False)
+        for opcode, payload in self._frames.feed(data):
+            if opcode == _PING:
+                writer.write(_Frames.encode(_PONG, payload))
+                await writer.drain()
+            elif opcode == _CLOSE:
+                raise _Lost("the server closed the stream " + payload[2:].decode("utf-8", "replace"), refused=False)
+            elif opcode == _TEXT:
+                event = self._subscription.take(payload)
+                if event is not None:
+                    self._ready.append(event)
+
+
 class _Base:
     """What both clients have in common: operations, and what their answers mean."""
 
@@ -470,14 +908,14 @@ class _Base:
             said = json.loads(raw)
         except ValueError:
             raise Internal("the server's answer is not JSON") from None
-        return Answer._of(said)
+        return Answer.of(said)
 
     @staticmethod
     def _items(answer: Answer) -> List[Answer]:
         if not isinstance(answer.result, list):
             answer.value()
             raise Internal("the answer to a batch is no list")
-        return [Answer._of(item) for item in answer.result]
+        return [Answer.of(item) for item in answer.result]
 
     @staticmethod
     def _stored(key: Optional[str], value: Any, fields: Mapping[str, Any]) -> Dict[str, Any]:
@@ -492,9 +930,9 @@ class _Base:
             raise NotFound(f"there is no memory with the key {key}")
         return dict(found)
 
-    def _pause(self, attempt: int) -> float:
-        pause = min(_FIRST_PAUSE * 2.0 ** attempt, _LONGEST_PAUSE)
-        return pause * (0.5 + random.random())  # so that not all clients come back at once
+    def _subscription(self, namespaces: Optional[Sequence[str]], kinds: Optional[Sequence[str]], agents: Optional[Sequence[str]],
+                      branch: Optional[str], watermark: Optional[int]) -> _Subscription:
+        return _Subscription(self._address, self._options, namespaces, kinds, agents, branch, watermark)
 
 
 class Client(_Base):
@@ -521,7 +959,7 @@ class Client(_Base):
                 return self._decode(self._pool.exchange(body, within))
             except _Lost as lost:
                 self._pool.drop()
-                pause = self._pause(attempt)
+                pause = _pause(attempt)
                 if time.monotonic() + pause > until:
                     raise lost.final() from lost
             time.sleep(pause)
@@ -557,6 +995,12 @@ class Client(_Base):
     def forget(self, key: str, **fields: Any) -> bool:
         """Deletes a memory, and returns whether there was one."""
         return bool(self.call("memory_forget", {"key": key, **fields})["deleted"])
+
+    def events(self, *, namespaces: Optional[Sequence[str]] = None, kinds: Optional[Sequence[str]] = None, agents: Optional[Sequence[str]] = None,
+               branch: Optional[str] = None, watermark: Optional[int] = None) -> EventStream:
+        """Subscribes to events: to all, or to those of some namespaces, kinds and agents; after a watermark, or from now on. Events come over
+        HTTP, so the client's address must be a data directory or a URL."""
+        return EventStream(self._subscription(namespaces, kinds, agents, branch, watermark))
 
 
 class _AsyncLines:
@@ -719,7 +1163,7 @@ class AsyncClient(_Base):
                 return self._decode(await self._exchange(body, within))
             except _Lost as lost:
                 self._pool.drop()
-                pause = self._pause(attempt)
+                pause = _pause(attempt)
                 if time.monotonic() + pause > until:
                     raise lost.final() from lost
             await asyncio.sleep(pause)
@@ -756,3 +1200,8 @@ class AsyncClient(_Base):
     async def forget(self, key: str, **fields: Any) -> bool:
         """Deletes a memory, and returns whether there was one."""
         return bool((await self.call("memory_forget", {"key": key, **fields}))["deleted"])
+
+    async def events(self, *, namespaces: Optional[Sequence[str]] = None, kinds: Optional[Sequence[str]] = None,
+                     agents: Optional[Sequence[str]] = None, branch: Optional[str] = None, watermark: Optional[int] = None) -> AsyncEventStream:
+        """Subscribes to events, as Client.events does."""
+        return await AsyncEventStream(self._subscription(namespaces, kinds, agents, branch, watermark))._begin()

@@ -140,6 +140,50 @@ class TestClients(unittest.TestCase):
         asyncio.run(run(DIR, "killed-socket"))
         asyncio.run(run(URL, "killed-http", key=TOKEN))
 
+    def test_events_are_received_and_survive_a_kill(self):
+        for address, key in ((DIR, None), (URL, TOKEN)):
+            name = "events-" + ("socket" if key is None else "http")
+            with alcove.Client(address, key=key, agent="writer", wait=60) as c, c.events(namespaces=[name], kinds=["memory_stored"]) as events:
+                begin = events.watermark
+                c.store("elsewhere", 1, namespace="other")
+                c.store("a", 1, namespace=name)
+                event = next(events)
+                self.assertEqual((event.kind, event.agent, event.namespace), ("memory_stored", "writer", name))
+                self.assertGreater(event.watermark, begin)
+                ask("kill")
+                c.store("b", 2, namespace=name)
+                self.assertGreater(next(events).watermark, event.watermark)
+                with c.events(namespaces=[name], watermark=begin) as again:
+                    self.assertEqual(next(again), event)
+                with self.assertRaises(alcove.InvalidArgument):
+                    c.events(watermark=1 << 50)
+
+    def test_events_are_received_by_asyncio(self):
+        async def run(address, name, **options):
+            async with alcove.AsyncClient(address, agent="writer", wait=60, **options) as c, await c.events(namespaces=[name]) as events:
+                waiting = asyncio.ensure_future(events.__anext__())
+                await c.store("a", 1, namespace=name)
+                event = await waiting
+                self.assertEqual((event.kind, event.agent, event.namespace), ("memory_stored", "writer", name))
+                await asyncio.get_running_loop().run_in_executor(None, ask, "kill")
+                waiting = asyncio.ensure_future(events.__anext__())
+                await asyncio.gather(*(c.store(f"k{i}", i, namespace=name) for i in range(20)))
+                seen = {(await waiting).watermark}
+                async for event in events:
+                    seen.add(event.watermark)
+                    if len(seen) == 20:
+                        break
+            self.assertEqual([event async for event in events], [])
+
+        asyncio.run(run(DIR, "async-events-socket"))
+        asyncio.run(run(URL, "async-events-http", key=TOKEN))
+
+    def test_events_need_http(self):
+        with alcove.Client(os.path.join(DIR, "alcove.sock")) as c, self.assertRaises(alcove.InvalidArgument):
+            c.events()
+        with alcove.Client(URL, key=KEY + "x") as c, self.assertRaises(alcove.Denied):
+            c.events()
+
     def test_a_server_that_is_away_is_an_error(self):
         for address in (os.path.join(DIR, "nothing"), "http://127.0.0.1:1"):
             for make in (alcove.Client, Blocking):
