@@ -136,6 +136,9 @@ func (c *Client) send(ctx context.Context, body []byte) (raw []byte, err error) 
 func (c *Client) retry(ctx context.Context, try func() error) error {
 	until := time.Now().Add(c.options.Wait)
 	for pause := firstPause; ; pause = min(pause*2, longestPause) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		err := try()
 		if !errors.As(err, new(*lost)) {
 			return err
