@@ -6,7 +6,9 @@ LISTEN    ?= 127.0.0.1:9742
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Packages whose goroutines share memory: the others run alike with the race detector and without it.
+# What make test and make test-race test. Of all packages, the second takes those whose goroutines share memory: the others run alike
+# with the race detector and without it.
+PACKAGES  ?= ./...
 RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner sandbox schema \
              search search/embed search/near search/semantic search/vector store/bolt tool tool/operation usage) ./host ./cmd/...
 # Tests wait for processes, disks and timers, so that more of them than processors run at once. make check vets.
@@ -21,6 +23,7 @@ POWER     ?= 3000
 FLIP      ?= 47
 DAMAGE    ?= 6000
 LEAK      ?= 100000
+TENANTS   ?= 20000
 FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
@@ -60,11 +63,11 @@ reproducible: guests
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests
-	$(GO) test $(RUN) -timeout 1h -tags guests ./...
+	$(GO) test $(RUN) -timeout 1h -tags guests $(PACKAGES)
 
 # The race detector needs a C compiler.
 test-race:       ## run the tests of the concurrent packages under the race detector
-	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(RACE)
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
 check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
 
@@ -108,6 +111,7 @@ stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_SOAK=$(SOAK) $(LONG) -v -run 'TestSoak' ./host
 	ALCOVE_POWER_ROUNDS=$(POWER) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/backup
 	ALCOVE_FLIP_STEP=$(FLIP) ALCOVE_DAMAGE_ROUNDS=$(DAMAGE) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt
+	ALCOVE_TENANTS=$(TENANTS) $(LONG) -tags guests -run 'NothingOfAnotherKey' ./host
 	ALCOVE_LEAK=$(LEAK) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	@$(MAKE) --no-print-directory fuzz
 

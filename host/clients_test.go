@@ -3,6 +3,7 @@ package host_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/testcert"
 )
 
 // keyed is a server whose operator gives out keys.
@@ -235,5 +237,32 @@ func TestADamagedFileOfKeysKeepsTheServerFromStarting(t *testing.T) {
 	}
 	if _, err := host.Open(t.Context(), host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "keys.json is damaged") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerWithTLSIsReachedAtTheURLOfItsRecord(t *testing.T) {
+	k := &keyed{t: t, dir: t.TempDir()}
+	k.host = mustOpen(t, k.dir)
+	files, pool := testcert.Write(t, t.TempDir())
+	k.at, _ = serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0", TLSCert: files.Cert, TLSKey: files.Key})
+	k.act = asOperator(t, k.dir)
+	written, err := owner.ReadRecord(k.dir)
+	if err != nil || written.URL() != "https://"+k.at.HTTP {
+		t.Fatalf("the record has %q (%v)", written.URL(), err)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequest(http.MethodPost, written.URL()+"/operation", strings.NewReader(`{"method": "search", "params": {"query": "tea"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+k.issue("reader", []operator.Right{"read"}, "team/a").Secret)
+	answer, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("answered %s", answer.Status)
 	}
 }

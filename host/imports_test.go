@@ -102,6 +102,7 @@ func rules() []rule {
 		{pkg: "host/sandbox/spectest"},                        // serves tests only
 		{pkg: "host/stress"},                                  // serves tests only
 		{pkg: "host/await", never: append(outside, "os")},     // serves tests only
+		{pkg: "host/testcert"},                                // serves tests only
 		{pkg: "host/testclock", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/sandbox/hostile", own: []string{"abi", "host/sandbox/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},

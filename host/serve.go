@@ -142,7 +142,7 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	s.http, err = api.ListenHTTP(l.HTTP)
 	switch {
 	case err == nil:
-		record.HTTP = s.http.Addr().String()
+		record.HTTP, record.TLS = s.http.Addr().String(), s.cert != nil
 		return api.CheckExposure(s.http, s.cert, s.host.keys.Required())
 	case l.HTTPOptional:
 		logger.Warn("going on without HTTP", "error", err)

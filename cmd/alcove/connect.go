@@ -21,7 +21,7 @@ import (
 type connection struct {
 	program string // absolute path
 	dir     string // absolute path
-	address string // of HTTP; empty: HTTP is off
+	server  string // URL; empty: HTTP is off
 	token   string // empty: there is none yet
 }
 
@@ -47,7 +47,7 @@ func recipes() []recipe {
 
 // lines are what goes into the client's configuration.
 func (r recipe) lines(c connection) string {
-	if c.address == "" {
+	if c.server == "" {
 		return r.stdio(c) + "\n"
 	}
 	return r.stdio(c) + "\n\nor, over HTTP" + r.over + ":\n" + r.http(c) + "\n"
@@ -96,12 +96,12 @@ func (a *app) connection() (connection, error) {
 	if err != nil {
 		return connection{}, fmt.Errorf("find this program: %w", err)
 	}
-	c := connection{program: program, dir: dir, address: a.envOr("ALCOVE_LISTEN", host.DefaultHTTP)}
-	if c.address == "off" {
-		c.address = ""
+	c := connection{program: program, dir: dir}
+	if listen := a.envOr("ALCOVE_LISTEN", host.DefaultHTTP); listen != "off" {
+		c.server = owner.Record{HTTP: listen}.URL()
 	}
 	if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
-		c.address = r.HTTP
+		c.server = r.URL()
 	}
 	token, err := os.ReadFile(owner.TokenPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +118,7 @@ func (a *app) printRecipes(c connection, chosen []recipe) error {
 		}
 	}
 	switch {
-	case c.address == "":
+	case c.server == "":
 		return a.notef("note: HTTP is off (ALCOVE_LISTEN): these lines use stdio\n")
 	case c.token == "":
 		return a.printf("The token for HTTP is made when the server first starts: run alcove status --data %s, then repeat this command.\n", quoted(c.dir))
@@ -126,7 +126,7 @@ func (a *app) printRecipes(c connection, chosen []recipe) error {
 	return nil
 }
 
-func (c connection) url() string    { return "http://" + c.address + "/mcp" }
+func (c connection) url() string    { return c.server + "/mcp" }
 func (c connection) bearer() string { return "Bearer " + c.presented() }
 
 func (c connection) presented() string {

@@ -76,7 +76,7 @@ func (a *app) demoServed(ctx context.Context, f demoFlags, h *host.Host, dir str
 	}()
 	select {
 	case r := <-started:
-		a.printf("%s  serving %s\n         on http://%s/mcp\n", a.bold("Alcove"), dir, r.HTTP)
+		a.printf("%s  serving %s\n         on %s/mcp\n", a.bold("Alcove"), dir, r.URL())
 	case err := <-ended:
 		return fmt.Errorf("%w\n(from the source tree: make run LISTEN=127.0.0.1:9743)", err)
 	}

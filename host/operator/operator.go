@@ -74,9 +74,9 @@ type Keys interface {
 
 // Families manages tool families, and the endpoints outside that they may reach.
 type Families interface {
-	// Families lists the families. It is what an operator goes by in what they grant.
+	// Families lists the families. A grant by name is of the digest that the operator was last shown here.
 	Families(ctx context.Context) ([]Family, error)
-	// FamilyStates lists them, too; nothing is granted by what it shows.
+	// FamilyStates lists the same, for programs: grants do not refer to it.
 	FamilyStates(ctx context.Context) ([]Family, error)
 	FamilyUses(ctx context.Context) ([]FamilyUse, error)
 	FamilyInfo(ctx context.Context, r FamilyName) (FamilyInfo, error)

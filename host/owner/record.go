@@ -17,8 +17,20 @@ type Record struct {
 	Socket  string    `json:"socket"`                 // absolute
 	Admin   string    `json:"admin_socket,omitempty"` // absolute; empty: an older program's
 	HTTP    string    `json:"http,omitempty"`         // address; empty: no HTTP
+	TLS     bool      `json:"tls,omitempty"`          // HTTP is served over TLS
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
+}
+
+// URL returns where the server answers HTTP, without a path, or "" without HTTP.
+func (r Record) URL() string {
+	switch {
+	case r.HTTP == "":
+		return ""
+	case r.TLS:
+		return "https://" + r.HTTP
+	}
+	return "http://" + r.HTTP
 }
 
 func (r Record) socket() string { return r.Socket }
@@ -77,7 +89,7 @@ func WriteRecord(dir string, r Record) error {
 
 // KeepRecord rewrites the record if it is missing or another owner's. Only the lock's holder may call it.
 func KeepRecord(dir string, r Record) error {
-	if now, err := ReadRecord(dir); err == nil && now.of(r) && now.Socket == r.Socket && now.Admin == r.Admin && now.HTTP == r.HTTP {
+	if now, err := ReadRecord(dir); err == nil && now.of(r) && now.Socket == r.Socket && now.Admin == r.Admin && now.URL() == r.URL() {
 		return nil
 	}
 	return WriteRecord(dir, r)
