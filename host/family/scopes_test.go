@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/scope"
@@ -212,5 +213,24 @@ func TestTheAnswerWithASecretIsNotKept(t *testing.T) {
 	again, err := w.Call(t.Context(), call)
 	if err != nil || len(again.Output) > 0 || len(again.Notes) == 0 {
 		t.Errorf("again: %s, %q, %v", again.Output, again.Notes, err)
+	}
+}
+
+func TestTheEndOfASessionIsReportedAfterTheServerWasKilled(t *testing.T) {
+	l := listen(t, vectors.Message{Kind: "hook", Result: json.RawMessage(`{}`)})
+	l.on(abi.HookSessionEnd)
+	l.SessionBegan(sessions.Session{ID: "s1", Caller: memory.Caller{Agent: "ann"}, Began: standing, Calls: 1})
+	left, err := l.sessionsLeft(t.Context()) // as the next server does when it begins
+	if err != nil || len(left) != 1 || left[0].session.Agent != "ann" || left[0].session.EndedAt == "" {
+		t.Fatalf("left are %+v, %v", left, err)
+	}
+	l.deliverEnds(t.Context(), left)
+	var asked abi.HookRequest
+	l.read(l.sent(), &asked)
+	if asked.Hook != abi.HookSessionEnd || asked.Session == nil || asked.Session.Session != "s1" {
+		t.Errorf("the guest was asked %+v", asked)
+	}
+	if left, err = l.sessionsLeft(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("left afterwards are %+v, %v", left, err)
 	}
 }
