@@ -15,6 +15,8 @@ RACE      := $(addprefix ./host/,api bridge client family family/hooks family/jo
 RUN       := -vet=off -p 4 -parallel 4
 BENCHTIME ?= 1s
 PAIRS     ?= 20
+# The program, with its families, has at most so many bytes.
+LARGEST   := 30000000
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
 STRESS    ?= 5m
 SOAK      ?= 30m
@@ -36,7 +38,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: bench-pairs help run build test check bench fmt clean format vet lint imports modules generated samples cross bench-peers test-race guests reproducible stress fuzz
+.PHONY: bench-pairs help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -69,7 +71,7 @@ test: guests     ## run all tests
 test-race:       ## run the tests of the concurrent packages under the race detector
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
-check: format vet lint imports modules generated samples reproducible cross ## format, vet, lint, imports, modules, generated files, guests, all platforms
+check: format vet lint imports modules generated samples reproducible size cross ## format, vet, lint, imports, modules, generated files, guests, size, all platforms
 
 format:
 	@files="$$(gofmt -l abi cmd guests host registry sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
@@ -82,21 +84,27 @@ lint:
 	$(STATIC) ./...
 
 imports:
-	$(GO) test -count=1 -run 'TestImports' ./host
+	$(GO) test -count=1 -run 'TestImports|TestTheProgramImports' ./host
 
 modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The constants of the ABI, from abi/abi.json, and the manifests and codecs of the first-party families, from their packages. To write
-# them anew: go run ./abi/gen, and go run ./cmd/alcove family gen DIR.
+# The constants of the ABI, from abi/abi.json, the manifests and codecs of the first-party families, from their packages, and their pages,
+# from their manifests. To write them anew: go run ./abi/gen, go run ./cmd/alcove family gen DIR, and
+# go run ./guests/doc -out docs/families guests/*/manifest.json.
 generated:
 	$(GO) run ./abi/gen -check
 	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
+	$(GO) run ./guests/doc -check -out docs/families $(GUESTS:%=guests/%/manifest.json)
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:
 	@$(MAKE) --no-print-directory -C host/sandbox/testdata/guests check
+
+size: build
+	@bytes=$$(wc -c < bin/alcove); echo "bin/alcove has $$bytes bytes, of $(LARGEST)"; [ $$bytes -le $(LARGEST) ] || \
+		{ echo "go tool nm -size -sort size, of a build without -s -w, names what is large"; exit 1; }
 
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \

@@ -45,6 +45,10 @@ type Tool struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
+// CommittedKeyword marks a whole number among the members of a tool's result, in OutputSchema: the host sets it to the version of
+// the commit with the tool's writes, unless the result has it already. In a dry run, and in a call by another family, it stays absent.
+const CommittedKeyword = "x-committed"
+
 // Alias is another name of a tool. A name that a tool of any family has of its own wins over an alias.
 type Alias struct {
 	Name string `json:"name"`

@@ -288,6 +288,23 @@ type ForeignTool struct {
 	InputSchema json.RawMessage `json:"input_schema"` // the JSON Schema of its arguments
 }
 
+// Recall is what a recall by query found.
+type Recall struct {
+	RecallID  string         `json:"recall_id"`  // its id
+	Branch    string         `json:"branch"`     // the branch that was searched
+	Query     string         `json:"query"`      // what was looked for
+	Facts     []RecalledFact `json:"facts"`      // what was found, best first; at most 50
+	Agent     string         `json:"agent"`      // who recalled; empty: an agent without a name
+	Timestamp string         `json:"timestamp"`  // RFC 3339, UTC
+	ExpiresAt string         `json:"expires_at"` // RFC 3339, UTC
+}
+
+// RecalledFact is a memory that a recall found.
+type RecalledFact struct {
+	Namespace string `json:"namespace"` // its namespace
+	Key       string `json:"key"`       // its key
+}
+
 // ToolUsage is how an agent used a tool.
 type ToolUsage struct {
 	Agent  string `json:"agent"`            // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
@@ -379,6 +396,16 @@ type MemoryHistoryRequest struct {
 type MemoryHistoryResponse struct {
 	Versions []Memory `json:"versions"`       // the page
 	Next     uint64   `json:"next,omitempty"` // the newest version of the next page, its `before`; absent at the end
+}
+
+// RecallGetRequest is the request of recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
+type RecallGetRequest struct {
+	RecallID string `json:"recall_id"` // the `recallId` of `memory_recall`
+}
+
+// RecallGetResponse is the response of recall.get.
+type RecallGetResponse struct {
+	Recall Recall `json:"recall"` // the recall
 }
 
 // MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; staged changes are not found.
@@ -1424,6 +1451,11 @@ func (r *MemoryHistoryRequest) Check() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecallGetRequest) Check() error {
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -229,14 +230,14 @@ func once[T any](what string, list []T, name func(T) string) error {
 	return nil
 }
 
-var duration = regexp.MustCompile(`^([1-9][0-9]{0,5})([smhd])$`)
+var duration = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-9][0-9]{0,5})([smhd])$`) })
 
 // Duration reads a duration as manifests have it: 90s, 30m, 6h or 7d. An empty one is 0.
 func Duration(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	parts := duration.FindStringSubmatch(text)
+	parts := duration().FindStringSubmatch(text)
 	if parts == nil {
 		return 0, fmt.Errorf("%q is no duration; write it as 90s, 30m, 6h or 7d", text)
 	}
@@ -251,44 +252,85 @@ const maxManifestDepth = 64
 // checkKeys wants one JSON value without duplicate keys in any object, and nothing behind it.
 func checkKeys(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	if err := checkValue(decoder, 0); err != nil {
+	var value json.RawMessage
+	if err := decoder.Decode(&value); err != nil {
 		return err
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return errors.New("something follows the JSON value")
 	}
+	return checkObjects(value)
+}
+
+// list takes the place of an object's first key in the stack of what is open.
+const list = -1
+
+// checkObjects reads valid JSON in one pass, because every start reads the manifests of the families that the program carries.
+func checkObjects(value []byte) error {
+	var keys [][]byte // of the objects that are open
+	var open []int    // where the keys of each begin
+	isKey := false
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '{', '[':
+			if len(open) == maxManifestDepth {
+				return fmt.Errorf("it nests deeper than %d", maxManifestDepth)
+			}
+			isKey = value[i] == '{'
+			open = append(open, list)
+			if isKey {
+				open[len(open)-1] = len(keys)
+			}
+		case '}', ']':
+			first := open[len(open)-1]
+			open = open[:len(open)-1]
+			if first == list {
+				continue
+			}
+			if err := checkDuplicates(keys[first:]); err != nil {
+				return err
+			}
+			keys = keys[:first]
+		case ',':
+			isKey = open[len(open)-1] != list
+		case '"':
+			end := endOfString(value, i)
+			if isKey {
+				keys = append(keys, unquoted(value[i:end]))
+			}
+			isKey, i = false, end-1
+		}
+	}
 	return nil
 }
 
-func checkValue(decoder *json.Decoder, depth int) error {
-	token, err := decoder.Token()
-	if err != nil {
-		return err
-	}
-	open, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	if depth == maxManifestDepth {
-		return fmt.Errorf("it nests deeper than %d", maxManifestDepth)
-	}
-	seen := map[string]bool{}
-	for decoder.More() {
-		if open == '{' {
-			key, err := decoder.Token()
-			if err != nil {
-				return err
-			}
-			name, _ := key.(string)
-			if seen[name] {
-				return fmt.Errorf("the field %q appears twice", name)
-			}
-			seen[name] = true
-		}
-		if err := checkValue(decoder, depth+1); err != nil {
-			return err
+// checkDuplicates sorts the keys.
+func checkDuplicates(keys [][]byte) error {
+	slices.SortFunc(keys, bytes.Compare)
+	for i := 1; i < len(keys); i++ {
+		if bytes.Equal(keys[i-1], keys[i]) {
+			return fmt.Errorf("the field %q appears twice", keys[i])
 		}
 	}
-	_, err = decoder.Token()
-	return err
+	return nil
+}
+
+// endOfString is behind the quotation mark that closes the string at an index.
+func endOfString(value []byte, at int) int {
+	for at++; value[at] != '"'; at++ {
+		if value[at] == '\\' {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// unquoted is the text of a JSON string.
+func unquoted(quoted []byte) []byte {
+	if !bytes.Contains(quoted, []byte{'\\'}) {
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	_ = json.Unmarshal(quoted, &text) // it is valid
+	return []byte(text)
 }

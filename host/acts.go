@@ -201,11 +201,11 @@ func (a acts) RollBackSetting(ctx context.Context, k operator.SettingKey) (opera
 }
 
 func (a acts) Keys(context.Context) (operator.KeyList, error) {
-	return operator.KeyList{Required: a.keys.Required(), Keys: a.keys.List()}, nil
+	return operator.KeyList{Required: a.keys.Required(), Limits: a.keys.Limits(), Keys: a.keys.List()}, nil
 }
 
 func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.IssuedKey, error) {
-	g := keys.Grant{Agent: r.Agent, Namespaces: r.Namespaces, Rights: r.Rights}
+	g := keys.Grant{Agent: r.Agent, Namespaces: r.Namespaces, Rights: r.Rights, Limits: r.Limits}
 	if r.Expires != "" {
 		var err error
 		if g.Expires, err = memory.ParseExpiry(r.Expires, a.options.Clock()); err != nil {
@@ -214,6 +214,11 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 	}
 	key, secret, err := a.keys.Create(g)
 	return operator.IssuedKey{Key: key, Secret: secret}, err
+}
+
+func (a acts) LimitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
+	err := a.keys.Limit(l)
+	return a.keys.Limits(), err
 }
 
 func (a acts) RevokeKey(_ context.Context, r operator.KeyID) (operator.Key, error) {

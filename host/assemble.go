@@ -35,12 +35,13 @@ type parts struct {
 
 // assembly says which parts there are beside the space and its vectors.
 type assembly struct {
-	readOnly  bool                      // the directory cannot be written: nothing is embedded, and there are no families
-	dormant   bool                      // likewise, by choice: a space that is only verified sends its texts nowhere
-	sandbox   *sandbox.Sandbox          // of the families; the caller closes it. Nil: a new one
-	checkKey  func(id string) error     // returns why an API key does not hold; nil: none is known
-	sessions  func() []sessions.Session // the open ones; nil: there are none
-	delegates ops.Delegates             // nil: no keys can be made
+	readOnly  bool                                     // the directory cannot be written: nothing is embedded, and there are no families
+	dormant   bool                                     // likewise, by choice: a space that is only verified sends its texts nowhere
+	sandbox   *sandbox.Sandbox                         // of the families; the caller closes it. Nil: a new one
+	checkKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
+	sessions  func() []sessions.Session                // the open ones; nil: there are none
+	delegates ops.Delegates                            // nil: no keys can be made
+	purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
 }
 
 // assemble opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too.
@@ -65,6 +66,7 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 	closing.later("the vectors", p.embedders.Close)
 	p.space, err = memory.Open(ctx, memory.Options{
 		Engine: p.engine, Index: index, Vectors: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
+		Purging: a.purging,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)

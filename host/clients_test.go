@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -264,5 +265,75 @@ func TestAServerWithTLSIsReachedAtTheURLOfItsRecord(t *testing.T) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		t.Errorf("answered %s", answer.Status)
+	}
+}
+
+func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
+	k := keyedServer(t)
+	issue := func(l operator.KeyLimits) operator.IssuedKey {
+		t.Helper()
+		issued, err := k.act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/a"}, Rights: readWrite, Limits: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return issued
+	}
+	operation := func(token, body string) (*http.Response, string) {
+		t.Helper()
+		q, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+k.at.HTTP+"/operation", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		data, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, string(data)
+	}
+	const status, slow = `{"method":"status"}`, .01 // a call in 100 s
+	once := issue(operator.KeyLimits{CallsPerSecond: slow, Burst: 1})
+	if answer, body := operation(once.Secret, status); answer.StatusCode != 200 || strings.Contains(body, `"error"`) {
+		t.Fatalf("the first operation: %d %s", answer.StatusCode, body)
+	}
+	answer, body := operation(once.Secret, status)
+	if after, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || after < 1 || after > 100 {
+		t.Errorf("Retry-After is %q", answer.Header.Get("Retry-After"))
+	}
+	if answer.StatusCode != 429 || !strings.Contains(body, "E_EXHAUSTED") || !strings.Contains(body, `"limit":"calls_per_second"`) {
+		t.Errorf("the second: %d %s", answer.StatusCode, body)
+	}
+	if code, body := k.post(once.Secret, "", "memory_status", "{}"); code != 429 || !strings.Contains(body, `"retry_after_ms"`) || !strings.Contains(body, "-32000") {
+		t.Errorf("over MCP: %d %s", code, body)
+	}
+	if code, body := k.post(k.host.Token(), once.Secret, "memory_status", "{}"); code != 200 || !strings.Contains(body, "calls_per_second") || !strings.Contains(body, `"isError":true`) {
+		t.Errorf("with the key in _meta: %d %s", code, body)
+	}
+	socket := issue(operator.KeyLimits{CallsPerSecond: slow, Burst: 2})
+	c, err := k.dial(owner.Hello{Key: socket.Secret}) // initialize is a call
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call("memory_status", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call("memory_status", nil); err == nil || !strings.Contains(err.Error(), "0.01 calls per second") {
+		t.Errorf("on the socket: %v", err)
+	}
+	batch := issue(operator.KeyLimits{CallsPerSecond: slow, Burst: 3})
+	if _, body := operation(batch.Secret, `{"batch":[`+strings.Repeat(status+",", 4)+status+`]}`); strings.Count(body, "E_EXHAUSTED") != 2 {
+		t.Errorf("a batch of five with a limit of three: %s", body)
+	}
+	short := issue(operator.KeyLimits{BodyBytes: 1024})
+	if answer, body := operation(short.Secret, `{"method":"status","params":{"pad":"`+strings.Repeat("x", 1024)+`"}}`); answer.StatusCode != 413 || !strings.Contains(body, "1024 bytes") {
+		t.Errorf("a long body: %d %s", answer.StatusCode, body)
+	}
+	if answer, body := operation(k.host.Token(), `{"batch":[`+strings.Repeat(status+",", 99)+status+`]}`); answer.StatusCode != 200 || strings.Contains(body, "E_EXHAUSTED") {
+		t.Errorf("the owner: %d %.300s", answer.StatusCode, body)
 	}
 }

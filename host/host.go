@@ -24,12 +24,15 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/metrics"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/requestlog"
 	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/stream"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/wire"
 )
 
 // Options say what to open, and how.
@@ -55,6 +58,8 @@ type Options struct {
 	// neighbour=0.5,speaker=0.2,date=1. Empty: as measurements suggest.
 	BM25          string
 	Conversations string
+	// LogRequests keeps calls of tools in the request log, in the data directory.
+	LogRequests bool
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config
 	// Driver opens the store in the data directory; nil: the default one.
@@ -74,6 +79,9 @@ type Host struct {
 	rest     *rest.Server
 	metrics  *metrics.Metrics
 	sessions *sessions.Sessions
+	requests *requestlog.Log // nil: none
+	streams  *stream.Server
+	wire     *wire.Server
 
 	closing sync.Once
 	closed  error
@@ -117,7 +125,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
-	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
+	if err := h.openRequests(ctx); err != nil {
+		return err
+	}
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}
@@ -130,11 +141,17 @@ func (h *Host) open(ctx context.Context) (err error) {
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
-		Identify: h.identify, Sessions: h.sessions,
+		Identify: h.identify, Limits: h.keys, Sessions: h.sessions,
 	})
 	h.rest = rest.New(rest.Options{
-		Dispatcher: dispatcher, Client: h.clientOf, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+		Dispatcher: dispatcher, Client: h.clientOf, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
 	})
+	h.streams = stream.New(stream.Options{
+		Space: h.space, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
+		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) },
+		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())},
+	})
+	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input()})
 	return nil
 }
 
@@ -146,8 +163,9 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	}
 	all := tool.NewRegistry(families)
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
-	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Called: func(c tool.Done) {
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
+		h.logRequest(c)
 		if h.usage != nil {
 			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
 		}
@@ -247,8 +265,13 @@ func (h *Host) ready(ctx context.Context) error {
 }
 
 // session serves a client of the socket that admitHello admitted.
-func (h *Host) session(ctx context.Context, _ owner.Hello, r io.Reader, w io.Writer) error {
-	return h.mcp.ServeConn(ctx, r, w, mcp.SessionOf(ctx))
+func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
+	session := mcp.SessionOf(ctx)
+	if hello.Protocol != owner.Operations {
+		return h.mcp.ServeConn(ctx, r, w, session)
+	}
+	client := wire.Client{Caller: h.callerOf(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
+	return h.wire.ServeConn(ctx, r, w, client)
 }
 
 // routes are what HTTP clients reach who were admitted.
@@ -262,17 +285,27 @@ func (h *Host) routes() map[string]http.Handler {
 	return routes
 }
 
+// lasting are the routes whose requests become connections of their own.
+func (h *Host) lasting() map[string]http.Handler {
+	return map[string]http.Handler{"/stream": h.streams}
+}
+
 // agentHeader names the agent of an HTTP client.
 const agentHeader = "Alcove-Agent"
 
 // clientOf returns who sent a request that admitBearer admitted. An agent's name is the key's, if there is one.
 func (h *Host) clientOf(r *http.Request) rest.Client {
 	session := mcp.SessionOf(r.Context())
-	who := memory.Caller{Agent: cmp.Or(session.Agent, mcp.AgentName(r.Header.Get(agentHeader))), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
+	return rest.Client{Caller: h.callerOf(session, cmp.Or(session.Agent, r.Header.Get(agentHeader))), Namespace: session.Namespace}
+}
+
+// callerOf returns the author of a session's operations.
+func (h *Host) callerOf(session mcp.Session, agent string) memory.Caller {
+	who := memory.Caller{Agent: mcp.AgentName(agent), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
 	if h.options.ReadOnly || h.readOnly {
 		who.Rights = who.Rights.ReadOnly()
 	}
-	return rest.Client{Caller: who, Namespace: session.Namespace}
+	return who
 }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.

@@ -38,21 +38,34 @@ func rules() []rule {
 		// The standard library only, and nothing of it that is large in a guest.
 		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
-		{pkg: "sdk/go/gen", own: []string{"abi"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
+		{pkg: "sdk/go/gen", own: []string{"abi", "sdk/go/gen/output"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
+		{pkg: "sdk/go/gen/output", never: outside},
+		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
-		{pkg: "guests/image", own: []string{"abi"}, never: append(outside, "os")},
+		{pkg: "guests/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
+		{pkg: "guests/doc", own: []string{"guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
-		{pkg: "guests/all", own: []string{"sdk/go", "guests/auto-tag/*", "guests/consolidation/*", "guests/ranking/*"}, never: append(outside, "os")},
+		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/facts", own: []string{"sdk/go", "guests/facts/*"}, never: append(outside, "os")},
+		{pkg: "guests/facts/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/score", "guests/fact"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
 		{pkg: "guests/ranking/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/ranking/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/consolidation", own: []string{"sdk/go", "guests/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "guests/consolidation/planted", never: outside}, // of tests
 		{pkg: "guests/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/consolidation/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/moment", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/graph", own: []string{"sdk/go", "guests/graph/*"}, never: append(outside, "os")},
+		{pkg: "guests/graph/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/words", "guests/graph/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},
+		{pkg: "guests/working-memory/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/working-memory/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
@@ -79,17 +92,23 @@ func rules() []rule {
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
-		{pkg: "host/tool/core", own: []string{"host/memory", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "host/tool/core", own: []string{"host/memory", "host/recalls", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
-		{pkg: "host/metrics", own: []string{"host/tool"}, others: []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/metrics", own: []string{"host/metrics/process", "host/tool"}, never: []string{"os", "os/exec"}}, // Prometheus's library, with protobuf, is for tests: it is 2.3 MB of a program
+		{pkg: "host/metrics/process", others: []string{"golang.org/x/sys"}, never: outside},
 		{pkg: "host/rest", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: []string{"os", "os/exec"}},
-		{pkg: "host/mcp/clients"}, // tests only
+		{pkg: "host/stream", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, others: []string{"github.com/coder/websocket"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/wire", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "sdk/client", never: []string{"os/exec"}}, // the standard library only: programs of others import it
+		{pkg: "host/mcp/clients"},                       // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
+		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
@@ -127,8 +146,8 @@ func rules() []rule {
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/sandbox", "host/service", "host/settings", "sdk/go/gen", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "sdk/go/gen/output", "cmd/alcove/terminal", "guests/image"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
 }
@@ -245,6 +264,22 @@ type listedPackage struct {
 	Dir        string
 	GoFiles    []string
 	Imports    []string
+}
+
+// What a program links costs each download and each cold start. Tests and the generator may have these.
+func TestTheProgramImportsNothingLarge(t *testing.T) {
+	cmd := exec.Command("go", "list", "-tags", "guests", "-deps", "./cmd/alcove")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list what the program imports: %v", err)
+	}
+	large := map[string]string{"go/types": "2.4 MB: run sdk/go/familygen", "google.golang.org/protobuf/proto": "2.3 MB, by way of Prometheus's library: see host/metrics"}
+	for name := range strings.Lines(string(out)) {
+		if why, found := large[strings.TrimSpace(name)]; found {
+			t.Errorf("cmd/alcove imports %s (%s)", strings.TrimSpace(name), why)
+		}
+	}
 }
 
 func packages(t *testing.T) []listedPackage {

@@ -21,6 +21,9 @@ import (
 // noSync makes the owners that tests start acknowledge writes before they are on the disk.
 const noSync = "ALCOVE_TEST_NOSYNC"
 
+// ownerHTTP is the address on which the owners that tests start serve HTTP.
+const ownerHTTP = "ALCOVE_TEST_HTTP"
+
 // TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compile-module" { // as the sandbox starts its compiler
@@ -49,7 +52,7 @@ func own(dir string) int {
 		go soakOwner(ctx, h, dir)
 	}
 	if err == nil {
-		err = errors.Join(h.Serve(ctx, host.Listen{}), h.Close())
+		err = errors.Join(h.Serve(ctx, host.Listen{HTTP: os.Getenv(ownerHTTP)}), h.Close())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

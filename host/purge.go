@@ -21,6 +21,9 @@ func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (operator.Pur
 		return operator.Purged{}, fmt.Errorf("%s has files that a repair replaced, and what is to be purged may be in them: take from there what you still need, then purge with --set-aside, which removes the folder", aside)
 	}
 	purged, err := h.space.Purge(ctx, r.Request)
+	if logged := h.eraseNamed(r); logged != nil {
+		return operator.Purged{}, errors.Join(err, logged)
+	}
 	if err != nil {
 		return operator.Purged{}, err
 	}

@@ -181,15 +181,20 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	all.Go(func() error {
 		defer stop()
 		socket := api.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
-			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}}
+			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}, Stopped: stopped()}
+		defer context.AfterFunc(ctx, s.host.wire.Stop)()
 		return socket.Serve(ctx, s.socket)
 	})
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Admit: s.host.admitBearer, Certificate: s.cert,
+			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Certificate: s.cert,
 				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
-			ended := context.AfterFunc(ctx, func() { s.host.mcp.Close(context.WithoutCancel(ctx)) }) // or streams hold Serve up
+			defer s.host.streams.Close()
+			ended := context.AfterFunc(ctx, func() {
+				s.host.streams.Stop()
+				s.host.mcp.Close(context.WithoutCancel(ctx)) // or its streams hold Serve up
+			})
 			defer ended()
 			return server.Serve(ctx, s.http)
 		})

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -109,9 +110,9 @@ const (
 )
 
 var (
-	familyName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	endpointName = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
-	digestForm   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	familyName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`) })
+	endpointName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`) })
+	digestForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 )
 
 // Read reads the lock file in a directory. A missing file is the zero Lock. An unreadable or invalid one is an error: to
@@ -182,7 +183,7 @@ func (l Lock) Check() error {
 		return fmt.Errorf("it has more than %d families or endpoints", mostNames)
 	}
 	for name, g := range l.Families {
-		if !familyName.MatchString(name) {
+		if !familyName().MatchString(name) {
 			return fmt.Errorf("%q cannot be the name of a family", name)
 		}
 		if err := g.check(); err != nil {
@@ -190,7 +191,7 @@ func (l Lock) Check() error {
 		}
 	}
 	for name, e := range l.Endpoints {
-		if !endpointName.MatchString(name) {
+		if !endpointName().MatchString(name) {
 			return fmt.Errorf("%q cannot be the name of an endpoint: use letters, digits and . _ / -", name)
 		}
 		if err := e.check(); err != nil {
@@ -244,7 +245,7 @@ func (g Grant) check() error {
 }
 
 func (a *Asked) check() error {
-	if a.Manifest != "" && !digestForm.MatchString(a.Manifest) {
+	if a.Manifest != "" && !digestForm().MatchString(a.Manifest) {
 		return fmt.Errorf("manifest %q is not 64 hexadecimal digits", a.Manifest)
 	}
 	for _, hook := range a.Hooks {
@@ -256,7 +257,7 @@ func (a *Asked) check() error {
 }
 
 func checkGranted(digest string, capabilities []Capability, limits map[string]int64) error {
-	if !digestForm.MatchString(digest) {
+	if !digestForm().MatchString(digest) {
 		return fmt.Errorf("digest %q is not 64 hexadecimal digits", digest)
 	}
 	for name, value := range limits {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -61,4 +63,63 @@ func timed(f func()) time.Duration {
 func median(times []time.Duration) float64 {
 	slices.Sort(times)
 	return float64(times[len(times)/2]) / float64(time.Microsecond)
+}
+
+// BenchmarkTheStdioBridgeInPairs recalls through a process that runs alcove mcp, and on the socket of the same server, in turn. added is
+// the median of the differences of the pairs, by the wall clock; CPU is what the bridge's process used for a call.
+//
+//	go test ./cmd/alcove -run '^$' -bench BridgeInPairs -benchtime 5000x
+func BenchmarkTheStdioBridgeInPairs(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "data")
+	b.Cleanup(func() { stopOwner(b, dir) })
+	idle := newClient(b, dir).ended() // what a bridge uses without a call
+	bridged := newClient(b, dir)
+	direct := onSocket(b, dir)
+	direct.call("memory_store", map[string]any{"key": "k", "value": "words to recall"}, nil)
+	for range 200 { // until both are warm
+		bridged.recall("k")
+		direct.recall("k")
+	}
+	var with, without, added []time.Duration
+	for i := 0; b.Loop(); i++ {
+		pair := []*mcpClient{bridged, direct}
+		took := map[*mcpClient]time.Duration{}
+		if i%2 == 1 {
+			slices.Reverse(pair)
+		}
+		for _, c := range pair {
+			took[c] = timed(func() { c.recall("k") })
+		}
+		with, without, added = append(with, took[bridged]), append(without, took[direct]), append(added, took[bridged]-took[direct])
+	}
+	used := bridged.ended() - idle
+	b.ReportMetric(median(with), "bridged-p50-µs")
+	b.ReportMetric(median(without), "direct-p50-µs")
+	b.ReportMetric(median(added), "added-p50-µs")
+	b.ReportMetric(float64(used)/float64(time.Microsecond)/float64(b.N+200), "bridge-CPU-µs/call")
+	b.ReportMetric(0, "ns/op")
+}
+
+// ended ends a client's process, and returns how long it has run on processors.
+func (c *mcpClient) ended() time.Duration {
+	c.t.Helper()
+	c.in.Close()
+	if err := c.cmd.Wait(); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+}
+
+// onSocket begins a session on the socket of a server that runs.
+func onSocket(b *testing.B, dir string) *mcpClient {
+	b.Helper()
+	conn, err := owner.Dial(b.Context(), owner.Options{Dir: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { conn.Close() })
+	c := &mcpClient{t: b, in: conn, out: bufio.NewReader(conn)}
+	c.ask("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "test", "version": "1"}})
+	c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	return c
 }

@@ -1,31 +1,43 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/sdk/go/gen"
+	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 )
+
+// generator is the command that generates. Being run from source it is of the SDK that the family is built with, and the type
+// checker of Go is no part of this program.
+const generator = "github.com/alcove-memory/alcove/sdk/go/familygen"
 
 func (a *app) familyGenCommand() *cobra.Command {
 	var check bool
 	c := &cobra.Command{
 		Use: "gen [DIR]", Short: "Write the manifest and the codec of a family in Go, from its types and comments", Args: arguments(0, 1),
-		Long: `Write manifest.json and ` + gen.CodeFile + ` for the family in the Go package of a directory, the current one by default. Tools,
+		Long: `Write manifest.json and ` + output.CodeFile + ` for the family in the Go package of a directory, the current one by default. Tools,
 parameters, configuration and collections are read from the package's types, tags and comments; nothing of the package is run.
 The files belong into version control; --check fails when they are not what would be written.`,
 		Example: `  alcove family gen
   alcove family gen ./facts --check`,
 	}
 	c.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is not what would be written")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := "."
 		if len(args) > 0 {
 			dir = args[0]
 		}
-		out, err := gen.Generate(dir)
+		out, err := generate(c.Context(), dir)
 		if err != nil {
 			return fmt.Errorf("generate %s: %w", dir, err)
 		}
@@ -44,4 +56,34 @@ The files belong into version control; --check fails when they are not what woul
 		return a.printf("%s and %s are current\n", out.ManifestPath, out.CodePath)
 	}
 	return c
+}
+
+// generate runs the generator in a directory.
+func generate(ctx context.Context, dir string) (*output.Files, error) {
+	run := exec.CommandContext(ctx, "go", "run", generator)
+	run.Dir = dir
+	// The generator runs here, whatever platform the family is built for.
+	run.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GOOS=") || strings.HasPrefix(v, "GOARCH=") })
+	var said bytes.Buffer
+	run.Stderr = &said
+	text, err := run.Output()
+	if err != nil {
+		return nil, generatorError(err, said.String())
+	}
+	var files output.Files
+	if err := json.Unmarshal(text, &files); err != nil {
+		return nil, fmt.Errorf("read what %s printed: %w", generator, err)
+	}
+	return files.In(dir), nil
+}
+
+// generatorError is what the generator said, or why it does not run.
+func generatorError(err error, said string) error {
+	if said, ok := strings.CutSuffix(strings.TrimSpace(said), "\nexit status 1"); ok {
+		return errors.New(said)
+	}
+	if said = strings.TrimSpace(said); said != "" {
+		err = fmt.Errorf("%w: %s", err, said)
+	}
+	return fmt.Errorf("run %s with go, in a module that requires Alcove's SDK: %w", generator, err)
 }

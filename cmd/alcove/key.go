@@ -17,7 +17,7 @@ allows, in the namespaces that it names. alcove mcp and all commands present the
 as Authorization: Bearer KEY. Clients without a key keep the rights of the memory's owner, unless the server runs with
 --require-keys. Keys do not protect against other processes of the same user, which can read the data directory itself.`,
 	}
-	c.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand(), a.keyDeleteCommand())
+	c.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyLimitsCommand(), a.keyRevokeCommand(), a.keyDeleteCommand())
 	return c
 }
 
@@ -49,6 +49,7 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	flags.StringSliceVar(&r.Namespaces, "namespaces", nil, "the namespaces that it may use, such as notes,team/*; * for all")
 	flags.StringSliceVar(&rights, "rights", []string{"read", "write"}, "what it may do: read, write, branch, config, scope.admin, site.admin, act_as, family:NAME (family:* for all)")
 	flags.StringVar(&r.Expires, "expires", "", "when the key ends, such as 12h, 30d or 2027-01-31 (default: never)")
+	limitFlags(c, &r.Limits)
 	c.MarkFlagRequired("agent")
 	c.MarkFlagRequired("namespaces")
 	return c
@@ -131,4 +132,49 @@ func (a *app) changedKey(k operator.Key, err error) error {
 		return err
 	}
 	return a.printJSON(k)
+}
+
+// limitFlags adds the flags for limits of keys.
+func limitFlags(c *cobra.Command, l *operator.KeyLimits) {
+	flags := c.Flags()
+	flags.Float64Var(&l.CallsPerSecond, "max-calls-per-second", 0, "how many calls its clients may make per second, all together (default: that of alcove key limits)")
+	flags.IntVar(&l.Burst, "max-burst", 0, "how many calls at once after a pause (default: those of 5 seconds)")
+	flags.IntVar(&l.Concurrent, "max-concurrent", 0, "how many calls may run at once")
+	flags.Int64Var(&l.BodyBytes, "max-body-bytes", 0, "how long a request may be")
+}
+
+func (a *app) keyLimitsCommand() *cobra.Command {
+	var l operator.KeyLimits
+	c := &cobra.Command{
+		Use: "limits", Short: "Show or set the limits of keys that have none of their own", Args: noArguments,
+		Long: `Without flags, show the limits. With flags, set them for all keys that were created without limits of their own, from now on; what is not
+named gets its default. A call beyond a limit does nothing, and its error names the limit and when to try again. Clients without a key
+have the server's overall limits only.`,
+		Example: `  alcove key limits
+  alcove key limits --max-calls-per-second 50 --max-concurrent 8 --max-body-bytes 1048576`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if l == (operator.KeyLimits{}) {
+				list, err := asked(c.Context(), a, operator.Operator.Keys)
+				if err != nil {
+					return err
+				}
+				return a.printLimits(list.Limits)
+			}
+			now, err := answeredBy(c.Context(), a, operator.Operator.LimitKeys, l)
+			if err != nil {
+				return err
+			}
+			return a.printLimits(now)
+		},
+	}
+	limitFlags(c, &l)
+	return c
+}
+
+func (a *app) printLimits(l operator.KeyLimits) error {
+	if a.asJSON {
+		return a.printJSON(l)
+	}
+	a.printf("%g calls per second, %d at once after a pause, %d concurrent, %d bytes a request\n", l.CallsPerSecond, l.Burst, l.Concurrent, l.BodyBytes)
+	return nil
 }

@@ -106,7 +106,7 @@ func printings(s scene) []printing {
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
 		shows("endpoint", "remove", steering), shows("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering), print("embedder"), print("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering, "--dimensions", "3"),
 		shows("key", "create", "--agent", steering, "--namespaces", "*"), shows("key", "create", "--agent", "a", "--namespaces", steering), shows("key", "create", "--agent", "a", "--namespaces", "*", "--rights", steering),
-		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), shows("key", "revoke", steering), shows("key", "delete", steering),
+		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), print("key", "limits"), shows("key", "revoke", steering), shows("key", "delete", steering),
 		s.alone("service", "install", "--", "--listen", steering), s.alone("service", "status"), s.alone("service", "remove"),
 		shows("embedder", "show"), shows("doctor"), shows("embedder", "regenerate", steering), shows("embedder", "use", steering), shows("embedder", "gate", steering, "x"+steering), shows("embedder", "remove", steering),
 
@@ -116,6 +116,7 @@ func printings(s scene) []printing {
 		{args: []string{"import", export}}, print("verify"), print("compact"), print("flush"), print("durability"),
 		shows("retention", "set", steering), shows("retention", "set", "90d", "--namespace", steering), print("retention"), print("retention", "show"), print("retention", "run"),
 		{args: with(other, "repair"), once: true}, shows("repair"), print("purge", steering), {args: []string{"purge", steering, "--yes"}, once: true}, print("purge", "none"+steering, "--yes"), shows("purge", "--version", steering, "--yes"),
+		print("replay"), shows("replay", "none"+steeringName), shows("replay", "--since", steering), print("replay", "--since", "1h"),
 		print("forget", "none"+steering), {args: []string{"forget", "object", "lines"}},
 
 		{args: []string{"mcp"}, in: rpc(1, "memory_status", "{}"), data: true}, {args: []string{"mcp", "--namespace", steering}, in: rpc(1, "memory_status", "{}"), data: true},

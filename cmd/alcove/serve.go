@@ -34,6 +34,7 @@ type serveFlags struct {
 	locked          bool
 	requireKeys     bool
 	keysChosen      bool // --require-keys was given
+	logRequests     bool
 	embedder        operator.EmbedderConfig
 }
 
@@ -63,6 +64,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of texts, and of single collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
+	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
 	f.embedder = a.embedderFromEnvironment()
 	embedderFlags(c, &f.embedder, "embedder-")
@@ -113,7 +115,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Embedder: embedder})
+		Cache: cache, Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

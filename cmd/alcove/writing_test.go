@@ -47,7 +47,7 @@ func exampleModule(t *testing.T, doc string) string {
 	}
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod":  "module example.com/facts\n\ngo 1.26\n",
+		"go.mod":  "module example.com/findings\n\ngo 1.26\n",
 		"go.work": "go 1.26.0\n\nuse (\n\t.\n\t" + root + "\n)\n",
 	}
 	for _, m := range regexp.MustCompile("(?s)`([a-z/_]+\\.go)`[^\n]*:\n\n```go\n(.*?)```").FindAllStringSubmatch(doc, -1) {
@@ -87,7 +87,7 @@ func checkImports(t *testing.T, dir string, env []string) {
 			t.Errorf("the guest imports %s", name)
 		}
 	}
-	info, err := os.Stat(filepath.Join(dir, "facts.wasm"))
+	info, err := os.Stat(filepath.Join(dir, "findings.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,16 +108,16 @@ func callExample(t *testing.T, env []string) {
 	}
 	c := newClient(t, dir)
 	var stored struct {
-		FactID     string  `json:"fact_id"`
+		FindingID  string  `json:"finding_id"`
 		Importance float64 `json:"importance"`
 	}
-	c.call("memory_store_fact", map[string]any{"content": "The deploy failed.", "factType": "error", "tags": "deploy"}, &stored)
-	if !strings.HasPrefix(stored.FactID, "default#") || stored.Importance != .7 {
+	c.call("memory_store_finding", map[string]any{"content": "The deploy failed.", "kind": "error", "tags": "deploy"}, &stored)
+	if !strings.HasPrefix(stored.FindingID, "default#") || stored.Importance != .7 {
 		t.Errorf("stored as %+v", stored)
 	}
-	var listed struct{ Facts []struct{ ID, Text string } }
-	c.call("memory_list_facts", map[string]any{"fact_type": "error"}, &listed)
-	if len(listed.Facts) != 1 || listed.Facts[0].Text != "The deploy failed." || listed.Facts[0].ID != stored.FactID {
+	var listed struct{ Findings []struct{ ID, Text string } }
+	c.call("memory_list_findings", map[string]any{"kind": "error"}, &listed)
+	if len(listed.Findings) != 1 || listed.Findings[0].Text != "The deploy failed." || listed.Findings[0].ID != stored.FindingID {
 		t.Errorf("listed are %+v", listed)
 	}
 }

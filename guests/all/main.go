@@ -4,10 +4,22 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
+	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-func init() { alcove.Serve(tagging.Family(), consolidating.Family(), ranker.Family()) }
+func init() {
+	alcove.Serve(
+		tagging.Family(),
+		consolidating.Family(),
+		facts.Family(),
+		network.Family(),
+		ranker.Family(),
+		attention.Family(),
+	)
+}
 
 func main() {}

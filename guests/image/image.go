@@ -5,7 +5,6 @@ package image
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"weak"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/alcove-memory/alcove/abi"
 )
@@ -53,16 +54,16 @@ type Native struct {
 
 // Compress sets the native code and its sum.
 func (n *Native) Compress(code []byte) error {
-	var b bytes.Buffer
-	if err := compress(&b, code); err != nil {
+	packed, err := compress(code)
+	if err != nil {
 		return fmt.Errorf("compress the native code: %w", err)
 	}
-	n.packed, n.Sum = b.Bytes(), digestOf(code)
+	n.packed, n.Sum = packed, digestOf(code)
 	return nil
 }
 
 // Open returns the native code. The caller compares it with the sum.
-func (n *Native) Open() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(n.packed)) }
+func (n *Native) Open() (io.ReadCloser, error) { return decompress(n.packed) }
 
 // Check unpacks the native code, if there is any, and compares it with its sum.
 func (n *Native) Check() error {
@@ -73,6 +74,7 @@ func (n *Native) Check() error {
 	if err != nil {
 		return fmt.Errorf("unpack the native code: %w", err)
 	}
+	defer code.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, code); err != nil {
 		return fmt.Errorf("unpack the native code: %w", err)
@@ -84,7 +86,7 @@ func (n *Native) Check() error {
 }
 
 // index is what an image begins with, after magic and its length in 4 bytes. The module follows, then its native code, both
-// compressed by gzip.
+// compressed by Zstandard.
 type index struct {
 	Bytes    int      `json:"bytes"`  // of the module
 	Packed   int      `json:"packed"` // bytes of the module, compressed
@@ -93,7 +95,7 @@ type index struct {
 	Families []Family `json:"families"`
 }
 
-const magic = "ALCOVE families 2\n"
+const magic = "ALCOVE families 3\n"
 
 // Content is what an image has.
 type Content struct {
@@ -114,16 +116,16 @@ func Write(w io.Writer, c Content) error {
 		}
 		x.Families = append(x.Families, Family{Name: name, Digest: digestOf(c.Packed[name]), Manifest: manifest})
 	}
-	var module bytes.Buffer
-	if err := compress(&module, c.Module); err != nil {
+	module, err := compress(c.Module)
+	if err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
-	x.Packed = module.Len()
+	x.Packed = len(module)
 	head, err := json.Marshal(x)
 	if err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
-	parts := [][]byte{binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head, module.Bytes()}
+	parts := [][]byte{binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head, module}
 	if c.Native != nil {
 		parts = append(parts, c.Native.packed)
 	}
@@ -135,13 +137,24 @@ func Write(w io.Writer, c Content) error {
 	return nil
 }
 
-func compress(w io.Writer, data []byte) error {
-	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+// window is how far back Zstandard finds what repeats: a module's native code repeats what is all over it.
+const window = 32 << 20
+
+func compress(data []byte) ([]byte, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = z.Write(data)
-	return errors.Join(err, z.Close())
+	return z.EncodeAll(data, nil), z.Close()
+}
+
+// decompress starts no goroutines.
+func decompress(packed []byte) (io.ReadCloser, error) {
+	z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
 }
 
 // manifestOf is the manifest that a packed module has beyond the module.
@@ -220,15 +233,16 @@ func (i *Image) unpacked() ([]byte, error) {
 	if most := abi.DefaultModuleLimits().ModuleBytes; i.size < 0 || int64(i.size) > most {
 		return nil, fmt.Errorf("the module has %d bytes, and %s is %d", i.size, abi.LimitModuleBytes, most)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(i.packed))
+	z, err := decompress(i.packed)
 	if err != nil {
 		return nil, err
 	}
+	defer z.Close()
 	module := make([]byte, i.size)
 	if _, err := io.ReadFull(z, module); err != nil {
 		return nil, err
 	}
-	if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which checks gzip's sum
+	if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which checks Zstandard's sum
 		return nil, fmt.Errorf("it has more than %d bytes, or is damaged: %v", i.size, err)
 	}
 	i.last = weak.Make(&module)

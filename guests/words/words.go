@@ -1,4 +1,5 @@
-// Package words splits texts into words, and tells which forms of a word are the same. First-party families share it.
+// Package words reads texts: their words, which forms of a word are the same, and what the words show of feelings and thoughts.
+// First-party families share it.
 package words
 
 import (

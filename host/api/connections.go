@@ -13,6 +13,7 @@ import (
 
 const (
 	mostClients    = 1024                   // connections on the socket, and over HTTP
+	mostStreams    = 4096                   // connections that last
 	mostDismissals = 16                     // refused connections that are being sent the reason
 	dismissWithin  = time.Second            // time to send the reason
 	acceptPause    = 100 * time.Millisecond // after a failed accept, such as when there are no more file descriptors
@@ -31,6 +32,13 @@ func Share(descriptors int) (socket, http ConnectionLimit) {
 	free := descriptors - max(descriptors/4, min(48, descriptors/2))
 	http = limitOf(min(mostClients, free/3))
 	return limitOf(min(mostClients, free-http.Connections)), http
+}
+
+// Streams returns how many connections may last beside those of Share: what it leaves, and a little of the reserve where that is nothing.
+func Streams(descriptors int) int {
+	socket, http := Share(descriptors)
+	left := descriptors - descriptors/4 - socket.Connections - http.Connections
+	return min(mostStreams, max(left, http.Connections/4, 2))
 }
 
 // limitOf allows half of the connections to be unidentified: many clients may connect at once.

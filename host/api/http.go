@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,6 +36,9 @@ const (
 // HTTP serves clients over HTTP: Routes to those who are admitted, /healthz and /readyz to all.
 type HTTP struct {
 	Routes map[string]http.Handler // by path; one that ends in a slash has all below it
+	// Lasting are likewise for requests that become connections of their own, such as WebSockets. They do not count as requests, nor as
+	// connections: their handler bounds them.
+	Lasting map[string]http.Handler
 	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
 	Admit       func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
@@ -143,10 +147,19 @@ func (h *HTTP) Handler() http.Handler {
 	for path, handler := range h.Routes {
 		mux.Handle(path, h.guard(handler))
 	}
+	for path, handler := range h.Lasting {
+		mux.Handle(path, h.guard(uncounted(handler)))
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(slices.Sorted(maps.Keys(h.Routes)), ", ")+"; /healthz and /readyz tell how the server is")
+		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(h.paths(), ", ")+"; /healthz and /readyz tell how the server is")
 	})
 	return patiently(withoutBody(h.onlyLocal(h.bounded(mux))))
+}
+
+func (h *HTTP) paths() []string {
+	list := slices.AppendSeq(slices.Collect(maps.Keys(h.Routes)), maps.Keys(h.Lasting))
+	slices.Sort(list)
+	return list
 }
 
 // untilStopped refuses requests once the server stops: one that arrives on a connection just before it is closed would be
@@ -240,11 +253,25 @@ func (h *HTTP) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case slots <- struct{}{}:
-			defer func() { <-slots }()
 		default:
 			refuse(w, http.StatusServiceUnavailable, "exhausted",
 				fmt.Sprintf("%d requests are being served, which is the limit: try again later", httpClients))
 			return
+		}
+		leave := sync.OnceFunc(func() { <-slots })
+		defer leave()
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), leaveKey{}, leave)))
+	})
+}
+
+// leaveKey is the context key of a func() that stops counting a request as one that is being served.
+type leaveKey struct{}
+
+// uncounted serves requests that last.
+func uncounted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if leave, ok := r.Context().Value(leaveKey{}).(func()); ok {
+			leave()
 		}
 		next.ServeHTTP(w, r)
 	})

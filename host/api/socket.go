@@ -33,6 +33,9 @@ type Socket struct {
 	Logger  *slog.Logger
 	Use     *Use
 	Limit   ConnectionLimit // zero: derived from the process's file descriptors
+	// Stopped is the cause by which operations are cancelled that run for too long when the server stops; nil: context.Canceled.
+	// They are answered. Calls of MCP are not, because bridges send them again to the next owner.
+	Stopped error
 }
 
 // Serve accepts clients until ctx ends, then waits for running calls and closes the listener.
@@ -76,19 +79,23 @@ func (s *Socket) serve(ctx context.Context, conn net.Conn, all *peers) {
 	// When the server stops, reading from the client stops; running calls may still answer.
 	stop := context.AfterFunc(ctx, func() {
 		conn.SetReadDeadline(time.Now())
-		conn.SetWriteDeadline(time.Now().Add(drainLongest))
+		conn.SetWriteDeadline(time.Now().Add(drainLongest + answerWithin))
 	})
 	defer stop()
 	r := bufio.NewReaderSize(conn, 64<<10)
-	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
+	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
 	hello, calls, leave, ok := s.greet(ctx, calls, conn, r, all)
 	if !ok {
 		return
 	}
 	defer leave()
-	defer context.AfterFunc(calls, func() { conn.SetDeadline(time.Now()) })()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLongest, cancel) })()
+	defer context.AfterFunc(calls, func() {
+		if hello.Protocol != owner.Operations || ctx.Err() == nil {
+			conn.SetDeadline(time.Now())
+		}
+	})()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLongest, func() { cancel(s.Stopped) }) })()
 	err := s.Session(calls, hello, r, conn)
 	if err != nil && ctx.Err() == nil {
 		s.Logger.Warn("a client's session ended", "agent", hello.Agent, "error", err)
@@ -103,7 +110,7 @@ func (s *Socket) greet(ctx, calls context.Context, conn net.Conn, r *bufio.Reade
 	if refusal == nil && s.Admit != nil {
 		calls, leave, refusal = s.Admit(calls, hello)
 	}
-	if refusal == nil && s.welcome(ctx, conn, all) {
+	if refusal == nil && s.welcome(ctx, conn, hello, all) {
 		return hello, calls, leave, true
 	}
 	if refusal != nil {
@@ -115,7 +122,9 @@ func (s *Socket) greet(ctx, calls context.Context, conn net.Conn, r *bufio.Reade
 }
 
 // welcome reports whether a client was told that it is admitted.
-func (s *Socket) welcome(ctx context.Context, conn net.Conn, all *peers) bool {
+func (s *Socket) welcome(ctx context.Context, conn net.Conn, hello owner.Hello, all *peers) bool {
+	welcome := s.Welcome
+	welcome.Protocol = hello.Protocol
 	if ctx.Err() != nil {
 		owner.Refuse(conn, &owner.Refusal{Code: "unavailable", Message: "the alcove server is stopping", Retryable: true})
 		return false
@@ -123,7 +132,7 @@ func (s *Socket) welcome(ctx context.Context, conn net.Conn, all *peers) bool {
 	if !all.identify(conn) { // before the welcome: a welcomed client is never evicted
 		return false
 	}
-	if err := owner.Accept(conn, s.Welcome); err != nil {
+	if err := owner.Accept(conn, welcome); err != nil {
 		return false
 	}
 	conn.SetDeadline(time.Time{})

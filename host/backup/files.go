@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // Bounds of the files that a part carries.
@@ -50,15 +51,15 @@ type Files interface {
 }
 
 var (
-	fileName   = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._/-]{0,199}$`)
-	digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	fileName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._/-]{0,199}$`) })
+	digestForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 )
 
 func (f File) check() error {
 	switch {
-	case !fileName.MatchString(f.Name) || path.Clean(f.Name) != f.Name || bytes.Contains([]byte(f.Name), []byte("..")):
+	case !fileName().MatchString(f.Name) || path.Clean(f.Name) != f.Name || bytes.Contains([]byte(f.Name), []byte("..")):
 		return fmt.Errorf("%.200q is no name of a file in a data directory", f.Name)
-	case !digestForm.MatchString(f.SHA256):
+	case !digestForm().MatchString(f.SHA256):
 		return fmt.Errorf("file %s: sha256 %.100q is not 64 hexadecimal digits", f.Name, f.SHA256)
 	case f.Absent != "" && (f.Bytes != 0 || f.Earlier || len(f.Absent) > 1000):
 		return fmt.Errorf("file %s is absent, and has %d bytes", f.Name, f.Bytes)

@@ -1,11 +1,13 @@
 package family
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +41,6 @@ type Result struct {
 	Proposal string   // the branch with its proposed changes; empty: none
 	Notes    []string // further information for the caller
 
-	replayed bool // the request was carried out before
 }
 
 // attempts limits how often a call is made when its commit conflicts.
@@ -159,8 +160,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	space := f.spaceFor(c.Caller, x)
 	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
 	if c.RequestID != "" {
-		if answer, done, err := space.Answered(ctx, commit); done || err != nil {
-			return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}, err
+		if answer, version, err := space.Answered(ctx, commit); version != 0 || err != nil {
+			return repetition(committed(t, answer, version)), err
 		}
 	}
 	if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
@@ -176,12 +177,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
-	commit.KeepAnswer = memory.EffectsOf(ctx).Noted()
-	commit.Answer = w.Keepable(output)
-	result, err := w.commit(ctx, space, commit)
-	if err == nil && commit.Answer == nil && !result.replayed {
-		result.Output = output
-	}
+	commit.Answer, commit.KeepAnswer = w.Keepable(output), memory.EffectsOf(ctx).Noted()
+	result, err := w.commit(ctx, space, t, output, commit)
 	return result, orOvertaken(ctx, t, err)
 }
 
@@ -291,8 +288,8 @@ func asMemory(err error) error {
 }
 
 // commit writes what was staged: directly where the family may write, or as a proposal where it may only propose.
-func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Commit) (Result, error) {
-	result := Result{Output: c.Answer, Notes: w.notes}
+func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool, output json.RawMessage, c memory.Commit) (Result, error) {
+	result := Result{Notes: w.notes}
 	c.Proposal = w.proposal()
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
 	done, err := w.commitStage(ctx, c)
@@ -300,16 +297,63 @@ func (w *request) commit(ctx context.Context, space *memory.Access, c memory.Com
 		return Result{}, err
 	}
 	if done.Replayed {
-		answer, _, err := space.Answered(ctx, c)
-		return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}, replayed: true}, err
+		answer, version, err := space.Answered(ctx, c)
+		if err == nil {
+			answer = committed(t, answer, version)
+		}
+		return repetition(answer), err
 	}
-	result.Version = done.Version
+	result.Version, result.Output = done.Version, committed(t, output, done.Version)
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
 		result.Proposal = done.Branch
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))
 	}
 	result.Notes = append(result.Notes, w.Finish(ctx)...)
 	return result, nil
+}
+
+// repetition returns the result of a request that was carried out before, with its answer.
+func repetition(answer json.RawMessage) Result {
+	return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}
+}
+
+// committed sets the version of the commit in a result whose schema asks for it, unless the guest did.
+func committed(t *abi.Tool, output json.RawMessage, version uint64) json.RawMessage {
+	name := committedMember(t.OutputSchema)
+	end := bytes.LastIndexByte(output, '}')
+	if name == "" || version == 0 || end < 0 {
+		return output
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(output, &members) != nil || members[name] != nil {
+		return output
+	}
+	comma := ","
+	if len(members) == 0 {
+		comma = ""
+	}
+	return fmt.Appendf(slices.Clone(output[:end]), "%s%q:%d}", comma, name, version)
+}
+
+// committedMember returns the member of a result that is the version of the commit; empty: none.
+func committedMember(schema json.RawMessage) string {
+	if !bytes.Contains(schema, []byte(abi.CommittedKeyword)) {
+		return ""
+	}
+	var result struct {
+		Properties map[string]struct {
+			Committed bool `json:"x-committed"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(schema, &result) != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(result.Properties)) {
+		if result.Properties[name].Committed {
+			return name
+		}
+	}
+	return ""
 }
 
 // rehearsed returns the notes of a dry run.

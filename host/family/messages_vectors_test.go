@@ -189,7 +189,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 		}
 		w := l.newRequest(x, registry.Calls, stage, owner("ann"), "", "")
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
-		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)})
+		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), &abi.Tool{}, json.RawMessage(`{}`), memory.Commit{})
 		return err
 	case abi.HookMerged:
 		return l.merge(*r.Merge)

@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -345,5 +346,37 @@ func TestLinksOfANamespaceThatTheCallerMayNotReadAreAsIfTheyWereNotThere(t *test
 	}
 	if all := said(memory.FullRights()); all[0] != `{"links":["tea","closed#plan"],"linked_from":["closed#plan","tea"]}` {
 		t.Errorf("a caller of all is told %s", all[0])
+	}
+}
+
+func TestAFamilyReadsARecallThatCallerAndFamilyMayRead(t *testing.T) {
+	w := open(t, nil)
+	kept := recalls.New(recalls.Options{Space: w.space})
+	ann := memory.Caller{Agent: "ann", Key: "k1", Rights: memory.RightsTo(nil, []string{"open", "closed"}).LimitedTo([]memory.Right{memory.ToUse(memory.AllFamilies)})}
+	bob := ann
+	bob.Agent, bob.Key = "bob", "k2"
+	var ids []string
+	for _, namespace := range []string{"open", "closed"} {
+		id, err := kept.Record(t.Context(), ann, recalls.Recall{Branch: "default", Query: "velvet", Facts: []recalls.Fact{{Namespace: namespace, Key: "k"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	m := aFamily("nosy")
+	for i, c := range m.Capabilities {
+		if c.Name == abi.CanMemoryRead {
+			m.Capabilities[i].Scope = []string{"open"}
+		}
+	}
+	w.with(m, script{steps: []step{{"recall.get", `{"recall_id":"` + ids[0] + `"}`}, {"recall.get", `{"recall_id":"` + ids[1] + `"}`}}})
+	got := w.as(ann, "nosy")
+	if got[0].Error != nil || !strings.Contains(string(got[0].OK), `"facts":[{"namespace":"open","key":"k"}]`) {
+		t.Errorf("her recall is answered with %s, %v", got[0].OK, got[0].Error)
+	}
+	for i, r := range append(got[1:], w.as(bob, "nosy")...) {
+		if r.Error == nil || r.Error.Code != abi.CodeNotFound {
+			t.Errorf("call %d was answered with %s, %v", i, r.OK, r.Error)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/usage"
@@ -41,7 +42,7 @@ func openSample(t *testing.T) *sample {
 	names := 0
 	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
 		o.Outside, o.Embedder, o.Usage = sampleOutside{}, sampleEmbedder{}, sampleUsage{}
-		o.Sessions, o.Delegates = sampleSessions, sampleDelegates{}
+		o.Sessions, o.Delegates, o.Recalls = sampleSessions, sampleDelegates{}, sampleRecalls{}
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})
 	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
@@ -139,6 +140,23 @@ func (sampleDelegates) Check(_ memory.Caller, family, id string) error {
 }
 func (sampleDelegates) Revoke(string) error { return nil }
 
+// sampleRecalls has two recalls, one of a namespace that the family may not read.
+type sampleRecalls struct{}
+
+func (sampleRecalls) Get(_ context.Context, _ memory.Caller, id string) (*recalls.Recall, error) {
+	at := time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC)
+	r := recalls.Recall{ID: id, Branch: "default", Query: "tea", Agent: "ann", Timestamp: at, ExpiresAt: at.AddDate(0, 0, recalls.Kept)}
+	switch id {
+	case "rec:1":
+		r.Facts = []recalls.Fact{{Namespace: "default", Key: "tea"}, {Namespace: "work", Key: "plan"}}
+	case "rec:2":
+		r.Facts = []recalls.Fact{{Namespace: "default", Key: "tea"}, {Namespace: "home", Key: "plan"}}
+	default:
+		return nil, nil
+	}
+	return &r, nil
+}
+
 // sampleEmbedder fails on two texts.
 type sampleEmbedder struct{ embedder }
 
@@ -176,7 +194,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	for _, a := range v.Before {
 		w := s.begin(t)
 		mustAsk(t, w, a)
-		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
+		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &abi.Tool{}, memory.Commit{Answer: json.RawMessage(`{}`)}); err != nil {
 			t.Fatalf("commit %s: %v", a.Op, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -164,12 +165,12 @@ func (n note) memory(k string, own ...string) portable.Memory {
 	return m
 }
 
-var wikiLink = regexp.MustCompile(`\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]`)
+var wikiLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]`) })
 
 // targets returns the link targets of a text, in order.
 func targets(text string) []string {
 	var list once
-	for _, found := range wikiLink.FindAllStringSubmatch(text, -1) {
+	for _, found := range wikiLink().FindAllStringSubmatch(text, -1) {
 		if target := strings.TrimSpace(found[1]); target != "" {
 			list.add(target)
 		}
@@ -229,25 +230,25 @@ type observation struct {
 }
 
 var (
-	observationLine = regexp.MustCompile(`^- \[([^\[\]]+)\] (.+)$`)
-	contextAtEnd    = regexp.MustCompile(`\s*\(([^()]*)\)$`)
-	tagInText       = regexp.MustCompile(`(?:^|\s)#([\pL\pN_/-]+)`)
-	relationLine    = regexp.MustCompile(`^- ([^\[\]]*?)\s*\[\[([^\[\]]+)\]\]`)
+	observationLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^- \[([^\[\]]+)\] (.+)$`) })
+	contextAtEnd    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\(([^()]*)\)$`) })
+	tagInText       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)#([\pL\pN_/-]+)`) })
+	relationLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^- ([^\[\]]*?)\s*\[\[([^\[\]]+)\]\]`) })
 )
 
 func parseObservation(line string) (observation, bool) {
-	found := observationLine.FindStringSubmatch(line)
+	found := observationLine().FindStringSubmatch(line)
 	if found == nil || found[1] == " " || found[1] == "x" { // task list boxes
 		return observation{}, false
 	}
 	o := observation{Category: found[1], Text: strings.TrimSpace(found[2])}
-	if c := contextAtEnd.FindStringSubmatch(o.Text); c != nil {
-		o.Context, o.Text = c[1], strings.TrimSpace(contextAtEnd.ReplaceAllString(o.Text, ""))
+	if c := contextAtEnd().FindStringSubmatch(o.Text); c != nil {
+		o.Context, o.Text = c[1], strings.TrimSpace(contextAtEnd().ReplaceAllString(o.Text, ""))
 	}
-	for _, tag := range tagInText.FindAllStringSubmatch(o.Text, -1) {
+	for _, tag := range tagInText().FindAllStringSubmatch(o.Text, -1) {
 		o.Tags = append(o.Tags, tag[1])
 	}
-	o.Text = strings.TrimSpace(tagInText.ReplaceAllString(o.Text, ""))
+	o.Text = strings.TrimSpace(tagInText().ReplaceAllString(o.Text, ""))
 	return o, true
 }
 
@@ -260,7 +261,7 @@ func facts(body string) (observations []observation, relations []relation, text 
 			observations = append(observations, o)
 			continue
 		}
-		if found := relationLine.FindStringSubmatch(trimmed); found != nil {
+		if found := relationLine().FindStringSubmatch(trimmed); found != nil {
 			kind := found[1]
 			if kind == "" {
 				kind = "links_to"

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -35,6 +36,7 @@ type Grant struct {
 	Namespaces []string       `json:"namespaces"`
 	Rights     []memory.Right `json:"rights"`
 	Expires    time.Time      `json:"expires,omitzero"` // zero: never
+	Limits     Limits         `json:"limits,omitzero"`
 }
 
 // Key is an issued key, without its secret.
@@ -94,10 +96,10 @@ func (k Key) Caller() memory.Caller {
 }
 
 // nameForm matches names of agents, namespaces and families.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]+$`) })
 
 func checkName(what, name string) error {
-	if len(name) > longestName || !nameForm.MatchString(name) {
+	if len(name) > longestName || !nameForm().MatchString(name) {
 		return fmt.Errorf("%s %.140q: a name has 1 to %d of the characters A-Z a-z 0-9 . _ / -", what, name, longestName)
 	}
 	return nil
@@ -132,6 +134,9 @@ func (g Grant) normal(now time.Time) (Grant, error) {
 	}
 	if !g.Expires.IsZero() && !g.Expires.After(now) {
 		return g, fmt.Errorf("the key would have expired at %s: name a later instant", g.Expires.UTC().Format(time.RFC3339))
+	}
+	if err := g.Limits.check(); err != nil {
+		return g, err
 	}
 	g.Namespaces, g.Rights, g.Expires = namespace.Set(g.Namespaces), slices.Clone(g.Rights), g.Expires.UTC()
 	slices.Sort(g.Rights)

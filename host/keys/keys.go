@@ -48,6 +48,8 @@ type Keys struct {
 	byID     map[string]*stored
 	holds    map[string]map[*hold]bool // by key id
 	drafts   []*stored                 // delegated keys that are not issued, oldest first
+
+	uses uses
 }
 
 // hold is what a client has open, which ends with its key.
@@ -56,6 +58,7 @@ type hold struct{ end context.CancelCauseFunc }
 // contents is the file of the keys.
 type contents struct {
 	Required bool      `json:"required,omitempty"`
+	Limits   Limits    `json:"limits,omitzero"` // of keys without their own
 	Keys     []*stored `json:"keys"`
 }
 
@@ -308,7 +311,7 @@ func (k *Keys) end(id string, why error) {
 func (k *Keys) snapshot() contents {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return contents{k.file.Required, slices.Clone(k.file.Keys)}
+	return contents{k.file.Required, k.file.Limits, slices.Clone(k.file.Keys)}
 }
 
 // replace writes the file, then uses its contents. The caller holds changing.
@@ -331,6 +334,7 @@ func (k *Keys) replace(file contents) error {
 	for _, s := range file.Keys {
 		byID[s.ID] = s
 	}
+	k.uses.keep(func(id string) bool { return byID[id] != nil })
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.file = file

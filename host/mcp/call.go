@@ -84,7 +84,8 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	session, err := c.server.caller(SessionOf(ctx), request.Params.Meta)
+	connection := SessionOf(ctx)
+	session, err := c.server.caller(connection, request.Params.Meta)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -97,7 +98,7 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
 		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state,
-		RequestID: requestID, Progress: progress.function(),
+		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
 		state.Load(a.Family)

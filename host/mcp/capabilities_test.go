@@ -40,7 +40,7 @@ func (p *peer) describe(arguments string) described {
 func TestAnOverviewOfFamilies(t *testing.T) {
 	p := withFamilies(t, newFake(), Session{Families: []string{"site"}})
 	d := p.describe(`{}`)
-	if len(d.Families) != 5 || len(d.Tools) != 0 || d.Families[0].Name != "core" || len(d.Families[0].Tools) != 11 || !d.Families[0].Loaded {
+	if len(d.Families) != 5 || len(d.Tools) != 0 || d.Families[0].Name != "core" || len(d.Families[0].Tools) != 12 || !d.Families[0].Loaded {
 		t.Fatalf("described %+v", d)
 	}
 	tags, broken, site := d.Families[1], d.Families[2], d.Families[4]
@@ -75,14 +75,14 @@ func TestTheToolsOfAFamily(t *testing.T) {
 func TestTheCoreToolsAreDescribedToo(t *testing.T) {
 	p := use(t)
 	d := p.describe(`{"family":"core","include_schema":true}`)
-	if len(d.Tools) != 11 || !strings.Contains(string(d.Tools[0].InputSchema), `"importance"`) || strings.Contains(string(d.Tools[0].InputSchema), "description") {
+	if len(d.Tools) != 12 || !strings.Contains(string(d.Tools[0].InputSchema), `"importance"`) || strings.Contains(string(d.Tools[0].InputSchema), "description") {
 		t.Errorf("described %+v", d)
 	}
 	d = p.describe(`{"family":"core","verbose":true}`)
 	if d.Tools[0].Docs == "" || d.Tools[0].OutputSchema == nil || !strings.Contains(string(d.Tools[0].InputSchema), "description") {
 		t.Errorf("described %+v", d)
 	}
-	if all := p.describe(`{"verbose":true}`); all.Tools[0].Family != "core" || len(all.Tools) != 11 {
+	if all := p.describe(`{"verbose":true}`); all.Tools[0].Family != "core" || len(all.Tools) != 12 {
 		t.Errorf("described %+v", all)
 	}
 }

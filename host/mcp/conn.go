@@ -40,11 +40,11 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 		slots:    make(chan struct{}, maxInFlight),
 		inFlight: map[string]*inFlight{},
 		client:   newRemote(rand.Text(), session.begin(manyCalls)),
-		unread:   &backlog{limit: maxUnread, less: make(chan struct{}, 1)},
+		unread:   jsonrpc.NewBacklog(maxUnread),
 	}
 	account := s.input.Account()
 	defer account.Close()
-	c.lines = jsonrpc.NewLines(r, s.options.MaxMessage)
+	c.lines = jsonrpc.NewLines(r, s.messageLimit(session))
 	c.lines.Account, c.lines.Within = account, lineWithin
 	if err := s.protocol.RegisterSession(ctx, c.client); err != nil {
 		return fmt.Errorf("serve a client: %w", err)
@@ -72,7 +72,7 @@ type conn struct {
 	lines   *jsonrpc.Lines
 	out     io.Writer // only write writes to it
 	answers chan []byte
-	unread  *backlog
+	unread  *jsonrpc.Backlog
 
 	slots   chan struct{} // semaphore of running requests
 	serving sync.WaitGroup
@@ -180,10 +180,22 @@ func (c *conn) request(ctx context.Context, m *message, line []byte) {
 		c.answer(errorMessage(m.id, protocol.INVALID_REQUEST, refusal))
 		return
 	}
+	end, err := c.server.admit(SessionOf(ctx))
+	if err != nil {
+		cancel()
+		c.lines.Release(line)
+		c.end(m, mine)
+		c.answer(limitMessage(m.id, err))
+		return
+	}
+	if mine.listen {
+		end()
+	}
 	release := c.slot(ctx, m)
 	c.serving.Go(func() {
 		defer cancel()
 		defer release()
+		defer end()
 		response := c.handle(ctx, m)
 		c.lines.Release(line)
 		if response == nil { // the library treats the method as a notification
@@ -200,7 +212,7 @@ func (c *conn) slot(ctx context.Context, m *message) (release func()) {
 	if m.method == methodListen {
 		return func() {}
 	}
-	c.unread.wait(ctx)
+	c.unread.Wait(ctx)
 	select {
 	case c.slots <- struct{}{}:
 		return func() { <-c.slots }
@@ -289,7 +301,7 @@ func (c *conn) answer(response protocol.JSONRPCMessage) {
 		c.server.options.Logger.Error("encoding an answer failed", "error", err)
 		return
 	}
-	c.unread.add(len(line))
+	c.unread.Add(len(line))
 	c.answers <- line
 }
 
@@ -306,7 +318,7 @@ func (c *conn) write() {
 				return
 			}
 			c.writeLine(line)
-			c.unread.add(-len(line))
+			c.unread.Add(-len(line))
 		}
 	}
 }

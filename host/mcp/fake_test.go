@@ -175,9 +175,9 @@ func (p *peer) listed(params string) []string {
 func (p *peer) beyondCore(params string) string {
 	p.t.Helper()
 	var names []string
-	core := strings.Split(coreNames(p.t, false), ", ")
+	core := coreTools(p.t).Core()
 	for _, name := range p.listed(params) {
-		if !slices.Contains(core, name) {
+		if !slices.ContainsFunc(core, func(t *tool.Tool) bool { return t.Name == name }) {
 			names = append(names, name)
 		}
 	}

@@ -80,6 +80,13 @@ func (s *Server) untilClosed(ctx context.Context) (context.Context, context.Canc
 
 // post checks a message before the protocol library, which reads bodies of any size and explains client errors poorly.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+	end, err := s.admit(SessionOf(r.Context()))
+	if err != nil {
+		w.Header().Set("Retry-After", tool.RetryAfter(err))
+		respond(w, http.StatusTooManyRequests, limitMessage(nil, err))
+		return
+	}
+	defer end()
 	account := s.input.Account()
 	defer account.Close()
 	raw, no := s.readBody(account, r)
@@ -110,6 +117,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		body.call = &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
 	}
 	if m.method == methodListen {
+		end()
 		until, release := s.untilClosed(ctx)
 		defer release()
 		told := &firstWrite{ResponseWriter: w, done: make(chan struct{})}
@@ -139,7 +147,7 @@ func withinCall(ctx context.Context, r *http.Request) context.Context {
 
 // readBody reads the body of a request once there is room for it.
 func (s *Server) readBody(account *jsonrpc.Account, r *http.Request) ([]byte, *refusal) {
-	limit := s.options.MaxMessage
+	limit := s.messageLimit(SessionOf(r.Context()))
 	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
 	switch {
 	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):

@@ -166,7 +166,7 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 
 func TestAClientThatDoesNotReadIsServedNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &conn{slots: make(chan struct{}, maxInFlight), unread: &backlog{limit: maxUnread, less: make(chan struct{}, 1)}, answers: make(chan []byte)}
+		c := &conn{slots: make(chan struct{}, maxInFlight), unread: jsonrpc.NewBacklog(maxUnread), answers: make(chan []byte)}
 		big := protocol.JSONRPCResponse{Result: strings.Repeat("x", maxUnread/3)}
 		for range 4 {
 			go c.answer(big)
@@ -178,14 +178,14 @@ func TestAClientThatDoesNotReadIsServedNoMore(t *testing.T) {
 			close(served)
 		}()
 		written := 0
-		for ; !c.unread.within(); written++ {
+		for ; !c.unread.Within(); written++ {
 			synctest.Wait()
 			select {
 			case <-served:
 				t.Fatal("a request is served while more than 4 MiB of answers wait")
 			default:
 			}
-			c.unread.add(-len(<-c.answers)) // as write does
+			c.unread.Add(-len(<-c.answers)) // as write does
 		}
 		<-served
 		if written == 0 || written == 4 {

@@ -93,6 +93,11 @@ func (s Session) lists(family string, state *tool.Session) bool {
 	return s.Profile != ProfileOperation && (s.all() || state.Has(family))
 }
 
+// listsCore reports whether a client's list has a core tool.
+func (s Session) listsCore(t *tool.Tool) bool {
+	return s.Profile == ProfileOperation && t.Name == operationName || s.Profile != ProfileOperation && (!t.Unlisted || s.all())
+}
+
 // operationName is the tool that calls all others, and the only one in ProfileOperation.
 const operationName = "memory_operation"
 
@@ -101,7 +106,7 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	readOnly := s.readOnly(session)
 	list := []protocol.Tool{}
 	for _, t := range s.registry.Core() {
-		if t.Annotations.Permitted(readOnly) && (session.Profile != ProfileOperation || t.Name == operationName) {
+		if t.Annotations.Permitted(readOnly) && session.listsCore(t) {
 			list = append(list, wire(t))
 		}
 	}

@@ -24,10 +24,10 @@ func TestProfilesSayWhichToolsAreListed(t *testing.T) {
 		{Session{Profile: ProfileAgent}, 11, ""},
 		{Session{Profile: ProfileOperation}, 1, ""},
 		{Session{Profile: ProfileOperation, Families: []string{"auto-tag"}}, 1, ""},
-		{Session{Profile: ProfileFull}, 11, all},
-		{Session{Profile: ProfileDeferred}, 11, all},
+		{Session{Profile: ProfileFull}, 12, all},
+		{Session{Profile: ProfileDeferred}, 12, all},
 		{Session{Families: []string{"auto-tag", "nowhere", "broken"}}, 11, tagging},
-		{Session{Rights: owner().Rights.ReadOnly(), Profile: ProfileFull}, 8, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
+		{Session{Rights: owner().Rights.ReadOnly(), Profile: ProfileFull}, 9, "memory_tag_suggest site_memory_store odd_loose odd_far site_memory_recall"},
 	} {
 		p := withFamilies(t, newFake(), c.session)
 		for _, params := range []string{`{}`, `{` + modernMeta + `}`} {

@@ -40,6 +40,7 @@ type Options struct {
 	Sessions   Sessions // told of the sessions of clients; nil: nobody is
 	MaxMessage int64    // bytes of one message; 0: 16 MiB
 	MaxInput   int64    // bytes of large messages being read or served, over all clients; 0: 128 MiB
+	Limits     Limits   // of clients with a key; nil: only those of all clients
 }
 
 // Sessions follow the sessions of clients: those of connections, and of HTTP clients that have one.

@@ -127,7 +127,7 @@ func (s *Space) Stage(ctx context.Context, branch, agent string) (*Stage, error)
 }
 
 // Answered is Access.Answered for the owner.
-func (s *Space) Answered(ctx context.Context, c Commit) (json.RawMessage, bool, error) {
+func (s *Space) Answered(ctx context.Context, c Commit) (json.RawMessage, uint64, error) {
 	return s.owner(c.Agent).Answered(ctx, c)
 }
 

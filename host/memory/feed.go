@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -34,17 +35,26 @@ type Notice struct {
 	Watermark uint64 // its version
 	Timestamp time.Time
 	Payload   json.RawMessage // of a family's notice; nil: none
-	Agent     string          // the author; empty: unknown. feed leaves it out
+	Agent     string          // the author; empty: unknown
 	Family    string          // its sender; empty: not a family's notice, or an old one
+}
+
+// Sequence returns the number in the log of the event that a notice of kind EventLogged is about.
+func (n Notice) Sequence() uint64 {
+	sequence, _ := store.ParseSequence(n.Key) // the log has no other keys
+	return sequence
 }
 
 // Feed is a page of notices.
 type Feed struct {
 	Notices   []Notice
 	Watermark uint64 // After of the next page; unchanged without news
+	Within    int    // Within of the next page
 	More      bool   // more is available
 	Expired   bool   // notices after the requested watermark are gone; this page begins where the feed does
 	Oldest    uint64 // the feed is complete after this watermark
+	Latest    uint64 // the newest version of the space: no feed has a later watermark
+	Passed    int    // notices that were examined and not selected
 }
 
 // FeedQuery selects notices. Empty fields match everything.
@@ -54,11 +64,15 @@ type FeedQuery struct {
 	Kinds      []string // one that ends in ".*" matches all kinds of a family
 	Agents     []string
 	After      uint64 // a watermark
-	Limit      int
+	Limit      int    // about so many notices, never part of a commit; 0: Limits.Page
+	// Most bounds the notices of one commit in a page: of a larger one, a page has a part, and Within of its Feed says where the
+	// next begins. 0: unbounded.
+	Most   int
+	Within int // notices of the first commit after After that were read; 0: none
 }
 
 func (q FeedQuery) selects(n Notice) bool {
-	return (len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, n.isOf)) && (len(q.Agents) == 0 || slices.Contains(q.Agents, n.Agent))
+	return n.Kind != familyNotice && (len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, n.isOf)) && (len(q.Agents) == 0 || slices.Contains(q.Agents, n.Agent))
 }
 
 // isOf reports whether a notice has a kind, or one of a family's kinds.
@@ -67,76 +81,189 @@ func (n Notice) isOf(kind string) bool {
 	return string(n.Kind) == kind || all && n.Family == family && family != ""
 }
 
-// mostFiltered bounds the changes that one page examines for matching notices.
-const mostFiltered = 10_000
+const (
+	mostFiltered  = 10_000  // notices that one page examines for those selected
+	feedChunk     = 1000    // changes read at once
+	mostCompleted = 64      // notices of one commit completed at once
+	feedBytes     = 1 << 20 // of payloads, after which a page ends
+)
 
-// ReadFeed is Feed with a selection. A page may have fewer notices than there are, or none, with More.
-func (a *Access) ReadFeed(ctx context.Context, q FeedQuery) (Feed, error) {
-	whole, err := a.Feed(ctx, q.Branch, q.Namespaces, q.After, q.Limit)
-	if err != nil || len(q.Kinds)+len(q.Agents) == 0 {
-		return whole, err
-	}
-	limit := a.space.page(q.Limit)
-	whole.keep(q)
-	for looked := limit; whole.More && len(whole.Notices) == 0 && looked < mostFiltered; looked += limit {
-		next, err := a.Feed(ctx, q.Branch, q.Namespaces, whole.Watermark, limit)
-		if err != nil {
-			return Feed{}, err
-		}
-		next.keep(q)
-		whole.Notices, whole.Watermark, whole.More = next.Notices, next.Watermark, next.More
-	}
-	return whole, nil
-}
-
-func (f *Feed) keep(q FeedQuery) {
-	f.Notices = slices.DeleteFunc(f.Notices, func(n Notice) bool { return !q.selects(n) })
-}
-
-// Feed reads the notices of a branch after a watermark, oldest first: about limit notices, never part of a
-// commit. namespaces nil means all. A branch's feed begins at its fork, and goes FeedAge back.
+// Feed reads the notices of a branch after a watermark, oldest first. namespaces nil means all.
 func (a *Access) Feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
-	feed, err := a.feed(ctx, name, namespaces, after, limit)
-	if err != nil {
-		return Feed{}, err
-	}
-	return feed, a.space.credit(ctx, name, feed.Notices)
+	return a.ReadFeed(ctx, FeedQuery{Branch: name, Namespaces: namespaces, After: after, Limit: limit})
 }
 
-func (a *Access) feed(ctx context.Context, name string, namespaces []string, after uint64, limit int) (Feed, error) {
+// ReadFeed reads a page of the notices of a branch that match a query, oldest first. A branch's feed begins at its fork, and goes
+// FeedAge back. A page may have fewer notices than there are, or none, with More.
+func (a *Access) ReadFeed(ctx context.Context, q FeedQuery) (feed Feed, err error) {
 	s := a.space
-	namespaces, err := a.readable(namespaces)
+	if q.Namespaces, err = a.readable(q.Namespaces); err != nil {
+		return Feed{}, err
+	}
+	b, err := s.branch(q.Branch)
 	if err != nil {
 		return Feed{}, err
 	}
-	b, err := s.branch(name)
+	page := &feedPage{query: q, limit: s.page(q.Limit)}
+	if page.Oldest, page.Latest, err = s.feedBounds(ctx, b); err != nil {
+		return Feed{}, err
+	}
+	page.Watermark, page.within, page.Expired = q.After, q.Within, q.After < page.Oldest
+	if page.Expired {
+		page.Watermark, page.within = page.Oldest, 0
+	}
+	known, ok, err := s.tails.of(b).since(ctx, s, page.Watermark)
+	switch {
+	case err != nil:
+	case ok:
+		page.addKnown(known)
+	default:
+		err = s.readFeed(ctx, b, page)
+	}
 	if err != nil {
 		return Feed{}, err
 	}
-	old, err := s.engine.VersionAt(ctx, s.clock().Add(-s.feedAge))
-	if err != nil {
-		return Feed{}, s.translate("read the feed", err)
+	return page.Feed, nil
+}
+
+// FeedEnd returns the watermark of a branch's feed after everything that was written.
+func (a *Access) FeedEnd(ctx context.Context, name string) (uint64, error) {
+	if _, err := a.branch(name); err != nil {
+		return 0, err
 	}
-	begin, err := s.changesAfter(ctx, b, old.Version)
-	if err != nil {
-		return Feed{}, err
-	}
-	feed := Feed{Watermark: max(after, begin), Expired: after < begin, Oldest: begin}
-	changes, next, err := s.engine.Changes(ctx, b.ID, feed.Watermark, store.Latest, s.page(limit))
-	if err != nil {
-		return Feed{}, s.translate("read the feed", err)
-	}
-	feed.More = next != 0
-	for _, c := range changes {
-		feed.Watermark = c.Version
-		if n, ok := notice(c); ok && selected(namespaces, c.Key.Namespace) {
-			feed.Notices = append(feed.Notices, n)
+	head, err := a.space.engine.Head(ctx)
+	return head.Version, a.space.translate("read the feed", err)
+}
+
+// readFeed fills a page from the engine.
+func (s *Space) readFeed(ctx context.Context, b *lineage.Branch, page *feedPage) error {
+	complete := func(notices []Notice) error { return s.complete(ctx, b, notices) }
+	for size := page.limit; ; size = feedChunk {
+		changes, next, err := s.engine.Changes(ctx, b.ID, page.Watermark, store.Latest, size)
+		if err != nil {
+			return s.translate("read the feed", err)
+		}
+		page.More = next != 0
+		for version, commit := range commits(changes) {
+			if err := page.add(version, commit, complete); err != nil {
+				return err
+			}
+			if page.full() {
+				page.More = page.More || page.Within > 0 || version < changes[len(changes)-1].Version
+				return nil
+			}
+		}
+		if !page.More {
+			return nil
 		}
 	}
-	if err := s.payloads(ctx, b, feed.Notices); err != nil {
-		return Feed{}, err
+}
+
+// commits groups changes by version, each with its notices, which are incomplete.
+func commits(changes []store.Change) iter.Seq2[uint64, []Notice] {
+	return func(yield func(uint64, []Notice) bool) {
+		for len(changes) > 0 {
+			version, n := changes[0].Version, 0
+			var notices []Notice
+			for ; n < len(changes) && changes[n].Version == version; n++ {
+				if notice, ok := notice(changes[n]); ok {
+					notices = append(notices, notice)
+				}
+			}
+			if !yield(version, notices) {
+				return
+			}
+			changes = changes[n:]
+		}
 	}
-	return feed, s.date(ctx, feed.Notices)
+}
+
+// feedPage is a page that is being filled.
+type feedPage struct {
+	Feed
+	query  FeedQuery
+	limit  int
+	within int // notices to skip of the first commit that has any
+	bytes  int // of payloads
+}
+
+func (p *feedPage) full() bool {
+	return p.Within > 0 || len(p.Notices) >= p.limit || p.bytes >= feedBytes || p.Passed >= mostFiltered
+}
+
+// add adds the notices of a commit that the query selects. complete fills in what notices made of changes lack; nil: nothing.
+func (p *feedPage) add(version uint64, commit []Notice, complete func([]Notice) error) error {
+	if len(commit) == 0 {
+		p.Watermark = version
+		return nil
+	}
+	before, done := len(p.Notices), min(p.within, len(commit))
+	p.within = 0
+	for done < len(commit) {
+		chunk := commit[done:min(done+mostCompleted, len(commit))]
+		if added := len(p.Notices) - before; p.query.Most > 0 && added > 0 && added+len(chunk) > p.query.Most {
+			p.Within = done
+			return nil
+		}
+		if err := p.choose(chunk, complete); err != nil {
+			return err
+		}
+		done += len(chunk)
+	}
+	p.Watermark = version
+	return nil
+}
+
+// addKnown adds complete notices, and what else is known to be new.
+func (p *feedPage) addKnown(known recent) {
+	for rest := known.notices; len(rest) > 0; {
+		version, n := rest[0].Watermark, 0
+		for n < len(rest) && rest[n].Watermark == version {
+			n++
+		}
+		p.add(version, rest[:n], nil) // without complete it cannot fail
+		if rest = rest[n:]; p.full() {
+			p.More = p.Within > 0 || len(rest) > 0
+			if p.More {
+				return
+			}
+		}
+	}
+	p.Watermark = max(p.Watermark, known.upTo)
+}
+
+// choose adds those of some notices that the query selects.
+func (p *feedPage) choose(notices []Notice, complete func([]Notice) error) error {
+	var mine []Notice
+	for _, n := range notices {
+		if selected(p.query.Namespaces, n.Namespace) {
+			mine = append(mine, n)
+		}
+	}
+	p.Passed += len(notices)
+	if complete != nil && len(mine) > 0 {
+		if err := complete(mine); err != nil {
+			return err
+		}
+	}
+	for _, n := range mine {
+		if p.query.selects(n) {
+			p.Notices, p.bytes = append(p.Notices, n), p.bytes+len(n.Payload)
+			p.Passed--
+		}
+	}
+	return nil
+}
+
+// complete fills in payloads, authors and times.
+func (s *Space) complete(ctx context.Context, b *lineage.Branch, notices []Notice) error {
+	if err := s.payloads(ctx, b, notices); err != nil {
+		return err
+	}
+	if err := s.date(ctx, notices); err != nil {
+		return err
+	}
+	return s.credit(ctx, b, notices)
 }
 
 // changesAfter returns the version after which the changes of a branch can be read: after, or a later one if retention dropped those.
@@ -169,27 +296,14 @@ func selected(names []string, name string) bool {
 	return names == nil || namespace.Covers(names, name)
 }
 
-// credit fills in the authors of notices.
-func (s *Space) credit(ctx context.Context, name string, notices []Notice) error {
-	b, err := s.branch(name)
-	if err != nil {
-		return err
-	}
-	unknown := false
+// credit fills in the authors of notices. Those of families have theirs.
+func (s *Space) credit(ctx context.Context, b *lineage.Branch, notices []Notice) (err error) {
 	for i := range notices {
-		n := &notices[i]
-		switch {
-		case n.Agent != "":
-		case n.Kind == MemoryForgotten:
-			unknown = true
-		default:
+		if n := &notices[i]; n.Kind == MemoryStored || n.Kind == EventLogged {
 			if n.Agent, err = s.authorOf(ctx, b, *n); err != nil {
 				return err
 			}
 		}
-	}
-	if !unknown {
-		return nil
 	}
 	return s.creditCommits(ctx, notices)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/jsontext"
@@ -50,7 +51,7 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]+$`) })
 
 // checkName refuses an invalid name of a branch or namespace; what is "branch" or "namespace".
 func (l Limits) checkName(what, name string) error {
@@ -60,7 +61,7 @@ func (l Limits) checkName(what, name string) error {
 	if len(name) > l.Name {
 		return invalid("%s name has %d characters: at most %d are allowed", what, len(name), l.Name)
 	}
-	if !nameForm.MatchString(name) {
+	if !nameForm().MatchString(name) {
 		return invalid("%s name %q may hold only letters, digits and . _ / -", what, name)
 	}
 	return nil

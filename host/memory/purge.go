@@ -30,7 +30,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 		return purge.Result{}, err
 	}
 	touched := map[string]bool{} // collections whose indexes may contain erased data
-	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex, Erasing: func(e store.Entry) {
+	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex, Elsewhere: s.purging, Erasing: func(e store.Entry) {
 		if s.indexHas(e) {
 			touched[e.Collection] = true
 		}
@@ -42,6 +42,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	s.writing.Lock() // no commit may be on its way to the index
 	defer s.writing.Unlock()
 	s.purges.Add(1)
+	defer s.tails.clear()
 	defer s.purges.Add(1)
 	defer s.rebuildIndexes()
 	s.saving.Lock()

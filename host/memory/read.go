@@ -31,6 +31,20 @@ func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*
 	return m, err
 }
 
+// CountAccesses counts an access to each hit of a search of the present, as Recall does for its memory.
+func (a *Access) CountAccesses(branch string, hits []Hit) error {
+	b, err := a.branch(branch)
+	if err != nil {
+		return err
+	}
+	for _, h := range hits {
+		if a.caller.Rights.MayRead(h.Namespace) {
+			a.space.counters.touch(b, memoryKey(h.Namespace, h.Key), 1, 0)
+		}
+	}
+	return nil
+}
+
 // Get reads memories without counting an access; nil for a missing one.
 func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
 	stage, err := a.Stage(ctx, p.Branch)

@@ -82,6 +82,9 @@ type Options struct {
 	CounterDelay time.Duration
 	// FeedAge is how far back the feed reaches; 0: 7 days.
 	FeedAge time.Duration
+	// Purging erases what files beside the store have of what is purged; holds reports whether a JSON text may have some. Nil: there are
+	// no such files.
+	Purging func(holds func(text []byte) bool) error
 	// DeepChain is the number of ancestors from which a branch's history is consolidated; 0: 16.
 	DeepChain int
 }
@@ -95,7 +98,8 @@ type Space struct {
 	clock        func() time.Time
 	logger       *slog.Logger
 	limits       Limits
-	hooks        Hooks // nil: none
+	hooks        Hooks                                    // nil: none
+	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 
 	feedAge   time.Duration
 	deepChain int
@@ -107,6 +111,7 @@ type Space struct {
 	usage     *usage
 	scopes    scope.Table
 	indexes   indexes
+	tails     feedTails
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -177,6 +182,7 @@ func newSpace(o Options) *Space {
 		feedAge:      cmp.Or(o.FeedAge, 7*24*time.Hour),
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
+		purging:      o.Purging,
 		catalogue:    lineage.New(),
 		usage:        newUsage(),
 		searchable:   make(chan struct{}),

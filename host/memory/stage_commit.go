@@ -31,28 +31,31 @@ type Commit struct {
 // answerLimit bounds an answer kept with a request, in bytes.
 const answerLimit = 64 << 10
 
-// Answered returns the answer that an earlier stage committed for the same request. done is false without one; the
-// answer is nil if it was too long to be kept.
-func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage, done bool, err error) {
+// Answered returns the answer that an earlier stage committed for the same request, and the version of that commit, which is 0
+// without one. The answer is nil if it was too long to be kept.
+func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage, version uint64, err error) {
 	s := a.space
 	c.Write = a.sign(c.Write)
-	_, done, err = s.replayed(ctx, request(c.Write, c.Operation, c.Content))
+	committed, done, err := s.replayed(ctx, request(c.Write, c.Operation, c.Content))
+	if err != nil || !done {
+		return nil, 0, err
+	}
 	b := s.catalogue.System()
-	if err != nil || !done || b == nil {
-		return nil, done, err
+	if b == nil {
+		return nil, committed.Version, nil
 	}
 	found, err := s.engine.GetAt(ctx, b.Lineage, []store.Key{answerKey(c.Write)})
 	if err != nil || !found[0].Exists() {
-		return nil, true, s.translate("find the earlier answer", err)
+		return nil, committed.Version, s.translate("find the earlier answer", err)
 	}
 	var r record.Answer
 	if err := json.Unmarshal(found[0].Value, &r); err != nil {
-		return nil, true, fmt.Errorf("read the earlier answer: %w", err)
+		return nil, committed.Version, fmt.Errorf("read the earlier answer: %w", err)
 	}
 	if string(r.Answer) == "null" {
 		r.Answer = nil
 	}
-	return r.Answer, true, nil
+	return r.Answer, committed.Version, nil
 }
 
 func answerKey(w Write) store.Key {

@@ -299,15 +299,15 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 func TestARepeatedStageIsAnsweredAsTheFirstTime(t *testing.T) {
 	s := testSpace(t)
 	c := Commit{Write: Write{Agent: "guest", RequestID: "r1"}, Operation: "tool", Content: json.RawMessage(`{}`), Answer: json.RawMessage(`{"n":1}`)}
-	if _, done, err := s.Answered(t.Context(), c); done || err != nil {
+	if _, version, err := s.Answered(t.Context(), c); version != 0 || err != nil {
 		t.Fatalf("it was answered before it was asked: %v", err)
 	}
 	st := stage(t, s, "")
 	stagePut(t, st, "tea", "green")
-	stageCommit(t, st, c)
-	answer, done, err := s.Answered(t.Context(), c)
-	if !done || string(answer) != `{"n":1}` || err != nil {
-		t.Errorf("it was answered with %s, %t, %v", answer, done, err)
+	first := stageCommit(t, st, c)
+	answer, version, err := s.Answered(t.Context(), c)
+	if version != first.Version || string(answer) != `{"n":1}` || err != nil {
+		t.Errorf("it was answered with %s, %d, %v", answer, version, err)
 	}
 	again := stage(t, s, "")
 	stagePut(t, again, "coffee", "strong")

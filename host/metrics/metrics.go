@@ -2,16 +2,12 @@
 package metrics
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
 	"sync"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -22,57 +18,43 @@ const (
 	// Labels of tools that are counted together.
 	generated = "(generated)" // made at run time by a family, which chose their names
 	others    = "(others)"
-
-	gatherWithin = 10 * time.Second
 )
 
 // Metrics are the metrics of a server. No label has a value that a client chooses.
 type Metrics struct {
-	registry *prometheus.Registry
-	calls    *prometheus.CounterVec
-	errors   *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
+	version string
 
 	mu    sync.Mutex
-	tools map[labels]bool
+	tools map[labels]*counts
 }
 
 // labels identify a tool.
 type labels struct{ family, tool string }
 
+// counts are of the calls of a tool.
+type counts struct {
+	took   histogram
+	errors map[string]uint64 // by code
+}
+
 // New returns the metrics of a server; version is the program's.
 func New(version string) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "alcove_tool_calls_total", Help: "Calls of tools that have ended, by family and tool."}, []string{"family", "tool"}),
-		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "alcove_tool_errors_total", Help: "Calls of tools that failed, by family, tool and the code of the error."}, []string{"family", "tool", "code"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "alcove_tool_duration_seconds", Help: "How long calls of tools took, by family and tool.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}}, []string{"family", "tool"}),
-		tools: map[labels]bool{},
-	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "alcove_build_info", Help: "1, with the version of the program.", ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()}})
-	build.Set(1)
-	m.registry.MustRegister(m.calls, m.errors, m.seconds, build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
+	return &Metrics{version: version, tools: map[labels]*counts{}}
 }
 
 // Count counts a call.
 func (m *Metrics) Count(c tool.Done) {
-	l := m.labelsOf(c.Tool)
-	m.calls.WithLabelValues(l.family, l.tool).Inc()
-	m.seconds.WithLabelValues(l.family, l.tool).Observe(c.Took.Seconds())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	counts := m.countsOf(c.Tool)
+	counts.took.observe(c.Took.Seconds())
 	if c.Err != nil {
-		m.errors.WithLabelValues(l.family, l.tool, string(tool.FailureOf(c.Err).Code)).Inc()
+		counts.errors[string(tool.FailureOf(c.Err).Code)]++
 	}
 }
 
-// labelsOf returns the labels of a tool, whose number is bounded.
-func (m *Metrics) labelsOf(t *tool.Tool) labels {
+// countsOf returns the counts of a tool, or those of all others when too many have their own. The caller holds mu.
+func (m *Metrics) countsOf(t *tool.Tool) *counts {
 	l := labels{t.Family, t.Name}
 	if l.family == "" {
 		l.family = tool.CoreFamily
@@ -80,31 +62,50 @@ func (m *Metrics) labelsOf(t *tool.Tool) labels {
 	if t.Generated {
 		l.tool = generated
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.tools[l] {
-		return l
+	if m.tools[l] == nil && len(m.tools) >= mostTools {
+		l = labels{others, others}
 	}
-	if len(m.tools) >= mostTools {
-		return labels{others, others}
+	if m.tools[l] == nil {
+		m.tools[l] = &counts{errors: map[string]uint64{}}
 	}
-	m.tools[l] = true
-	return l
+	return m.tools[l]
 }
 
 // Serve answers a request of Prometheus with the metrics, but those of tools of families that the caller may not know.
-func (m *Metrics) Serve(w http.ResponseWriter, r *http.Request, permits func(family string) bool) {
-	permitted := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
-		all, err := m.registry.Gather()
-		for _, f := range all {
-			f.Metric = slices.DeleteFunc(f.Metric, func(metric *dto.Metric) bool { return !shown(metric, permits) })
-		}
-		return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }), err
-	})
-	promhttp.HandlerFor(permitted, promhttp.HandlerOpts{Timeout: gatherWithin, EnableOpenMetrics: true}).ServeHTTP(w, r)
+func (m *Metrics) Serve(w http.ResponseWriter, _ *http.Request, permits func(family string) bool) {
+	all := append(m.ofTools(permits), m.build())
+	all = append(all, ofRuntime()...)
+	all = append(all, ofProcess()...)
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(text(all)) // a client that went away reads nothing
 }
 
-// shown reports whether a metric is of no family, or of a permitted one.
-func shown(metric *dto.Metric, permits func(family string) bool) bool {
-	return !slices.ContainsFunc(metric.Label, func(l *dto.LabelPair) bool { return l.GetName() == "family" && !permits(l.GetValue()) })
+func (m *Metrics) build() family {
+	return family{name: "alcove_build_info", help: "1, with the version of the program.", kind: gauge,
+		samples: []sample{{labels: []label{{"go", runtime.Version()}, {"version", m.version}}, value: 1}}}
+}
+
+// ofTools returns the metrics of the tools of permitted families.
+func (m *Metrics) ofTools(permits func(family string) bool) []family {
+	calls := family{name: "alcove_tool_calls_total", help: "Calls of tools that have ended, by family and tool.", kind: counter}
+	errors := family{name: "alcove_tool_errors_total", help: "Calls of tools that failed, by family, tool and the code of the error.", kind: counter}
+	seconds := family{name: "alcove_tool_duration_seconds", help: "How long calls of tools took, by family and tool.", kind: histograms}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range slices.SortedFunc(maps.Keys(m.tools), labels.compare) {
+		if !permits(l.family) {
+			continue
+		}
+		counts, of := m.tools[l], []label{{"family", l.family}, {"tool", l.tool}}
+		calls.samples = append(calls.samples, sample{labels: of, value: float64(counts.took.count)})
+		seconds.samples = append(seconds.samples, counts.took.samples(of)...)
+		for _, code := range slices.Sorted(maps.Keys(counts.errors)) {
+			errors.samples = append(errors.samples, sample{labels: append([]label{{"code", code}}, of...), value: float64(counts.errors[code])})
+		}
+	}
+	return []family{calls, errors, seconds}
+}
+
+func (l labels) compare(other labels) int {
+	return cmp.Or(cmp.Compare(l.family, other.family), cmp.Compare(l.tool, other.tool))
 }

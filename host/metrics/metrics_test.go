@@ -3,11 +3,18 @@ package metrics
 import (
 	"fmt"
 	"net/http/httptest"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -85,5 +92,64 @@ func TestTheNumberOfLabelsIsBounded(t *testing.T) {
 	}
 	if strings.Contains(text, "chosen") {
 		t.Error("a name that was made at run time is shown")
+	}
+}
+
+// Dashboards of programs in Go are written for what Prometheus's own library reports.
+func TestTheRuntimeAndTheProcessAreReportedAsByEveryProgramInGo(t *testing.T) {
+	reference := prometheus.NewRegistry()
+	reference.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	want, err := reference.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	got, err := parser.TextToMetricFamilies(strings.NewReader(scrape(t, New("1"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range want {
+		name := f.GetName()
+		if runtime.GOOS != "linux" && strings.HasPrefix(name, "process_") {
+			continue // what other platforms report is less
+		}
+		if g := got[name]; g.GetHelp() != f.GetHelp() || g.GetType() != f.GetType() || !slices.Equal(labelNames(g), labelNames(f)) {
+			t.Errorf("%s: %s %q, labels %v; want %s %q, labels %v", name, g.GetType(), g.GetHelp(), labelNames(g), f.GetType(), f.GetHelp(), labelNames(f))
+		}
+	}
+}
+
+func labelNames(f *dto.MetricFamily) (names []string) {
+	for _, m := range f.GetMetric() {
+		for _, l := range m.GetLabel() {
+			names = append(names, l.GetName())
+		}
+	}
+	return names
+}
+
+func TestValuesOfTheProcessAreThoseOfPrometheus(t *testing.T) {
+	reference := prometheus.NewRegistry()
+	reference.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	want, err := reference.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := scrape(t, New("1"))
+	for _, f := range want {
+		switch f.GetName() { // the others change from one reading to the next
+		case "process_max_fds", "process_start_time_seconds", "process_virtual_memory_max_bytes":
+			line := fmt.Sprintf("\n%s %s\n", f.GetName(), number(f.Metric[0].GetGauge().GetValue()))
+			if runtime.GOOS == "linux" && !strings.Contains(text, line) {
+				t.Errorf("there is no %s", line)
+			}
+		}
+	}
+}
+
+func TestLabelsAreEscaped(t *testing.T) {
+	m := New("1.2\n\"\\")
+	if text := scrape(t, m); !strings.Contains(text, `version="1.2\n\"\\"} 1`) {
+		t.Error(text)
 	}
 }

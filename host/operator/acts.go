@@ -58,6 +58,7 @@ const (
 	listKeys  act[none, KeyList]         = "keys"
 	createKey act[KeyRequest, IssuedKey] = "key-create"
 	revokeKey act[KeyID, Key]            = "key-revoke"
+	limitKeys act[KeyLimits, KeyLimits]  = "key-limits"
 	deleteKey act[KeyID, Key]            = "key-delete"
 
 	listSettings    act[SettingQuery, []Setting]          = "settings"
@@ -82,7 +83,7 @@ func table(o Operator) []served {
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(),
 
-		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
+		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
 
 		listSettings.by(o.Settings), changeSettings.by(o.ChangeSettings), settingHistory.by(o.SettingHistory), rollBackSetting.by(o.RollBackSetting),
 	}

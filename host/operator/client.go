@@ -199,6 +199,11 @@ func (c *Client) CreateKey(ctx context.Context, r KeyRequest) (IssuedKey, error)
 	return call(ctx, c, createKey, r)
 }
 
+// LimitKeys implements Operator.
+func (c *Client) LimitKeys(ctx context.Context, l KeyLimits) (KeyLimits, error) {
+	return call(ctx, c, limitKeys, l)
+}
+
 // RevokeKey implements Operator.
 func (c *Client) RevokeKey(ctx context.Context, r KeyID) (Key, error) {
 	return call(ctx, c, revokeKey, r)

@@ -68,6 +68,8 @@ type Embedders interface {
 type Keys interface {
 	Keys(ctx context.Context) (KeyList, error)
 	CreateKey(ctx context.Context, r KeyRequest) (IssuedKey, error)
+	// LimitKeys sets the limits of keys that have none of their own; zero fields restore the default.
+	LimitKeys(ctx context.Context, l KeyLimits) (KeyLimits, error)
 	RevokeKey(ctx context.Context, r KeyID) (Key, error)
 	DeleteKey(ctx context.Context, r KeyID) (Key, error)
 }
@@ -150,18 +152,20 @@ const (
 	Jobs  = registry.Jobs
 )
 
-// Key is an API key without its secret, and Right what its holder may do.
+// Key is an API key without its secret, Right what its holder may do, and KeyLimits how much at once.
 type (
-	Key   = keys.Key
-	Right = memory.Right
+	Key       = keys.Key
+	Right     = memory.Right
+	KeyLimits = keys.Limits
 )
 
 // KeyRequest asks for a key.
 type KeyRequest struct {
-	Agent      string   `json:"agent"`
-	Namespaces []string `json:"namespaces"`
-	Rights     []Right  `json:"rights"`
-	Expires    string   `json:"expires,omitempty"` // a duration, a date or an instant; empty: never
+	Agent      string    `json:"agent"`
+	Namespaces []string  `json:"namespaces"`
+	Rights     []Right   `json:"rights"`
+	Expires    string    `json:"expires,omitempty"` // a duration, a date or an instant; empty: never
+	Limits     KeyLimits `json:"limits,omitzero"`
 }
 
 // IssuedKey is a new key with its secret, which is not kept.
@@ -177,8 +181,9 @@ type KeyID struct {
 
 // KeyList is all keys, oldest first.
 type KeyList struct {
-	Required bool  `json:"required"` // clients without a key are refused
-	Keys     []Key `json:"keys"`
+	Required bool      `json:"required"` // clients without a key are refused
+	Limits   KeyLimits `json:"limits"`   // of keys that have none of their own
+	Keys     []Key     `json:"keys"`
 }
 
 // Health is how a server is.

@@ -15,12 +15,19 @@ import (
 // Protocol is the version of the socket's protocol.
 const Protocol = 1
 
+// What a client may speak after its hello.
+const (
+	MCP        = "mcp"        // one JSON-RPC message a line
+	Operations = "operations" // one operation a line
+)
+
 // HelloLimit bounds a hello and its answer, in bytes.
 const HelloLimit = 64 << 10
 
 // Hello is the first line on the socket: the client's options for its session.
 type Hello struct {
-	Alcove    int      `json:"alcove"` // Protocol
+	Alcove    int      `json:"alcove"`             // Protocol
+	Protocol  string   `json:"protocol,omitempty"` // what follows the hello: MCP or Operations; empty: MCP
 	Namespace string   `json:"namespace,omitempty"`
 	Branch    string   `json:"branch,omitempty"`
 	Agent     string   `json:"agent,omitempty"`
@@ -32,9 +39,10 @@ type Hello struct {
 
 // Welcome is the owner's answer to a hello that it accepts.
 type Welcome struct {
-	Alcove  int    `json:"alcove"` // Protocol
-	Version string `json:"version"`
-	PID     int    `json:"pid"`
+	Alcove   int    `json:"alcove"` // Protocol
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	Protocol string `json:"protocol,omitempty"` // as in the hello; servers that know only MCP leave it out
 }
 
 // Refusal is the owner's answer to a hello that it does not accept.
@@ -100,12 +108,16 @@ func Listen(r *bufio.Reader) (Hello, *Refusal) {
 		return Hello{}, &Refusal{Code: "invalid_argument", Message: fmt.Sprintf(
 			"this server speaks socket protocol %d, not %d: use the same version of alcove on both sides", Protocol, h.Alcove)}
 	}
+	if h.Protocol != "" && h.Protocol != MCP && h.Protocol != Operations {
+		return h, &Refusal{Code: "invalid_argument", Message: fmt.Sprintf(
+			"this server does not speak %.60q on its socket: the member protocol of the hello is %q or %q", h.Protocol, MCP, Operations)}
+	}
 	return h, nil
 }
 
 // eachOnce refuses a hello with a repeated member, whatever its case: which one is meant is ambiguous.
 func eachOnce(line []byte) error {
-	members := []string{"alcove", "namespace", "branch", "agent", "read_only", "profile", "families"}
+	members := []string{"alcove", "protocol", "namespace", "branch", "agent", "key", "read_only", "profile", "families"}
 	seen := map[string]bool{}
 	var twice error
 	jsonrpc.Members(bytes.TrimSpace(line), 0, func(name string, _ jsonrpc.Span) {

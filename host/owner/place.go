@@ -24,6 +24,9 @@ func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 // KeysPath returns the file of the API keys.
 func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 
+// RequestsPath returns the folder of the request log.
+func RequestsPath(dir string) string { return filepath.Join(dir, "requests") }
+
 // LogPath returns the log file of owners started on demand.
 func LogPath(dir string) string { return filepath.Join(dir, "owner.log") }
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/namespace"
@@ -161,11 +162,11 @@ func covers(c abi.Capability, scope []string, name string) bool {
 }
 
 // scopeForm matches valid names of a scope. Guests send any; an operator must never be shown an invalid one to type.
-var scopeForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
+var scopeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`) })
 
 // wanted formats the capability to grant for a name, including what is granted already.
 func wanted(c abi.Capability, granted []string, name string) string {
-	if c.Scope() == "none" || !scopeForm.MatchString(name) {
+	if c.Scope() == "none" || !scopeForm().MatchString(name) {
 		return string(c) // for all that the manifest asks for
 	}
 	return restated(c, append(slices.Clone(granted), name))

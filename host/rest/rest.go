@@ -33,10 +33,17 @@ const (
 type Options struct {
 	Dispatcher *tool.Dispatcher
 	Client     func(*http.Request) Client // who sent a request
+	Limits     Limits                     // of clients with a key; nil: only those of all clients
 	Version    string                     // of the program, for the OpenAPI document
 	Logger     *slog.Logger               // nil: discards
 	MaxBody    int64                      // bytes of a body; 0: 16 MiB
 	Bodies     *jsonrpc.Budget            // of all bodies being read or served; nil: 128 MiB
+}
+
+// Limits bounds the requests of clients with an API key. An empty key means the owner of the data directory.
+type Limits interface {
+	Begin(key string) (end func(), err error)
+	BodyLimit(key string) int64 // bytes
 }
 
 // Client is who sends requests.
@@ -63,11 +70,29 @@ func New(o Options) *Server {
 // Routes returns the handlers by path.
 func (s *Server) Routes() map[string]http.Handler {
 	return map[string]http.Handler{
-		"/operation":       only(http.MethodPost, s.operate),
-		"/operation/tools": only(http.MethodGet, s.tools),
-		"/operation/":      only(http.MethodPost, s.call),
-		"/openapi.json":    only(http.MethodGet, s.document),
+		"/operation":       s.admitted(http.MethodPost, s.operate),
+		"/operation/tools": s.admitted(http.MethodGet, s.tools),
+		"/operation/":      s.admitted(http.MethodPost, s.call),
+		"/openapi.json":    s.admitted(http.MethodGet, s.document),
 	}
+}
+
+// admitted serves requests with a method that the limits of the client's key permit.
+func (s *Server) admitted(method string, serve http.HandlerFunc) http.Handler {
+	return only(method, func(w http.ResponseWriter, r *http.Request) {
+		if s.options.Limits == nil {
+			serve(w, r)
+			return
+		}
+		end, err := s.options.Limits.Begin(s.options.Client(r).Caller.Key)
+		if err != nil {
+			w.Header().Set("Retry-After", tool.RetryAfter(err))
+			refuseWith(w, http.StatusTooManyRequests, tool.FailureOf(err))
+			return
+		}
+		defer end()
+		serve(w, r)
+	})
 }
 
 // only refuses other methods. HEAD is GET.
@@ -160,13 +185,17 @@ func optionsOf(query url.Values) (map[string]any, error) {
 
 // body reads the body of a request once there is room for it. False: it was refused.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, account *jsonrpc.Account) ([]byte, bool) {
-	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, s.options.MaxBody)
+	limit := s.options.MaxBody
+	if s.options.Limits != nil {
+		limit = min(limit, s.options.Limits.BodyLimit(s.options.Client(r).Caller.Key))
+	}
+	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
 	switch {
 	case err == nil:
 		return body, true
 	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):
 		refuse(w, http.StatusRequestEntityTooLarge, memory.Exhausted,
-			fmt.Sprintf("the body is longer than %d bytes (%d MiB), which is the limit: send less at once", s.options.MaxBody, s.options.MaxBody>>20))
+			fmt.Sprintf("the body is longer than %d bytes (%.4g MiB), which is the limit: send less at once", limit, float64(limit)/(1<<20)))
 	case errors.As(err, new(*jsonrpc.UnreadError)):
 		refuse(w, http.StatusBadRequest, memory.InvalidArgument, "the body could not be read")
 	default:
@@ -184,7 +213,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	client := s.options.Client(r)
 	a, err := s.options.Dispatcher.Dispatch(r.Context(), tool.Request{
-		Tool: operation.Name, Arguments: body, Caller: client.Caller, RequestID: key,
+		Tool: operation.Name, Arguments: body, Caller: client.Caller, RequestID: key, Admission: tool.Admitted,
 		Session: tool.NewSession(tool.SessionOptions{Namespace: client.Namespace, Stateless: true, Listing: tool.ListAll}),
 	})
 	if err != nil {
@@ -237,9 +266,12 @@ func (s *Server) write(ctx context.Context, w http.ResponseWriter, v any) {
 
 // refuse writes an error for which there is no answer of an operation.
 func refuse(w http.ResponseWriter, status int, code memory.Code, message string) {
-	body, err := tool.Encode(map[string]any{"error": map[string]any{
-		"code": "E_" + strings.ToUpper(string(code)), "message": message, "retryable": status == http.StatusServiceUnavailable,
-	}})
+	refuseWith(w, status, tool.Failure{Code: code, Message: message, Retryable: status == http.StatusServiceUnavailable})
+}
+
+func refuseWith(w http.ResponseWriter, status int, f tool.Failure) {
+	f.Code = memory.Code("E_" + strings.ToUpper(string(f.Code)))
+	body, err := tool.Encode(map[string]any{"error": f})
 	if err != nil {
 		body = []byte(`{"error":{"code":"E_INTERNAL","message":"the error could not be written"}}`)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/jsontext"
@@ -90,6 +91,12 @@ func FailureOf(err error) Failure {
 		return Failure{Code: memory.Internal, Message: "the server failed to do this; its log says why. Trying once more is harmless, and if that fails too, tell the user"}
 	}
 	return Failure{known.Code, known.Message, known.Retryable, known.Details}
+}
+
+// RetryAfter returns when to repeat a call that exceeded a limit, in whole seconds, as the HTTP header has it.
+func RetryAfter(err error) string {
+	ms, _ := FailureOf(err).Details["retry_after_ms"].(int64)
+	return strconv.FormatInt(max(1, (ms+999)/1000), 10)
 }
 
 // Encode returns JSON without HTML escapes: < stays <.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
 	"github.com/alcove-memory/alcove/host/jsontext"
@@ -65,8 +66,42 @@ func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
 	return a, nil
 }
 
+// Members splits a JSON object into its members, and refuses repeated ones and deep nesting.
+func Members(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if depth := jsontext.Depth(raw); depth > maxNesting {
+		return nil, fmt.Errorf("it is nested %d deep: at most %d are allowed", depth, maxNesting)
+	}
+	return membersOf(raw)
+}
+
 // membersOf splits an object into its members. It must not be nested deeper than encoding/json can follow.
 func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' && utf8.Valid(trimmed) && json.Valid(trimmed) {
+		return membersOfObject(trimmed)
+	}
+	return membersByToken(raw)
+}
+
+// membersOfObject splits a valid object into its members, several times faster than a decoder does.
+func membersOfObject(object []byte) (members map[string]json.RawMessage, err error) {
+	members = make(map[string]json.RawMessage, 8)
+	jsonrpc.Members(object, 0, func(name string, value jsonrpc.Span) {
+		_, twice := members[name]
+		switch {
+		case err != nil:
+		case twice:
+			err = &twiceError{name}
+		case len(members) == maxMembers:
+			err = fmt.Errorf("it has more than %d members", maxMembers)
+		default:
+			members[name] = bytes.Clone(value.Of(object))
+		}
+	})
+	return members, err
+}
+
+// membersByToken finds out what is wrong with what is no valid object.
+func membersByToken(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	open, err := dec.Token()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -24,7 +25,26 @@ type Request struct {
 	DryRun            bool   // nothing is written
 	Timeout           time.Duration
 	Progress          Progress // nil: not reported
+	Admission         Admission
 }
+
+// at returns where a call is made that names no place.
+func (r Request) at() memory.Location {
+	branch, namespace := memory.Default, memory.Default
+	if r.Session != nil {
+		branch, namespace = r.Session.At()
+	}
+	return memory.Location{Branch: cmp.Or(r.Branch, branch), Namespace: cmp.Or(r.Namespace, namespace)}
+}
+
+// Admission says how a call counts against the limits of the caller's key.
+type Admission int
+
+const (
+	ToAdmit  Admission = iota // by the dispatcher
+	Admitted                  // by the front end
+	Within                    // a call that was admitted; it counts as one more
+)
 
 // Progress reports the progress of a call; total is 0 if unknown.
 type Progress func(done, total float64, message string)
@@ -47,13 +67,17 @@ type Call struct {
 
 	dispatcher *Dispatcher
 	notes      notes
+	nested     atomic.Int64 // number of nested calls
 }
 
 // Registry returns the registry of the dispatcher's tools.
 func (c *Call) Registry() *Registry { return c.dispatcher.registry }
 
-// Dispatch makes a nested call.
+// Dispatch makes a nested call. The first stands for the call itself, whose admission covers it.
 func (c *Call) Dispatch(ctx context.Context, r Request) (Answer, error) {
+	if r.Admission = Within; c.nested.Add(1) == 1 {
+		r.Admission = Admitted
+	}
 	return c.dispatcher.Dispatch(ctx, r)
 }
 

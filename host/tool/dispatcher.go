@@ -18,14 +18,26 @@ type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Clock  func() time.Time // nil: time.Now
 	ID     func() string    // generates a unique id; nil: random
+	// Limits bounds the calls of clients with an API key. Nil: nothing does.
+	Limits Limits
 	// Called is called after each call of a tool by a client. Nil: none.
 	Called func(Done)
+}
+
+// Limits bounds the calls of clients with an API key. An empty key means the owner of the data directory.
+type Limits interface {
+	// Begin admits a call. The caller calls end when it is over.
+	Begin(key string) (end func(), err error)
+	// Charge counts a call within one that Begin admitted.
+	Charge(key string) error
 }
 
 // Done is a call of a tool that has ended.
 type Done struct {
 	Tool    *Tool
 	Request Request
+	At      memory.Location // where it was made, unless its arguments say otherwise
+	Answer  Answer          // if Err is nil
 	Err     error
 	Took    time.Duration
 }
@@ -60,10 +72,15 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	if !ok {
 		return Answer{}, d.notFound(r)
 	}
-	begun := d.options.Clock()
+	end, err := d.admit(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer end()
+	begun, at := d.options.Clock(), r.at()
 	a, err := d.within(ctx, t, r)
 	if d.options.Called != nil && r.Stage == nil {
-		d.options.Called(Done{t, r, err, d.options.Clock().Sub(begun)})
+		d.options.Called(Done{t, r, at, a, err, d.options.Clock().Sub(begun)})
 	}
 	if err == nil {
 		return a, nil
@@ -77,6 +94,17 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, &memory.Error{Code: f.Code, Message: f.Message}
 	}
 	return Answer{}, err
+}
+
+// admit checks the limits of the caller's key. A family's call is admitted as a whole.
+func (d *Dispatcher) admit(r Request) (end func(), err error) {
+	switch {
+	case d.options.Limits == nil || r.Stage != nil || r.Admission == Admitted:
+		return func() {}, nil
+	case r.Admission == Within:
+		return func() {}, d.options.Limits.Charge(r.Caller.Key)
+	}
+	return d.options.Limits.Begin(r.Caller.Key)
 }
 
 func (d *Dispatcher) notFound(r Request) error {

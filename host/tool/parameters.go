@@ -18,6 +18,7 @@ const (
 	namespaceParameter = "namespace"
 	asOfParameter      = "as_of"
 	dryRunParameter    = "dry_run"
+	scopeParameter     = "scopeId" // another name of namespace
 )
 
 // parameters describes the argument names that a tool accepts.
@@ -74,6 +75,9 @@ func (p *parameters) addCommon(s Spec, ambiguous map[string]bool) {
 			continue
 		}
 		p.known[fold(name)], p.common[name] = name, true
+	}
+	if _, taken := p.known[fold(scopeParameter)]; !taken && p.common[namespaceParameter] {
+		p.known[fold(scopeParameter)] = namespaceParameter
 	}
 }
 

@@ -39,9 +39,13 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	return p, err
 }
 
-// Missing returns the required parameters that the arguments of a call leave out; nil if it cannot tell.
+// Missing returns the required parameters that the arguments of a call leave out; nil if it cannot tell. Of alternatives, none of which is
+// given, it returns the first.
 func (t *Tool) Missing(raw json.RawMessage) []string {
-	var s struct{ Required []string }
+	var s struct {
+		Required []string
+		AnyOf    []struct{ Required []string }
+	}
 	if json.Unmarshal(t.Input, &s) != nil {
 		return nil
 	}
@@ -51,6 +55,12 @@ func (t *Tool) Missing(raw json.RawMessage) []string {
 	}
 	a.rename(t.parameters)
 	a.fill(t.preset)
+	complete := func(names []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !a.Has(name) })
+	}
+	if len(s.AnyOf) > 0 && !slices.ContainsFunc(s.AnyOf, func(one struct{ Required []string }) bool { return complete(one.Required) }) {
+		s.Required = append(s.Required, s.AnyOf[0].Required...)
+	}
 	return slices.DeleteFunc(s.Required, a.Has)
 }
 

@@ -165,11 +165,11 @@ func (r *Registry) Snapshot() *Snapshot {
 	return r.current
 }
 
-// Names returns the names of the core tools offered to a caller, as text.
+// Names returns the names of the core tools that lists show to a caller, as text.
 func (r *Registry) Names(readOnly bool) string {
 	var list []string
 	for _, t := range r.Core() {
-		if t.Annotations.Permitted(readOnly) {
+		if t.Annotations.Permitted(readOnly) && !t.Unlisted {
 			list = append(list, t.Name)
 		}
 	}

@@ -34,6 +34,9 @@ type Spec struct {
 	Lenient bool
 	// Generated tools are made at run time: their names are not those of a manifest.
 	Generated bool
+	// Unlisted core tools are left out of the lists of MCP clients, except those of all tools, so that lists stay short. They can be
+	// called by name, and memory_capabilities and OpenAPI documents show them.
+	Unlisted bool
 	// Staged tools can be called within a family's call, and respect its stage.
 	Staged bool
 

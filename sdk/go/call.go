@@ -7,6 +7,7 @@ type Call struct {
 	Context
 	Config Raw // an object with every key of the manifest's config
 	host   Host
+	ids    uint64 // how many NewID made
 }
 
 // Time is when the request was made; zero when the host did not say.

@@ -79,6 +79,7 @@ const (
 	OpMemoryList        Op = "memory.list"        // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces  Op = "memory.namespaces"  // the namespaces that have memories, of those that may be read
 	OpMemoryHistory     Op = "memory.history"     // the versions of one memory, the newest first
+	OpRecallGet         Op = "recall.get"         // what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it
 	OpMemorySearch      Op = "memory.search"      // lexical, semantic or hybrid search; staged changes are not found
 	OpMemoryPut         Op = "memory.put"         // stage memories
 	OpMemoryPatch       Op = "memory.patch"       // stage changes of some fields of memories

@@ -1065,6 +1065,59 @@ func (x *ForeignTool) read(s *scan.Scanner) {
 	}
 }
 
+// Recall is what a recall by query found.
+type Recall struct {
+	RecallID  string         `json:"recall_id"`  // its id
+	Branch    string         `json:"branch"`     // the branch that was searched
+	Query     string         `json:"query"`      // what was looked for
+	Facts     []RecalledFact `json:"facts"`      // what was found, best first; at most 50
+	Agent     string         `json:"agent"`      // who recalled; empty: an agent without a name
+	Timestamp string         `json:"timestamp"`  // RFC 3339, UTC
+	ExpiresAt string         `json:"expires_at"` // RFC 3339, UTC
+}
+
+func (x *Recall) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "recall_id":
+			x.RecallID = s.String()
+		case "branch":
+			x.Branch = s.String()
+		case "query":
+			x.Query = s.String()
+		case "facts":
+			x.Facts = scan.ReadList(s, func() RecalledFact { return readObject[RecalledFact](s) })
+		case "agent":
+			x.Agent = s.String()
+		case "timestamp":
+			x.Timestamp = s.String()
+		case "expires_at":
+			x.ExpiresAt = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecalledFact is a memory that a recall found.
+type RecalledFact struct {
+	Namespace string `json:"namespace"` // its namespace
+	Key       string `json:"key"`       // its key
+}
+
+func (x *RecalledFact) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespace":
+			x.Namespace = s.String()
+		case "key":
+			x.Key = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // ToolUsage is how an agent used a tool.
 type ToolUsage struct {
 	Agent  string `json:"agent"`           // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
@@ -1356,6 +1409,34 @@ func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
 			x.Versions = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
 		case "next":
 			x.Next = s.Uint()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecallGetRequest is the request of recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
+type RecallGetRequest struct {
+	RecallID string `json:"recall_id"` // the `recallId` of `memory_recall`
+}
+
+func (x *RecallGetRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("recall_id")
+	w.Text(x.RecallID)
+	w.Close()
+}
+
+// RecallGetResponse is the response of recall.get.
+type RecallGetResponse struct {
+	Recall Recall `json:"recall"` // the recall
+}
+
+func (x *RecallGetResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "recall":
+			x.Recall = readObject[Recall](s)
 		default:
 			s.Skip()
 		}
@@ -3970,6 +4051,12 @@ func (c *Call) MemoryNamespaces() (out MemoryNamespacesResponse, err error) {
 // MemoryHistory runs memory.history: the versions of one memory, the newest first.
 func (c *Call) MemoryHistory(r MemoryHistoryRequest) (out MemoryHistoryResponse, err error) {
 	err = c.exchange(OpMemoryHistory, &r, &out)
+	return out, err
+}
+
+// RecallGet runs recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
+func (c *Call) RecallGet(r RecallGetRequest) (out RecallGetResponse, err error) {
+	err = c.exchange(OpRecallGet, &r, &out)
 	return out, err
 }
 

@@ -43,6 +43,9 @@ func (r Records[T]) write(v *T) (Raw, error) {
 	return scan.Encode(e)
 }
 
+// Item reads a record of the collection, as RecordList and RecordSearch answer it.
+func (r Records[T]) Item(record *Record) (Item[T], error) { return r.read(record) }
+
 func (r Records[T]) read(record *Record) (item Item[T], err error) {
 	item = Item[T]{ID: ID{record.Namespace, record.Key}, Version: record.Version}
 	item.Time, _ = parseTime(record.Timestamp)

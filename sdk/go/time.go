@@ -209,3 +209,17 @@ func (t Time) EncodeJSON(w *scan.Writer) {
 
 // DecodeJSON reads an instant; what is none is zero.
 func (t *Time) DecodeJSON(s *scan.Scanner) { *t, _ = parseTime(s.String()) }
+
+// MarshalText lets encoding/json write the instant, in tests.
+func (t Time) MarshalText() ([]byte, error) {
+	if t == 0 {
+		return nil, nil
+	}
+	return []byte(t.String()), nil
+}
+
+// UnmarshalText lets encoding/json read the instant, in tests; what is none is zero.
+func (t *Time) UnmarshalText(text []byte) error {
+	*t, _ = parseTime(string(text))
+	return nil
+}

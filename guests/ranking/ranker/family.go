@@ -30,8 +30,8 @@ func Family() *alcove.Family {
 // Config is how memories are ranked. Its arrays are in the order of rank.Types.
 type Config struct {
 	Weights    Weights     `alcove:"key=ranking_weight_*"`
-	Importance rank.ByType `alcove:"key=importance_weight_*,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`         // Importance of memories of type * that have none
-	Decay      rank.ByType `alcove:"key=decay_rate_*,above=0,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of the freshness of type * after a day
+	Importance rank.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"` // Importance of memories of type * that have none
+	Decay      rank.ByType `alcove:"key=decay_rate_*,above=0,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"`                            // What is left of the freshness of type * after a day
 }
 
 // Weights are rank.Weights as they are configured.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -48,7 +49,7 @@ func (s Scope) String() string {
 // longestName bounds the name of a scope, in bytes.
 const longestName = 512
 
-var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
+var namespaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`) })
 
 func (s Scope) check() error {
 	switch {
@@ -60,7 +61,7 @@ func (s Scope) check() error {
 		return invalid("there is no scope %.64q: it is one of system, namespace, agent, family", s.Kind)
 	case s.Name == "":
 		return invalid("scope %s needs a name", s.Kind)
-	case s.Kind == Namespace && !namespaceForm.MatchString(s.Name):
+	case s.Kind == Namespace && !namespaceForm().MatchString(s.Name):
 		return invalid("%.140q is no name of a namespace: it has up to 128 letters, digits and . _ / -", s.Name)
 	case len(s.Name) > longestName:
 		return invalid("the name of the scope has %d bytes: at most %d are allowed", len(s.Name), longestName)

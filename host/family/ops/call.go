@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/tokens"
 	"github.com/alcove-memory/alcove/host/usage"
@@ -88,6 +89,12 @@ type Jobs interface {
 	Cancel(ctx context.Context, id string) (cancelled bool, err error)
 }
 
+// Recalls keeps what recalls by query found.
+type Recalls interface {
+	// Get returns a recall, or nil if there is none that the caller may read.
+	Get(ctx context.Context, who memory.Caller, id string) (*recalls.Recall, error)
+}
+
 // Host is what the operations of every call use beside its stage.
 type Host struct {
 	Space     *memory.Space
@@ -97,6 +104,7 @@ type Host struct {
 	Usage     Usage                               // nil: calls of tools are not counted
 	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
 	Delegates Delegates                           // nil: no keys can be made
+	Recalls   Recalls                             // nil: those of Space
 	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
 	Families  func() []string                     // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
@@ -111,6 +119,9 @@ type Host struct {
 
 // NewHost returns a host with all operations.
 func NewHost(h Host) *Host {
+	if h.Recalls == nil {
+		h.Recalls = recalls.New(recalls.Options{Space: h.Space})
+	}
 	h.table, h.rebuilds, h.tokenizer = operations(), &rebuilding{}, sync.OnceValues(tokens.Load)
 	return &h
 }
@@ -294,6 +305,8 @@ func operations() map[abi.Op]operation {
 		abi.OpMemoryPatch:   decoded(memoryPatch),
 		abi.OpMemoryDelete:  decoded(memoryDelete),
 		abi.OpMemoryTouch:   decoded(memoryTouch),
+
+		abi.OpRecallGet: decoded(recallGet),
 
 		abi.OpRecordGet:     decoded(recordGet),
 		abi.OpRecordPut:     decoded(recordPut),

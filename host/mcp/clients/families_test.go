@@ -41,16 +41,46 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 	}
 }
 
-func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
-	node := install(t)
+// carrying is a server of a program with the first-party families, and the configurations of its clients.
+func carrying(t *testing.T) (files map[string]string) {
+	t.Helper()
 	if _, err := os.Stat("../../../guests/dist/families.image"); err != nil {
 		lacking(t, "the first-party families are not built, run make guests: %v", err)
 	}
 	program := build(t, "-tags", "guests")
-	files := configurations(t, program, serve(t, program))
-	for transport, file := range files {
+	return configurations(t, program, serve(t, program))
+}
+
+func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
+	node := install(t)
+	for transport, file := range carrying(t) {
 		for _, kind := range []string{"sdk", "client", "client-2026"} {
 			t.Run(kind+"/"+transport, func(t *testing.T) { script(t, node, "firstparty.mjs", kind, transport, file) })
 		}
+	}
+}
+
+// Each family's scenario is run by an official client over stdio and HTTP, in the stateless protocol, and by a client that never lists
+// tools. All share one server.
+func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
+	node := install(t)
+	scenarios, err := filepath.Glob("../../../guests/*/scenario.mjs")
+	if err != nil || len(scenarios) == 0 {
+		t.Fatal("there are no scenarios", err)
+	}
+	files := carrying(t)
+	for _, path := range scenarios {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(filepath.Dir(path))
+		for transport, file := range files {
+			t.Run(name+"/sdk/"+transport, func(t *testing.T) { script(t, node, "scenario.mjs", "sdk", transport, file, absolute) })
+		}
+		t.Run(name+"/client-2026/http", func(t *testing.T) { script(t, node, "scenario.mjs", "client-2026", "http", files["http"], absolute) })
+		t.Run(name+"/client/stdio/never listing", func(t *testing.T) {
+			script(t, node, "scenario.mjs", "client", "stdio", files["stdio"], absolute, "deaf")
+		})
 	}
 }

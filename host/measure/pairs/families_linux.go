@@ -33,7 +33,7 @@ func (s *server) measureFamilies(ctx context.Context, call caller, calls int, mo
 const (
 	storeHooked  = "store with a store hook"
 	searchHooked = "search with a rank hook"
-	factStored   = "memory_store_fact"
+	factStored   = "memory_keep_fact"
 )
 
 // family runs an operator's command on the data directory.
@@ -140,7 +140,7 @@ func (s *server) measureFacts(ctx context.Context, call caller, calls int, modul
 	if err := s.family(ctx, "install", module); err != nil {
 		return err
 	}
-	if err := s.family(ctx, "grant", "facts", "--all"); err != nil {
+	if err := s.family(ctx, "grant", "kept-facts", "--all"); err != nil {
 		return err
 	}
 	plain := func(n int) error {
@@ -151,10 +151,10 @@ func (s *server) measureFacts(ctx context.Context, call caller, calls int, modul
 	}
 	fact := func(n int) error {
 		memory := note("fact", n)
-		_, err := s.one(call, "memory_store_fact", map[string]any{"key": memory["key"], "content": memory["value"], "fact_type": "decision", "tags": []string{"tea", fmt.Sprint("hill", n%17)}})
+		_, err := s.one(call, "memory_keep_fact", map[string]any{"key": memory["key"], "content": memory["value"], "fact_type": "decision", "tags": []string{"tea", fmt.Sprint("hill", n%17)}})
 		return err
 	}
-	if err := s.load(ctx, call, "memory_store_fact", map[string]any{"key": "first", "content": "tea"}); err != nil {
+	if err := s.load(ctx, call, "memory_keep_fact", map[string]any{"key": "first", "content": "tea"}); err != nil {
 		return err
 	}
 	var took [2][]float64

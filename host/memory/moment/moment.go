@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -56,7 +57,9 @@ func fromEpoch(epoch int64) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-var spanPart = regexp.MustCompile(`^\s*(\d{1,9}|an?)\s*(milliseconds?|ms|months?|mo|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?:\s+and\b|,|\b)?`)
+var spanPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\d{1,9}|an?)\s*(milliseconds?|ms|months?|mo|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?:\s+and\b|,|\b)?`)
+})
 
 // FromNow reads a span such as "90 minutes", "an hour" or "1h30m" as the moment so long after now.
 func FromNow(span string, now time.Time) (time.Time, bool) { return shift(span, now, 1) }
@@ -68,7 +71,7 @@ func shift(span string, now time.Time, sign int) (time.Time, bool) {
 	}
 	t := now.UTC()
 	for span != "" {
-		m := spanPart.FindStringSubmatch(span)
+		m := spanPart().FindStringSubmatch(span)
 		if m == nil {
 			return time.Time{}, false
 		}

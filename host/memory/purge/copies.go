@@ -72,7 +72,18 @@ func (r *purging) copies(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(r.flush(ctx), r.notes(ctx))
+	return errors.Join(r.flush(ctx), r.notes(ctx), r.elsewhere())
+}
+
+// elsewhere has files beside the store searched for the traces so far.
+func (r *purging) elsewhere() error {
+	if r.space.Elsewhere == nil {
+		return nil
+	}
+	return r.space.Elsewhere(func(text []byte) bool {
+		found := r.plan.traces.Find(text)
+		return found.Copy() || found.Doubt() != ""
+	})
 }
 
 // notesPage is how many notes of commits are read at once.

@@ -76,6 +76,9 @@ type Space struct {
 	Erasing func(e store.Entry)
 	// Replaced is called with versions that were replaced, without their values, so that an index follows.
 	Replaced func(ctx context.Context, list []store.Entry) error
+	// Elsewhere erases what files beside the store have of the payloads; holds reports whether a JSON text may have some. Nil: there are
+	// no such files.
+	Elsewhere func(holds func(text []byte) bool) error
 }
 
 // Plan says where to erase, and what is left of an entry.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
 )
@@ -20,11 +21,14 @@ type Options struct {
 }
 
 // kit is shared by the core tools.
-type kit struct{ Options }
+type kit struct {
+	Options
+	recalls *recalls.Recalls
+}
 
 // Specs returns the core tools in the order advertised. A new tool is a file of its own and a line here, at the end.
 func Specs(o Options) []tool.Spec {
-	k := &kit{o}
+	k := &kit{o, recalls.New(recalls.Options{Space: o.Space})}
 	return []tool.Spec{
 		k.storeTool(),
 		k.recallTool(),
@@ -37,6 +41,7 @@ func Specs(o Options) []tool.Spec {
 		k.capabilitiesTool(),
 		k.loadTool(),
 		operation.Spec(),
+		k.eventsTool(),
 	}
 }
 
@@ -125,11 +130,13 @@ func Names() []string {
 	return list
 }
 
-// Export returns the core tools in the form that model APIs accept.
+// Export returns the core tools that lists show, in the form that model APIs accept.
 func Export() []tool.Exported {
 	var list []tool.Exported
 	for _, s := range Specs(Options{}) {
-		list = append(list, s.Export())
+		if !s.Unlisted {
+			list = append(list, s.Export())
+		}
 	}
 	return list
 }

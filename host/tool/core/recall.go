@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -11,18 +13,24 @@ import (
 func (k *kit) recallTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_recall",
-		Description: "Get what is stored under an exact key, now or at a past moment. Gives null if there is nothing.",
-		Docs: "as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
-			"If you do not know the key, use memory_search.",
+		Description: "Get a memory by its exact key, now or at a past moment (null: there is none), or search by query or topic.",
+		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
+			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace. " +
+			"Both count an access to each memory that they return. memory_search finds the same with more filters, and counts nothing.",
 		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"key": {"type": "string", "description": "The key it was stored under."},
+				"query": {"type": "string", "description": "Instead of key: what to look for, in plain words. Answers facts, and a recallId for feedback."},
+				"topic": {"type": "string", "description": "Instead of key: what to look for in one namespace. Answers memories and their count."},
+				"limit": {"type": "integer", "default": 10, "minimum": 1, "maximum": 50, "description": "How many results of query or topic."},
+				"mode": {"type": "string", "x-advanced": true, "description": "What ranks the results of query or topic: hybrid (words and meaning; when left out), lexical or semantic; also vector-only, text-only."},
+				"semantic": {"type": "boolean", "x-advanced": true, "description": "Whether meaning counts beside words, where mode is left out."},
 				"as_of": {"type": "string", "description": "A past moment, such as 2026-03-01T12:00:00Z, 1h ago, yesterday or v12."},
-				"namespace": {"type": "string", "description": "Where to look; the session's namespace when left out."},
+				"namespace": {"type": "string", "description": "Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
 			},
-			"required": ["key"]
+			"anyOf": [{"required": ["key"]}, {"required": ["query"]}, {"required": ["topic"]}]
 		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
@@ -31,9 +39,13 @@ func (k *kit) recallTool() tool.Spec {
 				"key": {"type": "string"},
 				"value": {},
 				"version": {"type": "integer"},
-				"timestamp": {"type": "string", "description": "When this version was stored."}
-			},
-			"required": ["found"]
+				"timestamp": {"type": "string", "description": "When this version was stored."},
+				"facts": {"type": "array", "items": {"type": "object"}, "description": "Of query: factId, content, factType, score, importance, tags, timestamp, summary."},
+				"recallId": {"type": "string", "description": "Of query: for feedback. Absent where nothing may be written."},
+				"memories": {"type": "array", "items": {"type": "object"}, "description": "Of topic: memory_id, content, type, score, importance, tags, timestamp, summary."},
+				"count": {"type": "integer", "description": "Of topic: how many memories are here."},
+				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
+			}
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
 		Parameters: map[string]string{
@@ -42,6 +54,12 @@ func (k *kit) recallTool() tool.Spec {
 			"factId":    "key",
 			"scope":     "namespace",
 			"scopeId":   "namespace",
+
+			"scopeIds":       "namespace",
+			"namespaces":     "namespace",
+			"k":              "limit",
+			"strategy":       "mode",
+			"searchStrategy": "mode",
 		},
 		Lenient: true,
 		Staged:  true,
@@ -49,10 +67,30 @@ func (k *kit) recallTool() tool.Spec {
 	}
 }
 
+// recall reads by key, or searches by query or topic.
 func recall(ctx context.Context, c *call) (tool.Answer, error) {
-	location, key, at := c.location(), c.Arguments.NeedText("key", "the key that the memory was stored under"), c.Arguments.AsOf("as_of", c.Now)
+	given := slices.DeleteFunc([]string{"key", "query", "topic"}, func(name string) bool { return !c.Arguments.Has(name) })
+	if len(given) > 1 {
+		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": given}, "memory_recall takes one of key, query and topic: %s are given", strings.Join(given, " and "))
+	}
+	switch {
+	case c.Arguments.Has("query"):
+		return recallQuery(ctx, c)
+	case c.Arguments.Has("topic"):
+		return recallTopic(ctx, c)
+	}
+	return recallKey(ctx, c)
+}
+
+func recallKey(ctx context.Context, c *call) (tool.Answer, error) {
+	location, key, at := c.location(), c.Arguments.NeedText("key", "the key that the memory was stored under; or query or topic, to search"), c.Arguments.AsOf("as_of", c.Now)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
+	}
+	for _, name := range []string{"limit", "mode", "semantic"} {
+		if c.Arguments.Has(name) {
+			c.Note(name + " is for query and topic: with key, it was ignored.")
+		}
 	}
 	m, elsewhere, err := c.recalled(ctx, location, key, at)
 	if err != nil {

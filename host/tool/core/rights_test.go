@@ -56,6 +56,7 @@ func TestNoCoreToolSaysAnythingOfAHiddenNamespace(t *testing.T) {
 		"memory_status":       {`{}`, `{"namespace":"work"}`, `{"branch":"side"}`},
 		"memory_capabilities": {`{}`, `{"verbose":true,"include_schema":true}`},
 		"memory_load_family":  {`{"intent":"tungsten and tea"}`, `{"family":"none"}`},
+		"memory_poll_events":  {`{}`, `{"limit":1}`, `{"namespace":["home","work"],"kinds":["memory_stored"]}`, `{"branch":"side"}`, `{"lastWatermark":99}`, `{"agents":["tungsten"]}`},
 		"memory_operation":    {`{"method":"memory_search","params":{"query":"tea"}}`, `{"method":"memory_status"}`, `{"method":"memory_branch","params":{"action":"diff","compare":"side"}}`},
 	}
 	for _, s := range Specs(Options{}) {
@@ -84,7 +85,7 @@ func TestAHiddenNamespaceIsAsOneThatWasNeverWritten(t *testing.T) {
 		{"memory_branch", `{"action":"switch","namespace":"vault"}`}, {"memory_branch", `{"action":"diff","compare":"side","namespace":"vault"}`},
 		{"memory_branch", `{"action":"merge","source":"side","namespace":"vault","preview":true}`},
 		{"memory_branch", `{"action":"merge","source":"side","preview":true,"resolutions":[{"namespace":"vault","key":"tungsten","take":"source"}]}`},
-		{"memory_status", `{"namespace":"vault"}`},
+		{"memory_status", `{"namespace":"vault"}`}, {"memory_poll_events", `{"namespace":"vault"}`}, {"memory_poll_events", `{"namespace":["home","vault"],"kinds":["memory_stored"]}`},
 		{"memory_operation", `{"method":"memory_status","options":{"namespace":"vault"}}`},
 	} {
 		hidden, absent := u.said(c[0], c[1]), u.said(c[0], strings.ReplaceAll(c[1], "vault", "other"))
@@ -106,7 +107,7 @@ func TestTheZeroCallerMayUseNothing(t *testing.T) {
 	u.caller = memory.Caller{}
 	for name, arguments := range map[string]string{
 		"memory_store": `{"key":"k","value":1}`, "memory_recall": `{"key":"tea"}`, "memory_search": `{"query":"tea"}`, "memory_forget": `{"key":"tea"}`,
-		"memory_log": `{"event":"e","data":1}`, "memory_branch": `{"action":"list"}`, "memory_history": `{}`, "memory_status": `{}`,
+		"memory_log": `{"event":"e","data":1}`, "memory_branch": `{"action":"list"}`, "memory_history": `{}`, "memory_status": `{}`, "memory_poll_events": `{}`,
 	} {
 		if got := u.said(name, arguments); !strings.Contains(got, `"code":"denied"`) {
 			t.Errorf("%s says %s", name, got)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -147,6 +148,32 @@ func (s *Space) PutRecord(collection, key string, value any) {
 	data, err := marshal(value)
 	s.must(err)
 	s.must(s.ask(abi.OpRecordPut, alcove.RecordPutRequest{Collection: collection, Items: []alcove.RecordItem{{Key: key, Value: data}}}, nil))
+}
+
+// Forget deletes memories of the space's namespace.
+func (s *Space) Forget(keys ...string) {
+	s.t.Helper()
+	s.must(s.ask(abi.OpMemoryDelete, alcove.MemoryDeleteRequest{Keys: keys}, nil))
+}
+
+// PutRecords stores any number of records in the space's namespace, as PutRecord does.
+func (s *Space) PutRecords(collection string, records iter.Seq2[string, any]) {
+	s.t.Helper()
+	r := alcove.RecordPutRequest{Collection: collection}
+	put := func() {
+		if len(r.Items) > 0 {
+			s.must(s.ask(abi.OpRecordPut, r, nil))
+			r.Items = nil
+		}
+	}
+	for key, value := range records {
+		data, err := marshal(value)
+		s.must(err)
+		if r.Items = append(r.Items, alcove.RecordItem{Key: key, Value: data}); len(r.Items) == 1000 {
+			put()
+		}
+	}
+	put()
 }
 
 // Events are the events of the log of the space's namespace, the oldest first.

@@ -18,7 +18,7 @@ func (s *Space) location() memory.Location {
 	return memory.Location{Branch: s.Branch, Namespace: s.Namespace}
 }
 
-// Tool calls a tool as a client does, and reads its result into result unless that is nil. Arguments and result are values for encoding/json,
+// Tool calls a tool, by its name or an alias, as a client does, and reads its result into result unless that is nil. Arguments and result are values for encoding/json,
 // or have a codec that alcove family gen wrote.
 func (s *Space) Tool(name string, arguments, result any) error {
 	if err := s.begin(); err != nil {
@@ -36,8 +36,12 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return asError(err)
 	}
+	at, err := memory.ParseAsOf(p.AsOf, s.Now)
+	if err != nil {
+		return asError(err)
+	}
 	r, err := s.families.Call(s.t.Context(), family.Call{
-		Tool: name, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
+		Tool: known.Name, AsOf: at, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
 	})
 	s.Notes = append(p.Notes(), r.Notes...)
 	if err != nil || result == nil {

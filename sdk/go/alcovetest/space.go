@@ -186,7 +186,11 @@ func (s *Space) install(module []byte) {
 	s.must(s.families.Listen(s.t.Context()))
 	s.tools = tool.NewRegistry(nil)
 	for _, t := range s.manifest.Tools {
-		s.must(s.tools.Add(tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema}))
+		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
+		for _, alias := range t.Aliases {
+			spec.Aliases, spec.Presets[alias.Name] = append(spec.Aliases, alias.Name), alias.Arguments
+		}
+		s.must(s.tools.Add(spec))
 	}
 }
 

@@ -1,9 +1,11 @@
 package gen
 
+import "github.com/alcove-memory/alcove/sdk/go/gen/output"
+
 // Again is Generate for a directory whose files changed and import the same: the go command is asked once.
-func Again(dir string) (generate func() (*Output, error), err error) {
+func Again(dir string) (generate func() (*output.Files, error), err error) {
 	p, err := load(dir)
-	return func() (*Output, error) {
+	return func() (*output.Files, error) {
 		if err := p.read(); err != nil {
 			return nil, err
 		}

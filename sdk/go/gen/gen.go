@@ -3,27 +3,15 @@
 package gen
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"go/format"
-	"os"
 	"path/filepath"
+
+	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 )
 
-// CodeFile is the file that is written into the package.
-const CodeFile = "alcove_gen.go"
-
-// Output is what is written for a family.
-type Output struct {
-	Manifest     []byte
-	ManifestPath string
-	Code         []byte
-	CodePath     string
-}
-
 // Generate reads the package in a directory.
-func Generate(dir string) (*Output, error) {
+func Generate(dir string) (*output.Files, error) {
 	p, err := load(dir)
 	if err != nil {
 		return nil, err
@@ -31,7 +19,7 @@ func Generate(dir string) (*Output, error) {
 	return p.generate()
 }
 
-func (p *pkg) generate() (*Output, error) {
+func (p *pkg) generate() (*output.Files, error) {
 	f, err := p.family()
 	if err != nil {
 		return nil, err
@@ -48,33 +36,5 @@ func (p *pkg) generate() (*Output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("format the code: %w", err)
 	}
-	return &Output{manifest, filepath.Join(p.dir, f.manifestPath), code, filepath.Join(p.dir, CodeFile)}, nil
-}
-
-// Write writes the files that are not up to date.
-func (o *Output) Write() error {
-	for path, data := range o.files() {
-		if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, data) {
-			continue
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			return fmt.Errorf("write what was generated: %w", err)
-		}
-	}
-	return nil
-}
-
-// Check is an error that names the files that are not up to date.
-func (o *Output) Check() error {
-	var stale []error
-	for path, data := range o.files() {
-		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, data) {
-			stale = append(stale, fmt.Errorf("%s is not what the package says: run alcove family gen", path))
-		}
-	}
-	return errors.Join(stale...)
-}
-
-func (o *Output) files() map[string][]byte {
-	return map[string][]byte{o.ManifestPath: o.Manifest, o.CodePath: o.Code}
+	return &output.Files{Manifest: manifest, ManifestPath: filepath.Join(p.dir, f.manifestPath), Code: code, CodePath: filepath.Join(p.dir, output.CodeFile)}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/gen"
+	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 	"github.com/alcove-memory/alcove/sdk/go/gen/testdata/sample"
 )
 
@@ -168,6 +169,7 @@ func TestWhatCannotBeGeneratedIsNamed(t *testing.T) {
 		"A: it has no comment: its first sentence is the tool's":       `type A struct{}; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }`,
 		"A.N: the tag has \"most=3\": known are required":              "// A is a.\ntype A struct{ N int `alcove:\"most=3\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.N: opaque is for structs and maps":                          "// A is a.\ntype A struct{ N int `alcove:\"opaque\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
+		"A.N: committed is for a whole number of a tool's result":      "// A is a.\ntype A struct{ N int `alcove:\"committed\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.N: items. is for lists":                                     "// A is a.\ntype A struct{ N int `alcove:\"items.max=1\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.N: items: above= is for numbers":                            "// A is a.\ntype A struct{ N []string `alcove:\"items.above=1\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
 		"A.N: default=1.5 is no int":                                   "// A is a.\ntype A struct{ N int `alcove:\"default=1.5\"` }; func (A) Call(*alcove.Call) error { return nil }; func Family() *alcove.Family { return alcove.New(A{}) }",
@@ -221,7 +223,7 @@ func TestAStaleFileIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Check(); err == nil || !strings.Contains(err.Error(), "manifest.json") || !strings.Contains(err.Error(), gen.CodeFile) {
+	if err := out.Check(); err == nil || !strings.Contains(err.Error(), "manifest.json") || !strings.Contains(err.Error(), output.CodeFile) {
 		t.Errorf("nothing was written yet: %v", err)
 	}
 	if err := out.Write(); err != nil {

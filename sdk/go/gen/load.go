@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/alcove-memory/alcove/sdk/go/gen/output"
 )
 
 // pkg is the package of a family, without what was generated into it.
@@ -52,7 +54,7 @@ func (p *pkg) read() error {
 	p.fset, p.docs, p.files = token.NewFileSet(), map[string]map[string]doc{}, nil
 	own := p.listed[p.path]
 	for _, name := range own.GoFiles {
-		if name == CodeFile {
+		if name == output.CodeFile {
 			continue
 		}
 		file, err := parser.ParseFile(p.fset, filepath.Join(own.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)

@@ -19,6 +19,7 @@ type options struct {
 	many      bool   // the schema says that one will do for a list of one
 	opaque    bool   // the schema says of an object nothing but that it is one
 	shared    bool   // a setting that all families have that declare it
+	committed bool   // of a result: the host sets it to the version of the commit
 	category  string // of a shared setting
 	key       string
 	values    map[string]string // default, min, max, above, below
@@ -42,7 +43,7 @@ func parseOptions(tag string) (o options, err error) {
 	}
 	for _, part := range strings.Split(text, ",") {
 		name, value, has := strings.Cut(strings.TrimSpace(part), "=")
-		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "shared": &o.shared, "omit": &o.omit}[name]
+		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "shared": &o.shared, "omit": &o.omit, "committed": &o.committed}[name]
 		switch {
 		case known && !has:
 			*flag = true
@@ -66,13 +67,14 @@ func parseOptions(tag string) (o options, err error) {
 			return o, unknown(part)
 		}
 	}
+	o.omit = o.omit || o.committed
 	return o, nil
 }
 
 func boundNames() []string { return []string{"min", "max", "above", "below"} }
 
 func unknown(part string) error {
-	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, shared, omit, name=, key=, category=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
+	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, shared, omit, committed, name=, key=, category=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
 }
 
 // number is a value of a tag as JSON.
@@ -83,12 +85,13 @@ func number(name, value string) (string, error) {
 	return value, nil
 }
 
-// snake is a name of Go in the form of JSON: FactID is fact_id.
+// snake is a name of Go in the form of JSON: FactID is fact_id, and FactIDs fact_ids.
 func snake(name string) string {
 	var out []rune
 	runes := []rune(name)
 	for i, r := range runes {
-		starts := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		last := i+1 == len(runes) || runes[i+1] == 's' && (i+2 == len(runes) || unicode.IsUpper(runes[i+2])) // of an acronym
+		starts := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || !last && unicode.IsLower(runes[i+1]))
 		if starts {
 			out = append(out, '_')
 		}

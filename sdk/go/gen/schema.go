@@ -7,6 +7,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
 )
 
 // object is a JSON object whose members keep their order.
@@ -199,6 +201,12 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 	}
 	if f.described != "" {
 		s = s.with("description", f.described)
+	}
+	if f.committed && (d != toHost || kind != "integer" || len(within) > 1) {
+		return nil, errors.New("committed is for a whole number of a tool's result")
+	}
+	if f.committed {
+		s = s.with(abi.CommittedKeyword, true)
 	}
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // maxDepth is how deep values may nest.
@@ -21,10 +22,16 @@ type Scanner struct {
 	at    int
 	first []bool // for each open object or list: nothing was read of it yet
 	err   error
+
+	usual [16]bool // of first, while nothing nests deeper
 }
 
-// New reads data, which must not change meanwhile: raw values point into it.
-func New(data []byte) *Scanner { return &Scanner{data: data, first: make([]bool, 0, 8)} }
+// New reads data, which must not change any more: strings and raw values point into it.
+func New(data []byte) *Scanner {
+	s := &Scanner{data: data}
+	s.first = s.usual[:0]
+	return s
+}
 
 // Err is the first error; nil when everything was as expected.
 func (s *Scanner) Err() error { return s.err }
@@ -168,7 +175,7 @@ func (s *Scanner) String() string {
 func (s *Scanner) quoted() string {
 	raw, plain := s.literal()
 	if plain {
-		return string(raw)
+		return unsafe.String(unsafe.SliceData(raw), len(raw))
 	}
 	text, ok := unquote(raw)
 	if s.err == nil && !ok {

@@ -17,7 +17,15 @@ type Writer struct {
 func (w *Writer) Bytes() ([]byte, error) { return w.data, w.err }
 
 // Open begins an object.
-func (w *Writer) Open() { w.data = append(w.data, '{') }
+func (w *Writer) Open() {
+	if w.data == nil {
+		w.data = make([]byte, 0, usual)
+	}
+	w.data = append(w.data, '{')
+}
+
+// usual has room for most messages, in bytes.
+const usual = 512
 
 // Close ends an object.
 func (w *Writer) Close() { w.data = append(w.data, '}') }
@@ -52,6 +60,10 @@ func (w *Writer) Null() { w.data = append(w.data, "null"...) }
 func (w *Writer) float(v float64, bits int) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		w.fail(w.field + " is " + strconv.FormatFloat(v, 'g', -1, 64) + ", which JSON has no number for")
+		return
+	}
+	if bits == 64 {
+		w.data = AppendNumber(w.data, v)
 		return
 	}
 	w.data = strconv.AppendFloat(w.data, v, 'g', -1, bits)

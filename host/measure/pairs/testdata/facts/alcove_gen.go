@@ -10,8 +10,8 @@ import (
 // AlcovePart implements alcove.Part.
 func (part StoreFact) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_store_fact",
+		Family: "kept-facts",
+		Tool:   "memory_keep_fact",
 		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
 			in := part
 			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreFact(s, &in) }); err != nil {

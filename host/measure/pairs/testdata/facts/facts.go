@@ -3,7 +3,7 @@
 // A fact is a memory with a type, from which its importance follows. Package pairs measures what a family's tool takes beside the
 // core tool that does the same.
 //
-//alcove:family facts 1.0.0
+//alcove:family kept-facts 1.0.0
 //alcove:needs memory.write * to store the facts that it is given
 package facts
 
@@ -16,6 +16,8 @@ type Config struct {
 }
 
 // StoreFact stores one idea as a typed fact.
+//
+//alcove:tool memory_keep_fact
 type StoreFact struct {
 	Key        string    `alcove:"required,min=1,max=200"`
 	Content    string    `alcove:"required,min=1,max=8192"`

@@ -428,6 +428,10 @@ func encodeCount(w *scan.Writer, x *Count) {
 	w.Open()
 	w.Key("total")
 	w.Int(int64(x.Total))
+	if x.Version != 0 {
+		w.Key("version")
+		w.Uint(x.Version)
+	}
 	w.Close()
 }
 

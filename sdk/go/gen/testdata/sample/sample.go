@@ -111,7 +111,10 @@ type memoryCount struct{}
 func (memoryCount) Call(c *alcove.Call) (out Count, err error) { return out, nil }
 
 // Count is how many there are.
-type Count struct{ Total int }
+type Count struct {
+	Total   int
+	Version uint64 `alcove:"committed"`
+}
 
 // Forget deletes everything.
 //

@@ -1,0 +1,27 @@
+package facts
+
+import (
+	"github.com/alcove-memory/alcove/guests/words"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// Learn keeps a piece of knowledge. It is stored as a fact of type learning, with the importance of that type.
+//
+//alcove:description Keep a piece of knowledge.
+//alcove:tool idempotent
+//alcove:title Keep knowledge
+type Learn struct {
+	Knowledge string `alcove:"required,alias=content|value"`
+	Tags      []string
+}
+
+// Kept is a stored memory.
+type Kept struct {
+	MemoryID alcove.ID `json:"memory_id"`
+}
+
+// Call stores it as a fact of type learning.
+func (in Learn) Call(c *alcove.Call, cfg Config) (Kept, error) {
+	w, err := draft{value: in.Knowledge, content: in.Knowledge, kind: "learning", tags: in.Tags, emotion: words.EmotionOf(in.Knowledge)}.store(c, cfg)
+	return Kept{w.id}, err
+}

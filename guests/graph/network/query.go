@@ -1,0 +1,146 @@
+package network
+
+import (
+	"github.com/alcove-memory/alcove/guests/moment"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// GraphQuery walks outward from a memory or an entity.
+//
+// It follows links from their source to their target, breadth first, and lists each node once, by the first link that reached it. With
+// valid_at only links that held then are followed, with allowed_agents only those that one of these agents observed: of an empty list
+// none. Deleted memories are not listed, and nothing is reached through them. truncated says that limit or graph_max_visits ended the walk.
+//
+//alcove:title Walk the graph
+//alcove:description Walk outward from a memory or entity along its links, as they held at a time.
+//alcove:tool read-only
+type GraphQuery struct {
+	SourceID      alcove.ID `alcove:"required,alias=id"`
+	MaxDepth      int       `alcove:"min=1,max=5,default=1,alias=depth"`
+	ValidAt       string    // Only links that held then.
+	AllowedAgents alcove.Optional[[]string]
+	Relations     []string `alcove:"many"`
+	Limit         int      `alcove:"default=200"`
+}
+
+type walked struct {
+	Nodes     []reached
+	Truncated bool `json:"truncated,omitzero"`
+}
+
+// reached is a node and the link that reached it first.
+type reached struct {
+	ID         alcove.ID
+	Kind       string
+	Label      string
+	State      string `json:"state,omitzero"`
+	Depth      int
+	From       alcove.ID
+	Relation   string
+	ValidFrom  alcove.Time `json:"valid_from,omitzero"`
+	ValidUntil alcove.Time `json:"valid_until,omitzero"`
+	ObservedBy string      `json:"observed_by,omitzero"`
+	Confidence float64
+}
+
+// Call walks, level by level.
+func (in GraphQuery) Call(c *alcove.Call, cfg Config) (out walked, err error) {
+	at, err := moment.Of(c, in.ValidAt, moment.End)
+	if err != nil {
+		return out, err
+	}
+	source, err := mustResolve(c, in.SourceID)
+	if err != nil {
+		return out, err
+	}
+	agents, some := in.AllowedAgents.Get()
+	w := &walk{c: c, budget: cfg.MaxVisits, at: at, relations: in.Relations, agents: agents, anyone: !some}
+	b := &breadth{walk: w, limit: bounded(in.Limit, mostListed), seen: map[alcove.ID]bool{source.ID: true}}
+	level := []alcove.ID{source.ID}
+	for depth := 1; depth <= in.MaxDepth && len(level) > 0 && !b.truncated; depth++ {
+		if level, err = b.level(level, depth); err != nil {
+			return out, err
+		}
+	}
+	return walked{b.nodes, w.truncated}, nil
+}
+
+// mostListed is how many nodes or links one call lists.
+const mostListed = 1000
+
+// bounded is a limit of a listing: at least one, and at most what a call lists.
+func bounded(limit, most int) int { return min(max(limit, 1), most) }
+
+// breadth is a walk in which each node is reached once.
+type breadth struct {
+	*walk
+	limit int
+	seen  map[alcove.ID]bool
+	nodes []reached
+}
+
+// enough is how many new nodes are looked up at once.
+const enough = 256
+
+// level reaches the nodes behind those of a level, which are the next level.
+func (b *breadth) level(from []alcove.ID, depth int) (next []alcove.ID, err error) {
+	var waiting []reached
+	flush := func() error {
+		list, err := b.reach(waiting)
+		next, waiting = append(next, list...), waiting[:0]
+		return err
+	}
+	for _, node := range from {
+		hops, err := b.hops(node, outward)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hops {
+			if b.seen[h.Other] {
+				continue
+			}
+			b.seen[h.Other] = true
+			waiting = append(waiting, reached{
+				ID: h.Other, Depth: depth, From: node, Relation: h.Relation, ValidFrom: h.ValidFrom, ValidUntil: h.ValidUntil,
+				ObservedBy: h.ObservedBy, Confidence: h.Confidence,
+			})
+		}
+		if len(waiting) >= min(enough, b.limit-len(b.nodes)+1) {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+		if b.truncated {
+			break
+		}
+	}
+	return next, flush()
+}
+
+// reach lists those of some nodes that there are.
+func (b *breadth) reach(waiting []reached) (next []alcove.ID, err error) {
+	if len(waiting) == 0 {
+		return nil, nil
+	}
+	ids := make([]alcove.ID, len(waiting))
+	for i := range waiting {
+		ids[i] = waiting[i].ID
+	}
+	there, err := existing(b.c, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range waiting {
+		n := there[r.ID]
+		if n == nil {
+			continue
+		}
+		if len(b.nodes) == b.limit {
+			b.truncated = true
+			break
+		}
+		r.Kind, r.Label, r.State = n.Kind, n.Label, n.State
+		b.nodes, next = append(b.nodes, r), append(next, r.ID)
+	}
+	return next, nil
+}

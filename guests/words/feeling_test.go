@@ -1,0 +1,54 @@
+package words
+
+import "testing"
+
+func TestTheEmotionOfATextIsThatOfMostOfItsWords(t *testing.T) {
+	for text, want := range map[string]Emotion{
+		"I was so frustrated by the flaky build.":                   {"frustrated", .7},
+		"Fed up with this annoying linter":                          {"frustrated", .7},
+		"We are confident that the migration is done":               {"confident", .55},
+		"I'm not sure whether it works":                             {},
+		"Proud of the release; an achievement, if unexpected":       {"proud", .5},
+		"The cache was surprisingly slow":                           {"surprised", .45},
+		"Surprised, and frustrated":                                 {"frustrated", .7},
+		"Use PostgreSQL for the event store":                        {},
+		"It isn't frustrating at all. The surprise was the latency": {"surprised", .45},
+		"": {},
+	} {
+		if got := EmotionOf(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestTheTierOfATextIsShownByItsWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Never commit secrets":                         "critical structural",
+		"There was an outage in production":            "critical structural",
+		"We risk data loss here":                       "critical structural",
+		"We decided to use Go":                         "notable potential",
+		"The kettle is blue":                           "background contextual",
+		"It is not critical, but we fixed the warning": "notable potential",
+		"": "background contextual",
+	} {
+		if got := TierOf(text); got.Observation+" "+got.Importance != want {
+			t.Errorf("%q: %v, want %s", text, got, want)
+		}
+	}
+	if TierOf("critical").Confidence != .9 || TierOf("decided").Confidence != .78 || TierOf("tea").Confidence != .7 {
+		t.Error("the confidences are others")
+	}
+}
+
+func TestHowMuchSomethingMattersIsReadFromWords(t *testing.T) {
+	for text, want := range map[string]float64{
+		"trivial": 0, "routine": .25, "interesting": .5, "significant": .75, "critical": 1,
+		"Life-changing": 1, "quite important to me": .75, "just a normal day": .25,
+		"not important": 0, "isn't really significant": 0, "never critical": 0,
+		"not trivial": .5, "while cooking": .5, "": .5,
+	} {
+		if got := Matters(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

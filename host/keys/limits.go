@@ -1,0 +1,202 @@
+package keys
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// Limits bound what the clients with a key do at once, all together. Zero fields mean the data directory's limits, and of those the
+// default in the comment.
+type Limits struct {
+	CallsPerSecond float64 `json:"calls_per_second,omitempty"` // 1,000
+	Burst          int     `json:"burst,omitempty"`            // calls at once after a pause; what CallsPerSecond allows in 5 s
+	Concurrent     int     `json:"concurrent,omitempty"`       // calls; 256
+	BodyBytes      int64   `json:"body_bytes,omitempty"`       // of a request; 16 MiB, the most that the server takes from anyone
+}
+
+const (
+	defaultRate       = 1000
+	defaultConcurrent = 256
+	mostBody          = 16 << 20
+	burstSeconds      = 5
+
+	mostRate, leastRate = 1e6, 0.01
+	mostBurst           = 1_000_000
+	mostConcurrent      = 4096
+	leastBody           = 1 << 10
+
+	// afterBusy is when to try again if too many calls run: nobody knows when one ends.
+	afterBusy = time.Second
+)
+
+// check returns what is wrong with limits.
+func (l Limits) check() error {
+	switch {
+	case l.CallsPerSecond != 0 && !(l.CallsPerSecond >= leastRate && l.CallsPerSecond <= mostRate):
+		return fmt.Errorf("%g calls per second: name %g to %g", l.CallsPerSecond, leastRate, float64(mostRate))
+	case l.Burst < 0 || l.Burst > mostBurst:
+		return fmt.Errorf("a burst of %d calls: name 1 to %d", l.Burst, mostBurst)
+	case l.Concurrent < 0 || l.Concurrent > mostConcurrent:
+		return fmt.Errorf("%d concurrent calls: name 1 to %d", l.Concurrent, mostConcurrent)
+	case l.BodyBytes != 0 && (l.BodyBytes < leastBody || l.BodyBytes > mostBody):
+		return fmt.Errorf("a body of %d bytes: name %d to %d", l.BodyBytes, leastBody, mostBody)
+	}
+	return nil
+}
+
+// within returns the limits that apply to a key with limits l in a data directory with limits d.
+func (l Limits) within(d Limits) Limits {
+	own := l.CallsPerSecond != 0
+	l.CallsPerSecond = cmp.Or(l.CallsPerSecond, d.CallsPerSecond, defaultRate)
+	if !own {
+		l.Burst = cmp.Or(l.Burst, d.Burst)
+	}
+	l.Burst = cmp.Or(l.Burst, int(max(1, math.Ceil(burstSeconds*l.CallsPerSecond))))
+	l.Concurrent = cmp.Or(l.Concurrent, d.Concurrent, defaultConcurrent)
+	l.BodyBytes = cmp.Or(l.BodyBytes, d.BodyBytes, mostBody)
+	return l
+}
+
+// use is what the clients with a key have used: a token bucket, and the number of running calls.
+type use struct {
+	tokens  float64
+	at      time.Time // when tokens was right
+	running int
+}
+
+// uses are kept for keys in use. There are no more than keys.
+type uses struct {
+	mu   sync.Mutex
+	byID map[string]*use
+}
+
+// Begin admits a call of a key's holder, if its limits permit. The caller calls end when the call is over. An empty id is the owner of
+// the data directory, without limits.
+func (k *Keys) Begin(id string) (end func(), err error) {
+	if id == "" {
+		return func() {}, nil
+	}
+	limits := k.LimitsOf(id)
+	k.uses.mu.Lock()
+	defer k.uses.mu.Unlock()
+	u := k.uses.of(id, limits, k.o.Clock())
+	if u.running >= limits.Concurrent {
+		return nil, exceeded("concurrent", float64(limits.Concurrent), afterBusy, "%d calls with this key are running, which is its limit: let one end first", limits.Concurrent)
+	}
+	if err := u.take(limits); err != nil {
+		return nil, err
+	}
+	u.running++
+	var once sync.Once
+	return func() { once.Do(func() { k.uses.end(id, u) }) }, nil
+}
+
+// Charge counts one more call within one that Begin admitted, such as those of a batch.
+func (k *Keys) Charge(id string) error {
+	if id == "" {
+		return nil
+	}
+	limits := k.LimitsOf(id)
+	k.uses.mu.Lock()
+	defer k.uses.mu.Unlock()
+	return k.uses.of(id, limits, k.o.Clock()).take(limits)
+}
+
+// LimitsOf returns the limits that apply to a key. Of an unknown key they are those of the data directory.
+func (k *Keys) LimitsOf(id string) Limits {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var own Limits
+	if s := k.byID[id]; s != nil {
+		own = s.Limits
+	}
+	return own.within(k.file.Limits)
+}
+
+// BodyLimit returns the most bytes of a request by a key's holder. An empty id has the server's own limit.
+func (k *Keys) BodyLimit(id string) int64 {
+	if id == "" {
+		return mostBody
+	}
+	return k.LimitsOf(id).BodyBytes
+}
+
+// Limits returns the limits of keys that have none of their own.
+func (k *Keys) Limits() Limits {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return Limits{}.within(k.file.Limits)
+}
+
+// Limit sets the limits of keys that have none of their own, from now on and by later servers of the data directory. Zero fields
+// restore the default.
+func (k *Keys) Limit(l Limits) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	file := k.snapshot()
+	file.Limits = l
+	if err := k.replace(file); err != nil {
+		return fmt.Errorf("keep the limits of keys: %w", err)
+	}
+	return nil
+}
+
+// of returns the use of a key, refilled up to now. The caller holds mu.
+func (u *uses) of(id string, l Limits, now time.Time) *use {
+	if u.byID == nil {
+		u.byID = map[string]*use{}
+	}
+	one := u.byID[id]
+	if one == nil {
+		one = &use{tokens: float64(l.Burst), at: now}
+		u.byID[id] = one
+	}
+	if passed := now.Sub(one.at).Seconds(); passed > 0 { // a clock that was set back refills nothing
+		one.tokens += passed * l.CallsPerSecond
+	}
+	one.tokens, one.at = min(one.tokens, float64(l.Burst)), now
+	return one
+}
+
+// take takes a token, or returns when there will be one.
+func (u *use) take(l Limits) error {
+	if u.tokens < 1 {
+		wait := time.Duration(math.Ceil((1 - u.tokens) / l.CallsPerSecond * float64(time.Second)))
+		return exceeded("calls_per_second", l.CallsPerSecond, wait, "clients with this key may make %g calls per second, and %d at once after a pause", l.CallsPerSecond, l.Burst)
+	}
+	u.tokens--
+	return nil
+}
+
+func (u *uses) end(id string, one *use) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one.running--
+}
+
+// keep forgets the use of keys that no longer exist.
+func (u *uses) keep(exists func(id string) bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id := range u.byID {
+		if !exists(id) {
+			delete(u.byID, id)
+		}
+	}
+}
+
+// exceeded returns the error of a call beyond a limit, with when to send it again.
+func exceeded(limit string, value float64, wait time.Duration, format string, args ...any) error {
+	wait = max(wait, time.Millisecond)
+	return &memory.Error{Code: memory.Exhausted, Retryable: true,
+		Message: fmt.Sprintf(format, args...) + fmt.Sprintf("; nothing was done, try again in %v", wait.Round(time.Millisecond)),
+		Details: map[string]any{"limit": limit, limit: value, "retry_after_ms": wait.Milliseconds()}}
+}

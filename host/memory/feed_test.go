@@ -1,0 +1,162 @@
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// follow reads a feed page by page to its end.
+func follow(t *testing.T, a *Access, q FeedQuery) (notices []Notice, end Feed) {
+	t.Helper()
+	for {
+		feed, err := a.ReadFeed(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if feed.Watermark < q.After || feed.More && feed.Watermark == q.After && feed.Within == q.Within {
+			t.Fatalf("the page after %d, %d leads nowhere: %+v", q.After, q.Within, feed)
+		}
+		notices = append(notices, feed.Notices...)
+		if q.After, q.Within = feed.Watermark, feed.Within; !feed.More {
+			return notices, feed
+		}
+	}
+}
+
+// TestTheTailOfAFeedTellsWhatTheStoreTells reads the same feed from both, with each query, however the pages fall.
+func TestTheTailOfAFeedTellsWhatTheStoreTells(t *testing.T) {
+	s, done := openSpace(t, t.TempDir(), nil)
+	defer done()
+	ann, bob := s.As(Caller{Agent: "ann", Call: "1", Rights: FullRights()}), s.As(Caller{Agent: "bob", Call: "2", Rights: FullRights()})
+	if feed, err := ann.ReadFeed(t.Context(), FeedQuery{}); err != nil || len(feed.Notices) != 0 { // the tail begins here
+		t.Fatalf("%+v, %v", feed, err)
+	}
+	for i := range 30 {
+		a, ns := ann, []string{"default", "team/x", "team/y"}[i%3]
+		if i%2 == 0 {
+			a = bob
+		}
+		var items []Item
+		for j := range 1 + i*7%90 {
+			items = append(items, Item{Key: fmt.Sprintf("k%d-%d", i, j), Value: json.RawMessage(`"v"`)})
+		}
+		if _, err := a.Store(t.Context(), Location{Namespace: ns}, items, Write{}); err != nil {
+			t.Fatal(err)
+		}
+		if i%5 == 0 {
+			if _, err := a.Forget(t.Context(), Location{Namespace: ns}, []string{fmt.Sprintf("k%d-0", i)}, Write{RequestID: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Append(t.Context(), Location{Namespace: ns}, "happened", json.RawMessage(`1`), Write{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	queries := []FeedQuery{{}, {Limit: 1}, {Limit: 7}, {Limit: 50, Most: 10}, {Limit: 3, Most: 1}, {Namespaces: []string{"team/*"}, Limit: 5}, {Agents: []string{"bob"}, Limit: 9, Most: 20},
+		{Kinds: []string{string(MemoryForgotten), string(EventLogged)}, Limit: 2}, {Namespaces: []string{"none"}}}
+	for _, q := range queries {
+		warm, end := follow(t, ann, q)
+		s.tails.clear()
+		cold, coldEnd := follow(t, ann, q)
+		if !slices.EqualFunc(warm, cold, sameNotice) || end.Watermark != coldEnd.Watermark {
+			t.Errorf("%+v: the tail tells %d up to %d, the store %d up to %d", q, len(warm), end.Watermark, len(cold), coldEnd.Watermark)
+		}
+		if len(q.Namespaces) == 0 && len(warm) == 0 {
+			t.Errorf("%+v finds nothing", q)
+		}
+	}
+	warmed := 0
+	for _, known := range s.tails.byBranch {
+		warmed += len(known.notices)
+	}
+	if warmed != 0 {
+		t.Errorf("a tail that just began has %d notices", warmed)
+	}
+}
+
+func sameNotice(a, b Notice) bool {
+	return a.Kind == b.Kind && a.Namespace == b.Namespace && a.Key == b.Key && a.Watermark == b.Watermark && a.Timestamp.Equal(b.Timestamp) &&
+		a.Agent == b.Agent && a.Agent != "" && a.Family == b.Family && string(a.Payload) == string(b.Payload)
+}
+
+func TestATailForgetsItsOldestNoticesByCommit(t *testing.T) {
+	s, done := openSpace(t, t.TempDir(), nil)
+	defer done()
+	if _, err := s.Feed(t.Context(), "", nil, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	var tail *feedTail
+	for _, known := range s.tails.byBranch {
+		tail = known
+	}
+	var watermark uint64
+	for range 12 {
+		var notices []Notice
+		watermark++
+		for range 1000 {
+			notices = append(notices, Notice{Kind: MemoryStored, Watermark: tail.upTo + watermark})
+		}
+		tail.append(notices)
+	}
+	if n := len(tail.notices); n > tailNotices || n%1000 != 0 || tail.bytes != n*noticeBytes || tail.notices[0].Watermark != tail.from+1 {
+		t.Errorf("it has %d notices of %d bytes after %d", n, tail.bytes, tail.from)
+	}
+}
+
+func TestPurgedTextsLeaveTheTail(t *testing.T) {
+	s, done := openSpace(t, t.TempDir(), nil)
+	defer done()
+	if _, err := s.Feed(t.Context(), "", nil, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	stage, err := s.owner("ann").Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stage.Emit(t.Context(), "default", "bell", "bell.rang", json.RawMessage(`{"who":"`+secretWord+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Commit(t.Context(), Commit{}); err != nil {
+		t.Fatal(err)
+	}
+	has := func() bool {
+		feed, err := s.Feed(t.Context(), "", nil, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(feed.Notices, func(n Notice) bool { return len(n.Payload) > 0 })
+	}
+	if !has() {
+		t.Fatal("the notice is not there")
+	}
+	if _, err := s.Purge(t.Context(), purge.Request{Collection: emitted, Key: store.SequenceName(1)}); err != nil {
+		t.Fatal(err)
+	}
+	if has() {
+		t.Error("a purged payload is still read")
+	}
+}
+
+func TestAFeedTellsWhereItEnds(t *testing.T) {
+	s, _, now, _ := retained(t)
+	a := s.owner("ann")
+	put(t, s, "", "k", "v")
+	end, err := a.FeedEnd(t.Context(), "")
+	feed, err2 := a.ReadFeed(t.Context(), FeedQuery{After: end})
+	if err != nil || err2 != nil || len(feed.Notices) != 0 || feed.Watermark != end || feed.Latest != end || feed.Expired {
+		t.Fatalf("after %d: %+v, %v, %v", end, feed, err, err2)
+	}
+	now.Add(8 * 24 * time.Hour)
+	if feed, err := a.ReadFeed(t.Context(), FeedQuery{After: end - 1}); err != nil || !feed.Expired || feed.Oldest != end {
+		t.Errorf("a week later: %+v, %v", feed, err)
+	}
+	if _, err := a.FeedEnd(t.Context(), "nothing"); err == nil {
+		t.Error("there is a feed of no branch")
+	}
+}

@@ -1,0 +1,225 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+// dialStream opens a stream. Without one, the answer says why.
+func dialStream(ctx context.Context, url, token string, edit func(http.Header)) (*websocket.Conn, *http.Response, error) {
+	header := http.Header{"Authorization": {"Bearer " + token}}
+	if edit != nil {
+		edit(header)
+	}
+	return websocket.Dial(ctx, url+"/stream", &websocket.DialOptions{HTTPHeader: header})
+}
+
+// pushed is a message of a stream.
+type pushed struct {
+	Type      string
+	Watermark uint64
+	Agent     string
+	Payload   struct{ FactID string }
+	Error     *struct{ Code, Message string }
+}
+
+func readStream(ctx context.Context, ws *websocket.Conn) (p pushed, err error) {
+	_, text, err := ws.Read(ctx)
+	if err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal(text, &p)
+}
+
+func TestStreamsAreBehindTheSameChecks(t *testing.T) {
+	s := serveREST(t, host.Options{})
+	ws, _, err := dialStream(t.Context(), s.url, s.token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	for name, c := range map[string]struct {
+		token  string
+		edit   func(http.Header)
+		status int
+	}{
+		"without a token":       {"", func(h http.Header) { h.Del("Authorization") }, http.StatusUnauthorized},
+		"a forged key":          {"alcove_key_0123456789ab_forged", nil, http.StatusUnauthorized},
+		"another origin":        {s.token, func(h http.Header) { h.Set("Origin", "https://evil.example") }, http.StatusForbidden},
+		"a page of another app": {s.token, func(h http.Header) { h.Set("Origin", "http://localhost:3000") }, http.StatusForbidden},
+		"an origin of nothing":  {s.token, func(h http.Header) { h.Set("Origin", "null") }, http.StatusForbidden},
+	} {
+		ws, answer, err := dialStream(t.Context(), s.url, c.token, c.edit)
+		if err == nil {
+			ws.CloseNow()
+			t.Errorf("%s is admitted", name)
+		} else if answer == nil || answer.StatusCode != c.status {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if status, _ := s.send("GET", "/stream", "", func(r *http.Request) { r.Host = "evil.example" }); status != http.StatusForbidden {
+		t.Errorf("another host is answered with %d", status)
+	}
+	if status, _ := s.send("GET", "/stream", "", nil); status != http.StatusUpgradeRequired {
+		t.Errorf("a request that is no WebSocket is answered with %d", status)
+	}
+}
+
+func TestAKeyThatEndsClosesItsStreams(t *testing.T) {
+	k := keyedServer(t)
+	ann := k.issue("ann", readWrite, "team/*")
+	ws, _, err := dialStream(t.Context(), "http://"+k.at.HTTP, ann.Secret, func(h http.Header) { h.Set("Alcove-Agent", "mallory") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	for _, text := range []string{`{"type":"subscribe","id":"s","watermark":0}`, `{"id":1,"method":"store","params":{"key":"mine","value":1,"namespace":"team/a"}}`} {
+		if err := ws.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]string{}
+	for seen["team/a#mine"] == "" {
+		p, err := readStream(t.Context(), ws)
+		if err != nil || p.Error != nil {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		if p.Type == "event" {
+			seen[p.Payload.FactID] = p.Agent
+		}
+	}
+	if len(seen) != 3 || seen["team/a#mine"] != "ann" {
+		t.Errorf("the key's holder sees %v", seen)
+	}
+	if _, err := k.act.RevokeKey(t.Context(), operator.KeyID{ID: ann.ID}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := readStream(t.Context(), ws)
+	if err != nil || p.Error == nil || p.Error.Code != "E_DENIED" || !strings.Contains(p.Error.Message, "revoked") {
+		t.Errorf("then comes %+v, %v", p, err)
+	}
+	if _, err := readStream(t.Context(), ws); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("it is closed with %v", err)
+	}
+	if ws, _, err := dialStream(t.Context(), "http://"+k.at.HTTP, ann.Secret, nil); err == nil {
+		ws.CloseNow()
+		t.Error("a revoked key opens a stream")
+	}
+}
+
+// TestAStreamLosesNothingThroughRestarts follows a memory whose server is stopped again and again, while others write.
+func TestAStreamLosesNothingThroughRestarts(t *testing.T) {
+	dir := t.TempDir()
+	var server atomic.Pointer[restServer]
+	s := serveREST(t, host.Options{Dir: dir})
+	server.Store(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stored, seen := sync.Map{}, sync.Map{}
+	writing, stopWriting := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	for w := range 2 {
+		workers.Go(func() {
+			for i := 0; writing.Err() == nil; i++ {
+				key := fmt.Sprintf("w%d-%d", w, i)
+				status, text, err := server.Load().try("POST", "/operation", `{"method":"store","params":{"value":1,"key":"`+key+`"}}`, nil)
+				if err == nil && status == http.StatusOK && !strings.Contains(text, `"error"`) {
+					stored.Store("default#"+key, true)
+				}
+			}
+		})
+	}
+	var watermark atomic.Uint64
+	workers.Go(func() {
+		for ctx.Err() == nil {
+			if ws, _, err := dialStream(ctx, server.Load().url, s.token, nil); err == nil {
+				follow(ctx, ws, &watermark, &seen)
+			}
+		}
+	})
+	count := func(m *sync.Map) (n int) {
+		m.Range(func(any, any) bool { n++; return true })
+		return n
+	}
+	for range 3 {
+		before, events := count(&stored), count(&seen)
+		await.That(t, "writes and events go on", func() bool { return count(&stored) > before+5 && count(&seen) > events })
+		old := server.Load()
+		if err := errors.Join(old.stop(), old.host.Close()); err != nil {
+			t.Fatal(err)
+		}
+		server.Store(serveREST(t, host.Options{Dir: dir}))
+	}
+	stopWriting()
+	await.That(t, "every acknowledged store is followed", func() bool {
+		missing := 0
+		stored.Range(func(key, _ any) bool {
+			if _, ok := seen.Load(key); !ok {
+				missing++
+			}
+			return true
+		})
+		return missing == 0
+	})
+	cancel()
+	workers.Wait()
+}
+
+// follow notes the events of a stream, and its watermark, until it ends.
+func follow(ctx context.Context, ws *websocket.Conn, watermark *atomic.Uint64, seen *sync.Map) {
+	defer ws.CloseNow()
+	if ws.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"type":"subscribe","id":"s","watermark":%d}`, watermark.Load())) != nil {
+		return
+	}
+	for {
+		p, err := readStream(ctx, ws)
+		if err != nil {
+			return
+		}
+		if p.Type == "event" {
+			seen.Store(p.Payload.FactID, true)
+			watermark.Store(p.Watermark)
+		}
+	}
+}
+
+// TestAHeldStreamIsNoRequest opens more streams than requests may be served at once.
+func TestAHeldStreamIsNoRequest(t *testing.T) {
+	const streams = 600
+	if files := api.Descriptors(); files < 4*streams {
+		t.Skipf("the process may open %d files: both ends of %d streams need more", files, streams)
+	}
+	s := serveREST(t, host.Options{})
+	for range streams {
+		ws, answer, err := dialStream(t.Context(), s.url, s.token, nil)
+		if err != nil {
+			text := ""
+			if answer != nil {
+				body, _ := io.ReadAll(answer.Body)
+				text = string(body)
+			}
+			t.Fatalf("%v: %s", err, text)
+		}
+		t.Cleanup(func() { ws.CloseNow() })
+		ws.CloseRead(t.Context()) // or the server would wait for it when it stops
+	}
+	s.operate(`{"method":"status"}`, nil)
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,152 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/recalls"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+// replacement names the tools that do in steps what a recall by query does at once.
+const replacement = "memory_vector_search, memory_text_search, memory_bump_access and memory_record_recall, or memory_search_facts"
+
+// recallQuery searches the namespaces that the call names, or all, and records what it found for feedback.
+func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
+	q, hits, err := c.lookUp(ctx, "query", c.namespaces())
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	r := struct {
+		Facts      []*fact `json:"facts"`
+		RecallID   string  `json:"recallId,omitempty"`
+		Deprecated bool    `json:"_deprecated"`
+		MigrateTo  string  `json:"_migrateTo"`
+		Note       string  `json:"note,omitempty"`
+	}{Deprecated: true, MigrateTo: replacement, RecallID: c.recordRecall(ctx, q, hits)}
+	rows := make([]*fact, len(hits))
+	for i, h := range hits {
+		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h)}
+	}
+	kept, cut, err := shorten(rows, tool.MaxAnswer)
+	r.Facts, r.Note = kept, c.also(accountsNote(cut, c.same("branch", "as_of")))
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, err
+}
+
+// recallTopic searches the call's namespace, or those that it names.
+func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
+	namespaces := c.namespaces()
+	if namespaces == nil {
+		namespaces = []string{c.location().Namespace}
+	}
+	_, hits, err := c.lookUp(ctx, "topic", namespaces)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	rows := make([]*topical, len(hits))
+	for i, h := range hits {
+		rows[i] = &topical{MemoryID: idOf(h), Type: h.Type, account: accountOf(h)}
+	}
+	kept, cut, err := shorten(rows, tool.MaxAnswer)
+	r := struct {
+		Memories []*topical `json:"memories"`
+		Count    int        `json:"count"`
+		Note     string     `json:"note,omitempty"`
+	}{kept, len(kept), c.also(accountsNote(cut, c.same("branch", "as_of")))}
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, err
+}
+
+// lookUp searches for the text in a parameter, and counts an access to each hit in the present.
+func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string) (memory.Search, []memory.Hit, error) {
+	a := c.Arguments
+	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
+	q := memory.Search{
+		Text: a.NeedText(parameter, "what to look for, in plain words"), K: int(a.Whole("limit", defaultHits, 1, mostHits)), Namespaces: namespaces,
+		Branch: cmp.Or(a.Text("branch"), c.Location().Branch), AsOf: a.AsOf("as_of", c.Now),
+		Mode: memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
+	}
+	if meaning := a.Flag("semantic"); q.Mode == "" && a.Has("semantic") && !meaning {
+		q.Mode = memory.Lexical
+	}
+	if err := a.Err(); err != nil {
+		return q, nil, err
+	}
+	found, err := c.memories().Search(ctx, q)
+	if err != nil {
+		return q, nil, err
+	}
+	for _, note := range found.Notes {
+		c.Note(note)
+	}
+	if q.AsOf.IsNow() && !c.DryRun && c.Stage == nil {
+		err = c.access().CountAccesses(q.Branch, found.Hits)
+	}
+	return q, found.Hits, err
+}
+
+// recordRecall records what a query found, and returns the id; "" for a search of the past, in a dry run, within a family's call, and
+// for a caller or a server that writes nothing.
+func (c *call) recordRecall(ctx context.Context, q memory.Search, hits []memory.Hit) string {
+	if !q.AsOf.IsNow() || c.DryRun || c.Stage != nil || c.ReadOnly() || c.kit.Writable != nil && c.kit.Writable() != nil {
+		return ""
+	}
+	r := recalls.Recall{Branch: q.Branch, Query: q.Text}
+	for _, h := range hits {
+		r.Facts = append(r.Facts, recalls.Fact{Namespace: h.Namespace, Key: h.Key})
+	}
+	id, err := c.kit.recalls.Record(ctx, c.Caller, r)
+	if err != nil {
+		c.Note("What was found could not be recorded for feedback, so there is no recallId: " + tool.FailureOf(err).Message + ".")
+	}
+	return id
+}
+
+func idOf(h memory.Hit) string { return recalls.Fact{Namespace: h.Namespace, Key: h.Key}.ID() }
+
+// fact is a result of a recall by query, topical one of a recall by topic.
+type fact struct {
+	FactID   string `json:"factId"`
+	FactType string `json:"factType,omitempty"`
+	account
+}
+
+type topical struct {
+	MemoryID string `json:"memory_id"`
+	Type     string `json:"type,omitempty"`
+	account
+}
+
+// account is what both tell of a memory.
+type account struct {
+	Content    json.RawMessage `json:"content,omitempty"`
+	Omitted    bool            `json:"content_omitted,omitempty"`
+	Score      float64         `json:"score"`
+	Importance *float64        `json:"importance,omitempty"`
+	Tags       []string        `json:"tags,omitempty"`
+	Timestamp  string          `json:"timestamp"`
+	Summary    json.RawMessage `json:"summary,omitempty"`
+	Fewer      bool            `json:"details_omitted,omitempty"`
+}
+
+func accountOf(h memory.Hit) account {
+	return account{Content: h.Value, Score: rounded(h.Score), Importance: h.Importance, Tags: h.Tags, Timestamp: memory.FormatTime(h.Timestamp), Summary: h.Metadata["summary"]}
+}
+
+func (a *account) value() json.RawMessage { return a.Content }
+func (a *account) dropValue()             { a.Content, a.Omitted = nil, true }
+func (a *account) dropDetails()           { a.Tags, a.Summary, a.Fewer = nil, nil, true }
+
+// accountsNote returns a note on what was left out and how to get it.
+func accountsNote(c cut, same string) string {
+	if c.nothing() {
+		return ""
+	}
+	note := fmt.Sprintf("To stay within %d characters, %s left out.", tool.MaxAnswer, were(len(c.values), "value"))
+	if c.rows > 0 {
+		note += fmt.Sprintf(" So %s the last: ask for fewer with limit.", were(c.rows, "result"))
+	}
+	return note + " memory_recall with an id as key" + same + " gives a memory whole."
+}
