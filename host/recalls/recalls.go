@@ -149,7 +149,7 @@ func (k *Recalls) Get(ctx context.Context, who memory.Caller, id string) (*Recal
 	if err := json.Unmarshal(found[0].Value, &r); err != nil {
 		return nil, fmt.Errorf("read recall %s: %w", id, err)
 	}
-	if !r.readable(who) {
+	if !r.readable(k.o.Space.As(who).Caller()) { // with its present rights
 		return nil, nil
 	}
 	return &r, nil
