@@ -79,7 +79,7 @@ func (t *Stage) stillMayWrite() error {
 		return nil
 	}
 	for _, at := range t.order {
-		if internal := strings.HasPrefix(at.Collection, "_"); !internal && !rights.MayWrite(at.Namespace) {
+		if internal := strings.HasPrefix(at.Collection, "_") || t.kept[at.Collection].Internal; !internal && !rights.MayWrite(at.Namespace) {
 			return denied("write", at.Namespace)
 		}
 	}
