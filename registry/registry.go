@@ -97,7 +97,17 @@ type Endpoint struct {
 	Model   string `json:"model,omitempty"`    // of openai and ollama
 	KeyEnv  string `json:"key_env,omitempty"`  // the environment variable that has the key; it is never logged
 	KeyFile string `json:"key_file,omitempty"` // or the file
+	Auth    Auth   `json:"auth,omitempty"`     // what the key is for; empty: Bearer
 }
+
+// Auth is how requests to an endpoint are authenticated.
+type Auth string
+
+// The ways of authentication.
+const (
+	Bearer Auth = "bearer" // the key is in the header Authorization
+	HMAC   Auth = "hmac"   // requests are signed with the key, and do not contain it; of the kind http
+)
 
 var (
 	familyName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`) })
@@ -285,6 +295,14 @@ func (e Endpoint) check() error {
 	}
 	if e.KeyEnv != "" && e.KeyFile != "" {
 		return errors.New("the key comes from key_env or from key_file, not from both")
+	}
+	switch {
+	case e.Auth != "" && e.Auth != Bearer && e.Auth != HMAC:
+		return fmt.Errorf("auth %.32q is not one of %s, %s", e.Auth, Bearer, HMAC)
+	case e.Auth == HMAC && e.Kind != "http":
+		return fmt.Errorf("an endpoint of the kind %s cannot have auth %s: only http can", e.Kind, HMAC)
+	case e.Auth == HMAC && e.KeyEnv == "" && e.KeyFile == "":
+		return fmt.Errorf("auth %s needs key_env or key_file", HMAC)
 	}
 	return checkURL(e.URL)
 }

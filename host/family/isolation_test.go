@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/stress"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -54,6 +55,10 @@ func probes() []step {
 		{"log.verify", `{` + home + `}`}, {"log.verify", `{}`}, {"log.append", `{"event":"probed",` + home + `,"sequence":true}`}, {"feed.read", `{"kinds":["memory_stored"],"agents":["a"]}`},
 		{"namespace.list", `{"counts":true}`}, {"namespace.list", `{"prefix":"ho"}`}, {"namespace.delete", `{"namespace":"home"}`}, {"namespace.delete", `{"namespace":"*"}`},
 		{"status.get", `{` + home + `}`}, {"status.get", `{}`}, {"version.at", `{"as_of":"v3"}`}, {"version.at", `{"as_of":"v3","branch":"draft"}`}, {"embed.rebuild", `{}`},
+		{"scope.get", `{` + home + `}`}, {"scope.get", `{}`}, {"scope.list", `{"archived":true}`}, {"scope.list", `{"prefix":"ho"}`}, {"scope.put", `{` + home + `,"members":["probe"]}`}, {"scope.put", `{` + home + `,"create":true}`},
+		{"scope.members", `{` + home + `}`}, {"scope.members", `{` + home + `,"add":["probe"]}`}, {"scope.delete", `{` + home + `}`}, {"scope.delete", `{` + home + `,"force":true}`},
+		{"caller.can", `{"action":"read",` + home + `}`}, {"caller.can", `{"action":"read","agent":"a",` + home + `}`}, {"session.list", `{}`},
+		{"identity.delegate", `{"name":"n","namespaces":["home"],"expires_s":60}`}, {"identity.delegate", `{"name":"n","namespaces":["*"],"expires_s":60}`}, {"identity.revoke", `{"id":"1"}`},
 		{"recall.get", `{"recall_id":"rec:00000000000000000000000000"}`},
 		{"tools.publish", `{"tool":{"name":"other_do","description":"d","input_schema":{"type":"object"}}}`}, {"tools.withdraw", `{"name":"other_do"}`},
 	}
@@ -88,6 +93,7 @@ func secretly(t *testing.T, text string) *world {
 		t.Fatal(err)
 	}
 	keep("draft", "home", "k", text+" on a draft")
+	w.putScope(owner("a"), "home", scope.Change{Name: &text, Description: &text, Members: &[]string{strings.ReplaceAll(text, " ", "-")}})
 	other := aFamily("other")
 	other.Collections = []abi.Collection{{Name: "own", Searchable: []string{"text"}}}
 	w.with(other, script{steps: []step{{"memory.get", `{"keys":["k"],"namespace":"home"}`}, {"record.put", `{"collection":"own","items":[{"key":"r","value":{"text":"` + text + ` of another"}}]}`},

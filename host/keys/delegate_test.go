@@ -57,9 +57,7 @@ func TestADelegatedKeyHasAPartOfItsParentsRightsAndEndsWithIt(t *testing.T) {
 	if data, err := os.ReadFile(file); err != nil || strings.Contains(string(data), secret[len(secret)-20:]) {
 		t.Errorf("the file has the secret (%v)", err)
 	}
-	held, stop := open(t, file, still).While(t.Context(), grandchild)
-	stop()
-	held, stop = k.While(t.Context(), grandchild)
+	held, stop := k.While(t.Context(), grandchild)
 	defer stop()
 	if _, err := k.Revoke(parent.ID); err != nil {
 		t.Fatal(err)

@@ -137,8 +137,9 @@ func (a *Access) confine(m *Merge, w Write) error {
 		}
 	}
 	namespaces, err := a.writable(m.Namespaces)
-	if err == nil && m.Namespaces == nil && namespaces != nil {
-		w.note("The merge covers only the namespaces that this caller may write: %s.", strings.Join(namespaces, ", "))
+	ceiling, all := a.caller.Rights.Ceiling().Writable()
+	if err == nil && m.Namespaces == nil && !all { // which scopes are closed to the caller is not said
+		w.note("The merge covers only the namespaces that this caller may write: %s.", strings.Join(ceiling, ", "))
 	}
 	m.Namespaces = namespaces
 	return err

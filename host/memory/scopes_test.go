@@ -266,3 +266,29 @@ func TestScopesOutliveTheServer(t *testing.T) {
 		t.Errorf("after a start: %v", err)
 	}
 }
+
+func TestAListOfRightsIsAListOfNamespaces(t *testing.T) {
+	w := openWorld(t, false)
+	w.must(nil, w.Ready(t.Context()))
+	bob := Caller{Agent: "bob", Key: "k", Rights: RightsTo(nil, []string{"team/*"})}
+	for _, namespace := range []string{"team/open", "team/crew"} {
+		w.must(nil, w.keep(holder("ann"), namespace, "k"))
+	}
+	w.must(nil, w.putScope(holder("ann", ToAdministerScopes), "team/crew", scope.Change{}))
+	a := w.As(bob)
+	list, all := a.Caller().Rights.Readable()
+	if all || !slices.Equal(list, []string{"!team/crew", "team/*"}) {
+		t.Fatalf("bob may read %q", list)
+	}
+	for _, namespaces := range [][]string{nil, list, {"team/*"}} {
+		found, err := a.Search(t.Context(), Search{Text: "kumquat", Namespaces: namespaces})
+		if err != nil || len(found.Hits) != 1 || found.Total != 1 || found.Hits[0].Namespace != "team/open" {
+			t.Errorf("in %q: %+v, %v", namespaces, found, err)
+		}
+	}
+	for _, namespaces := range [][]string{{"team/crew"}, {"*"}, {"!team/open"}} {
+		if found, err := a.Search(t.Context(), Search{Text: "kumquat", Namespaces: namespaces}); err == nil && len(found.Hits) > 0 {
+			t.Errorf("in %q: %+v", namespaces, found)
+		}
+	}
+}

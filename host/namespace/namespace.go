@@ -45,6 +45,15 @@ func covers(by, name string) bool {
 	return len(name) > len(prefix) && strings.HasPrefix(name, prefix)
 }
 
+// Names returns the elements of a list without its exceptions, for readers who may not know of these.
+func Names(list []string) []string {
+	names, _ := split(list)
+	return names
+}
+
+// IsException reports whether an element excludes a namespace from a list.
+func IsException(element string) bool { return strings.HasPrefix(element, exception) }
+
 // IsPattern reports whether an element of a list may cover more than one namespace.
 func IsPattern(element string) bool { return element == All || strings.HasSuffix(element, "/"+All) }
 
@@ -56,7 +65,7 @@ func Set(list []string) []string {
 
 // split returns the elements of a list that cover, and the names of its exceptions.
 func split(list []string) (names, exceptions []string) {
-	if !slices.ContainsFunc(list, func(element string) bool { return strings.HasPrefix(element, exception) }) {
+	if !slices.ContainsFunc(list, IsException) {
 		return slices.Clone(list), nil
 	}
 	for _, element := range list {

@@ -43,6 +43,7 @@ type Client struct {
 	Timeout time.Duration                        // per request; 0: 60 seconds
 	Sleep   func(context.Context, time.Duration) // waits between attempts; nil: by a timer
 	Retries int                                  // after temporary failures; 0: 2
+	Clock   func() time.Time                     // of signatures; nil: time.Now
 }
 
 // New returns a Client that reuses connections.
@@ -239,7 +240,8 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchR
 // mayHeader reports whether a guest may set a header. Credentials and addresses are the operator's.
 func mayHeader(name string) bool {
 	switch http.CanonicalHeaderKey(name) {
-	case "Host", "Authorization", "Cookie", "Proxy-Authorization", "Connection", "Transfer-Encoding", "Content-Length", "Upgrade", "Te", "Trailer":
+	case "Host", "Authorization", "Cookie", "Proxy-Authorization", "Connection", "Transfer-Encoding", "Content-Length", "Upgrade", "Te", "Trailer",
+		signedTime, signedSignature:
 		return false
 	}
 	return true
@@ -285,8 +287,8 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (respon
 	if err != nil {
 		return response{}, err
 	}
-	if key != "" {
-		request.Header.Set("Authorization", "Bearer "+key)
+	if err := c.authenticate(request, e, key, o.body); err != nil {
+		return response{}, err
 	}
 	client := c.client()
 	if !o.repeatable() {

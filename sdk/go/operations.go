@@ -2953,7 +2953,7 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 type CallerCanRequest struct {
 	Action    string `json:"action"`             // a right: `read`, `write`, `branch`, `config`, `scope.admin`, `site.admin`, `act_as` or `family:NAME`
 	Namespace string `json:"namespace,omitzero"` // the namespace to read or write; default: the call's own
-	Agent     string `json:"agent,omitzero"`     // another agent, to read or write a namespace that the caller may read: what its rights record says of that agent, whose key may allow less; default: the caller
+	Agent     string `json:"agent,omitzero"`     // another agent, to read or write a namespace that the caller may read: what the rights record says of that agent, whose key may allow less. Needs `scope.read`; default: the caller
 }
 
 func (x *CallerCanRequest) write(w *scan.Writer) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
@@ -11,7 +12,7 @@ func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.Calle
 		ReadOnly: call.Caller.Rights.WritesNothing(), Proposes: !call.Powers.Has(abi.CanMemoryWrite) && call.Powers.Has(abi.CanMemoryPropose)}
 	out.Client, out.Session = call.Caller.Client, call.Caller.Session
 	for _, g := range call.Powers.List() {
-		out.Capabilities = append(out.Capabilities, abi.Power{Name: string(g.Name), Scope: g.Scope})
+		out.Capabilities = append(out.Capabilities, abi.Power{Name: string(g.Name), Scope: namespace.Names(g.Scope)})
 	}
 	return out, nil
 }

@@ -121,6 +121,9 @@ func callerCan(call *Call, _ context.Context, r abi.CallerCanRequest) (out abi.C
 	case r.Agent == "" || r.Agent == call.Caller.Agent:
 		err = access.Has(right, call.in(r.Namespace))
 	case right == memory.ToRead || right == memory.ToWrite:
+		if err := call.Powers.Check(abi.CanScopeRead, call.in(r.Namespace)); err != nil {
+			return out, err
+		}
 		err = access.HasAgent(r.Agent, right, call.in(r.Namespace))
 	default:
 		return out, invalid("of another agent only read and write are known: its key decides about the rest")

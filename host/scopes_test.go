@@ -1,0 +1,184 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// asking installs a family for each request, whose tool NAME_ask sends it to the host and answers with the response.
+func (k *keyed) asking(capability abi.Capability, requests map[string]string) {
+	k.t.Helper()
+	for name, request := range requests {
+		ask := abi.Request{Name: capability, Reason: "Is tested."}
+		if capability.Scope() != "none" {
+			ask.Scope = []string{"*"}
+		}
+		m := abi.Manifest{Name: name, Tools: []abi.Tool{aTool(name+"_ask", `{}`)}, Capabilities: []abi.Request{ask}}
+		installed(k.t, k.act, m, relaying(request))
+	}
+}
+
+// told is what a tool answers, or its error.
+func told(c *client.Client, tool string, arguments map[string]any) string {
+	r, err := c.Call(tool, arguments)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return r.Text
+}
+
+// The holders of two keys for everything are connected over MCP. What ann keeps in a scope is bob's to see while he is a member, by no
+// tool before and after, from the call on that ann's change answered.
+func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
+	k := keyedServer(t)
+	k.asking(abi.CanScopeWrite, map[string]string{
+		"opens": `scope.put {"namespace":"crew","name":"The crew"}`, "adds": `scope.members {"namespace":"crew","add":["bob"]}`,
+		"removes": `scope.members {"namespace":"crew","remove":["bob"]}`,
+	})
+	k.asking(abi.CanScopeRead, map[string]string{"scopes": `scope.list {}`, "scope": `scope.get {"namespace":"crew"}`})
+	k.asking(abi.CanFeedRead, map[string]string{"feeds": `feed.read {"namespaces":["*"],"limit":1000}`})
+	k.asking(abi.CanMemoryRead, map[string]string{"names": `namespace.list {"counts":true}`})
+	all := []operator.Right{"read", "write", "branch", "family:*"}
+	ann, err := k.dial(owner.Hello{Key: k.issue("ann", all, "*").Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued := k.issue("bob", all, "*")
+	bob, err := k.dial(owner.Hello{Key: issued.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(tool string, arguments map[string]any) {
+		t.Helper()
+		if _, err := ann.Call(tool, arguments); err != nil {
+			t.Fatalf("%s: %v", tool, err)
+		}
+	}
+	must("opens_ask", nil)
+	must("memory_store", map[string]any{"key": "plan", "value": "the kumquat heist", "namespace": "crew"})
+	must("memory_log", map[string]any{"event": "planned", "data": "kumquat", "namespace": "crew"})
+	must("memory_branch", map[string]any{"action": "fork", "name": "draft"})
+	must("memory_store", map[string]any{"key": "plan", "value": "the kumquat heist, again", "namespace": "crew", "branch": "draft"})
+	looks := []struct {
+		tool      string
+		arguments map[string]any
+	}{
+		{"memory_search", map[string]any{"query": "kumquat"}}, {"memory_search", map[string]any{"query": "kumquat", "namespace": "crew"}},
+		{"memory_recall", map[string]any{"key": "plan", "namespace": "crew"}}, {"memory_recall", map[string]any{"key": "plan", "namespace": "crew", "as_of": "now"}},
+		{"memory_history", map[string]any{"key": "plan", "namespace": "crew"}}, {"memory_branch", map[string]any{"action": "diff", "source": "draft"}},
+		{"memory_branch", map[string]any{"action": "merge", "source": "draft", "preview": true}},
+		{"memory_status", map[string]any{"namespace": "crew"}}, {"scopes_ask", nil}, {"scope_ask", nil}, {"feeds_ask", nil}, {"names_ask", nil},
+	}
+	shows := func(c *client.Client, when string, want bool) {
+		t.Helper()
+		for _, look := range looks {
+			text := told(c, look.tool, look.arguments)
+			seen := !strings.HasPrefix(text, "error: ") && (strings.Contains(text, "kumquat") || strings.Contains(text, "crew") || strings.Contains(text, "plan"))
+			if seen != want {
+				t.Errorf("%s, %s %v: %s", when, look.tool, look.arguments, text)
+			}
+			if !want && strings.Contains(text, "kumquat") {
+				t.Errorf("%s, %s tells: %s", when, look.tool, text)
+			}
+		}
+		if c != bob {
+			return
+		}
+		if _, body := k.post(issued.Secret, "", "memory_search", `{"query":"kumquat"}`); strings.Contains(body, "heist") != want {
+			t.Errorf("%s, over HTTP: %s", when, body)
+		}
+	}
+	shows(bob, "before", false)
+	if text := told(bob, "adds_ask", nil); !strings.HasPrefix(text, "error: ") {
+		t.Errorf("bob adds himself: %s", text)
+	}
+	for range 2 {
+		must("adds_ask", nil)
+		shows(bob, "as a member", true)
+		if text := told(bob, "removes_ask", nil); !strings.Contains(text, "scope.admin") {
+			t.Errorf("a member changes the scope: %s", text)
+		}
+		must("removes_ask", nil)
+		shows(bob, "afterwards", false)
+		if text := told(bob, "memory_store", map[string]any{"key": "plan", "value": 1, "namespace": "crew"}); !strings.HasPrefix(text, "error: ") {
+			t.Errorf("a former member writes: %s", text)
+		}
+	}
+	shows(ann, "the creator", true)
+}
+
+func TestADelegatedKeyIsShownOnceAndEndsWithItsParent(t *testing.T) {
+	k := keyedServer(t)
+	k.asking(abi.CanIdentityDelegate, map[string]string{
+		"spawns":  `identity.delegate {"name":"task","namespaces":["team/a"],"rights":["read"],"expires_s":3600}`,
+		"exceeds": `identity.delegate {"name":"other","namespaces":["home"],"expires_s":3600}`,
+	})
+	issued := k.issue("ann", []operator.Right{"read", "write", "family:*"}, "team/*")
+	ann, err := k.dial(owner.Hello{Key: issued.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := told(ann, "exceeds_ask", nil); !strings.Contains(text, "home") || !strings.HasPrefix(text, "error: ") {
+		t.Errorf("beyond the caller's rights: %s", text)
+	}
+	var made struct{ Key, ID, Agent string }
+	if err := json.Unmarshal([]byte(told(ann, "spawns_ask", nil)), &made); err != nil {
+		t.Fatal(err)
+	}
+	task, err := k.dial(owner.Hello{Key: made.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := told(task, "memory_search", map[string]any{"query": "tea"}); !strings.Contains(text, "of the team") || strings.Contains(text, "of others") || strings.Contains(text, "home") {
+		t.Errorf("it finds %s", text)
+	}
+	if text := told(task, "memory_store", map[string]any{"key": "k", "value": 1, "namespace": "team/a"}); !strings.HasPrefix(text, "error: ") {
+		t.Errorf("it writes: %s", text)
+	}
+	list, err := k.act.Keys(t.Context())
+	if err != nil || len(list.Keys) != 2 || list.Keys[1].ID != made.ID || list.Keys[1].By.Parent != issued.ID || made.Agent != "ann/task" {
+		t.Errorf("the keys are %+v (%v), for %+v", list.Keys, err, made)
+	}
+	if _, err := k.act.RevokeKey(t.Context(), operator.KeyID{ID: issued.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.dial(owner.Hello{Key: made.Key}); err == nil || !strings.Contains(err.Error(), "revoked") {
+		t.Errorf("after the end of its parent: %v", err)
+	}
+	await.That(t, "its connection ended", func() bool { return strings.HasPrefix(told(task, "memory_status", nil), "error: ") })
+}
+
+func TestTheEndOfASessionReachesFamilies(t *testing.T) {
+	k := keyedServer(t)
+	m := abi.Manifest{Name: "ends", Tools: []abi.Tool{aTool("ends_ask", `{}`)}, Hooks: abi.Hooks{SessionEnd: &abi.SessionHook{}},
+		Capabilities: []abi.Request{{Name: abi.CanLogAppend, Scope: []string{"*"}, Reason: "Is tested."}}}
+	_, err := k.act.InstallFamily(t.Context(), operator.InstallRequest{Module: packed(t, m, relaying(`log.append {"event":"ended","namespace":"home"}`))})
+	did(t, err)
+	_, err = k.act.GrantFamily(t.Context(), operator.GrantRequest{Family: m.Name, All: true, Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
+	did(t, err)
+	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+		return owner.Connect(ctx, k.at.Socket, owner.Hello{Agent: "ann"})
+	})
+	did(t, err)
+	if text := told(c, "memory_status", nil); strings.HasPrefix(text, "error: ") {
+		t.Fatal(text)
+	}
+	c.Close()
+	await.That(t, "the family is told of the client that left", func() bool {
+		events, err := owned(host.Space(k.host), "").Events(t.Context(), memory.Location{Namespace: "home"}, memory.AsOf{}, 0, 0)
+		return err == nil && len(events) == 1
+	})
+}
