@@ -131,7 +131,7 @@ func (f *followed) startProcess() (stop func()) {
 		f.t.Fatal(err)
 	}
 	command := exec.Command(program, "serve", "--data", f.dir, "--auto")
-	command.Env = append(os.Environ(), ownerHTTP+"=127.0.0.1:0", telling+"=1")
+	command.Env = append(os.Environ(), overHTTP+"=127.0.0.1:0", telling+"=1")
 	command.Stderr = os.Stderr
 	if err := command.Start(); err != nil {
 		f.t.Fatal(err)
