@@ -126,8 +126,10 @@ func TestTheBranchThatASessionIsOnCanBeDeleted(t *testing.T) {
 	if got := say(t, c, "memory_recall", map[string]any{"key": "k"}).Value; got != "on default" {
 		t.Errorf("afterwards the session recalls %q", got)
 	}
-	for _, tool := range []string{"memory_recall", "memory_store", "memory_search"} {
-		_, err := other.Call(tool, map[string]any{"key": "k", "value": 1, "query": "x"})
+	for tool, arguments := range map[string]map[string]any{
+		"memory_recall": {"key": "k"}, "memory_store": {"key": "k", "value": 1}, "memory_search": {"query": "x"},
+	} {
+		_, err := other.Call(tool, arguments)
 		if err == nil || !strings.Contains(err.Error(), `no branch "b"`) {
 			t.Errorf("%s of another session on the deleted branch: %v", tool, err)
 		}

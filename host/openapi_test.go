@@ -42,7 +42,8 @@ func examples() map[string]string {
 		"memory_store": `{"key":"tea","value":"green","tags":["drink"]}`, "memory_recall": `{"key":"k"}`, "memory_search": `{"query":"tea","k":3}`,
 		"memory_forget": `{"key":"k"}`, "memory_log": `{"event":"e","data":{"n":1}}`, "memory_branch": `{"action":"list"}`,
 		"memory_history": `{"key":"k"}`, "memory_status": `{}`, "memory_capabilities": `{"verbose":true}`, "memory_load_family": `{"intent":"tag"}`,
-		"odd_echo": `{"tree":{"children":[{"children":[]}]},"kind":"a"}`,
+		"memory_poll_events": `{"agentId":"me","eventTypes":["memory_stored"]}`,
+		"odd_echo":           `{"tree":{"children":[{"children":[]}]},"kind":"a"}`,
 	}
 }
 

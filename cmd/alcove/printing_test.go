@@ -337,7 +337,7 @@ func TestOnlyOnePlaceHasTheFileDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
+		if strings.HasSuffix(file, "_test.go") || file == "stdin_linux.go" { // which only compares them with standard input
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -12,7 +12,7 @@ import (
 
 const (
 	mostSuggested = 5      // families suggested for an intent
-	clearlyBetter = 1.5    // least ratio of a family's score to the next for it to be loaded
+	clearlyBetter = 1.25   // least ratio of a family's score to the next for it to be loaded
 	wellDescribed = 1. / 3 // and least part of the intent's words in its description
 )
 

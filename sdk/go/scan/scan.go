@@ -5,7 +5,6 @@
 package scan
 
 import (
-	"encoding/binary"
 	"errors"
 	"iter"
 	"strconv"
@@ -323,7 +322,7 @@ func (s *Scanner) literal() (raw []byte, plain bool) {
 // for the whole function around it: this one is small.
 func ordinary(data []byte) int {
 	i := 0
-	for ; i+8 <= len(data) && !special(binary.LittleEndian.Uint64(data[i:])); i += 8 {
+	for ; i+8 <= len(data) && !special(eight(data[i:])); i += 8 {
 	}
 	for ; i < len(data); i++ {
 		if c := data[i]; c == '"' || c == '\\' || c-' ' > '~'-' ' {
@@ -331,6 +330,13 @@ func ordinary(data []byte) int {
 		}
 	}
 	return len(data)
+}
+
+// eight is the first eight bytes of data, little-endian. encoding/binary would link reflect into every guest.
+func eight(data []byte) uint64 {
+	_ = data[7]
+	return uint64(data[0]) | uint64(data[1])<<8 | uint64(data[2])<<16 | uint64(data[3])<<24 |
+		uint64(data[4])<<32 | uint64(data[5])<<40 | uint64(data[6])<<48 | uint64(data[7])<<56
 }
 
 // special reports whether one of eight bytes is a quote, a backslash, a control character or not of ASCII. A byte minus 1 borrows from its
