@@ -148,7 +148,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	})
 	h.streams = stream.New(stream.Options{
 		Space: h.space, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
-		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) },
+		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) }, Sessions: h.sessions,
 		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())},
 	})
 	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})

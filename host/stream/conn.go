@@ -81,6 +81,7 @@ func (c *conn) serve(ctx context.Context) {
 	c.end(nil)
 	c.refuseMore()
 	c.running.Wait()
+	c.server.options.Sessions.End(c.id)
 	c.close(context.Cause(ctx))
 	<-reading
 }
@@ -245,7 +246,10 @@ func (c *conn) operate(ctx context.Context, id, body json.RawMessage, account *j
 	c.running.Go(func() {
 		defer func() { <-c.slots }()
 		defer account.Close()
-		a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{Tool: operation.Name, Arguments: body, Caller: c.caller(), Session: c.session})
+		who := c.caller()
+		branch, namespace := c.session.At()
+		c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
+		a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{Tool: operation.Name, Arguments: body, Caller: who, Session: c.session})
 		if err != nil {
 			c.fail(id, err)
 			return

@@ -26,12 +26,24 @@ type Options struct {
 	Space      *memory.Space
 	Dispatcher *tool.Dispatcher
 	// Client returns who sent a request. It is asked again for each page of events: rights that it no longer returns are gone.
-	Client  func(*http.Request) Client
-	Logger  *slog.Logger    // nil: discards
-	Input   *jsonrpc.Budget // of all messages being read or served; nil: unlimited
-	Limits  Limits
-	Stopped error // the cause by which operations are cancelled when the server stops; nil: context.Canceled
+	Client   func(*http.Request) Client
+	Sessions Sessions        // told of the streams that run operations; nil: nobody is
+	Logger   *slog.Logger    // nil: discards
+	Input    *jsonrpc.Budget // of all messages being read or served; nil: unlimited
+	Limits   Limits
+	Stopped  error // the cause by which operations are cancelled when the server stops; nil: context.Canceled
 }
+
+// Sessions follow the sessions of clients, which are their streams.
+type Sessions interface {
+	Called(who memory.Caller, at memory.Location) // before each operation
+	End(id string)
+}
+
+type noSessions struct{}
+
+func (noSessions) Called(memory.Caller, memory.Location) {}
+func (noSessions) End(string)                            {}
 
 // Client is who opened a stream.
 type Client struct {
@@ -84,6 +96,9 @@ type Server struct {
 func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Sessions == nil {
+		o.Sessions = noSessions{}
 	}
 	if o.Stopped == nil {
 		o.Stopped = context.Canceled

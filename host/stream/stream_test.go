@@ -37,12 +37,27 @@ type world struct {
 	narrow  atomic.Bool                   // connections from now on hold little that is not read
 	waiting chan struct{}                 // receives when the tool wait begins
 	release chan struct{}                 // lets it end
+	session chan string                   // receives what happens to sessions, as far as there is room
+}
+
+// Called and End are of stream.Sessions.
+func (w *world) Called(who memory.Caller, at memory.Location) {
+	w.tell("called by " + who.Agent + " in " + at.Branch + "#" + at.Namespace)
+}
+
+func (w *world) End(string) { w.tell("ended") }
+
+func (w *world) tell(what string) {
+	select {
+	case w.session <- what:
+	default:
+	}
 }
 
 func newWorld(t testing.TB, limits stream.Limits) *world {
 	t.Helper()
 	limits.Ping = cmp.Or(limits.Ping, time.Hour) // or it would hide that an event was not pushed
-	w := &world{t: t, clock: testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), waiting: make(chan struct{}, 100), release: make(chan struct{})}
+	w := &world{t: t, clock: testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), waiting: make(chan struct{}, 100), release: make(chan struct{}), session: make(chan string, 100)}
 	engine, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24, Now: w.clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +76,8 @@ func newWorld(t testing.TB, limits stream.Limits) *world {
 	}
 	w.as(stream.Client{Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}})
 	w.streams = stream.New(stream.Options{Space: w.space, Dispatcher: tool.NewDispatcher(all, tool.Options{Clock: w.clock.Now}), Limits: limits,
-		Client:  func(*http.Request) stream.Client { return *w.client.Load() },
-		Stopped: &memory.Error{Code: memory.Unavailable, Message: "stopped"}})
+		Client:   func(*http.Request) stream.Client { return *w.client.Load() },
+		Sessions: w, Stopped: &memory.Error{Code: memory.Unavailable, Message: "stopped"}})
 	w.http = httptest.NewUnstartedServer(w.streams)
 	w.http.Listener = &narrow{w.http.Listener, &w.narrow}
 	w.http.Start()
@@ -433,6 +448,19 @@ func TestOperationsRunOverAStream(t *testing.T) {
 	c.send(`{"method":"status","id":null}`)
 	if m := c.must("answer"); m.Error != nil {
 		t.Errorf("an operation without id is answered with %+v", m.Error)
+	}
+}
+
+func TestAStreamWithOperationsIsASession(t *testing.T) {
+	w := newWorld(t, stream.Limits{})
+	c := w.dial()
+	c.send(`{"id":"1","method":"status"}`)
+	c.must("answer")
+	c.ws.Close(websocket.StatusNormalClosure, "")
+	for _, want := range []string{"called by ann in default#default", "ended"} {
+		if got := await.Value(t, want, w.session); got != want {
+			t.Errorf("told %q, not %q", got, want)
+		}
 	}
 }
 
