@@ -262,7 +262,7 @@ func checkKeys(data []byte) error {
 	return checkObjects(value)
 }
 
-// list takes the place of an object's first key in the stack of what is open.
+// list marks an array on the stack of open values, on which an object has the number of its first key.
 const list = -1
 
 // checkObjects reads valid JSON in one pass, because every start reads the manifests of the families that the program carries.

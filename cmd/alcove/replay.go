@@ -46,7 +46,7 @@ are rehearsed and write nothing, unless --apply is given; then a call that was l
 is replayed by its own agent, writes nothing again, either. Calls whose arguments were withheld, dry runs and repetitions are skipped.`,
 		Example: `  alcove replay --since 1h
   alcove replay --since 2026-11-01 --of-agent planner --apply
-  alcove replay ~/copy/requests/20261101T120000.000000.jsonl --data /tmp/copy`,
+  alcove replay ~/copy/requests/20261101T120000.000000.jsonl --data ~/copy/data`,
 		Args: arguments(0, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.replay(c.Context(), f, args) },
 	}

@@ -92,8 +92,7 @@ func (k *Recalls) Record(ctx context.Context, who memory.Caller, r Recall) (id s
 }
 
 func (k *Recalls) put(ctx context.Context, who memory.Caller, id string, value json.RawMessage) error {
-	// The collection is the server's: who searches needs no right to write where it is.
-	stage, err := k.o.Space.As(memory.Caller{Agent: who.Agent, Rights: memory.FullRights()}).Stage(ctx, memory.Default)
+	stage, err := k.o.Space.As(who).Stage(ctx, memory.Default)
 	if err != nil {
 		return err
 	}

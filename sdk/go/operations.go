@@ -1161,7 +1161,7 @@ type Scope struct {
 	Members       []string `json:"members"`                 // the other members, sorted
 	Read          string   `json:"read"`                    // who may read: `all`, `members` or `creator`
 	Write         string   `json:"write"`                   // who may write, of those who may read: `all`, `members` or `creator`
-	RetentionDays int      `json:"retention_days,omitzero"` // how long families are to keep what it holds; absent: unlimited
+	RetentionDays int      `json:"retention_days,omitzero"` // how many days families keep its memories; absent: unlimited
 	Archived      bool     `json:"archived,omitzero"`       // nobody with a key may write
 	CreatedAt     string   `json:"created_at"`              // RFC 3339, UTC
 }
@@ -3115,7 +3115,7 @@ type ScopePutRequest struct {
 	Members       []string `json:"members,omitzero"`        // the agents that are members beside the creator; absent: as they are; at most 1000 elements
 	Read          string   `json:"read,omitzero"`           // who may read; at first `members`: all, members, creator
 	Write         string   `json:"write,omitzero"`          // who may write, of those who may read; at first `members`: all, members, creator
-	RetentionDays *int     `json:"retention_days,omitzero"` // how long families are to keep what it holds; 0: unlimited; 0 to 36500
+	RetentionDays *int     `json:"retention_days,omitzero"` // how many days families keep its memories; 0: unlimited; 0 to 36500
 	Archived      *bool    `json:"archived,omitzero"`       // nobody with a key may write
 }
 
