@@ -53,12 +53,11 @@ type chosen struct {
 }
 
 func TestIntentsLoadTheirFamilies(t *testing.T) {
-	there, o := map[string]bool{}, host.Options{Cache: sandbox.Cache{Dir: compiledHere()}}
+	there := map[string]bool{}
 	for _, g := range guests.All() {
 		there[g.Name] = true
-		o.Families = append(o.Families, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read})
 	}
-	s := serveREST(t, o)
+	s := serveREST(t, host.Options{Families: carriedFamilies(), Cache: sandbox.Cache{Dir: compiledHere()}})
 	asked, loaded, first := 0, 0, 0
 	for _, each := range intents(t) {
 		if !there[each.Family] {
