@@ -21,6 +21,7 @@ type conversing struct {
 	wanted   bitset // and those that pass them
 	sheet    *turnSheet
 	zones    []zone
+	zoned    bitset // the slots around the zones' turns
 }
 
 // turnSheet accumulates the scores of turns, by slot.
@@ -164,9 +165,10 @@ func (c *conversing) addClause(i int) {
 		return
 	}
 	for _, l := range c.leaves {
-		c.eachPosting(l, i, func(slot, tf uint32) {
-			gain := c.weights[i] * c.normOf(c.threads.slots[slot].row).weight(tf, c.threads.slots[slot].length)
-			s := c.touch(slot)
+		c.eachPosting(l, i, nil, func(slot, tf uint32) {
+			t := &c.threads.slots[slot]
+			gain := c.weights[i] * c.normOf(t.row).weight(tf, t.length)
+			s := &c.sheet.scores[slot]
 			s.alone += gain
 			s.cover += c.weights[i]
 			c.spread(slot, gain)
@@ -177,6 +179,9 @@ func (c *conversing) addClause(i int) {
 	}
 	for _, slot := range c.sheet.fresh {
 		s := &c.sheet.scores[slot]
+		if s.window == 0 {
+			c.sheet.touched = append(c.sheet.touched, slot)
+		}
 		s.window += s.score
 		s.score = 0
 	}
@@ -186,17 +191,17 @@ func (c *conversing) addClause(i int) {
 // addNearTurns adds the scores of a clause's similar terms to turns that lack the clause.
 func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
 	for doc, near := range l.nearest(asked) {
-		number := l.part.rows[doc]
-		if slot := c.threads.slotOfRow(number); slot != none && c.admits(slot) {
+		if slot := c.threads.slotOfRow(l.part.rows[doc]); slot != none && c.admits(slot) {
 			gain := weight * asked.nearWeight * near
-			c.touch(slot).alone += gain
+			c.sheet.scores[slot].alone += gain
 			c.spread(slot, gain)
 		}
 	}
 }
 
-// eachPosting calls do for the turns of a leaf that have a clause, with its frequency apart from the speaker's name.
-func (c *conversing) eachPosting(l *leaf, i int, do func(slot, tf uint32)) {
+// eachPosting calls do for the turns of a leaf that have a clause, with its frequency apart from the speaker's name. Slots that
+// are not in `of` are skipped; nil: none is.
+func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uint32)) {
 	asked := &c.asked.clauses[i]
 	list, _ := asked.open(l.part)
 	if list == nil {
@@ -208,7 +213,7 @@ func (c *conversing) eachPosting(l *leaf, i int, do func(slot, tf uint32)) {
 				continue
 			}
 			slot := c.threads.slotOfRow(l.part.rows[doc])
-			if slot == none || !c.admits(slot) {
+			if slot == none || of != nil && !of.has(slot) || c.filtered && !c.admits(slot) {
 				continue
 			}
 			tf := tfs[j]
@@ -222,27 +227,32 @@ func (c *conversing) eachPosting(l *leaf, i int, do func(slot, tf uint32)) {
 	}
 }
 
-// touch returns the scores of a slot.
-func (c *conversing) touch(slot uint32) *turnScore {
-	s := &c.sheet.scores[slot]
-	if *s == (turnScore{}) {
-		c.sheet.touched = append(c.sheet.touched, slot)
+// spread raises the current clause's best score of a turn and those around it.
+func (c *conversing) spread(slot uint32, gain float64) {
+	c.raise(slot, gain)
+	list := c.threads.slots
+	here := &list[slot]
+	for at := slot; at > 0 && list[at-1].near(here, windowReach); at-- {
+		c.raiseAt(at-1, here.at-list[at-1].at, gain)
 	}
-	return s
+	for at := slot + 1; int(at) < len(list) && list[at].near(here, windowReach); at++ {
+		c.raiseAt(at, list[at].at-here.at, gain)
+	}
 }
 
-// spread raises the current clause's best score of the turns around one.
-func (c *conversing) spread(slot uint32, gain float64) {
-	c.threads.around(slot, windowReach, func(at uint32, distance int64) {
-		if distance == 0 && at != slot {
-			return
-		}
-		s := c.touch(at)
-		if s.score == 0 {
-			c.sheet.fresh = append(c.sheet.fresh, at)
-		}
-		s.score = max(s.score, gain/float64(int64(1)<<distance))
-	})
+// raiseAt raises the score of a turn at a distance from one with the clause. Others at its own position are no neighbours.
+func (c *conversing) raiseAt(slot uint32, distance int64, gain float64) {
+	if distance > 0 {
+		c.raise(slot, gain/float64(int64(1)<<distance))
+	}
+}
+
+func (c *conversing) raise(slot uint32, gain float64) {
+	s := &c.sheet.scores[slot]
+	if s.score == 0 {
+		c.sheet.fresh = append(c.sheet.fresh, slot)
+	}
+	s.score = max(s.score, gain)
 }
 
 // admits reports whether a slot's turn is a possible hit.
@@ -265,7 +275,7 @@ func (c *conversing) admit() {
 				number := l.part.rows[i*64+bits.TrailingZeros64(word)]
 				word &= word - 1
 				if slot := c.threads.slotOfRow(number); slot != none {
-					c.admitted.add(slot)
+					c.admitted[slot/64] |= 1 << (slot % 64)
 				}
 			}
 		}
@@ -279,9 +289,15 @@ const matched = 1e-6
 func (c *conversing) addMatches() {
 	for _, l := range c.leaves {
 		for _, m := range l.matches {
-			if slot := c.threads.slotOfRow(m.row); slot != none {
-				c.touch(slot).score = matched * m.score
+			slot := c.threads.slotOfRow(m.row)
+			if slot == none {
+				continue
 			}
+			s := &c.sheet.scores[slot]
+			if s.window == 0 {
+				c.sheet.touched = append(c.sheet.touched, slot)
+			}
+			s.score = matched * m.score
 		}
 	}
 }
@@ -302,7 +318,9 @@ func (c *conversing) features(slot uint32) Features {
 	of, s, t := c.index.conversation, &c.sheet.scores[slot], &c.threads.slots[slot]
 	f := Features{Window: of.Window * s.window, Cover: of.Cover * s.cover}
 	f.Question = of.Question * c.questionBefore(slot)
-	f.Speaker = of.Speaker * c.total * c.named[t.speaker]
+	if len(c.named) > 0 {
+		f.Speaker = of.Speaker * c.total * c.named[t.speaker]
+	}
 	f.Date = of.Date * c.total * c.date.share(t.said)
 	return f
 }
@@ -345,30 +363,70 @@ func (c *conversing) addZones() {
 	}
 }
 
-// chooseZones makes the zones of the best turns.
+// chooseZones makes the zones of the best turns, and of those as good as the last of them unless they are as many again.
 func (c *conversing) chooseZones() {
-	best := heap{index: c.index, most: zoned}
+	scores := make([]float64, 0, len(c.sheet.touched))
 	for _, slot := range c.sheet.touched {
-		if c.admits(slot) && best.accepts(c.sheet.scores[slot].score) {
-			best.push(plain(c.threads.slots[slot].row, c.sheet.scores[slot].score))
+		if c.admits(slot) {
+			scores = append(scores, c.sheet.scores[slot].score)
 		}
 	}
-	for i, turn := range best.list {
-		z := zone{slot: c.threads.slotOfRow(turn.row)}
-		c.threads.around(z.slot, zoneReach, func(at uint32, _ int64) {
+	least, ties := leastOf(scores, zoned)
+	c.zoned = newBitset(len(c.threads.slots))
+	for _, slot := range c.sheet.touched {
+		score := c.sheet.scores[slot].score
+		if score < least || score == least && ties > zoned || !c.admits(slot) {
+			continue
+		}
+		z := zone{slot: slot}
+		c.threads.around(slot, zoneReach, func(at uint32, _ int64) {
+			c.zoned.add(at)
 			if c.admits(at) {
 				z.length += lengthOf(c.threads.slots[at].length)
 			}
 		})
 		c.zones = append(c.zones, z)
-		c.sheet.zone[z.slot] = uint16(i + 1)
+		c.sheet.zone[slot] = uint16(len(c.zones))
 	}
+}
+
+// leastOf returns the score of that rank from the top, or the lowest, and how many have it. It reorders the scores.
+func leastOf(scores []float64, rank int) (least float64, ties int) {
+	if len(scores) == 0 {
+		return 0, 0
+	}
+	from, to, at := 0, len(scores), min(rank, len(scores))-1
+	for to-from > 1 { // quickselect, by three parts
+		pivot, above, below := scores[from+(to-from)/2], from, to
+		for i := from; i < below; {
+			switch {
+			case scores[i] > pivot:
+				scores[i], scores[above] = scores[above], scores[i]
+				above++
+				i++
+			case scores[i] < pivot:
+				below--
+				scores[i], scores[below] = scores[below], scores[i]
+			default:
+				i++
+			}
+		}
+		if at >= above && at < below {
+			return pivot, below - above
+		}
+		if at < above {
+			to = above
+		} else {
+			from = below
+		}
+	}
+	return scores[from], 1
 }
 
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
 	for _, l := range c.leaves {
-		c.eachPosting(l, i, func(slot, tf uint32) {
+		c.eachPosting(l, i, c.zoned, func(slot, tf uint32) {
 			c.threads.around(slot, zoneReach, func(at uint32, _ int64) {
 				if number := c.sheet.zone[at]; number > 0 {
 					c.zones[number-1].tf += tf

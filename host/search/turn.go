@@ -64,7 +64,7 @@ const (
 )
 
 // zoned is the number of best turns, by the other features, to which the score of their zone is added.
-const zoned = 2000
+const zoned = 500
 
 // inZone are the parameters of BM25 for a zone.
 func inZone() Params { return Params{K1: 1.2, B: .75} }
