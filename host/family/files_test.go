@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	putFile = step{"file.write", `{"root":"notes","files":[{"path":"new.md","content":"new"}]}`}
+	putFile   = step{"file.write", `{"root":"notes","files":[{"path":"new.md","content":"new"}]}`}
 	readFile  = step{"file.read", `{"root":"notes","paths":["work/plan.md"]}`}
 	listFiles = step{"file.list", `{"root":"notes"}`}
 )
