@@ -67,6 +67,7 @@ type Options struct {
 	Poll      time.Duration // interval for polling Watch; 0: 1 second
 	Retry     time.Duration // from a job's first failure to its next attempt; 0: 2 seconds
 	Recalls   ops.Recalls   // nil: those of Space
+	Files     ops.Files     // nil: there are none
 }
 
 // Families holds all families of a space. Its methods may be called concurrently.
