@@ -3,7 +3,7 @@ export const family = "legacy"; // deprecated: it is loaded by name, no intent f
 
 const ids = (facts) => facts.map((f) => f.factId).sort();
 
-export async function run({ assert, call, refused, operation, client, kind, transport, namespace }) {
+export async function run({ assert, call, refused, operation, client, namespace }) {
   const deprecated = (answer, ...tools) => {
     assert.equal(answer._deprecated, true);
     for (const tool of tools) assert.match(answer._migrateTo, new RegExp(`\\b${tool}\\b`));
@@ -36,11 +36,15 @@ export async function run({ assert, call, refused, operation, client, kind, tran
   const moved = await call("memory_recall", { id: decision.factId });
   assert.ok(Math.abs(moved.importance - Math.min(1, decision.importance + 0.1)) < 1e-9, `${decision.importance} became ${moved.importance}`);
 
-  // A rehearsal summarizes nothing; a summary replaces its sources in searches.
+  // A rehearsal summarizes nothing; a summary replaces its sources in searches, once the proposal is merged, where lifecycle may only propose.
   const rehearsed = await operation("memory_summarize", { topic: "ledger" }, { dry_run: true });
   assert.equal(rehearsed.metadata.dry_run, true);
   assert.equal((await call("memory_text_search", { query: "ledger" })).facts.length, 2);
-  const summary = await call("memory_summarize", { topic: "ledger" });
+  const answer = await client.callTool({ name: "memory_summarize", arguments: { namespace, topic: "ledger" } });
+  assert.ok(!answer.isError, answer.content[0].text);
+  const summary = answer.structuredContent;
+  const proposal = JSON.stringify(answer).match(/proposals\/[A-Za-z0-9/_-]+/)?.[0];
+  if (proposal) await call("memory_branch", { action: "merge", source: proposal });
   deprecated(summary, "memory_search_facts", "memory_store_fact", "memory_mark_facts_merged");
   assert.equal(summary.consolidatedCount, 2);
   assert.deepEqual(ids((await call("memory_text_search", { query: "ledger" })).facts), [summary.factId]);

@@ -2,7 +2,7 @@ package workflow
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-// Checkpoint marks this moment, and lists the newest facts of it.
+// Checkpoint marks this moment. The answer lists the 30 newest facts.
 //
 //alcove:description Deprecated: use memory_save_checkpoint and memory_query_facts.
 //alcove:tool

@@ -2,8 +2,8 @@ package workflow
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-// GetContext gathers what is known about a topic: facts, best first, as far as they fit the token budget; entities, themes, handoffs and
-// notifications, which are read with it.
+// GetContext gathers what is known about a topic. Facts are in it as far as they fit the token budget, best first; a plan has a tenth more, an
+// incident a fifth less. The notifications in it are marked as read.
 //
 //alcove:description Deprecated: use memory_search_facts, memory_search_entities, memory_search_themes, memory_get_handoffs and memory_get_notifications.
 //alcove:tool

@@ -2,7 +2,7 @@ package workflow
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-// EndSession stores a summary of a session, and hands the work off: to the agent itself, unless another is named.
+// EndSession stores a summary of a session. The work is handed off to the agent itself, unless another is named.
 //
 //alcove:description Deprecated: use memory_store_fact and memory_record_handoff.
 //alcove:tool

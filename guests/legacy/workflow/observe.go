@@ -2,7 +2,7 @@ package workflow
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-// Observe stores an observation.
+// Observe stores an observation. The same text in the same namespace is the same fact.
 //
 //alcove:description Deprecated: use memory_store_fact.
 //alcove:tool idempotent

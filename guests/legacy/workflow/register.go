@@ -2,7 +2,7 @@ package workflow
 
 import alcove "github.com/alcove-memory/alcove/sdk/go"
 
-// RegisterAgent registers an agent with its private scope, and prepares the matching of its capabilities.
+// RegisterAgent registers an agent. Its private scope, private-AGENT, is created where it is missing, and its capabilities can be matched.
 //
 //alcove:description Deprecated: use memory_create_scope, memory_register_agent_core and memory_embed_capabilities.
 //alcove:tool idempotent
