@@ -308,5 +308,8 @@ func (h *Host) callerOf(session mcp.Session, agent string) memory.Caller {
 	return who
 }
 
+// CoreTools are the core tools, with their aliases.
+func CoreTools() []tool.Spec { return core.Specs(core.Options{}) }
+
 // Tools lists the tools that clients are offered, in the form that model APIs take.
 func Tools() []tool.Exported { return core.Export() }

@@ -2,6 +2,7 @@
 package migrate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -55,21 +56,35 @@ type edit struct {
 // rewriter rewrites a text.
 type rewriter struct {
 	Tools
-	text  string
-	edits []edit
-	out   Result
-	done  []edit // parts that were read as calls
+	text     string
+	newlines []int // positions
+	budget   int   // characters that may still be read as objects
+	edits    []edit
+	out      Result
+	done     []edit // parts that were read as calls, in their order
 }
+
+// mostRead is how often the characters of a text are read as parts of objects, on average.
+const mostRead = 16
 
 // Rewrite rewrites a text. Unknown names are left and listed.
 func (t Tools) Rewrite(text string) Result {
-	w := &rewriter{Tools: t, text: text}
+	w := &rewriter{Tools: t, text: text, budget: mostRead*len(text) + 1<<20}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			w.newlines = append(w.newlines, i)
+		}
+	}
 	w.objects()
+	w.done = disjoint(append(w.done, w.edits...))
 	w.names()
-	slices.SortFunc(w.edits, func(a, b edit) int { return a.start - b.start })
+	slices.SortStableFunc(w.edits, func(a, b edit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	var b strings.Builder
 	at := 0
 	for _, e := range w.edits {
+		if e.start < at { // within a call that was rewritten as a whole
+			continue
+		}
 		b.WriteString(text[at:e.start] + e.text)
 		at = e.end
 	}
@@ -79,7 +94,10 @@ func (t Tools) Rewrite(text string) Result {
 	return w.out
 }
 
-func (w *rewriter) line(at int) int { return 1 + strings.Count(w.text[:at], "\n") }
+func (w *rewriter) line(at int) int {
+	before, _ := slices.BinarySearch(w.newlines, at)
+	return 1 + before
+}
 
 func (w *rewriter) replace(start, end int, now string, c Change) {
 	w.edits = append(w.edits, edit{start, end, now})
@@ -99,7 +117,7 @@ func (w *rewriter) objects() {
 			return
 		}
 		at += i
-		v, err := objectAt(w.text, at)
+		v, err := w.object(at)
 		if err != nil {
 			at++
 			continue
@@ -107,6 +125,17 @@ func (w *rewriter) objects() {
 		w.walk(&v, v.loose)
 		at = v.end
 	}
+}
+
+// object reads the object at a position.
+func (w *rewriter) object(at int) (value, error) {
+	if w.budget <= 0 {
+		return value{}, errNoValue
+	}
+	r := &reader{text: w.text, at: at}
+	v, err := r.object()
+	w.budget -= r.at - at
+	return v, err
 }
 
 // Members of calls, as the protocols and model APIs name them.
@@ -289,8 +318,21 @@ func (w *rewriter) names() {
 
 // within reports whether a part of the text was rewritten, or left on purpose.
 func (w *rewriter) within(start, end int) bool {
-	in := func(e edit) bool { return e.start < end && start < e.end }
-	return slices.ContainsFunc(w.edits, in) || slices.ContainsFunc(w.done, in)
+	i, _ := slices.BinarySearchFunc(w.done, end, func(e edit, at int) int { return e.start - at })
+	return i > 0 && w.done[i-1].end > start
+}
+
+// disjoint are parts of a text without what they have in common, in order.
+func disjoint(list []edit) (out []edit) {
+	slices.SortFunc(list, func(a, b edit) int { return a.start - b.start })
+	for _, e := range list {
+		if n := len(out); n > 0 && e.start <= out[n-1].end {
+			out[n-1].end = max(out[n-1].end, e.end)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // isFunction rewrites name({…}) and name {…}. It reports whether the name is one of a call.
@@ -313,7 +355,7 @@ func (w *rewriter) isFunction(start, end int, name string) bool {
 		}
 		return false
 	}
-	arguments, err := objectAt(w.text, at)
+	arguments, err := w.object(at)
 	if err != nil {
 		w.leave(start, name, "its arguments cannot be read")
 		return true
@@ -323,7 +365,9 @@ func (w *rewriter) isFunction(start, end int, name string) bool {
 		return true
 	}
 	w.edits = append(w.edits, edit{start, end, tool})
-	w.edits = slices.DeleteFunc(w.edits, func(e edit) bool { return e.start >= arguments.start && e.end <= arguments.end })
+	if w.within(arguments.start, arguments.end) {
+		w.out.Changes = slices.DeleteFunc(w.out.Changes, func(c Change) bool { return c.position >= arguments.start && c.position < arguments.end })
+	}
 	w.replace(arguments.start, arguments.end, w.render(now, arguments.loose, arguments), c)
 	w.out.Changes[len(w.out.Changes)-1].Line, w.out.Changes[len(w.out.Changes)-1].position = w.line(start), start
 	return true

@@ -58,7 +58,10 @@ type reader struct {
 
 // objectAt reads the object that begins at a position.
 func objectAt(text string, at int) (value, error) {
-	r := &reader{text: text, at: at}
+	return (&reader{text: text, at: at}).object()
+}
+
+func (r *reader) object() (value, error) {
 	v, err := r.value()
 	v.loose = r.loose
 	if err == nil && !v.object {
