@@ -21,6 +21,7 @@ type Manifest struct {
 	Docs         string       `json:"docs,omitempty"`
 	License      string       `json:"license,omitempty"`
 	Homepage     string       `json:"homepage,omitempty"`
+	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it
 	Tools        []Tool       `json:"tools,omitempty"`
 	Hooks        Hooks        `json:"hooks,omitzero"`
 	Capabilities []Request    `json:"capabilities,omitempty"`

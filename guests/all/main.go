@@ -6,6 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
+	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
@@ -21,6 +22,7 @@ func init() {
 		consolidating.Family(),
 		facts.Family(),
 		network.Family(),
+		workflow.Family(),
 		aging.Family(),
 		ranker.Family(),
 		retrieval.Family(),
