@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
+	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -23,6 +24,7 @@ func init() {
 		aging.Family(),
 		ranker.Family(),
 		retrieval.Family(),
+		sessions.Family(),
 		settings.Family(),
 		attention.Family(),
 	)
