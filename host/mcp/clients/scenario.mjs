@@ -45,7 +45,7 @@ async function another() {
   const { client: other } = await connect(kind, configuration);
   const kill = async () => {
     const { pid } = other.transport;
-    if (!pid) return; // over HTTP the server hears of no end
+    if (!pid) return other.close(); // over HTTP it tells the server nothing
     const gone = new Promise((resolve) => { other.onclose = resolve; });
     process.kill(pid, "SIGKILL");
     await gone;
