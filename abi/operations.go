@@ -1032,9 +1032,10 @@ type CallerProgressResponse struct {
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string          `json:"job"`               // its name, as the manifest declares it
-	Payload json.RawMessage `json:"payload,omitempty"` // what it is to work on; at most 64 KiB
-	AfterS  float64         `json:"after_s,omitempty"` // seconds until it may begin; 0 to 31622400
+	Job       string          `json:"job"`                  // its name, as the manifest declares it
+	Payload   json.RawMessage `json:"payload,omitempty"`    // what it is to work on; at most 64 KiB
+	AfterS    float64         `json:"after_s,omitempty"`    // seconds until it may begin; 0 to 31622400
+	FeedAfter uint64          `json:"feed_after,omitempty"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
 // JobEnqueueResponse is the response of job.enqueue.
@@ -1217,12 +1218,13 @@ type LLMCompleteResponse struct {
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
 type HTTPFetchRequest struct {
-	Endpoint string            `json:"endpoint,omitempty"` // the operator's name for it; default: the only one that the family may reach
-	Method   string            `json:"method,omitempty"`   // the method; default: GET
-	Path     string            `json:"path,omitempty"`     // below the endpoint's URL
-	Query    map[string]string `json:"query,omitempty"`    // parameters of the query
-	Headers  map[string]string `json:"headers,omitempty"`  // headers
-	Body     string            `json:"body,omitempty"`     // the body
+	Endpoint   string            `json:"endpoint,omitempty"`   // the operator's name for it; default: the only one that the family may reach
+	Method     string            `json:"method,omitempty"`     // the method; default: GET
+	Path       string            `json:"path,omitempty"`       // below the endpoint's URL
+	Query      map[string]string `json:"query,omitempty"`      // parameters of the query
+	Headers    map[string]string `json:"headers,omitempty"`    // headers
+	Body       string            `json:"body,omitempty"`       // the body
+	Repeatable bool              `json:"repeatable,omitempty"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
 }
 
 // HTTPFetchResponse is the response of http.fetch.

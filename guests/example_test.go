@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
+	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
@@ -30,6 +31,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 		"legacy":         workflow.Family(),
 		"lifecycle":      aging.Family(),
 		"retrieval":      retrieval.Family(),
+		"sessions":       sessions.Family(),
 		"settings":       settings.Family(),
 		"vault":          vault.Family(),
 		"working-memory": attention.Family(),

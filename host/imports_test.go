@@ -58,6 +58,8 @@ func rules() []rule {
 		{pkg: "guests/facts/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/score", "guests/fact"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/retrieval", own: []string{"sdk/go", "guests/retrieval/*"}, never: append(outside, "os")},
 		{pkg: "guests/retrieval/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/fact"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/sessions", own: []string{"sdk/go", "guests/sessions/*"}, never: append(outside, "os")},
+		{pkg: "guests/sessions/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/score", "guests/words"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/settings", own: []string{"sdk/go", "guests/settings/*"}, never: append(outside, "os")},
 		{pkg: "guests/settings/*", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},

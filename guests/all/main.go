@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
+	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
@@ -26,6 +27,7 @@ func init() {
 		aging.Family(),
 		ranker.Family(),
 		retrieval.Family(),
+		sessions.Family(),
 		settings.Family(),
 		vault.Family(),
 		attention.Family(),

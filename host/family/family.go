@@ -161,6 +161,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f.background.Go(func() { f.keepTidy(running) })
 	if !o.ReadOnly && !o.Stepwise {
 		f.background.Go(func() { f.jobs.Run(running) })
+		f.background.Go(func() { f.jobs.Follow(running, f.o.Space.Watch(running)) })
 		f.background.Go(func() { f.hooks.Follow(running) })
 		f.background.Go(func() { f.deliverEnds(running, left) })
 	}

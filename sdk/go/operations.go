@@ -3382,9 +3382,10 @@ func (x *CallerProgressRequest) write(w *scan.Writer) {
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string  `json:"job"`              // its name, as the manifest declares it
-	Payload Raw     `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
-	AfterS  float64 `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
+	Job       string  `json:"job"`                 // its name, as the manifest declares it
+	Payload   Raw     `json:"payload,omitzero"`    // what it is to work on; at most 64 KiB
+	AfterS    float64 `json:"after_s,omitzero"`    // seconds until it may begin; 0 to 31622400
+	FeedAfter uint64  `json:"feed_after,omitzero"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
 func (x *JobEnqueueRequest) write(w *scan.Writer) {
@@ -3398,6 +3399,10 @@ func (x *JobEnqueueRequest) write(w *scan.Writer) {
 	if x.AfterS != 0 {
 		w.Key("after_s")
 		w.Number(x.AfterS)
+	}
+	if x.FeedAfter != 0 {
+		w.Key("feed_after")
+		w.Uint(x.FeedAfter)
 	}
 	w.Close()
 }
@@ -3940,12 +3945,13 @@ func (x *LLMCompleteResponse) read(s *scan.Scanner) {
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
 type HTTPFetchRequest struct {
-	Endpoint string            `json:"endpoint,omitzero"` // the operator's name for it; default: the only one that the family may reach
-	Method   string            `json:"method,omitzero"`   // the method; default: GET
-	Path     string            `json:"path,omitzero"`     // below the endpoint's URL
-	Query    map[string]string `json:"query,omitzero"`    // parameters of the query
-	Headers  map[string]string `json:"headers,omitzero"`  // headers
-	Body     string            `json:"body,omitzero"`     // the body
+	Endpoint   string            `json:"endpoint,omitzero"`   // the operator's name for it; default: the only one that the family may reach
+	Method     string            `json:"method,omitzero"`     // the method; default: GET
+	Path       string            `json:"path,omitzero"`       // below the endpoint's URL
+	Query      map[string]string `json:"query,omitzero"`      // parameters of the query
+	Headers    map[string]string `json:"headers,omitzero"`    // headers
+	Body       string            `json:"body,omitzero"`       // the body
+	Repeatable bool              `json:"repeatable,omitzero"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
 }
 
 func (x *HTTPFetchRequest) write(w *scan.Writer) {
@@ -3973,6 +3979,10 @@ func (x *HTTPFetchRequest) write(w *scan.Writer) {
 	if x.Body != "" {
 		w.Key("body")
 		w.Text(x.Body)
+	}
+	if x.Repeatable {
+		w.Key("repeatable")
+		w.Bool(x.Repeatable)
 	}
 	w.Close()
 }
