@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/sites/remote"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -24,6 +25,7 @@ func init() {
 		ranker.Family(),
 		retrieval.Family(),
 		settings.Family(),
+		remote.Family(),
 		attention.Family(),
 	)
 }
