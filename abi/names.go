@@ -234,6 +234,7 @@ const (
 	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own
 	OpToolsWithdraw     Op = "tools.withdraw"     // withdraw a published tool
+	OpToolsOffered      Op = "tools.offered"      // the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included
 	OpToolsUsage        Op = "tools.usage"        // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )
 
@@ -800,6 +801,7 @@ func Ops() map[Op]Capability {
 		OpToolsCall:         "tools.call",
 		OpToolsPublish:      "tools.publish",
 		OpToolsWithdraw:     "tools.publish",
+		OpToolsOffered:      "",
 		OpToolsUsage:        "tools.usage",
 	}
 }

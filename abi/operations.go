@@ -302,7 +302,7 @@ type Missed struct {
 	Message string `json:"message"` // the same in words
 }
 
-// ForeignTool is a tool of another family.
+// ForeignTool is a tool that a family may see.
 type ForeignTool struct {
 	Name        string          `json:"name"`         // its name
 	Family      string          `json:"family"`       // its family
@@ -1225,6 +1225,7 @@ type HTTPFetchRequest struct {
 	Headers    map[string]string `json:"headers,omitempty"`    // headers
 	Body       string            `json:"body,omitempty"`       // the body
 	Repeatable bool              `json:"repeatable,omitempty"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
+	TimeoutMS  int               `json:"timeout_ms,omitempty"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
 // HTTPFetchResponse is the response of http.fetch.
@@ -1309,6 +1310,20 @@ type ToolsWithdrawRequest struct {
 
 // ToolsWithdrawResponse is the response of tools.withdraw.
 type ToolsWithdrawResponse struct {
+}
+
+// ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+type ToolsOfferedRequest struct {
+	Families []string `json:"families,omitempty"` // only those of these families; `core` stands for the core's; at most 100 elements; default: all
+	Prefix   string   `json:"prefix,omitempty"`   // only those whose names begin with it
+	After    string   `json:"after,omitempty"`    // the name after which the page begins: `next` of the page before
+	Limit    int      `json:"limit,omitempty"`    // entries in one page; 1 to 1000; default: 100
+}
+
+// ToolsOfferedResponse is the response of tools.offered.
+type ToolsOfferedResponse struct {
+	Tools []ForeignTool `json:"tools"`          // the page
+	Next  string        `json:"next,omitempty"` // `after` of the next page; absent at the end
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
@@ -2086,6 +2101,11 @@ func (r *LLMCompleteRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *HTTPFetchRequest) Check() error {
+	if r.TimeoutMS != 0 {
+		if err := checkNumber("timeout_ms", float64(r.TimeoutMS), 0, 300000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -2137,6 +2157,21 @@ func (r *ToolsPublishRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ToolsWithdrawRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ToolsOfferedRequest) Check() error {
+	if r.Families != nil {
+		if err := checkLength("families", len(r.Families), 0, 100); err != nil {
+			return err
+		}
+	}
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

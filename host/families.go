@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -97,6 +98,17 @@ func (a callable) Core() (list []abi.ForeignTool) {
 		if t.Staged {
 			list = append(list, abi.ForeignTool{Name: t.Name, Family: tool.CoreFamily, Description: t.Description, InputSchema: t.Input})
 		}
+	}
+	return list
+}
+
+// Offered implements family.Callable.
+func (a callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
+	for _, t := range a.dispatcher.Registry().Offered(rights) {
+		if t.Unlisted {
+			continue
+		}
+		list = append(list, abi.ForeignTool{Name: t.Name, Family: cmp.Or(t.Family, tool.CoreFamily), Description: t.Description, InputSchema: t.Export().InputSchema})
 	}
 	return list
 }

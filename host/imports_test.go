@@ -78,6 +78,8 @@ func rules() []rule {
 		{pkg: "guests/legacy", own: []string{"sdk/go", "guests/legacy/*"}, never: append(outside, "os")},
 		{pkg: "guests/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
 		{pkg: "guests/legacy/*", own: []string{"sdk/go", "sdk/go/scan", "guests/legacy/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/sites", own: []string{"sdk/go", "guests/sites/*"}, never: append(outside, "os")},
+		{pkg: "guests/sites/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/sites/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},
 		{pkg: "guests/working-memory/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/working-memory/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/store", never: append(outside, "os")},
@@ -119,7 +121,7 @@ func rules() []rule {
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
-		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
+		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},

@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/vault/vault"
+	"github.com/alcove-memory/alcove/guests/sites/remote"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -30,6 +31,7 @@ func init() {
 		sessions.Family(),
 		settings.Family(),
 		vault.Family(),
+		remote.Family(),
 		attention.Family(),
 	)
 }

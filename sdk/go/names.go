@@ -146,5 +146,6 @@ const (
 	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own
 	OpToolsWithdraw     Op = "tools.withdraw"     // withdraw a published tool
+	OpToolsOffered      Op = "tools.offered"      // the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included
 	OpToolsUsage        Op = "tools.usage"        // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )

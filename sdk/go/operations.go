@@ -1107,7 +1107,7 @@ func (x *Missed) read(s *scan.Scanner) {
 	}
 }
 
-// ForeignTool is a tool of another family.
+// ForeignTool is a tool that a family may see.
 type ForeignTool struct {
 	Name        string `json:"name"`         // its name
 	Family      string `json:"family"`       // its family
@@ -3952,6 +3952,7 @@ type HTTPFetchRequest struct {
 	Headers    map[string]string `json:"headers,omitzero"`    // headers
 	Body       string            `json:"body,omitzero"`       // the body
 	Repeatable bool              `json:"repeatable,omitzero"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
+	TimeoutMS  int               `json:"timeout_ms,omitzero"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
 func (x *HTTPFetchRequest) write(w *scan.Writer) {
@@ -3983,6 +3984,10 @@ func (x *HTTPFetchRequest) write(w *scan.Writer) {
 	if x.Repeatable {
 		w.Key("repeatable")
 		w.Bool(x.Repeatable)
+	}
+	if x.TimeoutMS != 0 {
+		w.Key("timeout_ms")
+		w.Int(int64(x.TimeoutMS))
 	}
 	w.Close()
 }
@@ -4207,6 +4212,54 @@ func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
 	w.Key("name")
 	w.Text(x.Name)
 	w.Close()
+}
+
+// ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+type ToolsOfferedRequest struct {
+	Families []string `json:"families,omitzero"` // only those of these families; `core` stands for the core's; at most 100 elements; default: all
+	Prefix   string   `json:"prefix,omitzero"`   // only those whose names begin with it
+	After    string   `json:"after,omitzero"`    // the name after which the page begins: `next` of the page before
+	Limit    int      `json:"limit,omitzero"`    // entries in one page; 1 to 1000; default: 100
+}
+
+func (x *ToolsOfferedRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Families != nil {
+		w.Key("families")
+		w.Texts(x.Families)
+	}
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	w.Close()
+}
+
+// ToolsOfferedResponse is the response of tools.offered.
+type ToolsOfferedResponse struct {
+	Tools []ForeignTool `json:"tools"`         // the page
+	Next  string        `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *ToolsOfferedResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "tools":
+			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
+		case "next":
+			x.Next = s.String()
+		default:
+			s.Skip()
+		}
+	}
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
@@ -4661,6 +4714,12 @@ func (c *Call) ToolsPublish(r ToolsPublishRequest) error {
 // ToolsWithdraw runs tools.withdraw: withdraw a published tool.
 func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
 	return c.exchange(OpToolsWithdraw, &r, nil)
+}
+
+// ToolsOffered runs tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+func (c *Call) ToolsOffered(r ToolsOfferedRequest) (out ToolsOfferedResponse, err error) {
+	err = c.exchange(OpToolsOffered, &r, &out)
+	return out, err
 }
 
 // ToolsUsage runs tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.

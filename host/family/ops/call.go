@@ -64,6 +64,8 @@ type Config interface {
 // Tools provides other families' tools, and publishes the family's own.
 type Tools interface {
 	List() []abi.ForeignTool
+	// Offered lists the tools that lists show to the caller: the core's, then those of all families.
+	Offered() []abi.ForeignTool
 	// Name resolves the spelling of a tool's name, or an alias; without a match it returns the spelling.
 	Name(spelling string) string
 	// Call calls a family's tool in the caller's stage, within the caller's rights. spelling is the requested
@@ -396,6 +398,7 @@ func operations() map[abi.Op]operation {
 		abi.OpToolsCall:     decoded(toolsCall),
 		abi.OpToolsPublish:  decoded(toolsPublish),
 		abi.OpToolsWithdraw: decoded(toolsWithdraw),
+		abi.OpToolsOffered:  decoded(toolsOffered),
 		abi.OpToolsUsage:    decoded(toolsUsage),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -238,7 +239,7 @@ func (s *Space) offer(m *abi.Manifest) {
 	for _, t := range m.Tools {
 		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
 		for _, alias := range t.Aliases {
-			spec.Aliases, spec.Presets[alias.Name] = append(spec.Aliases, alias.Name), alias.Arguments
+			spec.Aliases, spec.Presets[flat(alias.Name)] = append(spec.Aliases, flat(alias.Name)), alias.Arguments
 		}
 		s.must(s.tools.Add(spec))
 	}
@@ -271,6 +272,43 @@ func (s *Space) Root(name, dir string) {
 	s.must(err)
 	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
 }
+
+// Grant gives the family a capability with a scope, in place of what it had of it.
+func (s *Space) Grant(capability string, scope ...string) {
+	s.t.Helper()
+	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Capabilities: []registry.Capability{{Name: abi.Capability(capability), Scope: scope}}})
+	s.must(err)
+}
+
+// Published are the tools that the family has published, by their names.
+func (s *Space) Published() map[string]abi.Tool {
+	all := map[string]abi.Tool{}
+	for _, d := range s.families.All() {
+		for _, t := range d.Published {
+			all[t.Name] = t
+		}
+	}
+	return all
+}
+
+// find is a tool of the manifest or a published one, by any spelling of its name, and its own name.
+func (s *Space) find(spelling string) (known *tool.Tool, name string, ok bool) {
+	if known, ok = s.tools.Find(spelling); ok {
+		return known, known.Name, true
+	}
+	for _, t := range s.Published() {
+		if flat(t.Name) == flat(spelling) {
+			one := tool.NewRegistry(nil)
+			s.must(one.Add(tool.Spec{Name: flat(t.Name), Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters}))
+			known, ok = one.Find(spelling)
+			return known, t.Name, ok
+		}
+	}
+	return nil, "", false
+}
+
+// flat is a name as model APIs accept it, by which a registry finds core tools.
+func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
 func (s *Space) Limit(limits map[string]int64) {
