@@ -15,8 +15,8 @@ import (
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
-	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/sites/remote"
+	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
@@ -27,15 +27,15 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"facts": facts.Family(),
-		"graph": network.Family(),
-		"legacy": workflow.Family(),
-		"lifecycle": aging.Family(),
-		"retrieval": retrieval.Family(),
-		"sessions": sessions.Family(),
-		"settings": settings.Family(),
-		"sites": remote.Family(),
-		"vault": vault.Family(),
+		"facts":          facts.Family(),
+		"graph":          network.Family(),
+		"legacy":         workflow.Family(),
+		"lifecycle":      aging.Family(),
+		"retrieval":      retrieval.Family(),
+		"sessions":       sessions.Family(),
+		"settings":       settings.Family(),
+		"sites":          remote.Family(),
+		"vault":          vault.Family(),
 		"working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {

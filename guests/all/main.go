@@ -12,8 +12,8 @@ import (
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
-	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/sites/remote"
+	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
