@@ -148,6 +148,19 @@ type RecordHit struct {
 	Snippet string  `json:"snippet"` // the part of its text that matches
 }
 
+// RecordTest is a condition on a field of records, indexed or not.
+type RecordTest struct {
+	Field string          `json:"field"` // the field, by its path, as in `color` or `metadata.color`
+	Op    string          `json:"op"`    // `gt` to `lte` compare numbers, and strings; `contains` finds a part of a string, or an element of a list; a missing field satisfies only `ne`: eq, ne, gt, gte, lt, lte, in, contains
+	Value json.RawMessage `json:"value"` // what it is compared with; for `in` a list, at most 1000
+}
+
+// RecordNeighbor is a record whose vector is near.
+type RecordNeighbor struct {
+	Record Record  `json:"record"` // the record
+	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
+}
+
 // Event is an event of the log.
 type Event struct {
 	Namespace string          `json:"namespace"`       // its namespace
@@ -578,6 +591,26 @@ type RecordSearchResponse struct {
 	Total int         `json:"total"` // how many records match
 }
 
+// RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+type RecordNearestRequest struct {
+	Collection string       `json:"collection"`            // the collection
+	Namespace  string       `json:"namespace,omitempty"`   // the namespace; default: the call's own
+	Prefix     string       `json:"prefix,omitempty"`      // only keys that begin with it
+	Vector     []float32    `json:"vector"`                // the question; records with a vector of another length are left out; 1 to 16384 elements
+	Field      string       `json:"field,omitempty"`       // the field of a record, by its path, that is its vector: a list of numbers; default: vector
+	Metric     string       `json:"metric,omitempty"`      // how near is computed: cosine, euclidean, dot_product; default: cosine
+	Filters    []RecordTest `json:"filters,omitempty"`     // all of these hold; at most 16 elements
+	K          int          `json:"k,omitempty"`           // how many hits; 1 to 1000; default: 10
+	OmitVector bool         `json:"omit_vector,omitempty"` // leaves the field of the vector out of the records in the answer, if it is one of the record's own
+	Family     string       `json:"family,omitempty"`      // another family, which `records.read` has to allow; default: the caller's own
+}
+
+// RecordNearestResponse is the response of record.nearest.
+type RecordNearestResponse struct {
+	Hits  []RecordNeighbor `json:"hits"`  // the nearest first; equally near ones in the order of their keys
+	Total int              `json:"total"` // how many records were compared
+}
+
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 type RecordCollectionsRequest struct {
 	Family string `json:"family,omitempty"` // only those of a family, which `records.read` has to allow if it is another; default: all
@@ -699,9 +732,10 @@ type BranchDiffResponse struct {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name string `json:"name"`            // its name
-	From string `json:"from,omitempty"`  // the branch to fork; default: the call's own
-	AsOf string `json:"as_of,omitempty"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Name     string `json:"name"`               // its name
+	From     string `json:"from,omitempty"`     // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitempty"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitempty"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchForkResponse is the response of branch.fork.
@@ -717,6 +751,7 @@ type BranchMergeRequest struct {
 	Strategy   string   `json:"strategy,omitempty"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
 	Preview    bool     `json:"preview,omitempty"`    // only tells what would happen
+	Required   bool     `json:"required,omitempty"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchMergeResponse is the response of branch.merge.
@@ -1409,6 +1444,14 @@ func (r *RecordItem) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordTest) Check() error {
+	if err := checkEnum("op", []string{r.Op}, "eq", "ne", "gt", "gte", "lt", "lte", "in", "contains"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *SettingChange) Check() error {
 	if r.Priority != nil {
 		if err := checkNumber("priority", float64(*r.Priority), 0, 1000); err != nil {
@@ -1616,6 +1659,32 @@ func (r *RecordSearchRequest) Check() error {
 	}
 	if err := checkEnum("mode", []string{r.Mode}, "", "hybrid", "lexical", "semantic"); err != nil {
 		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordNearestRequest) Check() error {
+	if err := checkLength("vector", len(r.Vector), 1, 16384); err != nil {
+		return err
+	}
+	if err := checkEnum("metric", []string{r.Metric}, "", "cosine", "euclidean", "dot_product"); err != nil {
+		return err
+	}
+	if r.Filters != nil {
+		if err := checkLength("filters", len(r.Filters), 0, 16); err != nil {
+			return err
+		}
+	}
+	for i := range r.Filters {
+		if err := r.Filters[i].Check(); err != nil {
+			return inElement("filters", i, err)
+		}
+	}
+	if r.K != 0 {
+		if err := checkNumber("k", float64(r.K), 1, 1000); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -630,6 +630,43 @@ func (x *RecordHit) read(s *scan.Scanner) {
 	}
 }
 
+// RecordTest is a condition on a field of records, indexed or not.
+type RecordTest struct {
+	Field string `json:"field"` // the field, by its path, as in `color` or `metadata.color`
+	Op    string `json:"op"`    // `gt` to `lte` compare numbers, and strings; `contains` finds a part of a string, or an element of a list; a missing field satisfies only `ne`: eq, ne, gt, gte, lt, lte, in, contains
+	Value Raw    `json:"value"` // what it is compared with; for `in` a list, at most 1000
+}
+
+func (x *RecordTest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
+	w.Key("op")
+	w.Text(x.Op)
+	w.Key("value")
+	w.Raw(x.Value)
+	w.Close()
+}
+
+// RecordNeighbor is a record whose vector is near.
+type RecordNeighbor struct {
+	Record Record  `json:"record"` // the record
+	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
+}
+
+func (x *RecordNeighbor) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "record":
+			x.Record = readObject[Record](s)
+		case "score":
+			x.Score = s.Number()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // Event is an event of the log.
 type Event struct {
 	Namespace string `json:"namespace"`      // its namespace
@@ -2027,6 +2064,80 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 	}
 }
 
+// RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+type RecordNearestRequest struct {
+	Collection string       `json:"collection"`           // the collection
+	Namespace  string       `json:"namespace,omitzero"`   // the namespace; default: the call's own
+	Prefix     string       `json:"prefix,omitzero"`      // only keys that begin with it
+	Vector     []float32    `json:"vector"`               // the question; records with a vector of another length are left out; 1 to 16384 elements
+	Field      string       `json:"field,omitzero"`       // the field of a record, by its path, that is its vector: a list of numbers; default: vector
+	Metric     string       `json:"metric,omitzero"`      // how near is computed: cosine, euclidean, dot_product; default: cosine
+	Filters    []RecordTest `json:"filters,omitzero"`     // all of these hold; at most 16 elements
+	K          int          `json:"k,omitzero"`           // how many hits; 1 to 1000; default: 10
+	OmitVector bool         `json:"omit_vector,omitzero"` // leaves the field of the vector out of the records in the answer, if it is one of the record's own
+	Family     string       `json:"family,omitzero"`      // another family, which `records.read` has to allow; default: the caller's own
+}
+
+func (x *RecordNearestRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	w.Key("vector")
+	w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
+	if x.Field != "" {
+		w.Key("field")
+		w.Text(x.Field)
+	}
+	if x.Metric != "" {
+		w.Key("metric")
+		w.Text(x.Metric)
+	}
+	if x.Filters != nil {
+		w.Key("filters")
+		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
+	}
+	if x.K != 0 {
+		w.Key("k")
+		w.Int(int64(x.K))
+	}
+	if x.OmitVector {
+		w.Key("omit_vector")
+		w.Bool(x.OmitVector)
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	w.Close()
+}
+
+// RecordNearestResponse is the response of record.nearest.
+type RecordNearestResponse struct {
+	Hits  []RecordNeighbor `json:"hits"`  // the nearest first; equally near ones in the order of their keys
+	Total int              `json:"total"` // how many records were compared
+}
+
+func (x *RecordNearestResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "hits":
+			x.Hits = scan.ReadList(s, func() RecordNeighbor { return readObject[RecordNeighbor](s) })
+		case "total":
+			x.Total = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 type RecordCollectionsRequest struct {
 	Family string `json:"family,omitzero"` // only those of a family, which `records.read` has to allow if it is another; default: all
@@ -2388,9 +2499,10 @@ func (x *BranchDiffResponse) read(s *scan.Scanner) {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name string `json:"name"`           // its name
-	From string `json:"from,omitzero"`  // the branch to fork; default: the call's own
-	AsOf string `json:"as_of,omitzero"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Name     string `json:"name"`              // its name
+	From     string `json:"from,omitzero"`     // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitzero"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitzero"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 func (x *BranchForkRequest) write(w *scan.Writer) {
@@ -2404,6 +2516,10 @@ func (x *BranchForkRequest) write(w *scan.Writer) {
 	if x.AsOf != "" {
 		w.Key("as_of")
 		w.Text(x.AsOf)
+	}
+	if x.Required {
+		w.Key("required")
+		w.Bool(x.Required)
 	}
 	w.Close()
 }
@@ -2434,6 +2550,7 @@ type BranchMergeRequest struct {
 	Strategy   string   `json:"strategy,omitzero"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
 	Preview    bool     `json:"preview,omitzero"`    // only tells what would happen
+	Required   bool     `json:"required,omitzero"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 func (x *BranchMergeRequest) write(w *scan.Writer) {
@@ -2455,6 +2572,10 @@ func (x *BranchMergeRequest) write(w *scan.Writer) {
 	if x.Preview {
 		w.Key("preview")
 		w.Bool(x.Preview)
+	}
+	if x.Required {
+		w.Key("required")
+		w.Bool(x.Required)
 	}
 	w.Close()
 }
@@ -4136,6 +4257,12 @@ func (c *Call) RecordHistory(r RecordHistoryRequest) (out RecordHistoryResponse,
 // RecordSearch runs record.search: search in a searchable collection; staged changes are not found.
 func (c *Call) RecordSearch(r RecordSearchRequest) (out RecordSearchResponse, err error) {
 	err = c.exchange(OpRecordSearch, &r, &out)
+	return out, err
+}
+
+// RecordNearest runs record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+func (c *Call) RecordNearest(r RecordNearestRequest) (out RecordNearestResponse, err error) {
+	err = c.exchange(OpRecordNearest, &r, &out)
 	return out, err
 }
 
