@@ -124,6 +124,7 @@ type RecordCollection struct {
 	Indexes     [][]string `json:"indexes,omitempty"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
 	Expires     string     `json:"expires,omitempty"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitempty"` // only the newest version of a record can be read
+	Open        bool       `json:"open,omitempty"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
 }
 
 // RecordFilter is a condition on an indexed field of records.
@@ -277,6 +278,22 @@ type Namespace struct {
 	Namespace string `json:"namespace"`          // its name
 	Memories  *int   `json:"memories,omitempty"` // how many memories are active in it, where they were asked for
 	Events    *int   `json:"events,omitempty"`   // how many events its log has, where they were asked for and may be read
+}
+
+// Moment is a commit.
+type Moment struct {
+	Version   uint64 `json:"version"`   // its version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
+}
+
+// Durability is counters of durable commits.
+type Durability struct {
+	Commits       uint64 `json:"commits"`         // durable commits
+	Syncs         uint64 `json:"syncs"`           // writes to the disk, which concurrent commits share
+	Failed        uint64 `json:"failed"`          // failed writes, whose commits were not acknowledged
+	LastSyncNs    int    `json:"last_sync_ns"`    // nanoseconds of the last write
+	SlowestSyncNs int    `json:"slowest_sync_ns"` // nanoseconds of the slowest write
+	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
 }
 
 // Embedding is how far an embedder is.
@@ -1185,18 +1202,22 @@ type NamespaceDeleteResponse struct {
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
 type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Details   bool   `json:"details,omitempty"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
 // StatusGetResponse is the response of status.get.
 type StatusGetResponse struct {
-	Branch     string      `json:"branch"`           // the call's branch
-	Namespace  string      `json:"namespace"`        // the namespace
-	Branches   int         `json:"branches"`         // number of branches
-	Memories   int         `json:"memories"`         // active memories in the namespace
-	Events     *int        `json:"events,omitempty"` // events in its log, where that may be read
-	Version    uint64      `json:"version"`          // the newest version
-	Searchable bool        `json:"searchable"`       // searches find everything; false while the index is rebuilt after a start
-	Embedders  []Embedding `json:"embedders"`        // the embedders; of no meaning search, an empty list
+	Branch     string      `json:"branch"`               // the call's branch
+	Namespace  string      `json:"namespace"`            // the namespace
+	Branches   int         `json:"branches"`             // number of branches
+	Memories   int         `json:"memories"`             // active memories in the namespace
+	Events     *int        `json:"events,omitempty"`     // events in its log, where that may be read
+	Version    uint64      `json:"version"`              // the newest version
+	Searchable bool        `json:"searchable"`           // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`            // the embedders; of no meaning search, an empty list
+	Oldest     *Moment     `json:"oldest,omitempty"`     // the beginning of the branch's readable past; absent: it is empty
+	Latest     *Moment     `json:"latest,omitempty"`     // the newest commit
+	Durability *Durability `json:"durability,omitempty"` // what was made durable since the server started, where that is counted
 }
 
 // VersionAtRequest is the request of version.at: the newest version of a branch at a moment.

@@ -4,6 +4,7 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/developer/primitives"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
@@ -18,6 +19,7 @@ func init() {
 	alcove.Serve(
 		tagging.Family(),
 		consolidating.Family(),
+		primitives.Family(),
 		facts.Family(),
 		network.Family(),
 		aging.Family(),

@@ -52,10 +52,13 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if c.Caller.Rights.WritesNothing() && !onlyReads(t) {
+	if c.Caller.Rights.WritesNothing() && !onlyReads(t) && !t.Mixed {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; the server's operator can allow writing", t.Name)}
 	}
-	if !c.AsOf.IsNow() && !onlyReads(t) {
+	if !c.AsOf.IsNow() && t.Mixed {
+		c.Caller.Rights = c.Caller.Rights.ReadOnly()
+	}
+	if !c.AsOf.IsNow() && !onlyReads(t) && !t.Mixed {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s may write, and the past cannot be changed: leave as_of out to act on the present", t.Name)}
 	}
 	if err := x.checkArguments(t, Prepared{Arguments: c.Arguments, Checked: c.Checked}); err != nil {

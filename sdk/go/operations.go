@@ -540,6 +540,7 @@ type RecordCollection struct {
 	Indexes     [][]string `json:"indexes,omitzero"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
 	Expires     string     `json:"expires,omitzero"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitzero"` // only the newest version of a record can be read
+	Open        bool       `json:"open,omitzero"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
 }
 
 func (x *RecordCollection) read(s *scan.Scanner) {
@@ -559,6 +560,8 @@ func (x *RecordCollection) read(s *scan.Scanner) {
 			x.Expires = s.String()
 		case "unversioned":
 			x.Unversioned = s.Bool()
+		case "open":
+			x.Open = s.Bool()
 		default:
 			s.Skip()
 		}
@@ -1027,6 +1030,56 @@ func (x *Namespace) read(s *scan.Scanner) {
 			x.Memories = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		case "events":
 			x.Events = scan.ReadPointer(s, func() int { return int(s.Int()) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Moment is a commit.
+type Moment struct {
+	Version   uint64 `json:"version"`   // its version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
+}
+
+func (x *Moment) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "version":
+			x.Version = s.Uint()
+		case "timestamp":
+			x.Timestamp = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Durability is counters of durable commits.
+type Durability struct {
+	Commits       uint64 `json:"commits"`         // durable commits
+	Syncs         uint64 `json:"syncs"`           // writes to the disk, which concurrent commits share
+	Failed        uint64 `json:"failed"`          // failed writes, whose commits were not acknowledged
+	LastSyncNs    int    `json:"last_sync_ns"`    // nanoseconds of the last write
+	SlowestSyncNs int    `json:"slowest_sync_ns"` // nanoseconds of the slowest write
+	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
+}
+
+func (x *Durability) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "commits":
+			x.Commits = s.Uint()
+		case "syncs":
+			x.Syncs = s.Uint()
+		case "failed":
+			x.Failed = s.Uint()
+		case "last_sync_ns":
+			x.LastSyncNs = int(s.Int())
+		case "slowest_sync_ns":
+			x.SlowestSyncNs = int(s.Int())
+		case "database_bytes":
+			x.DatabaseBytes = int(s.Int())
 		default:
 			s.Skip()
 		}
@@ -3849,6 +3902,7 @@ func (x *NamespaceDeleteResponse) read(s *scan.Scanner) {
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
 type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Details   bool   `json:"details,omitzero"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
 func (x *StatusGetRequest) write(w *scan.Writer) {
@@ -3857,19 +3911,26 @@ func (x *StatusGetRequest) write(w *scan.Writer) {
 		w.Key("namespace")
 		w.Text(x.Namespace)
 	}
+	if x.Details {
+		w.Key("details")
+		w.Bool(x.Details)
+	}
 	w.Close()
 }
 
 // StatusGetResponse is the response of status.get.
 type StatusGetResponse struct {
-	Branch     string      `json:"branch"`          // the call's branch
-	Namespace  string      `json:"namespace"`       // the namespace
-	Branches   int         `json:"branches"`        // number of branches
-	Memories   int         `json:"memories"`        // active memories in the namespace
-	Events     *int        `json:"events,omitzero"` // events in its log, where that may be read
-	Version    uint64      `json:"version"`         // the newest version
-	Searchable bool        `json:"searchable"`      // searches find everything; false while the index is rebuilt after a start
-	Embedders  []Embedding `json:"embedders"`       // the embedders; of no meaning search, an empty list
+	Branch     string      `json:"branch"`              // the call's branch
+	Namespace  string      `json:"namespace"`           // the namespace
+	Branches   int         `json:"branches"`            // number of branches
+	Memories   int         `json:"memories"`            // active memories in the namespace
+	Events     *int        `json:"events,omitzero"`     // events in its log, where that may be read
+	Version    uint64      `json:"version"`             // the newest version
+	Searchable bool        `json:"searchable"`          // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`           // the embedders; of no meaning search, an empty list
+	Oldest     *Moment     `json:"oldest,omitzero"`     // the beginning of the branch's readable past; absent: it is empty
+	Latest     *Moment     `json:"latest,omitzero"`     // the newest commit
+	Durability *Durability `json:"durability,omitzero"` // what was made durable since the server started, where that is counted
 }
 
 func (x *StatusGetResponse) read(s *scan.Scanner) {
@@ -3891,6 +3952,12 @@ func (x *StatusGetResponse) read(s *scan.Scanner) {
 			x.Searchable = s.Bool()
 		case "embedders":
 			x.Embedders = scan.ReadList(s, func() Embedding { return readObject[Embedding](s) })
+		case "oldest":
+			x.Oldest = readNullable[Moment](s)
+		case "latest":
+			x.Latest = readNullable[Moment](s)
+		case "durability":
+			x.Durability = readNullable[Durability](s)
 		default:
 			s.Skip()
 		}
