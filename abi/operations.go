@@ -145,6 +145,7 @@ type RecordCollection struct {
 	Indexes     [][]string `json:"indexes,omitempty"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
 	Expires     string     `json:"expires,omitempty"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitempty"` // only the newest version of a record can be read
+	Open        bool       `json:"open,omitempty"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
 }
 
 // RecordFilter is a condition on an indexed field of records.
@@ -167,6 +168,19 @@ type RecordHit struct {
 	Record  Record  `json:"record"`  // the record
 	Score   float64 `json:"score"`   // its score, higher is better
 	Snippet string  `json:"snippet"` // the part of its text that matches
+}
+
+// RecordTest is a condition on a field of records, indexed or not.
+type RecordTest struct {
+	Field string          `json:"field"` // the field, by its path, as in `color` or `metadata.color`
+	Op    string          `json:"op"`    // `gt` to `lte` compare numbers, and strings; `contains` finds a part of a string, or an element of a list; a missing field satisfies only `ne`: eq, ne, gt, gte, lt, lte, in, contains
+	Value json.RawMessage `json:"value"` // what it is compared with; for `in` a list, at most 1000
+}
+
+// RecordNeighbor is a record whose vector is near.
+type RecordNeighbor struct {
+	Record Record  `json:"record"` // the record
+	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
 }
 
 // Event is an event of the log.
@@ -285,6 +299,22 @@ type Namespace struct {
 	Namespace string `json:"namespace"`          // its name
 	Memories  *int   `json:"memories,omitempty"` // how many memories are active in it, where they were asked for
 	Events    *int   `json:"events,omitempty"`   // how many events its log has, where they were asked for and may be read
+}
+
+// Moment is a commit.
+type Moment struct {
+	Version   uint64 `json:"version"`   // its version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
+}
+
+// Durability is counters of durable commits.
+type Durability struct {
+	Commits       uint64 `json:"commits"`         // durable commits
+	Syncs         uint64 `json:"syncs"`           // writes to the disk, which concurrent commits share
+	Failed        uint64 `json:"failed"`          // failed writes, whose commits were not acknowledged
+	LastSyncNs    int    `json:"last_sync_ns"`    // nanoseconds of the last write
+	SlowestSyncNs int    `json:"slowest_sync_ns"` // nanoseconds of the slowest write
+	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
 }
 
 // Embedding is how far an embedder is.
@@ -599,6 +629,26 @@ type RecordSearchResponse struct {
 	Total int         `json:"total"` // how many records match
 }
 
+// RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+type RecordNearestRequest struct {
+	Collection string       `json:"collection"`            // the collection
+	Namespace  string       `json:"namespace,omitempty"`   // the namespace; default: the call's own
+	Prefix     string       `json:"prefix,omitempty"`      // only keys that begin with it
+	Vector     []float32    `json:"vector"`                // the question; records with a vector of another length are left out; 1 to 16384 elements
+	Field      string       `json:"field,omitempty"`       // the field of a record, by its path, that is its vector: a list of numbers; default: vector
+	Metric     string       `json:"metric,omitempty"`      // how near is computed: cosine, euclidean, dot_product; default: cosine
+	Filters    []RecordTest `json:"filters,omitempty"`     // all of these hold; at most 16 elements
+	K          int          `json:"k,omitempty"`           // how many hits; 1 to 1000; default: 10
+	OmitVector bool         `json:"omit_vector,omitempty"` // leaves the field of the vector out of the records in the answer, if it is one of the record's own
+	Family     string       `json:"family,omitempty"`      // another family, which `records.read` has to allow; default: the caller's own
+}
+
+// RecordNearestResponse is the response of record.nearest.
+type RecordNearestResponse struct {
+	Hits  []RecordNeighbor `json:"hits"`  // the nearest first; equally near ones in the order of their keys
+	Total int              `json:"total"` // how many records were compared
+}
+
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 type RecordCollectionsRequest struct {
 	Family string `json:"family,omitempty"` // only those of a family, which `records.read` has to allow if it is another; default: all
@@ -720,9 +770,10 @@ type BranchDiffResponse struct {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name string `json:"name"`            // its name
-	From string `json:"from,omitempty"`  // the branch to fork; default: the call's own
-	AsOf string `json:"as_of,omitempty"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Name     string `json:"name"`               // its name
+	From     string `json:"from,omitempty"`     // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitempty"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitempty"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchForkResponse is the response of branch.fork.
@@ -738,6 +789,7 @@ type BranchMergeRequest struct {
 	Strategy   string   `json:"strategy,omitempty"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
 	Preview    bool     `json:"preview,omitempty"`    // only tells what would happen
+	Required   bool     `json:"required,omitempty"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchMergeResponse is the response of branch.merge.
@@ -1172,18 +1224,22 @@ type NamespaceDeleteResponse struct {
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
 type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Details   bool   `json:"details,omitempty"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
 // StatusGetResponse is the response of status.get.
 type StatusGetResponse struct {
-	Branch     string      `json:"branch"`           // the call's branch
-	Namespace  string      `json:"namespace"`        // the namespace
-	Branches   int         `json:"branches"`         // number of branches
-	Memories   int         `json:"memories"`         // active memories in the namespace
-	Events     *int        `json:"events,omitempty"` // events in its log, where that may be read
-	Version    uint64      `json:"version"`          // the newest version
-	Searchable bool        `json:"searchable"`       // searches find everything; false while the index is rebuilt after a start
-	Embedders  []Embedding `json:"embedders"`        // the embedders; of no meaning search, an empty list
+	Branch     string      `json:"branch"`               // the call's branch
+	Namespace  string      `json:"namespace"`            // the namespace
+	Branches   int         `json:"branches"`             // number of branches
+	Memories   int         `json:"memories"`             // active memories in the namespace
+	Events     *int        `json:"events,omitempty"`     // events in its log, where that may be read
+	Version    uint64      `json:"version"`              // the newest version
+	Searchable bool        `json:"searchable"`           // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`            // the embedders; of no meaning search, an empty list
+	Oldest     *Moment     `json:"oldest,omitempty"`     // the beginning of the branch's readable past; absent: it is empty
+	Latest     *Moment     `json:"latest,omitempty"`     // the newest commit
+	Durability *Durability `json:"durability,omitempty"` // what was made durable since the server started, where that is counted
 }
 
 // VersionAtRequest is the request of version.at: the newest version of a branch at a moment.
@@ -1491,6 +1547,14 @@ func (r *RecordItem) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordTest) Check() error {
+	if err := checkEnum("op", []string{r.Op}, "eq", "ne", "gt", "gte", "lt", "lte", "in", "contains"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *SettingChange) Check() error {
 	if r.Priority != nil {
 		if err := checkNumber("priority", float64(*r.Priority), 0, 1000); err != nil {
@@ -1698,6 +1762,32 @@ func (r *RecordSearchRequest) Check() error {
 	}
 	if err := checkEnum("mode", []string{r.Mode}, "", "hybrid", "lexical", "semantic"); err != nil {
 		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordNearestRequest) Check() error {
+	if err := checkLength("vector", len(r.Vector), 1, 16384); err != nil {
+		return err
+	}
+	if err := checkEnum("metric", []string{r.Metric}, "", "cosine", "euclidean", "dot_product"); err != nil {
+		return err
+	}
+	if r.Filters != nil {
+		if err := checkLength("filters", len(r.Filters), 0, 16); err != nil {
+			return err
+		}
+	}
+	for i := range r.Filters {
+		if err := r.Filters[i].Check(); err != nil {
+			return inElement("filters", i, err)
+		}
+	}
+	if r.K != 0 {
+		if err := checkNumber("k", float64(r.K), 1, 1000); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/alcove-memory/alcove/guests/developer/primitives"
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
@@ -27,15 +28,16 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"facts":          facts.Family(),
-		"graph":          network.Family(),
-		"legacy":         workflow.Family(),
-		"lifecycle":      aging.Family(),
-		"retrieval":      retrieval.Family(),
-		"sessions":       sessions.Family(),
-		"settings":       settings.Family(),
-		"sites":          remote.Family(),
-		"vault":          vault.Family(),
+		"developer": primitives.Family(),
+		"facts": facts.Family(),
+		"graph": network.Family(),
+		"legacy": workflow.Family(),
+		"lifecycle": aging.Family(),
+		"retrieval": retrieval.Family(),
+		"sessions": sessions.Family(),
+		"settings": settings.Family(),
+		"sites": remote.Family(),
+		"vault": vault.Family(),
 		"working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	}
 	a := t.Annotations
 	s := tool.Spec{Name: t.Name, Family: name, Description: t.Description, Docs: t.Docs, Input: t.InputSchema, Output: t.OutputSchema, Title: a.Title,
-		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}}
+		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true), Mixed: t.Mixed}}
 	s.Parameters, s.Presets = t.Parameters, map[string]map[string]json.RawMessage{}
 	for _, alias := range t.Aliases {
 		s.Aliases, s.Presets[alias.Name] = append(s.Aliases, alias.Name), alias.Arguments

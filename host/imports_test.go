@@ -44,6 +44,9 @@ func rules() []rule {
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
+		{pkg: "guests/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time", "regexp")},
+		{pkg: "guests/developer", own: []string{"sdk/go", "guests/developer/*"}, never: append(outside, "os")},
+		{pkg: "guests/developer/*", own: []string{"sdk/go", "sdk/go/scan", "guests/jsonpath", "guests/developer/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
 		{pkg: "guests/doc", own: []string{"guests/doc/page", "host/durable", "host/sandbox"}, never: outside},

@@ -4,6 +4,7 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/developer/primitives"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
@@ -22,6 +23,7 @@ func init() {
 	alcove.Serve(
 		tagging.Family(),
 		consolidating.Family(),
+		primitives.Family(),
 		facts.Family(),
 		network.Family(),
 		workflow.Family(),

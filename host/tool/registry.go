@@ -81,7 +81,7 @@ func (r *Registry) Add(specs ...Spec) error {
 			if r.names[name] != nil {
 				return fmt.Errorf("add the tool %s: another has the name %s", s.Name, name)
 			}
-			r.names[name] = t
+			r.names[name] = t.under(name)
 		}
 	}
 	r.current = nil // a family's tool may have one of these names
@@ -346,11 +346,14 @@ func (s *Snapshot) registerAliases(core func(name string) bool) {
 
 // under returns the tool as called by an alias.
 func (t *Tool) under(alias string) *Tool {
-	if len(t.Presets[alias]) == 0 {
+	if len(t.Presets[alias]) == 0 && len(t.Spellings[alias]) == 0 {
 		return t
 	}
 	other := newTool(t.Spec)
-	other.set, other.preset = t.set, t.Presets[alias]
+	other.set, other.preset, other.parameters.first = t.set, t.Presets[alias], map[string]string{}
+	for spelling, name := range t.Spellings[alias] {
+		other.parameters.first[fold(spelling)] = name
+	}
 	return other
 }
 

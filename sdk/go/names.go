@@ -91,6 +91,7 @@ const (
 	OpRecordList        Op = "record.list"        // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
 	OpRecordHistory     Op = "record.history"     // the versions of one record, the newest first
 	OpRecordSearch      Op = "record.search"      // search in a searchable collection; staged changes are not found
+	OpRecordNearest     Op = "record.nearest"     // the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included
 	OpRecordCollections Op = "record.collections" // the collections whose records the call may read, its own and those of other families, by family and name
 	OpRecordAppend      Op = "record.append"      // stage records with the next sequence numbers as their keys
 	OpLogAppend         Op = "log.append"         // stage an event of the log, which gets its sequence number at the commit

@@ -604,6 +604,7 @@ type RecordCollection struct {
 	Indexes     [][]string `json:"indexes,omitzero"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
 	Expires     string     `json:"expires,omitzero"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitzero"` // only the newest version of a record can be read
+	Open        bool       `json:"open,omitzero"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
 }
 
 func (x *RecordCollection) read(s *scan.Scanner) {
@@ -623,6 +624,8 @@ func (x *RecordCollection) read(s *scan.Scanner) {
 			x.Expires = s.String()
 		case "unversioned":
 			x.Unversioned = s.Bool()
+		case "open":
+			x.Open = s.Bool()
 		default:
 			s.Skip()
 		}
@@ -688,6 +691,43 @@ func (x *RecordHit) read(s *scan.Scanner) {
 			x.Score = s.Number()
 		case "snippet":
 			x.Snippet = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecordTest is a condition on a field of records, indexed or not.
+type RecordTest struct {
+	Field string `json:"field"` // the field, by its path, as in `color` or `metadata.color`
+	Op    string `json:"op"`    // `gt` to `lte` compare numbers, and strings; `contains` finds a part of a string, or an element of a list; a missing field satisfies only `ne`: eq, ne, gt, gte, lt, lte, in, contains
+	Value Raw    `json:"value"` // what it is compared with; for `in` a list, at most 1000
+}
+
+func (x *RecordTest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
+	w.Key("op")
+	w.Text(x.Op)
+	w.Key("value")
+	w.Raw(x.Value)
+	w.Close()
+}
+
+// RecordNeighbor is a record whose vector is near.
+type RecordNeighbor struct {
+	Record Record  `json:"record"` // the record
+	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
+}
+
+func (x *RecordNeighbor) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "record":
+			x.Record = readObject[Record](s)
+		case "score":
+			x.Score = s.Number()
 		default:
 			s.Skip()
 		}
@@ -1054,6 +1094,56 @@ func (x *Namespace) read(s *scan.Scanner) {
 			x.Memories = scan.ReadPointer(s, func() int { return int(s.Int()) })
 		case "events":
 			x.Events = scan.ReadPointer(s, func() int { return int(s.Int()) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Moment is a commit.
+type Moment struct {
+	Version   uint64 `json:"version"`   // its version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
+}
+
+func (x *Moment) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "version":
+			x.Version = s.Uint()
+		case "timestamp":
+			x.Timestamp = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Durability is counters of durable commits.
+type Durability struct {
+	Commits       uint64 `json:"commits"`         // durable commits
+	Syncs         uint64 `json:"syncs"`           // writes to the disk, which concurrent commits share
+	Failed        uint64 `json:"failed"`          // failed writes, whose commits were not acknowledged
+	LastSyncNs    int    `json:"last_sync_ns"`    // nanoseconds of the last write
+	SlowestSyncNs int    `json:"slowest_sync_ns"` // nanoseconds of the slowest write
+	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
+}
+
+func (x *Durability) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "commits":
+			x.Commits = s.Uint()
+		case "syncs":
+			x.Syncs = s.Uint()
+		case "failed":
+			x.Failed = s.Uint()
+		case "last_sync_ns":
+			x.LastSyncNs = int(s.Int())
+		case "slowest_sync_ns":
+			x.SlowestSyncNs = int(s.Int())
+		case "database_bytes":
+			x.DatabaseBytes = int(s.Int())
 		default:
 			s.Skip()
 		}
@@ -2091,6 +2181,80 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 	}
 }
 
+// RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+type RecordNearestRequest struct {
+	Collection string       `json:"collection"`           // the collection
+	Namespace  string       `json:"namespace,omitzero"`   // the namespace; default: the call's own
+	Prefix     string       `json:"prefix,omitzero"`      // only keys that begin with it
+	Vector     []float32    `json:"vector"`               // the question; records with a vector of another length are left out; 1 to 16384 elements
+	Field      string       `json:"field,omitzero"`       // the field of a record, by its path, that is its vector: a list of numbers; default: vector
+	Metric     string       `json:"metric,omitzero"`      // how near is computed: cosine, euclidean, dot_product; default: cosine
+	Filters    []RecordTest `json:"filters,omitzero"`     // all of these hold; at most 16 elements
+	K          int          `json:"k,omitzero"`           // how many hits; 1 to 1000; default: 10
+	OmitVector bool         `json:"omit_vector,omitzero"` // leaves the field of the vector out of the records in the answer, if it is one of the record's own
+	Family     string       `json:"family,omitzero"`      // another family, which `records.read` has to allow; default: the caller's own
+}
+
+func (x *RecordNearestRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	w.Key("vector")
+	w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
+	if x.Field != "" {
+		w.Key("field")
+		w.Text(x.Field)
+	}
+	if x.Metric != "" {
+		w.Key("metric")
+		w.Text(x.Metric)
+	}
+	if x.Filters != nil {
+		w.Key("filters")
+		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
+	}
+	if x.K != 0 {
+		w.Key("k")
+		w.Int(int64(x.K))
+	}
+	if x.OmitVector {
+		w.Key("omit_vector")
+		w.Bool(x.OmitVector)
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	w.Close()
+}
+
+// RecordNearestResponse is the response of record.nearest.
+type RecordNearestResponse struct {
+	Hits  []RecordNeighbor `json:"hits"`  // the nearest first; equally near ones in the order of their keys
+	Total int              `json:"total"` // how many records were compared
+}
+
+func (x *RecordNearestResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "hits":
+			x.Hits = scan.ReadList(s, func() RecordNeighbor { return readObject[RecordNeighbor](s) })
+		case "total":
+			x.Total = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 type RecordCollectionsRequest struct {
 	Family string `json:"family,omitzero"` // only those of a family, which `records.read` has to allow if it is another; default: all
@@ -2452,9 +2616,10 @@ func (x *BranchDiffResponse) read(s *scan.Scanner) {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name string `json:"name"`           // its name
-	From string `json:"from,omitzero"`  // the branch to fork; default: the call's own
-	AsOf string `json:"as_of,omitzero"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Name     string `json:"name"`              // its name
+	From     string `json:"from,omitzero"`     // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitzero"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitzero"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 func (x *BranchForkRequest) write(w *scan.Writer) {
@@ -2468,6 +2633,10 @@ func (x *BranchForkRequest) write(w *scan.Writer) {
 	if x.AsOf != "" {
 		w.Key("as_of")
 		w.Text(x.AsOf)
+	}
+	if x.Required {
+		w.Key("required")
+		w.Bool(x.Required)
 	}
 	w.Close()
 }
@@ -2498,6 +2667,7 @@ type BranchMergeRequest struct {
 	Strategy   string   `json:"strategy,omitzero"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
 	Preview    bool     `json:"preview,omitzero"`    // only tells what would happen
+	Required   bool     `json:"required,omitzero"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 func (x *BranchMergeRequest) write(w *scan.Writer) {
@@ -2519,6 +2689,10 @@ func (x *BranchMergeRequest) write(w *scan.Writer) {
 	if x.Preview {
 		w.Key("preview")
 		w.Bool(x.Preview)
+	}
+	if x.Required {
+		w.Key("required")
+		w.Bool(x.Required)
 	}
 	w.Close()
 }
@@ -3797,6 +3971,7 @@ func (x *NamespaceDeleteResponse) read(s *scan.Scanner) {
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
 type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Details   bool   `json:"details,omitzero"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
 func (x *StatusGetRequest) write(w *scan.Writer) {
@@ -3805,19 +3980,26 @@ func (x *StatusGetRequest) write(w *scan.Writer) {
 		w.Key("namespace")
 		w.Text(x.Namespace)
 	}
+	if x.Details {
+		w.Key("details")
+		w.Bool(x.Details)
+	}
 	w.Close()
 }
 
 // StatusGetResponse is the response of status.get.
 type StatusGetResponse struct {
-	Branch     string      `json:"branch"`          // the call's branch
-	Namespace  string      `json:"namespace"`       // the namespace
-	Branches   int         `json:"branches"`        // number of branches
-	Memories   int         `json:"memories"`        // active memories in the namespace
-	Events     *int        `json:"events,omitzero"` // events in its log, where that may be read
-	Version    uint64      `json:"version"`         // the newest version
-	Searchable bool        `json:"searchable"`      // searches find everything; false while the index is rebuilt after a start
-	Embedders  []Embedding `json:"embedders"`       // the embedders; of no meaning search, an empty list
+	Branch     string      `json:"branch"`              // the call's branch
+	Namespace  string      `json:"namespace"`           // the namespace
+	Branches   int         `json:"branches"`            // number of branches
+	Memories   int         `json:"memories"`            // active memories in the namespace
+	Events     *int        `json:"events,omitzero"`     // events in its log, where that may be read
+	Version    uint64      `json:"version"`             // the newest version
+	Searchable bool        `json:"searchable"`          // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`           // the embedders; of no meaning search, an empty list
+	Oldest     *Moment     `json:"oldest,omitzero"`     // the beginning of the branch's readable past; absent: it is empty
+	Latest     *Moment     `json:"latest,omitzero"`     // the newest commit
+	Durability *Durability `json:"durability,omitzero"` // what was made durable since the server started, where that is counted
 }
 
 func (x *StatusGetResponse) read(s *scan.Scanner) {
@@ -3839,6 +4021,12 @@ func (x *StatusGetResponse) read(s *scan.Scanner) {
 			x.Searchable = s.Bool()
 		case "embedders":
 			x.Embedders = scan.ReadList(s, func() Embedding { return readObject[Embedding](s) })
+		case "oldest":
+			x.Oldest = readNullable[Moment](s)
+		case "latest":
+			x.Latest = readNullable[Moment](s)
+		case "durability":
+			x.Durability = readNullable[Durability](s)
 		default:
 			s.Skip()
 		}
@@ -4390,6 +4578,12 @@ func (c *Call) RecordHistory(r RecordHistoryRequest) (out RecordHistoryResponse,
 // RecordSearch runs record.search: search in a searchable collection; staged changes are not found.
 func (c *Call) RecordSearch(r RecordSearchRequest) (out RecordSearchResponse, err error) {
 	err = c.exchange(OpRecordSearch, &r, &out)
+	return out, err
+}
+
+// RecordNearest runs record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+func (c *Call) RecordNearest(r RecordNearestRequest) (out RecordNearestResponse, err error) {
+	err = c.exchange(OpRecordNearest, &r, &out)
 	return out, err
 }
 

@@ -319,7 +319,7 @@ func collectionsOf(m *abi.Manifest, may func(abi.Collection) bool) (list []abi.R
 	for _, c := range m.Collections {
 		if may(c) {
 			list = append(list, abi.RecordCollection{Family: m.Name, Name: c.Name, Per: cmp.Or(c.Per, "branch"), Searchable: c.Searchable,
-				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned})
+				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned, Open: c.Open})
 		}
 	}
 	slices.SortFunc(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
