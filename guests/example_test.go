@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/alcove-memory/alcove/guests/agents/roster"
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
@@ -23,6 +24,7 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
+		"agents": roster.Family(),
 		"facts": facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"github.com/alcove-memory/alcove/guests/agents/roster"
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
@@ -16,6 +17,7 @@ import (
 
 func init() {
 	alcove.Serve(
+		roster.Family(),
 		tagging.Family(),
 		consolidating.Family(),
 		facts.Family(),

@@ -44,7 +44,7 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 // within returns the request for another family's tool in the same stage, as part of the same work.
 func (r *request) within(x *family, t *abi.Tool) *request {
 	inner := r.families.newRequest(x, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
-	inner.DryRun = r.DryRun
+	inner.DryRun, inner.Held = r.DryRun, r.Held
 	return inner
 }
 

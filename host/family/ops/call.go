@@ -128,11 +128,12 @@ func NewHost(h Host) *Host {
 	return &h
 }
 
-// Request configures a call. All fields but Progress are required.
+// Request configures a call. All fields but Held and Progress are required.
 type Request struct {
 	Manifest  *abi.Manifest // of the called family
 	Stage     *memory.Stage
 	Caller    memory.Caller
+	Held      *memory.Rights // the caller's, which the tool's declaration that it only reads does not narrow; nil: Caller's
 	Powers    policy.Powers
 	Namespace string // the default of operations
 	RequestID string // empty: none

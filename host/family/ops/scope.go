@@ -116,7 +116,11 @@ func callerCan(call *Call, _ context.Context, r abi.CallerCanRequest) (out abi.C
 	if !memory.IsRight(right) {
 		return out, invalid("the action %.64q is none of read, write, branch, config, scope.admin, site.admin, act_as and family:NAME", r.Action)
 	}
-	access := call.space()
+	who := call.Caller
+	if call.Held != nil {
+		who.Rights = *call.Held
+	}
+	access := call.host.Space.As(who)
 	switch {
 	case r.Agent == "" || r.Agent == call.Caller.Agent:
 		err = access.Has(right, call.in(r.Namespace))
