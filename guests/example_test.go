@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the answers of examples")
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
 		"agents": roster.Family(),
-		"facts": facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
+		"facts":  facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")

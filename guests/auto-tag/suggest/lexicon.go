@@ -85,7 +85,6 @@ func (l *lexicon) read(list string, set func(m *meaning, weight float32)) {
 	}
 }
 
-
 const errorCues = `error +6, errors +6, exception +8, crash +8, crashed +8, crashes +8, panic +7, segfault +9, failed +6, fails +6,
 failure +6, failing +6, bug +6, broken +5, traceback +9, stacktrace +9, stack trace +9, timed out +7, timeout +4, outage +8,
 regression +6, deadlock +7, out of +0, refused connection +6, connection refused +8, returns 500 +7, exit code +6, cannot connect +7,
