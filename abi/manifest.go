@@ -171,4 +171,6 @@ type Collection struct {
 	Indexes [][]string `json:"indexes,omitempty"`
 	// Versioned is false where only the newest version of a record can be read; nil: true. Such a collection is per space.
 	Versioned *bool `json:"versioned,omitempty"`
+	// Private collections are read by no other family, whatever it is granted.
+	Private bool `json:"private,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
@@ -103,10 +104,12 @@ type Host struct {
 	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
 	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
-	Delegates Delegates                           // nil: no keys can be made
-	Recalls   Recalls                             // nil: those of Space
-	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
-	Families  func() []string                     // the names of all families, sorted; nil: there are no others
+	// Recent lists the agents that called within some time, by namespace, each without a session's id; nil: none are known.
+	Recent    func(within time.Duration) []sessions.Session
+	Delegates Delegates                         // nil: no keys can be made
+	Recalls   Recalls                           // nil: those of Space
+	Manifest  func(family string) *abi.Manifest // of a family, nil: unknown; a nil function: no others
+	Families  func() []string                   // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
 	// Trace is called for every operation that a guest requests, known or not, before it is served. It must not keep the request,
 	// nor block. Nil: no trace.
