@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
+	"github.com/alcove-memory/alcove/guests/messages/room"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"agents": roster.Family(),
+		"agents": roster.Family(), "messages": room.Family(),
 		"facts":  facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,6 +73,8 @@ func rules() []rule {
 		{pkg: "guests/graph/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/words", "guests/graph/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lifecycle", own: []string{"sdk/go", "guests/lifecycle/*"}, never: append(outside, "os")},
 		{pkg: "guests/lifecycle/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/score", "guests/words", "guests/lifecycle/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/messages", own: []string{"sdk/go", "guests/messages/*"}, never: append(outside, "os")},
+		{pkg: "guests/messages/*", own: []string{"sdk/go", "sdk/go/scan", "guests/identity", "guests/words", "guests/messages/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},
 		{pkg: "guests/working-memory/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/working-memory/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/store", never: append(outside, "os")},

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
+	"github.com/alcove-memory/alcove/guests/messages/room"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
@@ -23,6 +24,7 @@ func init() {
 		facts.Family(),
 		network.Family(),
 		aging.Family(),
+		room.Family(),
 		ranker.Family(),
 		retrieval.Family(),
 		settings.Family(),
