@@ -181,4 +181,6 @@ type Collection struct {
 	Versioned *bool `json:"versioned,omitempty"`
 	// Open collections hold nothing that is private to an agent: any caller who may read a namespace may read their records there.
 	Open bool `json:"open,omitempty"`
+	// Private collections are read by no other family, whatever it is granted.
+	Private bool `json:"private,omitempty"`
 }

@@ -146,6 +146,7 @@ type RecordCollection struct {
 	Expires     string     `json:"expires,omitempty"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitempty"` // only the newest version of a record can be read
 	Open        bool       `json:"open,omitempty"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
+	Private     bool       `json:"private,omitempty"`     // no other family may read its records
 }
 
 // RecordFilter is a condition on an indexed field of records.
@@ -383,7 +384,7 @@ type Scope struct {
 
 // Session is a session of a client.
 type Session struct {
-	Session   string `json:"session"`            // its id
+	Session   string `json:"session"`            // its id; empty for an agent that called without one, or whose session ended
 	Agent     string `json:"agent,omitempty"`    // the agent; absent: it has no name
 	Client    string `json:"client,omitempty"`   // the agent's program, by its own name
 	BeganAt   string `json:"began_at"`           // RFC 3339, UTC
@@ -391,6 +392,7 @@ type Session struct {
 	EndedAt   string `json:"ended_at,omitempty"` // RFC 3339, UTC; absent: it is open
 	Namespace string `json:"namespace"`          // its default namespace
 	Branch    string `json:"branch"`             // its default branch
+	LastAt    string `json:"last_at,omitempty"`  // its last call, RFC 3339, UTC
 }
 
 // MemoryGetRequest is the request of memory.get: memories by their keys.
@@ -732,9 +734,11 @@ type FeedReadResponse struct {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   json.RawMessage `json:"payload,omitempty"`   // the data of the notice
-	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Kind       string          `json:"kind"`                 // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload    json.RawMessage `json:"payload,omitempty"`    // the data of the notice
+	Namespace  string          `json:"namespace,omitempty"`  // the namespace; default: the call's own
+	Recipients []string        `json:"recipients,omitempty"` // the agents that see it, beside the caller; at most 1000 elements; default: all agents that may read the namespace
+	Per        string          `json:"per,omitempty"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
 // FeedEmitResponse is the response of feed.emit.
@@ -969,10 +973,12 @@ type CallerCanResponse struct {
 	Reason  string `json:"reason,omitempty"` // why it may not
 }
 
-// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 type SessionListRequest struct {
-	Agent string `json:"agent,omitempty"` // only this agent's
-	Limit int    `json:"limit,omitempty"` // sessions in the answer; 1 to 1000; default: 100
+	Agent     string `json:"agent,omitempty"`     // only this agent's
+	Namespace string `json:"namespace,omitempty"` // only sessions in this namespace, which the caller may read: of all agents
+	RecentS   int    `json:"recent_s,omitempty"`  // also agents that called so many seconds ago or less, without a session that is open; 0 to 3600; default: 0
+	Limit     int    `json:"limit,omitempty"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
 // SessionListResponse is the response of session.list.
@@ -1852,6 +1858,14 @@ func (r *FeedReadRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *FeedEmitRequest) Check() error {
+	if r.Recipients != nil {
+		if err := checkLength("recipients", len(r.Recipients), 0, 1000); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("per", []string{r.Per}, "", "branch", "space"); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -1996,6 +2010,11 @@ func (r *CallerCanRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *SessionListRequest) Check() error {
+	if r.RecentS != 0 {
+		if err := checkNumber("recent_s", float64(r.RecentS), 0, 3600); err != nil {
+			return err
+		}
+	}
 	if r.Limit != 0 {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
 			return err

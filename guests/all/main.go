@@ -2,6 +2,7 @@
 package main
 
 import (
+	"github.com/alcove-memory/alcove/guests/agents/roster"
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/developer/primitives"
@@ -9,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
+	"github.com/alcove-memory/alcove/guests/messages/room"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/sessions/sessions"
@@ -21,6 +23,7 @@ import (
 
 func init() {
 	alcove.Serve(
+		roster.Family(),
 		tagging.Family(),
 		consolidating.Family(),
 		primitives.Family(),
@@ -28,6 +31,7 @@ func init() {
 		network.Family(),
 		workflow.Family(),
 		aging.Family(),
+		room.Family(),
 		ranker.Family(),
 		retrieval.Family(),
 		sessions.Family(),

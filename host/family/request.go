@@ -46,7 +46,7 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 // within returns the request for another family's tool in the same stage, as part of the same work.
 func (r *request) within(x *family, t *abi.Tool) *request {
 	inner := r.families.newRequest(x, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
-	inner.DryRun, inner.offered = r.DryRun, r.offered
+	inner.DryRun, inner.Held, inner.offered = r.DryRun, r.Held, r.offered
 	return inner
 }
 

@@ -116,7 +116,7 @@ const (
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
 	OpCallerCan         Op = "caller.can"         // whether the caller may do something, apart from what the family may
-	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes
+	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace
 	OpScopeGet          Op = "scope.get"          // the rights record of a namespace. One that the caller may not read has none
 	OpScopeList         Op = "scope.list"         // the rights records of namespaces that the caller may read, in their order, page by page, without staged changes
 	OpScopePut          Op = "scope.put"          // stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent

@@ -605,6 +605,7 @@ type RecordCollection struct {
 	Expires     string     `json:"expires,omitzero"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitzero"` // only the newest version of a record can be read
 	Open        bool       `json:"open,omitzero"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
+	Private     bool       `json:"private,omitzero"`     // no other family may read its records
 }
 
 func (x *RecordCollection) read(s *scan.Scanner) {
@@ -626,6 +627,8 @@ func (x *RecordCollection) read(s *scan.Scanner) {
 			x.Unversioned = s.Bool()
 		case "open":
 			x.Open = s.Bool()
+		case "private":
+			x.Private = s.Bool()
 		default:
 			s.Skip()
 		}
@@ -1351,7 +1354,7 @@ func (x *Scope) read(s *scan.Scanner) {
 
 // Session is a session of a client.
 type Session struct {
-	Session   string `json:"session"`           // its id
+	Session   string `json:"session"`           // its id; empty for an agent that called without one, or whose session ended
 	Agent     string `json:"agent,omitzero"`    // the agent; absent: it has no name
 	Client    string `json:"client,omitzero"`   // the agent's program, by its own name
 	BeganAt   string `json:"began_at"`          // RFC 3339, UTC
@@ -1359,6 +1362,7 @@ type Session struct {
 	EndedAt   string `json:"ended_at,omitzero"` // RFC 3339, UTC; absent: it is open
 	Namespace string `json:"namespace"`         // its default namespace
 	Branch    string `json:"branch"`            // its default branch
+	LastAt    string `json:"last_at,omitzero"`  // its last call, RFC 3339, UTC
 }
 
 func (x *Session) read(s *scan.Scanner) {
@@ -1380,6 +1384,8 @@ func (x *Session) read(s *scan.Scanner) {
 			x.Namespace = s.String()
 		case "branch":
 			x.Branch = s.String()
+		case "last_at":
+			x.LastAt = s.String()
 		default:
 			s.Skip()
 		}
@@ -2520,9 +2526,11 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   Raw    `json:"payload,omitzero"`   // the data of the notice
-	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Kind       string   `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload    Raw      `json:"payload,omitzero"`    // the data of the notice
+	Namespace  string   `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Recipients []string `json:"recipients,omitzero"` // the agents that see it, beside the caller; at most 1000 elements; default: all agents that may read the namespace
+	Per        string   `json:"per,omitzero"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
 func (x *FeedEmitRequest) write(w *scan.Writer) {
@@ -2536,6 +2544,14 @@ func (x *FeedEmitRequest) write(w *scan.Writer) {
 	if x.Namespace != "" {
 		w.Key("namespace")
 		w.Text(x.Namespace)
+	}
+	if x.Recipients != nil {
+		w.Key("recipients")
+		w.Texts(x.Recipients)
+	}
+	if x.Per != "" {
+		w.Key("per")
+		w.Text(x.Per)
 	}
 	w.Close()
 }
@@ -3228,10 +3244,12 @@ func (x *CallerCanResponse) read(s *scan.Scanner) {
 	}
 }
 
-// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 type SessionListRequest struct {
-	Agent string `json:"agent,omitzero"` // only this agent's
-	Limit int    `json:"limit,omitzero"` // sessions in the answer; 1 to 1000; default: 100
+	Agent     string `json:"agent,omitzero"`     // only this agent's
+	Namespace string `json:"namespace,omitzero"` // only sessions in this namespace, which the caller may read: of all agents
+	RecentS   int    `json:"recent_s,omitzero"`  // also agents that called so many seconds ago or less, without a session that is open; 0 to 3600; default: 0
+	Limit     int    `json:"limit,omitzero"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
 func (x *SessionListRequest) write(w *scan.Writer) {
@@ -3239,6 +3257,14 @@ func (x *SessionListRequest) write(w *scan.Writer) {
 	if x.Agent != "" {
 		w.Key("agent")
 		w.Text(x.Agent)
+	}
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.RecentS != 0 {
+		w.Key("recent_s")
+		w.Int(int64(x.RecentS))
 	}
 	if x.Limit != 0 {
 		w.Key("limit")
@@ -4729,7 +4755,7 @@ func (c *Call) CallerCan(r CallerCanRequest) (out CallerCanResponse, err error) 
 	return out, err
 }
 
-// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 func (c *Call) SessionList(r SessionListRequest) (out SessionListResponse, err error) {
 	err = c.exchange(OpSessionList, &r, &out)
 	return out, err

@@ -45,6 +45,8 @@ type Space struct {
 	Branch    string         // default: default
 	Read      []string       // namespaces that the caller may read beside those of Write; default: all
 	Write     []string       // namespaces that the caller may write; default: all
+	Key       string         // the id of the caller's API key; default: none, the caller is the owner's client
+	Rights    []string       // further rights of the key, such as scope.admin; that to every family is among them
 	Config    map[string]any // what differs from the manifest's defaults; nil stands for the default
 	DryRun    bool
 	// Ops run operations instead of the host, such as what reaches outside; an error of theirs reaches the family as a host's does.
@@ -323,7 +325,15 @@ func (s *Space) caller() memory.Caller {
 	if write == nil && read == nil {
 		write = []string{memory.AllNamespaces}
 	}
-	return memory.Caller{Agent: s.Caller, Rights: memory.RightsTo(read, write)}
+	rights := memory.RightsTo(read, write)
+	if s.Key != "" {
+		further := []memory.Right{memory.ToUse(memory.AllFamilies)}
+		for _, right := range s.Rights {
+			further = append(further, memory.Right(right))
+		}
+		rights = rights.LimitedTo(further)
+	}
+	return memory.Caller{Agent: s.Caller, Key: s.Key, Rights: rights}
 }
 
 // begin has the host see the fields of the space.
