@@ -83,6 +83,7 @@ type Family struct {
 	Digest      string // SHA-256 of its module, hexadecimal
 	Description string
 	Docs        string
+	Keywords    []string // what users call what it does
 	Tools       []Spec
 	Hooks       []string // granted: store, stored, rank, embed, job
 	Needs       []string // capabilities requested but not granted
