@@ -22,6 +22,7 @@ type Manifest struct {
 	Keywords     []string     `json:"keywords,omitempty"` // what users call what it does: a family is found by them, too
 	License      string       `json:"license,omitempty"`
 	Homepage     string       `json:"homepage,omitempty"`
+	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it
 	Tools        []Tool       `json:"tools,omitempty"`
 	Hooks        Hooks        `json:"hooks,omitzero"`
 	Capabilities []Request    `json:"capabilities,omitempty"`

@@ -67,6 +67,7 @@ type Options struct {
 	Poll      time.Duration // interval for polling Watch; 0: 1 second
 	Retry     time.Duration // from a job's first failure to its next attempt; 0: 2 seconds
 	Recalls   ops.Recalls   // nil: those of Space
+	Files     ops.Files     // nil: there are none
 }
 
 // Families holds all families of a space. Its methods may be called concurrently.
@@ -142,7 +143,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), declared: make(chan struct{}, 1), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}}
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Usage: f.o.Usage, Sessions: f.o.Sessions, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()

@@ -16,7 +16,7 @@ import (
 const (
 	ProfileAgent     = "agent"     // the core tools and loaded families
 	ProfileOperation = "operation" // memory_operation only
-	ProfileFull      = "full"      // the core tools and all families, with few of their optional parameters
+	ProfileFull      = "full"      // the core tools and all families but deprecated ones, with few of their optional parameters
 	ProfileDeferred  = "deferred"  // likewise with all parameters, each tool marked for clients that load tools on search
 )
 
@@ -89,8 +89,8 @@ const deferMark = "defer_loading"
 func (s Session) all() bool { return s.Profile == ProfileFull || s.Profile == ProfileDeferred }
 
 // lists reports whether a client's list has the tools of a family.
-func (s Session) lists(family string, state *tool.Session) bool {
-	return s.Profile != ProfileOperation && (s.all() || state.Has(family))
+func (s Session) lists(family *tool.Set, state *tool.Session) bool {
+	return s.Profile != ProfileOperation && (s.all() && !family.Deprecated || state.Has(family.Name))
 }
 
 // listsCore reports whether a client's list has a core tool.
@@ -114,7 +114,7 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 		}
 	}
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
-		if !session.lists(f.Name, state) {
+		if !session.lists(f, state) {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {
@@ -135,7 +135,7 @@ func (s *Server) outline(session Session, state *tool.Session) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
-		if !session.lists(f.Name, state) {
+		if !session.lists(f, state) {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {

@@ -84,6 +84,7 @@ type Family struct {
 	Description string
 	Docs        string
 	Keywords    []string // what users call what it does
+	Deprecated  bool     // lists have its tools only once it was loaded or called
 	Tools       []Spec
 	Hooks       []string // granted: store, stored, rank, embed, job
 	Needs       []string // capabilities requested but not granted

@@ -81,7 +81,8 @@ func best(list []suggestion) *suggestion {
 	return &list[0]
 }
 
-// termsOf returns the terms that describe a family, with their weights.
+// termsOf returns the terms that describe a family, with their weights. What the tools of a deprecated family do, its successors do: it is
+// found only by what is said of the family.
 func termsOf(f *tool.Set) map[string]float64 {
 	weights := map[string]float64{}
 	count := func(text string, weight float64) {
@@ -91,8 +92,11 @@ func termsOf(f *tool.Set) map[string]float64 {
 	}
 	count(spaced(f.Name), inName)
 	count(f.Description, inDescription)
-	count(f.Docs, inDocs)
 	count(strings.Join(f.Keywords, " "), inKeywords)
+	if f.Deprecated {
+		return weights
+	}
+	count(f.Docs, inDocs)
 	for _, t := range f.Tools {
 		count(spaced(t.Name)+" "+t.Description, inTools)
 		count(t.Docs, inDocs)

@@ -84,6 +84,8 @@ func (f *family) says(m *abi.Manifest, d directive) error {
 		}
 	case "license":
 		m.License = d.rest
+	case "deprecated":
+		m.Deprecated = true
 	case "homepage":
 		m.Homepage = d.rest
 	case "needs":
