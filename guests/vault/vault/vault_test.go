@@ -393,7 +393,9 @@ func TestACallerWithFewRightsReachesNoFileAndNoOtherNamespace(t *testing.T) {
 func TestAVaultIsSearched(t *testing.T) {
 	w := open(t)
 	w.Put(memory("tea", "decision", "Ann drinks green tea."), memory("bus", "plan", "The bus leaves at nine."))
-	var found struct{ Results []struct{ Path, Snippet string } }
+	var found struct {
+		Results []struct{ Path, Snippet string }
+	}
 	w.call("memory_query_vault", map[string]any{"query": "green tea"}, &found)
 	if len(found.Results) != 1 || found.Results[0].Path != w.export("inline").Files[1].Path || !strings.Contains(found.Results[0].Snippet, "green") {
 		t.Errorf("%+v", found)

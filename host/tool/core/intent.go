@@ -117,9 +117,23 @@ func spaced(name string) string {
 // wordTerm is a word of an intent.
 type wordTerm struct{ text, term string }
 
-// wordsOf returns the significant words of an intent, each term once.
+// asking are words, as terms, by which people ask for anything.
+func asking() []string {
+	return search.Keywords("want need like let give show see tell say make use used know help try please able way thing something anything everything one memory memories")
+}
+
+// wordsOf returns the significant words of an intent, each term once: not those by which people ask, unless there are no others.
 func wordsOf(intent string) []wordTerm {
-	telling := search.Keywords(intent)
+	terms, ask := search.Keywords(intent), asking()
+	telling := slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return slices.Contains(ask, term) })
+	if len(telling) == 0 {
+		telling = terms
+	}
+	return spelled(intent, telling)
+}
+
+// spelled returns terms as an intent spells them, in its order.
+func spelled(intent string, telling []string) []wordTerm {
 	var list []wordTerm
 	for _, text := range strings.Fields(spaced(intent)) {
 		for _, term := range search.Terms(text) {
