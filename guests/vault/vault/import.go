@@ -28,8 +28,8 @@ type ImportVaultToFacts struct {
 //
 //alcove:camel
 type given struct {
-	Path    string `alcove:"required"`
-	Content string `alcove:"required"`
+	Path    string       `alcove:"required"`
+	Content string       `alcove:"required"`
 	there   *alcove.File // in a mirror
 }
 
