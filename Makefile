@@ -40,7 +40,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: bench-pairs follow help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers test-race guests reproducible stress fuzz
+.PHONY: seed-examples bench-pairs follow help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -142,6 +142,9 @@ bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFOR
 	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o bin/facts.raw ./$(FACTS)/guest
 	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
 	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(PAIRS)
+
+seed-examples: guests ## run every call that the documents of other systems print, and write docs/seed-examples.md
+	$(GO) test -count=1 ./host/mcp/clients -run TestTheExamplesOfOtherSystems -update
 
 # In one run, on a server process of its own: 1,000 agents that poll every 5 s and 1,000 streams, beside 50 stores and 5 searches a second
 # on 100,000 memories.
