@@ -50,6 +50,10 @@ type Tool struct {
 // the commit with the tool's writes, unless the result has it already. In a dry run, and in a call by another family, it stays absent.
 const CommittedKeyword = "x-committed"
 
+// AdvancedKeyword marks an argument of a tool, in InputSchema, that is rarely needed: lists of tools leave it out, and memory_capabilities
+// shows it.
+const AdvancedKeyword = "x-advanced"
+
 // Alias is another name of a tool. A name that a tool of any family has of its own wins over an alias.
 type Alias struct {
 	Name string `json:"name"`

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
@@ -24,7 +25,14 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"facts": facts.Family(), "graph": network.Family(), "legacy": workflow.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
+		"facts":          facts.Family(),
+		"graph":          network.Family(),
+		"legacy":         workflow.Family(),
+		"lifecycle":      aging.Family(),
+		"retrieval":      retrieval.Family(),
+		"settings":       settings.Family(),
+		"vault":          vault.Family(),
+		"working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")

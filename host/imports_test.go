@@ -42,7 +42,7 @@ func rules() []rule {
 		{pkg: "sdk/go/gen/output", never: outside},
 		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
-		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
+		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
@@ -70,6 +70,9 @@ func rules() []rule {
 		{pkg: "guests/graph/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/words", "guests/graph/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lifecycle", own: []string{"sdk/go", "guests/lifecycle/*"}, never: append(outside, "os")},
 		{pkg: "guests/lifecycle/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/score", "guests/words", "guests/lifecycle/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/vault", own: []string{"sdk/go", "guests/vault/*"}, never: append(outside, "os")},
+		{pkg: "guests/vault/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/front", "guests/words", "guests/vault/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/legacy", own: []string{"sdk/go", "guests/legacy/*"}, never: append(outside, "os")},
 		{pkg: "guests/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
 		{pkg: "guests/legacy/*", own: []string{"sdk/go", "sdk/go/scan", "guests/legacy/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
@@ -136,6 +139,7 @@ func rules() []rule {
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
+		{pkg: "host/files", own: []string{"abi", "registry"}, never: outside},
 		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/durable", never: outside},

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -26,6 +27,7 @@ func init() {
 		ranker.Family(),
 		retrieval.Family(),
 		settings.Family(),
+		vault.Family(),
 		attention.Family(),
 	)
 }

@@ -16,8 +16,8 @@ import (
 const (
 	ProfileAgent     = "agent"     // the core tools and loaded families
 	ProfileOperation = "operation" // memory_operation only
-	ProfileFull      = "full"      // the core tools and all families, except deprecated ones
-	ProfileDeferred  = "deferred"  // likewise, each tool marked for clients that load tools on search
+	ProfileFull      = "full"      // the core tools and all families but deprecated ones, with few of their optional parameters
+	ProfileDeferred  = "deferred"  // likewise with all parameters, each tool marked for clients that load tools on search
 )
 
 // Profiles lists the profiles.
@@ -104,10 +104,13 @@ const operationName = "memory_operation"
 // offer returns a client's list of tools.
 func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	readOnly := s.readOnly(session)
-	list := []protocol.Tool{}
+	list, show := []protocol.Tool{}, wire
+	if session.Profile == ProfileFull {
+		show = briefWire
+	}
 	for _, t := range s.registry.Core() {
 		if t.Annotations.Permitted(readOnly) && session.listsCore(t) {
-			list = append(list, wire(t))
+			list = append(list, show(t))
 		}
 	}
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
@@ -115,7 +118,7 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {
-			list = append(list, wire(t))
+			list = append(list, show(t))
 		}
 	}
 	if session.Profile == ProfileDeferred {

@@ -21,6 +21,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/files"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
@@ -185,7 +186,7 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
 	s.families, err = family.New(s.t.Context(), family.Options{
-		Space: s.space, Sandbox: box, Dir: dir, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Space: s.space, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
 			if s.others.of(module) == nil {
@@ -261,6 +262,14 @@ func (s *Space) Revoke(names ...string) {
 	s.t.Helper()
 	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Revoke: names})
 	s.must(err)
+}
+
+// Root names a directory for operations on files, as alcove root add does.
+func (s *Space) Root(name, dir string) {
+	s.t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	s.must(err)
+	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
 }
 
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
