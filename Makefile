@@ -94,11 +94,11 @@ modules:
 
 # The constants of the ABI, from abi/abi.json, the manifests and codecs of the first-party families, from their packages, and their pages,
 # from their manifests. To write them anew: go run ./abi/gen, go run ./cmd/alcove family gen DIR, and
-# go run ./guests/doc -out docs/families guests/*/manifest.json.
+# go run ./guests/doc -out docs/families -settings docs/CONFIGURATION.md guests/*/manifest.json.
 generated:
 	$(GO) run ./abi/gen -check
 	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
-	$(GO) run ./guests/doc -check -out docs/families $(GUESTS:%=guests/%/manifest.json)
+	$(GO) run ./guests/doc -check -out docs/families -settings docs/CONFIGURATION.md $(GUESTS:%=guests/%/manifest.json)
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:

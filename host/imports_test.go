@@ -46,7 +46,7 @@ func rules() []rule {
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
-		{pkg: "guests/doc", own: []string{"guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/doc", own: []string{"abi", "guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
