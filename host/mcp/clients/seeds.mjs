@@ -124,7 +124,10 @@ for (const file of readdirSync(new URL("seeds/", import.meta.url)).sort()) {
   const known = new Set(families.flatMap((f) => f.tools));
   if (document.site && !site) known.delete("memory_site_list");
   await document.prepare?.(w);
-  for (const e of document.examples) rows.push({ document: file.replace(/mjs$/, "md"), system: document.system, ...(await run(w, e, known)) });
+  for (const e of document.examples) {
+    w.namespace = `seeds/${document.system.toLowerCase()}${e.namespace ? `/${e.namespace}` : ""}`;
+    rows.push({ document: file.replace(/mjs$/, "md"), system: document.system, ...(await run(w, e, known)) });
+  }
   await client.close();
 }
 writeFileSync(results, JSON.stringify(rows, null, 1));

@@ -1,4 +1,6 @@
 // The calls that the document strata.md prints: line, tool, arguments and the effect that it states, by the names that it prints.
+import { existsSync, readFileSync } from "node:fs";
+
 export const system = "Strata";
 export const agent = "strata";
 
@@ -25,6 +27,50 @@ const branch = (line, action, args, effect, expect) => ({ line, tool: "strata_br
 const forked = async (w) => { const name = `f${w.next()}`; await w.call("memory_branch", { action: "fork", name }); return name; };
 const hint = (line, tool, want) => ({ line, listing: tool, arguments: want, tool, effect: "the annotations of the tool", expect: (a, w) => { for (const [k, v] of Object.entries(want)) w.assert.equal(a[k], v, k); } });
 const family = { needs: "memory_kv" };
+
+// The line of the document that counts a tool among those of its category.
+const lines = { txn: 174, configure: 175, retention: 176, durability: 177, bundle: 178, embed: 179, generate: 180, tokenize: 180, detokenize: 180, models: 181, space: 183, vector: 184, json: 185, state: 186 };
+const lineOf = (name) => {
+  const [category, ...action] = name.replace("strata_", "").split("_");
+  if (/^(flush|compact)$/.test(action[0])) return 182;
+  if (/many|batch/.test(name) && category !== "embed") return 187;
+  if (action.join("_") === "time_range") return 188;
+  if (action[0] === "history") return 189;
+  return lines[category] ?? 5;
+};
+
+// The 74 granular tools, each with a call and what its answer has at least: guests/developer has them. $NAME stands for a value of this run.
+function granular() {
+  const url = new URL("../../../../guests/developer/testdata/strata.json", import.meta.url);
+  if (!existsSync(url)) return [];
+  const table = JSON.parse(readFileSync(url, "utf8"));
+  const filled = (value, known) => {
+    if (typeof value === "string") return value[0] === "$" && known[value.slice(1)] ? known[value.slice(1)] : value.replaceAll("$run", known.run).replaceAll("$id", known.id);
+    if (Array.isArray(value)) return value.map((v) => filled(v, known));
+    return value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([name, v]) => [name, filled(v, known)])) : value;
+  };
+  const within = (w, got, want, where) => {
+    if (want === "$object") return w.assert.equal(typeof got, "object", where);
+    if (typeof want === "string" && want.startsWith("$includes:")) return w.assert.ok(got.some((x) => [x, x.name].includes(filled(want.slice(10), w.known))), `${where}: ${JSON.stringify(got)}`);
+    if (Array.isArray(want)) w.assert.equal(got.length, want.length, `${where}: ${JSON.stringify(got)}`);
+    if (want && typeof want === "object") return Object.entries(want).forEach(([name, v]) => within(w, got?.[name], v, `${where}.${name}`));
+    w.assert.deepEqual(got, filled(want, w.known), where);
+  };
+  return table.map((row) => ({
+    line: lineOf(row.name), tool: row.name, printed: row.arguments, ...family, namespace: "granular",
+    arguments: (w) => {
+      w.known ??= { run: `${w.namespace}`, id: w.namespace.replaceAll("/", "-") };
+      return { ...filled(row.arguments, w.known), ...("space" in row.arguments && { namespace: undefined }) };
+    },
+    effect: row.refused ? `refused: ${row.points_to} is the operator's` : `${row.note ? `${row.note}; ` : ""}answers ${JSON.stringify(row.says)}`.slice(0, 200),
+    ...(row.refused && row.refused !== "unavailable" ? { refused: row.refused } : {}),
+    expect: (a, w) => {
+      if (row.refused) return; // it needs what this operator configured
+      within(w, a, row.says, row.name);
+      for (const [name, member] of Object.entries(row.keep ?? {})) w.known[name] = a[member];
+    },
+  }));
+}
 
 export const examples = [
   at(25, "strata_store"),
@@ -74,5 +120,6 @@ export const examples = [
   hint(230, "memory_history", { readOnlyHint: true }), hint(231, "memory_status", { readOnlyHint: true }),
   { line: 247, tool: "strata_store", arguments: (w) => ({ items: [{ key: `i${w.next()}`, value: 1 }, { key: `i${w.next()}`, value: 2 }] }), effect: "open question: several at once", expect: (a, w) => w.assert.ok(JSON.stringify(a).includes("version")) },
   { line: 251, tool: "strata_search", arguments: async (w) => { await w.call("memory_log", { event: "observation", data: "a wombat slept" }); return { query: "wombat", events: true }; }, effect: "open question: events are searchable", expect: (a, w) => w.assert.ok(JSON.stringify(a).includes("wombat")) },
+  ...granular(),
   ...["yesterday", "1 hour ago", "1h ago", "2026-01-01T00:00:00Z", "1767225600000000", "1767225600"].map((as_of) => ({ line: 253, tool: "strata_recall", arguments: { key: "home", as_of }, effect: `open question: as_of takes ${as_of}`, expect: is({ found: false }) })),
 ];
