@@ -22,6 +22,7 @@ class World {
     this.client = client;
     this.namespace = `seeds/${system.toLowerCase()}`;
     this.site = site || "anwe-sh";
+    this.connected = site !== "";
     this.count = 0;
   }
   next() {
@@ -29,7 +30,7 @@ class World {
   }
   // call is a call by a tool's name, in the namespace of the document.
   async call(name, args = {}, bare = false) {
-    const added = bare || name.startsWith("ora.") || name.includes(".memory.") || "namespace" in args ? {} : { namespace: this.namespace };
+    const added = bare || name.includes(".") || "namespace" in args ? {} : { namespace: this.namespace };
     let result;
     try {
       result = await this.client.callTool({ name, arguments: { ...added, ...args } });

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,10 +38,18 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 	node := install(t)
 	model := filepath.Join(t.TempDir(), "model")
 	writeModel(t, model)
-	files := carrying(t, "embedder set words --kind static --path "+model, "family grant legacy tools.usage", "family grant lifecycle memory.write@calls memory.propose",
-		"family grant settings embed.rebuild")
+	commands, slug := []string{"embedder set words --kind static --path " + model, "family grant legacy tools.usage", "family grant lifecycle memory.write@calls memory.propose",
+		"family grant settings embed.rebuild"}, ""
+	if _, err := os.Stat("../../../guests/sites/manifest.json"); err == nil {
+		secret := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		commands, slug = append(commands, "site add "+website(t)+" --slug anwe-sh --secret-file "+secret), "anwe-sh"
+	}
+	files := carrying(t, commands...)
 	results := filepath.Join(t.TempDir(), "results.json")
-	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], "", results).CombinedOutput()
+	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], slug, results).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -140,6 +150,43 @@ func clipped(raw json.RawMessage) string {
 }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// website serves a site as ORA's document describes them: GET answers with the actions, POST runs one.
+func website(t *testing.T) string {
+	t.Helper()
+	const actions = `{"name":"anwe.sh","version":"1.0.0","actions":{
+		"posts.list":{"description":"List all blog posts on anwe.sh","method":"GET","params":{"status":{"type":"string","required":false,"enum":["draft","published","archived"]},"limit":{"type":"number","required":false,"default":10}}},
+		"posts.publish":{"description":"Publish a draft post on anwe.sh","method":"POST","params":{"id":{"type":"string","required":true}}},
+		"users.invite":{"description":"Invite a user","method":"POST","params":{"email":{"type":"string","required":true}}},
+		"memory.sync":{"description":"Take memories","method":"POST","params":{}},"memory.fetch":{"description":"Tell memories","method":"POST","params":{}}}}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodGet {
+			fmt.Fprint(w, actions)
+			return
+		}
+		var asked struct {
+			Action string
+			Data   map[string]any
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			http.Error(w, "no JSON", http.StatusBadRequest)
+			return
+		}
+		data := map[string]any{"action": asked.Action, "asked": asked.Data}
+		switch asked.Action {
+		case "memory.sync":
+			data = map[string]any{"synced": 1}
+		case "memory.fetch":
+			data = map[string]any{"memories": []any{}}
+		}
+		if err := json.NewEncoder(w).Encode(map[string]any{"success": true, "data": data}); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/api/agent"
+}
 
 // writeModel writes a static embedding model that knows the words of the examples.
 func writeModel(t *testing.T, dir string) {

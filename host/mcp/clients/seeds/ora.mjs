@@ -9,6 +9,10 @@ const stored = async (w, content = `A memory, ${w.next()}.`, more = {}) => (awai
 const store = (line, args, effect, expect) => ({ line, tool: mem("store"), printed: args, arguments: args, effect, needs: "memory_site_list", expect: expect ?? ((a, w) => w.assert.ok(a.stored === true && a.id)) });
 const more = { needs: "memory_site_list" };
 
+export async function prepare(w) {
+  if (w.connected) await w.call("memory_site_connect", { slug: S(w) }, true);
+}
+
 export const examples = [
   { line: 14, tool: (w) => `${S(w)}.posts.publish`, arguments: { id: "p1" }, effect: "calls the site's action", ...more, expect: (a, w) => w.assert.ok(JSON.stringify(a).includes("p1")) },
   { line: 15, tool: mem("store"), arguments: { content: "x" }, effect: "stores a memory of the site", ...more, expect: (a, w) => w.assert.equal(a.stored, true) },
