@@ -50,7 +50,7 @@ func rules() []rule {
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
 		{pkg: "guests/image/amd64", own: nil, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi", "guests/image/amd64"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
-		{pkg: "guests/doc", own: []string{"guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/doc", own: []string{"abi", "guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},

@@ -3,6 +3,7 @@ package sessions
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 	"time"
 
