@@ -955,6 +955,8 @@ func decodeBundle(s *scan.Scanner, x *Bundle) {
 			x.Action = s.String()
 		case "content":
 			x.Content = s.String()
+		case "file", "path":
+			x.File = s.String()
 		case "namespaces":
 			x.Namespaces = nil
 			for range s.Many() {
@@ -973,6 +975,10 @@ func encodeBundleAnswer(w *scan.Writer, x *bundleAnswer) {
 	if x.Content != "" {
 		w.Key("content")
 		w.Text(x.Content)
+	}
+	if x.File != "" {
+		w.Key("file")
+		w.Text(x.File)
 	}
 	if x.Branch != "" {
 		w.Key("branch")

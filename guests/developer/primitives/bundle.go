@@ -11,7 +11,8 @@ import (
 //
 // A bundle is lines of JSON: a header, the memories and the family's own records of all namespaces that the caller may read, and at last
 // their numbers and the SHA-256 of the lines before. It holds no history and no log. import stores all of it on the branch, over what has
-// the same keys; a bundle whose digest is wrong is refused. namespaces limits an export.
+// the same keys; a bundle whose digest is wrong is refused. namespaces limits an export. file is a path below the directory bundles, where the
+// operator named one: export writes the bundle there, validate and import read it; without file it is content.
 //
 //alcove:tool memory_bundle mixed
 //alcove:title Bundles
@@ -22,12 +23,14 @@ import (
 type Bundle struct {
 	Action     string   `alcove:"required,enum=export|validate|import"`
 	Content    string   // validate, import: the bundle.
-	Namespaces []string `alcove:"many,max=100"`
+	File       string   `alcove:"alias=path"` // Below the directory bundles, where the operator named one.
+	Namespaces []string `alcove:"many,advanced,max=100"`
 }
 
 // bundleAnswer is what memory_bundle answers.
 type bundleAnswer struct {
 	Content  string       `json:",omitzero"`
+	File     string       `json:",omitzero"` // With the bundle.
 	Branch   string       `json:",omitzero"` // That was exported.
 	Digest   string       // SHA-256.
 	Counts   bundleCounts // Of the bundle.
@@ -87,7 +90,7 @@ func (in Bundle) Call(c *alcove.Call) (out bundleAnswer, err error) {
 	if in.Action == "export" {
 		return in.export(c)
 	}
-	if err := need(in.Action, "content", in.Content != ""); err != nil {
+	if in.Content, err = in.content(c); err != nil {
 		return out, err
 	}
 	b, problem := readBundle(in.Content)
@@ -138,8 +141,31 @@ func (in Bundle) export(c *alcove.Call) (out bundleAnswer, err error) {
 	}
 	out.Branch, out.Counts, out.Digest = c.Branch, w.counts, hexOf(digestOf(w.text))
 	err = w.line(bundleLine{End: true, Digest: out.Digest, Counts: &w.counts})
-	out.Content = string(w.text)
+	if err != nil || in.File == "" {
+		out.Content = string(w.text)
+		return out, err
+	}
+	out.File = in.File
+	_, err = c.FileWrite(alcove.FileWriteRequest{Root: root, Files: []alcove.FileItem{{Path: in.File, Content: string(w.text)}}})
 	return out, err
+}
+
+// root is the name of the directory of bundles.
+const root = "bundles"
+
+// content is the bundle that is given, or that is in a file.
+func (in Bundle) content(c *alcove.Call) (string, error) {
+	if in.File == "" {
+		return in.Content, need(in.Action, "content, or file", in.Content != "")
+	}
+	found, err := c.FileRead(alcove.FileReadRequest{Root: root, Paths: []string{in.File}})
+	if err != nil {
+		return "", err
+	}
+	if len(found.Files) == 0 || found.Files[0] == nil {
+		return "", alcove.Errorf(alcove.NotFound, "there is no file %s below the directory %s", in.File, root)
+	}
+	return found.Files[0].Content, nil
 }
 
 // exportable are the namespaces with memories, those that were created, and the call's own.

@@ -32,8 +32,8 @@ type Cell struct {
 	Value           alcove.Raw
 	ExpectedCounter uint64 `alcove:"alias=expected"`
 	Prefix          string
-	Limit           int `alcove:"default=100,min=1,max=1000"`
-	Cursor          string
+	Limit           int    `alcove:"advanced,default=100,min=1,max=1000"`
+	Cursor          string `alcove:"advanced"`
 }
 
 // cellAnswer is what memory_cell answers.

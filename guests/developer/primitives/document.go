@@ -27,8 +27,8 @@ type Document struct {
 	Path   string `alcove:"default=$"` // RFC 9535.
 	Value  alcove.Raw
 	Prefix string
-	Limit  int `alcove:"default=100,min=1,max=1000"`
-	Cursor string
+	Limit  int    `alcove:"advanced,default=100,min=1,max=1000"`
+	Cursor string `alcove:"advanced"`
 }
 
 // selected is what memory_json answers.

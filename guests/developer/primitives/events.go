@@ -19,7 +19,7 @@ type Events struct {
 	Data     alcove.Raw `alcove:"alias=payload"`
 	Sequence uint64
 	After    uint64 `alcove:"alias=after_sequence"`
-	Limit    int    `alcove:"default=100,min=1,max=1000"`
+	Limit    int    `alcove:"advanced,default=100,min=1,max=1000"`
 }
 
 // eventAnswer is what memory_events answers.

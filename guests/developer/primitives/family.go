@@ -22,6 +22,8 @@
 //alcove:needs scope.write * to create namespaces
 //alcove:needs job to expire transactions
 //alcove:needs embed to embed texts
+//alcove:needs file.read bundles to read bundles in files
+//alcove:needs file.write bundles to write them
 //alcove:needs llm * to generate text
 //alcove:limits memory_pages=1024 wall_ms=60000 cpu_ms=30000 fuel=200000000000 host_calls=100000
 package primitives

@@ -24,11 +24,11 @@ type KeyValue struct {
 	Action string `alcove:"required,enum=put|get|delete|list|history"`
 	Key    string
 	Value  alcove.Raw
-	Keys   []string     `alcove:"many,max=1000"`
-	Items  []alcove.Raw `alcove:"many,max=1000,alias=entries"` // [{key, value}]
+	Keys   []string     `alcove:"many,advanced,max=1000"`
+	Items  []alcove.Raw `alcove:"many,advanced,max=1000,alias=entries"` // [{key, value}]
 	Prefix string
-	Limit  int `alcove:"default=100,min=1,max=1000"`
-	Cursor string
+	Limit  int    `alcove:"advanced,default=100,min=1,max=1000"`
+	Cursor string `alcove:"advanced"`
 }
 
 // entry is a key with its value.

@@ -25,10 +25,10 @@ type Models struct {
 	Action      string   `alcove:"required,enum=list|embed|embed_many|generate|tokenize|detokenize|status|pull|unload|configure"`
 	Model       string   `alcove:"alias=name"` // The operator's name for its endpoint.
 	Text        string   `alcove:"alias=prompt"`
-	Texts       []string `alcove:"many,max=256"`
-	IDs         []int    `alcove:"many"`
-	MaxTokens   int
-	Temperature float64
+	Texts       []string `alcove:"many,advanced,max=256"`
+	IDs         []int    `alcove:"many,advanced"`
+	MaxTokens   int      `alcove:"advanced"`
+	Temperature float64  `alcove:"advanced"`
 }
 
 // modelAnswer is what memory_models answers.

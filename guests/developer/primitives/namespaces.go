@@ -25,10 +25,10 @@ type Namespaces struct {
 	Action string `alcove:"required,enum=list|create|exists|delete|tree"`
 	Name   string `alcove:"alias=space"`
 	Prefix string `alcove:"alias=namespace_prefix"`
-	Depth  int    `alcove:"default=8,min=1,max=64"`
-	Force  bool
-	Limit  int `alcove:"default=1000,min=1,max=1000"`
-	Cursor string
+	Depth  int    `alcove:"advanced,default=8,min=1,max=64"`
+	Force  bool   `alcove:"advanced"`
+	Limit  int    `alcove:"advanced,default=1000,min=1,max=1000"`
+	Cursor string `alcove:"advanced"`
 }
 
 // namespacesAnswer is what memory_namespaces answers.

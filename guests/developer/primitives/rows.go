@@ -22,8 +22,8 @@ import (
 type Rows struct {
 	Table  string                `alcove:"required,alias=collection"`
 	Filter map[string]alcove.Raw // Values by field, or {op: value}.
-	Limit  int                   `alcove:"default=50,min=1,max=50"`
-	Cursor string
+	Limit  int                   `alcove:"advanced,default=50,min=1,max=50"`
+	Cursor string                `alcove:"advanced"`
 }
 
 // rowsAnswer is a page of rows.

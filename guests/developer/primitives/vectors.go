@@ -46,15 +46,15 @@ type Vectors struct {
 	Action     string `alcove:"required,enum=create|drop|list|stats|upsert|upsert_many|get|delete|search"`
 	Collection string
 	Dimension  int    `alcove:"max=16384"`
-	Metric     string `alcove:"enum=cosine|euclidean|dot_product"`
+	Metric     string `alcove:"advanced,enum=cosine|euclidean|dot_product"`
 	Key        string
 	Vector     []float32
 	Metadata   alcove.Raw
-	Items      []alcove.Raw `alcove:"many,max=1000,alias=entries"` // {key, vector, metadata}
+	Items      []alcove.Raw `alcove:"many,advanced,max=1000,alias=entries"` // {key, vector, metadata}
 	Query      []float32    // A vector.
-	K          int          `alcove:"default=10,min=1,max=1000,alias=limit"`
+	K          int          `alcove:"advanced,default=10,min=1,max=1000,alias=limit"`
 	Filter     []alcove.Raw `alcove:"many,max=16,alias=filters"` // {field, op, value}
-	Cursor     string
+	Cursor     string       `alcove:"advanced"`
 }
 
 // item is a vector to be kept.
