@@ -6,11 +6,13 @@ import (
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
+	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
 	"github.com/alcove-memory/alcove/guests/sites/remote"
+	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -21,11 +23,13 @@ func init() {
 		consolidating.Family(),
 		facts.Family(),
 		network.Family(),
+		workflow.Family(),
 		aging.Family(),
 		ranker.Family(),
 		retrieval.Family(),
 		settings.Family(),
 		remote.Family(),
+		vault.Family(),
 		attention.Family(),
 	)
 }
