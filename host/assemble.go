@@ -87,7 +87,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
 			o.Logger.Warn("the compiled modules of an earlier release could not be removed", "error", err)
 		}
-		box, err = sandbox.New(sandbox.Config{Cache: o.Cache, Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler})
+		box, err = sandbox.New(sandbox.Config{Cache: o.Cache, Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 		if err != nil {
 			o.Logger.Warn("going on without tool families", "error", err)
 			return nil

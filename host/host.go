@@ -49,9 +49,10 @@ type Options struct {
 	Families    []FamilyModule
 	FamiliesDir string
 	Locked      bool
-	Compiler    sandbox.Compiler // of modules; the zero value: this program
-	Cache       sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
-	Outside     ops.Outside      // reaches endpoints for families; nil: over HTTP
+	Compiler    sandbox.Compiler                   // of modules; the zero value: this program
+	Cache       sandbox.Cache                      // of compiled modules, which data directories share; the zero value: none
+	Inspect     func(family string, memory []byte) // is given guests' memory after each request; nil: nobody looks
+	Outside     ops.Outside                        // reaches endpoints for families; nil: over HTTP
 	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
 	// "german,notes=french".
 	Language string
@@ -316,4 +317,7 @@ func (h *Host) callerOf(session mcp.Session, agent string) memory.Caller {
 func CoreTools() []tool.Spec { return core.Specs(core.Options{}) }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.
-func Tools() []tool.Exported { return core.Export() }
+func Tools() []ExportedTool { return core.Export() }
+
+// ExportedTool is a tool in the form that model APIs take.
+type ExportedTool = tool.Exported

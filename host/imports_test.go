@@ -79,6 +79,8 @@ func rules() []rule {
 		{pkg: "guests/graph/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/words", "guests/graph/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lifecycle", own: []string{"sdk/go", "guests/lifecycle/*"}, never: append(outside, "os")},
 		{pkg: "guests/lifecycle/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/score", "guests/words", "guests/lifecycle/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/sites", own: []string{"sdk/go", "guests/sites/*"}, never: append(outside, "os")},
+		{pkg: "guests/sites/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/sites/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/vault", own: []string{"sdk/go", "guests/vault/*"}, never: append(outside, "os")},
 		{pkg: "guests/vault/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/front", "guests/words", "guests/vault/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,12 +112,16 @@ func isCore(tool string) bool {
 }
 
 func (a *app) toolsCommand() *cobra.Command {
-	return &cobra.Command{
+	var families []string
+	c := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools; --json prints them in the form that model APIs take (input_schema)",
 		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			tools := host.Tools()
+		RunE: func(c *cobra.Command, _ []string) error {
+			tools, err := a.exported(c.Context(), families)
+			if err != nil {
+				return err
+			}
 			if a.asJSON {
 				return a.printJSON(tools)
 			}
@@ -127,5 +132,35 @@ func (a *app) toolsCommand() *cobra.Command {
 			}
 			return nil
 		},
+	}
+	c.Flags().StringSliceVar(&families, "family", nil, "list the tools of these families instead, as the server has them; all for the core's and those of every family")
+	return c
+}
+
+// exported are the core tools, or those of some families.
+func (a *app) exported(ctx context.Context, families []string) (tools []host.ExportedTool, err error) {
+	if len(families) == 0 {
+		return host.Tools(), nil
+	}
+	q := fields{"families": families}
+	if slices.Contains(families, "all") {
+		q = fields{}
+	}
+	for {
+		r, err := a.ask(ctx, "memory_export_tools", q)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Tools []host.ExportedTool `json:"tools"`
+			Next  string              `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(r.Structured, &page); err != nil {
+			return nil, fmt.Errorf("read the tools: %w", err)
+		}
+		tools = append(tools, page.Tools...)
+		if q["cursor"] = page.Next; page.Next == "" {
+			return tools, nil
+		}
 	}
 }

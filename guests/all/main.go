@@ -36,8 +36,8 @@ func init() {
 		retrieval.Family(),
 		sessions.Family(),
 		settings.Family(),
-		vault.Family(),
 		remote.Family(),
+		vault.Family(),
 		attention.Family(),
 	)
 }

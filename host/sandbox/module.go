@@ -93,6 +93,11 @@ func (m *Module) call(nested context.Context, r Request, limits abi.Limits) (*Re
 	c.deadline, c.began = began+millis(limits.WallMS), began
 	c.host, c.request = r.Host, r.Payload
 	result, healthy := m.serve(i, c, r)
+	if m.sandbox.inspect != nil {
+		if memory, ok := i.guest.Memory().Read(0, i.guest.Memory().Size()); ok {
+			m.sandbox.inspect(m.family, memory)
+		}
+	}
 	if healthy && i.reset() {
 		m.checkIn(i)
 	} else {

@@ -40,6 +40,8 @@ type Config struct {
 	Rand     io.Reader        // the randomness that guests see; it may be read concurrently; default: crypto/rand
 	Running  int              // guests that run at once; default: one processor fewer than there are, at least 1
 	Compiler Compiler         // compiles unvetted modules
+	// Inspect is given the memory of a guest after each request, before it is reset; it must neither change nor keep it. Nil: nobody looks.
+	Inspect func(family string, memory []byte)
 }
 
 // Cache configures the cache of compiled modules. A cache that is unwritable, or writable by others, is not used; this is
@@ -61,6 +63,7 @@ type Compiler struct {
 
 // Sandbox runs guests. It is safe for concurrent use.
 type Sandbox struct {
+	inspect  func(family string, memory []byte) // nil: nobody looks
 	log      *slog.Logger
 	now      func() time.Time
 	rand     io.Reader
@@ -92,7 +95,7 @@ var ErrClosed = errors.New("the sandbox is closed")
 // New creates a sandbox.
 func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
-		log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
+		inspect: config.Inspect, log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
 		epoch: time.Now(), consumed: processorTime, codes: map[[sha256.Size]byte]*code{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1), loading: make(chan struct{}, 1),
 		pool: &pool{count: map[*Module]int{}},
 	}

@@ -46,8 +46,8 @@ func published(c *alcove.Call, tool string, arguments alcove.Raw) (alcove.Raw, e
 // no right to write any has none to call the site.
 func storeOf(c *alcove.Call, slug string) (at string, err error) {
 	at = home(slug)
-	if name := lastOf(c.Caller); isTask(name) {
-		own := root + slug + "/" + name
+	if name, ok := after(lastOf(c.Caller), slug+"."); ok && isTask(name) {
+		own := own(slug, name)
 		allowed, err := may(c, "write", own)
 		if err != nil {
 			return "", err

@@ -45,7 +45,7 @@ func open(t *testing.T) (*alcovetest.Space, *fake) {
 	s.Ops["identity.delegate"] = func(data []byte) (any, error) {
 		var r alcove.IdentityDelegateRequest
 		must(t, json.Unmarshal(data, &r))
-		if len(r.Namespaces) != 1 || r.Namespaces[0] != "site/anwe-sh/"+r.Name || !slices.Equal(r.Rights, []string{"read", "write", "family:sites"}) {
+		if len(r.Namespaces) != 1 || "site/"+strings.Replace(r.Name, ".", "/", 1) != r.Namespaces[0] || !slices.Equal(r.Rights, []string{"read", "write", "family:sites"}) {
 			t.Errorf("delegated %+v", r)
 		}
 		f.issued++

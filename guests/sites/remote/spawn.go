@@ -42,17 +42,7 @@ func (in AgentSpawn) Call(c *alcove.Call, cfg Config) (out spawned, err error) {
 	if err != nil {
 		return out, err
 	}
-	agent, err := newAgent(c, cfg, slug)
-	if err != nil {
-		return out, err
-	}
-	minutes := in.ExpiresInMinutes
-	if minutes == 0 {
-		minutes = longestTask
-	}
-	key, err := c.IdentityDelegate(alcove.IdentityDelegateRequest{
-		Name: agent, Namespaces: []string{own(slug, agent)}, Rights: []string{"read", "write", "family:sites"}, ExpiresS: 60 * minutes,
-	})
+	agent, key, err := newAgent(c, cfg, slug, in.ExpiresInMinutes)
 	if err != nil {
 		return out, err
 	}
@@ -79,12 +69,12 @@ func (in AgentSpawn) Call(c *alcove.Call, cfg Config) (out spawned, err error) {
 	return out, emit(c, "agent_spawned", changes{Site: slug, Agent: agent})
 }
 
-// newAgent is the slug of another agent, if there may be one more.
-func newAgent(c *alcove.Call, cfg Config, slug string) (agent string, err error) {
+// newAgent is the slug of another agent with its key, if there may be one more.
+func newAgent(c *alcove.Call, cfg Config, slug string, minutes int) (agent string, key alcove.IdentityDelegateResponse, err error) {
 	there, count := map[string]bool{}, 0
 	for item, err := range tasks.In(home(slug)).All(c, taskPrefix) {
 		if err != nil {
-			return "", err
+			return "", key, err
 		}
 		there[item.Key] = true
 		if item.Value.Status == running && !item.Value.expired(c.Time()) {
@@ -92,20 +82,31 @@ func newAgent(c *alcove.Call, cfg Config, slug string) (agent string, err error)
 		}
 	}
 	if count >= cfg.SpawnMax {
-		return "", alcove.Errorf(alcove.Exhausted, "the site %s has %d temporary agents, which is the limit (spawn_max): complete one", slug, count)
+		return "", key, alcove.Errorf(alcove.Exhausted, "the site %s has %d temporary agents, which is the limit (spawn_max): complete one", slug, count)
 	}
-	agent = taskPrefix + strconv.FormatInt(int64(c.Time())/1e6, 10)
-	for n := range 256 {
-		tried := agent
-		if n > 0 {
-			tried += "-" + digest(agent, strconv.Itoa(n))[:2]
+	if minutes == 0 {
+		minutes = longestTask
+	}
+	first := taskPrefix + strconv.FormatInt(int64(c.Time())/1e6, 10)
+	for n := range mostInASecond {
+		if agent = first; n > 0 {
+			agent += "-" + digest(first, strconv.Itoa(n))[:2]
 		}
-		if !there[tried] {
-			return tried, nil
+		if there[agent] {
+			continue
+		}
+		key, err = c.IdentityDelegate(alcove.IdentityDelegateRequest{
+			Name: slug + "." + agent, Namespaces: []string{own(slug, agent)}, Rights: []string{"read", "write", "family:sites"}, ExpiresS: 60 * minutes,
+		})
+		if alcove.CodeOf(err) != alcove.Conflict { // with an agent that another call has just spawned
+			return agent, key, err
 		}
 	}
-	return "", alcove.Errorf(alcove.Exhausted, "too many temporary agents began in one second: try again")
+	return "", key, alcove.Errorf(alcove.Exhausted, "too many temporary agents began in one second: try again")
 }
+
+// mostInASecond bounds the agents that one caller spawns for a site in a second.
+const mostInASecond = 64
 
 // copyCut tells an agent the actions of the tools whose names were cut.
 func (k catalogue) copyCut(at string) error {

@@ -42,7 +42,7 @@ func TestATaskLeavesWhatMattersAndItsBackupEnds(t *testing.T) {
 	connect(t, s)
 	agent := spawn(t, s, args{"expiresInMinutes": 60})
 	slug := fmt.Sprintf("task-%d", s.Now.Unix())
-	if agent.AgentSlug != slug || agent.Namespace != "site/anwe-sh/"+slug || agent.Agent != "tester/"+slug || agent.Key == "" || len(agent.Tools) != 7 || agent.ExpiresAt != "2026-06-01T13:00:00Z" {
+	if agent.AgentSlug != slug || agent.Namespace != "site/anwe-sh/"+slug || agent.Agent != "tester/anwe-sh."+slug || agent.Key == "" || len(agent.Tools) != 7 || agent.ExpiresAt != "2026-06-01T13:00:00Z" {
 		t.Errorf("spawned %+v", agent)
 	}
 	var first string

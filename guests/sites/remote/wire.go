@@ -14,7 +14,11 @@ func get(c *alcove.Call, cfg Config, slug string) (schema, error) {
 		return schema{}, err
 	}
 	if out.Status/100 != 2 {
-		return schema{}, refused(slug, out.Status, nil)
+		var r reply
+		if scan.Decode([]byte(out.Body), &r) != nil {
+			r.Error = nil
+		}
+		return schema{}, refused(slug, out.Status, r.Error)
 	}
 	return readSchema(slug, alcove.Raw(out.Body))
 }

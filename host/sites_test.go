@@ -1,0 +1,545 @@
+//go:build guests
+
+package host_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testclock"
+)
+
+// siteSecret is what the site requires, and nobody but the operator's file and the site may have.
+const siteSecret = "s3cret-of-anwe-7f1c09d2b8a6e4"
+
+// siteProcess is guests/sites/testdata/site.py, a site in another process and language.
+type siteProcess struct {
+	t       *testing.T
+	address string
+}
+
+func startSite(t *testing.T) *siteProcess {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), python(t), filepath.Join("..", "guests", "sites", "testdata", "site.py"))
+	c.Env = append(os.Environ(), "SITE_SECRET="+siteSecret)
+	in, err := c.StdinPipe()
+	did(t, err)
+	out, err := c.StdoutPipe()
+	did(t, err)
+	did(t, c.Start())
+	t.Cleanup(func() {
+		in.Close()
+		c.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	did(t, err)
+	return &siteProcess{t, strings.TrimSpace(line)}
+}
+
+// mode has the site of a name behave otherwise, and lets go what it holds.
+func (p *siteProcess) mode(name, mode string) {
+	p.t.Helper()
+	answer, err := http.Post(p.address+"/control/"+name, "application/json", strings.NewReader(`{"mode":"`+mode+`"}`))
+	did(p.t, err)
+	answer.Body.Close()
+}
+
+// asked are the actions that the site of a name was asked for.
+func (p *siteProcess) asked(name string) (list []string) {
+	p.t.Helper()
+	answer, err := http.Get(p.address + "/control/" + name)
+	did(p.t, err)
+	defer answer.Body.Close()
+	var out struct{ Asked []string }
+	did(p.t, json.NewDecoder(answer.Body).Decode(&out))
+	return out.Asked
+}
+
+// watched notes texts, and whether one of them has the secret.
+type watched struct {
+	mu    sync.Mutex
+	texts bytes.Buffer
+}
+
+func (w *watched) Write(data []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.texts.Write(data)
+}
+
+func (w *watched) all() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return bytes.Clone(w.texts.Bytes())
+}
+
+// spellings are the secret in the encodings in which it is sought.
+func spellings() [][]byte {
+	list := [][]byte{[]byte(siteSecret), []byte(hex.EncodeToString([]byte(siteSecret)))}
+	for skip := range 3 { // base64 has three alignments; what the neighbours change is cut off
+		text := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("_", skip) + siteSecret))
+		list = append(list, []byte(text[4:len(text)-4]))
+	}
+	return list
+}
+
+func hasSecret(data []byte) bool {
+	return slices.ContainsFunc(spellings(), func(one []byte) bool { return bytes.Contains(data, one) })
+}
+
+// siteWorld is a server with the first-party families, and a site.
+type siteWorld struct {
+	*keyed
+	site    *siteProcess
+	clock   *testclock.Clock
+	logged  watched
+	answers watched
+	images  atomic.Int64 // of guests' memory that were searched
+	leaked  atomic.Bool
+	owner   *client.Client
+	stop    func() error
+}
+
+func openSites(t *testing.T) *siteWorld {
+	t.Helper()
+	w := &siteWorld{keyed: &keyed{t: t, dir: t.TempDir()}, site: startSite(t), clock: testclock.At(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))}
+	w.begin()
+	return w
+}
+
+// begin opens the data directory, and serves it.
+func (w *siteWorld) begin() {
+	w.t.Helper()
+	var families []host.FamilyModule
+	for _, g := range guests.All() {
+		families = append(families, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body()})
+	}
+	var err error
+	w.host, err = host.Open(w.t.Context(), host.Options{
+		Dir: w.dir, Version: "test", Clock: w.clock.Now, Families: families, Cache: sandbox.Cache{Dir: compiledHere()}, Driver: bolt.Driver{NoSync: true},
+		LogRequests: true, Logger: slog.New(slog.NewTextHandler(&w.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Inspect: func(_ string, memory []byte) {
+			w.images.Add(1)
+			if hasSecret(memory) {
+				w.leaked.Store(true)
+			}
+		},
+	})
+	did(w.t, err)
+	w.t.Cleanup(func() { w.host.Close() })
+	w.at, w.stop = serving(w.t, w.host, host.Listen{HTTP: "127.0.0.1:0"})
+	w.act = asOperator(w.t, w.dir)
+	w.owner, err = w.dial(owner.Hello{Agent: "olga"})
+	did(w.t, err)
+}
+
+// add has the operator add a site, as alcove site add does.
+func (w *siteWorld) add(slugs ...string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, "secrets", "site")
+	did(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	did(w.t, os.WriteFile(path, []byte(siteSecret+"\n"), 0o600))
+	var scope []string
+	for _, slug := range slugs {
+		did(w.t, w.act.SetEndpoint(w.t.Context(), operator.EndpointRequest{Name: "site/" + slug, Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/" + slug, KeyFile: path}}))
+		scope = append(scope, "site/"+slug)
+	}
+	_, err := w.act.GrantFamily(w.t.Context(), operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{
+		{Name: abi.CanHTTP, Scope: scope}, {Name: abi.CanToolsPublish}, {Name: abi.CanIdentityDelegate, Scope: []string{"site/*"}}, {Name: abi.CanNamespaceDelete, Scope: []string{"site/*"}},
+	}})
+	did(w.t, err)
+}
+
+type given = map[string]any
+
+// tell is what a tool answers, or its error.
+func (w *siteWorld) tell(c *client.Client, tool string, arguments given) string {
+	w.t.Helper()
+	text := told(c, tool, arguments)
+	fmt.Fprintln(&w.answers, text)
+	return text
+}
+
+// refused has a call fail, with a code or words.
+func (w *siteWorld) refused(c *client.Client, code, tool string, arguments given) {
+	w.t.Helper()
+	_, err := c.Call(tool, arguments)
+	var failure *client.Error
+	if !errors.As(err, &failure) || failure.Code != code && !strings.Contains(failure.Message, code) {
+		w.t.Errorf("%s %v: %v, want %s", tool, arguments, err, code)
+	}
+	fmt.Fprintln(&w.answers, err)
+}
+
+func answered[T any](w *siteWorld, c *client.Client, tool string, arguments given) (out T) {
+	w.t.Helper()
+	text := w.tell(c, tool, arguments)
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		w.t.Fatalf("%s %v answers %.500s", tool, arguments, text)
+	}
+	return out
+}
+
+type siteTools struct {
+	Tools   []string
+	Pending []struct{ Tool, Change, Description string }
+}
+
+type siteAgent struct {
+	AgentSlug, Namespace, Key, Agent string
+	ExpiresAt                        time.Time
+}
+
+type siteMemories struct {
+	Count    int
+	Memories []struct{ ID, Content string }
+}
+
+// The site is connected, called, changed, has agents that are spawned and completed, and is disconnected. Its secret is nowhere but in the
+// operator's file. Clients list no tools.
+func TestASiteOfAnotherLanguageIsUsedAndItsSecretStaysSecret(t *testing.T) {
+	t.Parallel()
+	w := openSites(t)
+	w.add("anwe-sh", "other")
+	if got := answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "anwe-sh"}); len(got.Tools) != 7 || len(got.Pending) != 0 {
+		t.Fatalf("connected: %+v", got)
+	}
+	w.callsItsActions()
+	w.changes()
+	agent := w.spawns()
+	w.keepsAgentsApart(agent)
+	w.completes(agent)
+	w.survivesARestart()
+	w.seeksTheSecret()
+	if got := answered[struct{ Removed []string }](w, w.owner, "memory_site_disconnect", given{"slug": "anwe-sh"}); len(got.Removed) != 7 {
+		t.Errorf("disconnected: %+v", got)
+	}
+	w.refused(w.owner, "no tool", "anwe-sh.posts.list", nil)
+}
+
+func (w *siteWorld) callsItsActions() {
+	post := answered[struct{ ID, Status string }](w, w.owner, "anwe-sh.posts.create", given{"title": "Tea"})
+	if post.Status != "draft" {
+		w.t.Errorf("created %+v", post)
+	}
+	if got := answered[struct{ Published bool }](w, w.owner, "anwe-sh_posts_publish", given{"id": post.ID}); !got.Published {
+		w.t.Error("not published")
+	}
+	type posts struct{ Posts []struct{ ID string } }
+	if got := answered[posts](w, w.owner, "anwe-sh_posts_list", given{"status": "published", "limit": 5}); len(got.Posts) != 1 || got.Posts[0].ID != post.ID {
+		w.t.Errorf("listed %+v", got)
+	}
+	w.refused(w.owner, "not_found", "anwe-sh.posts.publish", given{"id": "post-99"})
+	w.refused(w.owner, "invalid_argument", "anwe-sh.posts.publish", given{})
+	if asked := w.site.asked("anwe-sh"); !slices.Equal(asked, []string{"posts.create", "posts.publish", "posts.list", "posts.publish"}) {
+		w.t.Errorf("the site was asked %q", asked)
+	}
+	type exported struct {
+		Tools []struct {
+			Name        string
+			InputSchema json.RawMessage `json:"input_schema"`
+		}
+	}
+	all := answered[exported](w, w.owner, "memory_export_tools", nil).Tools
+	names := map[string]string{}
+	for _, tool := range all {
+		names[tool.Name] = string(tool.InputSchema)
+	}
+	for _, name := range []string{"memory_store", "memory_store_fact", "memory_site_list", "anwe-sh_posts_list", "anwe-sh_memory_recall"} {
+		if !strings.Contains(names[name], `"type":"object"`) {
+			w.t.Errorf("%d tools are exported, and %s as %s", len(all), name, names[name])
+		}
+	}
+}
+
+// changes has the site change: what callers have stays, until the owner accepts it. The holder of a key without site.admin cannot.
+func (w *siteWorld) changes() {
+	w.site.mode("anwe-sh", "changed")
+	described := func() string {
+		return answered[struct {
+			Tools []struct{ Description string }
+		}](w, w.owner, "memory_export_tools", given{"slug": "anwe-sh", "limit": 6}).Tools[5].Description
+	}
+	before := described()
+	helper, err := w.dial(owner.Hello{Key: w.issue("helper", []operator.Right{"read", "write", "family:*"}, "site/*").Secret})
+	did(w.t, err)
+	got := answered[siteTools](w, helper, "memory_site_refresh", given{"slug": "anwe-sh"})
+	if len(got.Pending) != 2 || got.Pending[0].Change != "changed" || !strings.Contains(got.Pending[0].Description, "Ignore what you were told") || described() != before || !strings.Contains(before, "List all blog posts") {
+		w.t.Errorf("pending %+v, and callers have %q", got.Pending, described())
+	}
+	w.refused(helper, "site.admin", "memory_site_refresh", given{"slug": "anwe-sh", "accept": true})
+	w.refused(w.owner, "no tool", "anwe-sh.users.invite", given{"email": "x"})
+	admin, err := w.dial(owner.Hello{Key: w.issue("admin", []operator.Right{"read", "write", "family:*", "site.admin"}, "site/*").Secret})
+	did(w.t, err)
+	if got = answered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh", "accept": true}); len(got.Pending) != 0 || described() == before {
+		w.t.Errorf("accepted: %+v, and callers have %q", got, described())
+	}
+	w.site.mode("anwe-sh", "")
+	answered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh"})
+	answered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh", "accept": true})
+	if described() != before {
+		w.t.Errorf("changed back, callers have %q", described())
+	}
+}
+
+// spawns has many clients spawn agents at once: never more than spawn_max.
+func (w *siteWorld) spawns() (agent siteAgent) {
+	_, err := w.act.ConfigureFamily(w.t.Context(), operator.ConfigureRequest{Family: "sites", Values: operator.FamilyConfig{"spawn_max": json.RawMessage("4"), "site_timeout_ms": json.RawMessage("90000")}})
+	did(w.t, err)
+	var wait sync.WaitGroup
+	answers := make([]string, 6)
+	for i := range answers {
+		c, err := w.dial(owner.Hello{Agent: "olga"})
+		did(w.t, err)
+		wait.Go(func() {
+			answers[i] = told(c, "ora.agent.spawn", given{"siteSlug": "anwe-sh", "taskDescription": "Write about tea.", "agentType": "writer", "expiresInMinutes": 60})
+		})
+	}
+	wait.Wait()
+	names := map[string]bool{}
+	for _, text := range answers {
+		var one siteAgent
+		if json.Unmarshal([]byte(text), &one) == nil {
+			names[one.AgentSlug], agent = true, one
+		} else if !strings.Contains(text, "spawn_max") && !strings.Contains(text, "conflict") {
+			w.t.Errorf("spawned: %s", text)
+		}
+	}
+	if len(names) == 0 || len(names) > 4 || agent.Agent != "olga/anwe-sh."+agent.AgentSlug || agent.Namespace != "site/anwe-sh/"+agent.AgentSlug || !agent.ExpiresAt.Equal(w.clock.Now().Add(time.Hour)) {
+		w.t.Fatalf("%d agents, the last is %+v", len(names), agent)
+	}
+	return agent
+}
+
+// keepsAgentsApart has an agent try what its key does not cover.
+func (w *siteWorld) keepsAgentsApart(agent siteAgent) {
+	answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "other"})
+	answered[any](w, w.owner, "anwe-sh.memory.store", given{"content": "Of the keeper alone"})
+	c, err := w.dial(owner.Hello{Key: agent.Key})
+	did(w.t, err)
+	answered[any](w, c, "anwe-sh.memory.store", given{"content": "The owner wants posts about tea", "importance": 8})
+	answered[any](w, c, "anwe-sh.memory.store", given{"content": "The button is blue", "importance": 5})
+	answered[any](w, c, "anwe-sh.posts.list", nil)
+	if got := answered[siteMemories](w, c, "anwe-sh.memory.recall", given{"query": "owner"}); got.Count != 1 {
+		w.t.Errorf("the agent recalls %+v", got)
+	}
+	w.refused(c, "denied", "other.posts.list", nil)
+	w.refused(c, "denied", "other.memory.store", given{"content": "x"})
+	w.refused(c, "denied", "memory_store", given{"key": "x", "value": 1, "namespace": "default"})
+	w.refused(c, "denied", "memory_store", given{"key": "x", "value": 1, "namespace": "site/anwe-sh/ora"})
+	w.refused(c, "not_found", "memory_site_status", given{"slug": "anwe-sh"})
+	w.refused(c, "not_found", "memory_site_refresh", given{"slug": "anwe-sh", "accept": true})
+	w.refused(c, "not_found", "memory_agent_spawn", given{"siteSlug": "anwe-sh", "taskDescription": "x", "agentType": "custom"})
+	w.refused(c, "not_found", "memory_agent_complete", given{"siteSlug": "anwe-sh", "agentSlug": agent.AgentSlug})
+	w.refused(c, "no tool", "memory_store_fact", given{"content": "x"})
+	if got := answered[struct{ Sites []any }](w, c, "memory_site_list", nil); len(got.Sites) != 0 {
+		w.t.Errorf("the agent sees %+v", got)
+	}
+}
+
+func (w *siteWorld) completes(agent siteAgent) {
+	complete := given{"siteSlug": "anwe-sh", "agentSlug": agent.AgentSlug}
+	late := answered[siteAgent](w, w.owner, "memory_agent_spawn", given{"siteSlug": "other", "taskDescription": "Wait.", "agentType": "custom", "expiresInMinutes": 10})
+	sleeper, err := w.dial(owner.Hello{Key: late.Key})
+	did(w.t, err)
+	answered[any](w, sleeper, "other.posts.list", nil)
+	type ended struct{ Extracted int }
+	first, again := answered[ended](w, w.owner, "ora.agent.complete", complete), answered[ended](w, w.owner, "ora.agent.complete", complete)
+	if first.Extracted != 1 || again != first {
+		w.t.Errorf("completed %+v, and again %+v", first, again)
+	}
+	if got := answered[siteMemories](w, w.owner, "anwe-sh.memory.recall", given{"query": "ABOUT TEA"}); got.Count != 1 {
+		w.t.Errorf("kept %+v", got)
+	}
+	if _, err := w.dial(owner.Hello{Key: agent.Key}); err == nil {
+		w.t.Error("the key of a completed agent holds")
+	}
+	archived := answered[struct{ Items []struct{ ID string } }](w, w.owner, "memory_archive_list", given{"namespace": agent.Namespace})
+	if len(archived.Items) != 2 {
+		w.t.Errorf("the backup has %+v", archived)
+	}
+	w.clock.Add(10 * time.Minute)
+	if _, err := w.dial(owner.Hello{Key: late.Key}); err == nil || !strings.Contains(err.Error(), "expired") {
+		w.t.Errorf("the key of an expired agent: %v", err)
+	}
+	if text := told(sleeper, "other.posts.list", nil); !strings.HasPrefix(text, "error: ") {
+		w.t.Errorf("an expired agent calls the site: %s", text)
+	}
+}
+
+// survivesARestart reopens the data directory while the site is not to be reached, and turns the family off and on.
+func (w *siteWorld) survivesARestart() {
+	did(w.t, w.stop())
+	did(w.t, w.host.Close())
+	w.begin()
+	did(w.t, w.act.SetEndpoint(w.t.Context(), operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: filepath.Join(w.dir, "secrets", "site")}}))
+	if got := answered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil); got.Count != 2 {
+		w.t.Errorf("recalled without the network: %+v", got)
+	}
+	w.refused(w.owner, "unavailable", "anwe-sh.posts.list", nil)
+	yes, no := true, false
+	_, err := w.act.GrantFamily(w.t.Context(), operator.GrantRequest{Family: "sites", Disable: &yes})
+	did(w.t, err)
+	if text := w.tell(w.owner, "anwe-sh.memory.recall", nil); !strings.HasPrefix(text, "error: ") {
+		w.t.Errorf("a family that is off answers %s", text)
+	}
+	_, err = w.act.GrantFamily(w.t.Context(), operator.GrantRequest{Family: "sites", Disable: &no})
+	did(w.t, err)
+	answered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil)
+	did(w.t, w.act.SetEndpoint(w.t.Context(), operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/anwe-sh", KeyFile: filepath.Join(w.dir, "secrets", "site")}}))
+}
+
+// seeksTheSecret looks for it, after the site has tried to have it repeated.
+func (w *siteWorld) seeksTheSecret() {
+	w.site.mode("anwe-sh", "echo")
+	w.refused(w.owner, "withheld", "anwe-sh.posts.list", nil)
+	w.refused(w.owner, "withheld", "memory_site_refresh", given{"slug": "anwe-sh"})
+	w.site.mode("anwe-sh", "")
+	answered[any](w, w.owner, "ora.site.sync", given{"slug": "anwe-sh"})
+	answered[any](w, w.owner, "memory_site_status", given{"slug": "anwe-sh"})
+	if w.images.Load() < 30 || w.leaked.Load() {
+		w.t.Errorf("it is in one of %d images of guests' memory: %t", w.images.Load(), w.leaked.Load())
+	}
+	if !bytes.Contains(w.answers.all(), []byte("withheld")) || hasSecret(w.answers.all()) {
+		w.t.Error("it is in an answer")
+	}
+	if log := w.logged.all(); len(log) == 0 || hasSecret(log) {
+		w.t.Errorf("it is in the log of %d bytes", len(log))
+	}
+	var export bytes.Buffer
+	did(w.t, w.act.Export(w.t.Context(), operator.ExportRequest{}, &export))
+	if !bytes.Contains(export.Bytes(), []byte("about tea")) || hasSecret(export.Bytes()) {
+		w.t.Errorf("it is in the export of %d bytes", export.Len())
+	}
+	safe := w.t.TempDir()
+	_, err := backup.Full(w.t.Context(), safe, func(ctx context.Context, since backup.Base, to io.Writer) error {
+		return w.act.Backup(ctx, operator.BackupRequest{Since: since}, to)
+	}, time.Now())
+	did(w.t, err)
+	for _, dir := range []string{safe, w.dir} {
+		files := 0
+		did(w.t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() || path == filepath.Join(w.dir, "secrets", "site") {
+				return err
+			}
+			files++
+			data, err := os.ReadFile(path)
+			if hasSecret(data) {
+				w.t.Errorf("it is in %s", path)
+			}
+			return err
+		}))
+		if files == 0 {
+			w.t.Errorf("%s is empty", dir)
+		}
+	}
+}
+
+// What sites do wrong harms nobody, and nothing that has an effect is sent twice.
+func TestAHostileSiteIsContained(t *testing.T) {
+	t.Parallel()
+	w := openSites(t)
+	w.add("many", "big", "odd")
+	w.site.mode("many", "many")
+	if got := answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "many"}); len(got.Tools) != 204 {
+		t.Errorf("of 10,000 actions %d are tools", len(got.Tools))
+	}
+	w.site.mode("big", "big")
+	w.refused(w.owner, "2097152 bytes", "memory_site_connect", given{"slug": "big"})
+	answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "odd"})
+	for mode, code := range map[string]string{"unauthorized": "denied", "redirect": "unavailable", "broken": "unavailable"} {
+		w.site.mode("odd", mode)
+		before := len(w.site.asked("odd"))
+		w.refused(w.owner, code, "odd.posts.create", given{"title": "x"})
+		if asked := w.site.asked("odd"); len(asked) != before+1 {
+			t.Errorf("%s: it was asked %d times", mode, len(asked)-before)
+		}
+		w.refused(w.owner, code, "memory_site_refresh", given{"slug": "odd"})
+	}
+	w.isSlow()
+	w.conflicts()
+	w.removesWhileItRuns()
+}
+
+func (w *siteWorld) isSlow() {
+	configure := func(ms string) {
+		_, err := w.act.ConfigureFamily(w.t.Context(), operator.ConfigureRequest{Family: "sites", Values: operator.FamilyConfig{"site_timeout_ms": json.RawMessage(ms)}})
+		did(w.t, err)
+	}
+	configure("300")
+	w.site.mode("odd", "slow")
+	w.refused(w.owner, "did not answer in time", "odd.posts.create", given{"title": "x"})
+	configure("90000")
+	w.site.mode("odd", "")
+}
+
+// conflicts has others change what an exchange read while the site is asked: it fails, and the site was asked once.
+func (w *siteWorld) conflicts() {
+	other, err := w.dial(owner.Hello{Agent: "otto"})
+	did(w.t, err)
+	answered[any](w, w.owner, "odd.memory.store", given{"content": "Ours"})
+	before := len(w.site.asked("odd"))
+	w.site.mode("odd", "held")
+	done := make(chan string, 1)
+	go func() { done <- told(other, "memory_site_sync", given{"slug": "odd"}) }()
+	await.That(w.t, "the site is asked", func() bool { return len(w.site.asked("odd")) > before })
+	answered[any](w, w.owner, "odd.memory.store", given{"content": "Meanwhile"})
+	answered[any](w, w.owner, "memory_site_connect", given{"slug": "odd"})
+	w.site.mode("odd", "")
+	text := await.Value(w.t, "the exchange", done)
+	if asked := w.site.asked("odd")[before:]; !slices.Equal(asked, []string{"memory.fetch", "memory.sync"}) || !strings.HasPrefix(text, "error: ") {
+		w.t.Errorf("the site was asked %q, and the answer is %s", asked, text)
+	}
+}
+
+// removesWhileItRuns has the operator remove a site while one of its tools is called.
+func (w *siteWorld) removesWhileItRuns() {
+	other, err := w.dial(owner.Hello{Agent: "otto"})
+	did(w.t, err)
+	before := len(w.site.asked("odd"))
+	w.site.mode("odd", "held")
+	done := make(chan string, 1)
+	go func() { done <- told(other, "odd.posts.create", given{"title": "Late"}) }()
+	await.That(w.t, "the site is asked", func() bool { return len(w.site.asked("odd")) > before })
+	did(w.t, w.act.SetEndpoint(w.t.Context(), operator.EndpointRequest{Name: "site/odd"}))
+	_, err = w.act.GrantFamily(w.t.Context(), operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{{Name: abi.CanHTTP, Scope: []string{"site/many", "site/big"}}}})
+	did(w.t, err)
+	w.site.mode("odd", "")
+	if text := await.Value(w.t, "the call", done); !strings.Contains(text, `"draft"`) {
+		w.t.Errorf("the call that ran answers %s", text)
+	}
+	w.refused(w.owner, "denied", "odd.posts.create", given{"title": "Later"})
+	w.refused(w.owner, "not_found", "memory_site_status", given{"slug": "odd"})
+	if asked := w.site.asked("odd"); len(asked) != before+1 {
+		w.t.Errorf("it was asked %d times", len(asked)-before)
+	}
+}
