@@ -36,3 +36,23 @@ func TestMomentsAreThoseOfTheHost(t *testing.T) {
 		}
 	}
 }
+
+func TestADateBeginsARangeWithItsFirstInstantAndEndsItWithItsLast(t *testing.T) {
+	c := &alcove.Call{Context: alcove.Context{Now: "2026-06-10T12:00:00Z"}}
+	for _, each := range []struct{ start, end, since, until string }{
+		{`"2026-06-01"`, `"2026-06-01"`, "2026-06-01T00:00:00Z", "2026-06-01T23:59:59.999999Z"},
+		{`1000`, `1780000000000`, "1970-01-01T00:00:01Z", "2026-05-28T20:26:40Z"},
+		{`"2 days ago"`, `null`, "2026-06-08T12:00:00Z", ""},
+		{``, `""`, "", ""},
+	} {
+		since, until, err := Range{alcove.Raw(each.start), alcove.Raw(each.end)}.Moments(c)
+		if err != nil || since != each.since || until != each.until {
+			t.Errorf("%s to %s is %q to %q, %v", each.start, each.end, since, until, err)
+		}
+	}
+	for _, bad := range []string{`true`, `"soon"`, `-1`, `1e300`, `{}`} {
+		if _, _, err := (Range{Start: alcove.Raw(bad)}).Moments(c); alcove.CodeOf(err) != alcove.InvalidArgument {
+			t.Errorf("%s is a start: %v", bad, err)
+		}
+	}
+}

@@ -101,6 +101,31 @@ func (part MergeTags) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
+func (part ExpandQuery) AlcovePart() alcove.Handlers {
+	return alcove.Handlers{
+		Family: "auto-tag",
+		Tool:   "memory_expand_query",
+		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
+			in := part
+			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExpandQuery(s, &in) }); err != nil {
+				return nil, err
+			}
+			cfg, err := readConfig(c)
+			if err != nil {
+				return nil, err
+			}
+			out, err := in.Call(c, cfg)
+			if err != nil {
+				return nil, err
+			}
+			w := &scan.Writer{}
+			encodeExpanded(w, &out)
+			return w.Bytes()
+		},
+	}
+}
+
+// AlcovePart implements alcove.Part.
 func (part Tagger) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "auto-tag",
@@ -202,6 +227,12 @@ func readConfig(c *alcove.Call) (cfg Config, err error) {
 	})
 	return cfg, err
 }
+
+// EncodeJSON implements scan.Encoder.
+func (x expansion) EncodeJSON(w *scan.Writer) { encodeExpansion(w, &x) }
+
+// DecodeJSON implements scan.Decoder.
+func (x *expansion) DecodeJSON(s *scan.Scanner) { decodeExpansion(s, x) }
 
 // EncodeJSON implements scan.Encoder.
 func (x labels) EncodeJSON(w *scan.Writer) { encodeLabels(w, &x) }
@@ -377,6 +408,33 @@ func encodeMergedTags(w *scan.Writer, x *MergedTags) {
 	w.Close()
 }
 
+func decodeExpandQuery(s *scan.Scanner, x *ExpandQuery) {
+	x.K = 8
+	for key := range s.Fields() {
+		switch key {
+		case "query":
+			x.Query = s.String()
+		case "k":
+			if !s.Null() {
+				x.K = int(s.Int())
+			}
+		default:
+			s.Skip()
+		}
+	}
+}
+
+func encodeExpanded(w *scan.Writer, x *Expanded) {
+	w.Open()
+	w.Key("terms")
+	w.List(len(x.Terms), func(i0 int) {
+		w.Text(x.Terms[i0])
+	})
+	w.Key("source")
+	w.Text(x.Source)
+	w.Close()
+}
+
 func decodeLearn(s *scan.Scanner, x *Learn) {
 	for key := range s.Fields() {
 		switch key {
@@ -471,6 +529,31 @@ func encodeRetagBatch(w *scan.Writer, x *RetagBatch) {
 		w.Int(int64(x.Sweep.Changed))
 	}
 	w.Close()
+}
+
+func encodeExpansion(w *scan.Writer, x *expansion) {
+	w.Open()
+	w.Key("terms")
+	w.List(len(x.Terms), func(i0 int) {
+		w.Text(x.Terms[i0])
+	})
+	w.Close()
+}
+
+func decodeExpansion(s *scan.Scanner, x *expansion) {
+	for key := range s.Fields() {
+		switch key {
+		case "terms":
+			x.Terms = nil
+			for range s.Many() {
+				var v0 string
+				v0 = s.String()
+				x.Terms = append(x.Terms, v0)
+			}
+		default:
+			s.Skip()
+		}
+	}
 }
 
 func encodeLabels(w *scan.Writer, x *labels) {

@@ -42,5 +42,5 @@ type reader struct{ suggest *suggest.Suggester }
 // Family is auto-tag.
 func Family() *alcove.Family {
 	r := reader{suggest.New()}
-	return alcove.New(AutoTag{reader: r}, Retag{}, SuggestTags{reader: r}, MergeTags{reader: r}, Tagger{r}, Learn{reader: r}, RetagBatch{reader: r})
+	return alcove.New(AutoTag{reader: r}, Retag{}, SuggestTags{reader: r}, MergeTags{reader: r}, ExpandQuery{reader: r}, Tagger{r}, Learn{reader: r}, RetagBatch{reader: r})
 }

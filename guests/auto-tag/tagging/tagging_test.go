@@ -310,3 +310,26 @@ func TestANamespaceIsTaggedBatchByBatch(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 }
+
+func TestAQueryIsExpandedByWhatMemoriesAboutItShare(t *testing.T) {
+	s := space(t)
+	s.Put(
+		alcove.Memory{Key: "a", Value: text("The billing service stores invoices in PostgreSQL"), Tags: []string{"payments"}},
+		alcove.Memory{Key: "b", Value: text("Backups of the billing PostgreSQL run at night"), Tags: []string{"payments"}},
+		alcove.Memory{Key: "c", Value: text("Ann walks her dog"), Tags: []string{"animals"}},
+	)
+	var out Expanded
+	must(t, s.Tool("memory_expand_query", map[string]any{"query": "billing"}, &out))
+	if len(out.Terms) == 0 || out.Source != "text" || !slices.Contains(out.Terms[:2], "postgresql") || !slices.Contains(out.Terms[:2], "payments") ||
+		slices.Contains(out.Terms, "billing") || slices.Contains(out.Terms, "animals") {
+		t.Errorf("billing is expanded by %+v", out)
+	}
+	must(t, s.Tool("memory_expand_query", map[string]any{"query": "billing", "k": 1}, &out))
+	if len(out.Terms) != 1 {
+		t.Errorf("with k 1, by %+v", out)
+	}
+	must(t, s.Tool("memory_expand_query", map[string]any{"query": "zeppelin"}, &out))
+	if out.Terms == nil || len(out.Terms) != 0 {
+		t.Errorf("what no memory is about is expanded by %+v", out)
+	}
+}

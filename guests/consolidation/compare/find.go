@@ -197,3 +197,18 @@ func (r *Reader) Shared(facts []*Fact, group []int, most int) []string {
 	}
 	return shared
 }
+
+// Compare compares two texts by themselves: all their words count alike.
+func (c *Comparer) Compare(a, b string) Verdict {
+	r := c.NewReader()
+	first, second := r.Read(a), r.Read(b)
+	weights := make([]float32, len(r.stems))
+	for i := range weights {
+		weights[i] = 1
+	}
+	o := overlapOf(first, second, weights)
+	if o.similarity() < joinFrom {
+		return Verdict{Similarity: o.similarity()}
+	}
+	return r.judge(first, second, o, weights)
+}

@@ -87,6 +87,48 @@ func (part FindContradictions) AlcovePart() alcove.Handlers {
 }
 
 // AlcovePart implements alcove.Part.
+func (part CheckDuplicate) AlcovePart() alcove.Handlers {
+	return alcove.Handlers{
+		Family: "consolidation",
+		Tool:   "memory_check_duplicate",
+		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
+			in := part
+			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCheckDuplicate(s, &in) }); err != nil {
+				return nil, err
+			}
+			out, err := in.Call(c)
+			if err != nil {
+				return nil, err
+			}
+			w := &scan.Writer{}
+			encodeChecked(w, &out)
+			return w.Bytes()
+		},
+	}
+}
+
+// AlcovePart implements alcove.Part.
+func (part DetectContradiction) AlcovePart() alcove.Handlers {
+	return alcove.Handlers{
+		Family: "consolidation",
+		Tool:   "memory_detect_contradiction",
+		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
+			in := part
+			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDetectContradiction(s, &in) }); err != nil {
+				return nil, err
+			}
+			out, err := in.Call(c)
+			if err != nil {
+				return nil, err
+			}
+			w := &scan.Writer{}
+			encodeDetected(w, &out)
+			return w.Bytes()
+		},
+	}
+}
+
+// AlcovePart implements alcove.Part.
 func (part Consolidation) AlcovePart() alcove.Handlers {
 	return alcove.Handlers{
 		Family: "consolidation",
@@ -292,6 +334,59 @@ func encodeContradictions(w *scan.Writer, x *contradictions) {
 	w.Close()
 }
 
+func decodeCheckDuplicate(s *scan.Scanner, x *CheckDuplicate) {
+	x.Threshold = 0.85
+	for key := range s.Fields() {
+		switch key {
+		case "content", "text", "value":
+			x.Content = s.String()
+		case "threshold":
+			if !s.Null() {
+				x.Threshold = s.Number()
+			}
+		default:
+			s.Skip()
+		}
+	}
+}
+
+func encodeChecked(w *scan.Writer, x *checked) {
+	w.Open()
+	w.Key("is_duplicate")
+	w.Bool(x.IsDuplicate)
+	w.Key("nearest")
+	w.List(len(x.Nearest), func(i0 int) {
+		encodeNear(w, &x.Nearest[i0])
+	})
+	if x.SuggestedMerge != "" {
+		w.Key("suggested_merge")
+		w.Text(x.SuggestedMerge)
+	}
+	w.Close()
+}
+
+func decodeDetectContradiction(s *scan.Scanner, x *DetectContradiction) {
+	for key := range s.Fields() {
+		switch key {
+		case "id_a", "a":
+			x.A.DecodeJSON(s)
+		case "id_b", "b":
+			x.B.DecodeJSON(s)
+		default:
+			s.Skip()
+		}
+	}
+}
+
+func encodeDetected(w *scan.Writer, x *detected) {
+	w.Open()
+	w.Key("contradicts")
+	w.Bool(x.Contradicts)
+	w.Key("reason")
+	w.Text(x.Reason)
+	w.Close()
+}
+
 func decodeConsolidation(s *scan.Scanner, x *Consolidation) {
 	for key := range s.Fields() {
 		switch key {
@@ -426,6 +521,19 @@ func encodeTotals(w *scan.Writer, x *totals) {
 	w.Int(int64(x.Contradictions))
 	w.Key("clusters")
 	w.Int(int64(x.Clusters))
+	w.Close()
+}
+
+func encodeNear(w *scan.Writer, x *near) {
+	w.Open()
+	w.Key("id")
+	x.ID.EncodeJSON(w)
+	w.Key("text")
+	w.Text(x.Text)
+	w.Key("similarity")
+	w.Number(x.Similarity)
+	w.Key("relation")
+	w.Text(x.Relation)
 	w.Close()
 }
 

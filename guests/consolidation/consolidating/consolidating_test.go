@@ -1,6 +1,7 @@
 package consolidating
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -321,5 +322,50 @@ func TestTheManifestHasTheNumbersOfTheCode(t *testing.T) {
 	must(t, err)
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the manifest says %+v, the code %+v", got, want)
+	}
+}
+
+func TestWhatIsKnownAlreadyIsADuplicate(t *testing.T) {
+	s := space(t)
+	for content, want := range map[string]struct {
+		duplicate bool
+		merge     []string
+		nearest   string
+	}{
+		"Ann Lee prefers green tea in the morning.": {true, []string{"tea1", "tea2", "tea3"}, "same"},
+		"The billing service listens on port 7070":  {false, nil, "other value"},
+		"Bob walks his dog to the market":           {false, nil, ""},
+		"Quarterly planning is in Lisbon":           {false, nil, ""},
+	} {
+		var out checked
+		must(t, s.Tool("memory_check_duplicate", map[string]any{"content": content}, &out))
+		key := strings.TrimPrefix(out.SuggestedMerge, "default#")
+		if out.IsDuplicate != want.duplicate || want.duplicate != slices.Contains(want.merge, key) || want.nearest != "" && out.Nearest[0].Relation != want.nearest {
+			t.Errorf("%q: %+v", content, out)
+		}
+		if len(out.Nearest) > mostNear || !slices.IsSortedFunc(out.Nearest, func(a, b near) int { return cmp.Compare(b.Similarity, a.Similarity) }) {
+			t.Errorf("%q: the nearest are %+v", content, out.Nearest)
+		}
+	}
+	if err := s.Tool("memory_check_duplicate", map[string]any{"content": "x", "threshold": .4}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
+		t.Errorf("a threshold below a half: %v", err)
+	}
+}
+
+func TestTwoMemoriesAreComparedAndTheReasonIsSaid(t *testing.T) {
+	s := space(t)
+	for pair, want := range map[[2]string]detected{
+		{"port1", "port2"}: {true, "the same has another value: 8080 and 9090"},
+		{"tea1", "tea3"}:   {false, "they say the same"},
+		{"dog", "tea1"}:    {false, "they are about different things"},
+	} {
+		var out detected
+		must(t, s.Tool("memory_detect_contradiction", map[string]any{"id_a": pair[0], "id_b": "default#" + pair[1]}, &out))
+		if out != want {
+			t.Errorf("%v: %+v", pair, out)
+		}
+	}
+	if err := s.Tool("memory_detect_contradiction", map[string]any{"id_a": "dog", "id_b": "nothing"}, nil); alcove.CodeOf(err) != alcove.NotFound {
+		t.Errorf("with a memory that is not there: %v", err)
 	}
 }

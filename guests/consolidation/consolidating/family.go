@@ -44,5 +44,5 @@ func Family() *alcove.Family { return familyOf(mostMemories) }
 // familyOf is consolidation of so many memories at once.
 func familyOf(most int) *alcove.Family {
 	at := extent{comparer: compare.New(), most: most}
-	return alcove.New(Consolidate{extent: at}, FindDuplicates{find{extent: at}}, FindContradictions{find{extent: at}}, Consolidation{extent: at})
+	return alcove.New(Consolidate{extent: at}, FindDuplicates{find{extent: at}}, FindContradictions{find{extent: at}}, CheckDuplicate{extent: at}, DetectContradiction{extent: at}, Consolidation{extent: at})
 }

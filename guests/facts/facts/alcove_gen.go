@@ -4,6 +4,7 @@ package facts
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/moment"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
@@ -530,7 +531,7 @@ func decodeQueryFacts(s *scan.Scanner, x *QueryFacts) {
 				x.MinImportance = v0
 			}
 		case "dateRange":
-			decodeFactDateRange(s, &x.DateRange)
+			decodeMomentRange(s, &x.DateRange)
 		case "order":
 			if !s.Null() {
 				x.Order = s.String()
@@ -756,7 +757,7 @@ func decodeVerdict(s *scan.Scanner, x *verdict) {
 	}
 }
 
-func decodeFactDateRange(s *scan.Scanner, x *fact.DateRange) {
+func decodeMomentRange(s *scan.Scanner, x *moment.Range) {
 	for key := range s.Fields() {
 		switch key {
 		case "start":

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/moment"
 	"github.com/alcove-memory/alcove/guests/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -14,14 +15,14 @@ import (
 //alcove:title List facts
 //alcove:camel
 type QueryFacts struct {
-	FactType      []string       `alcove:"alias=type"` // decision, observation, plan, error, insight, correction, steering_rule, learning, session_summary or note.
-	Tags          []string       // All of them.
-	CreatedBy     string         `alcove:"advanced,alias=agent"`
-	State         string         `alcove:"advanced,default=active,enum=active|archived|merged|pruned"`
-	MinImportance *float64       // 0 to 1.
-	DateRange     fact.DateRange `alcove:"opaque"` // Of the creation: start and end, in milliseconds since 1970, or as instants, dates, or spans such as 7 days ago.
-	Order         string         `alcove:"default=newest,enum=newest|importance|accessed"`
-	Limit         int            `alcove:"default=50,max=200,alias=k"`
+	FactType      []string     `alcove:"alias=type"` // decision, observation, plan, error, insight, correction, steering_rule, learning, session_summary or note.
+	Tags          []string     // All of them.
+	CreatedBy     string       `alcove:"advanced,alias=agent"`
+	State         string       `alcove:"advanced,default=active,enum=active|archived|merged|pruned"`
+	MinImportance *float64     // 0 to 1.
+	DateRange     moment.Range `alcove:"opaque"` // Of the creation: start and end, in milliseconds since 1970, or as instants, dates, or spans such as 7 days ago.
+	Order         string       `alcove:"default=newest,enum=newest|importance|accessed"`
+	Limit         int          `alcove:"default=50,max=200,alias=k"`
 	Cursor        string
 }
 
@@ -43,7 +44,7 @@ func (in QueryFacts) Call(c *alcove.Call) (out Page, err error) {
 	if in.CreatedBy != "" {
 		list.Filter.Writers = []string{in.CreatedBy}
 	}
-	if list.Filter.CreatedSince, list.Filter.CreatedUntil, err = in.DateRange.Moments(); err != nil {
+	if list.Filter.CreatedSince, list.Filter.CreatedUntil, err = in.DateRange.Moments(c); err != nil {
 		return out, err
 	}
 	page, err := c.MemoryList(list)

@@ -346,6 +346,25 @@ func TestADailyRunThatMayOnlyProposeLeavesTheBranchUntilItsProposalIsMerged(t *t
 	if !strings.HasPrefix(proposal, "proposals/lifecycle/") {
 		t.Fatalf("%+v", jobs)
 	}
+	proposed := func() (n int) {
+		for _, j := range w.Jobs() {
+			if j.Proposal != "" && j.Result != nil && !strings.Contains(string(j.Result), `"changed":0`) {
+				n++
+			}
+		}
+		return n
+	}
+	before := proposed()
+	w.Put(alcove.Memory{Key: "other", Value: alcove.JSON("a second quay"), Importance: new(.2)}, alcove.Memory{Key: "newer", Value: alcove.JSON("x"), Supersedes: []string{"other"}})
+	w.Now = w.Now.Add(40 * 24 * time.Hour)
+	w.job("decay")
+	if proposed() != before+1 {
+		t.Errorf("while the proposal waits, the next run proposes nothing: %+v", w.Jobs())
+	}
+	w.job("decay")
+	if proposed() != before+1 {
+		t.Error("what waits is proposed anew")
+	}
 	w.Merge(proposal)
 	if w.state("old") != "archived" || w.finds("harbour") != nil {
 		t.Errorf("after the merge old is %s", w.state("old"))

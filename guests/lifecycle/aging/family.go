@@ -15,6 +15,7 @@
 //alcove:needs memory.read * to tell how old and how used memories are
 //alcove:needs memory.write * to archive, restore, promote and expire them
 //alcove:needs memory.propose * to propose what its jobs find, on a branch of its own
+//alcove:needs branch.read * to propose nothing anew while its proposal waits
 //alcove:needs link.read * to link with memories of other namespaces
 //alcove:needs link.write * to link what was merged or promoted with where it went
 //alcove:needs scope.read * to read how long a scope keeps what was archived

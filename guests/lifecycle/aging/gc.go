@@ -12,7 +12,8 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 //alcove:description Archive what has expired.
 //alcove:tool idempotent
 type GC struct {
-	DryRun bool
+	DryRun  bool
+	waiting map[string]bool // keys of memories that are not looked at: see waiting
 }
 
 type collected struct {
@@ -33,6 +34,9 @@ func (in GC) Call(c *alcove.Call, cfg Config) (out collected, err error) {
 			if len(g.patches) == mostArchived {
 				g.Truncated = true
 				break
+			}
+			if in.waiting[m.Key] {
+				continue
 			}
 			if err := g.look(m); err != nil {
 				return out, err

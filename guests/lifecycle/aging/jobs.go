@@ -22,6 +22,9 @@ func (j Decay) Run(c *alcove.Call, cfg Config) (alcove.Swept, error) {
 	if err != nil {
 		return alcove.Swept{}, err
 	}
+	if judge.waiting, err = waiting(c); err != nil {
+		return alcove.Swept{}, err
+	}
 	list := alcove.MemoryListRequest{Limit: sweepSize, Counters: true, Created: true}
 	swept, err := alcove.SweepMemories(c, &j, list, func(memories []alcove.Memory) (int, error) { return judge.archive(c, memories) })
 	if err == nil && swept.Next == "" && swept.Changed > 0 {
@@ -35,7 +38,7 @@ func (j *judge) archive(c *alcove.Call, memories []alcove.Memory) (int, error) {
 	var patches []alcove.MemoryPatch
 	for i := range memories {
 		m := &memories[i]
-		if m.State != active || !j.forgotten(j.of(m)) {
+		if m.State != active || j.waiting[m.Key] || !j.forgotten(j.of(m)) {
 			continue
 		}
 		p, err := leave(c, m, archived, mark{Reason: "forgotten"})
@@ -55,7 +58,11 @@ type Collect struct{}
 
 // Run collects what has expired.
 func (Collect) Run(c *alcove.Call, cfg Config) (collected, error) {
-	out, err := GC{}.Call(c, cfg)
+	known, err := waiting(c)
+	if err != nil {
+		return collected{}, err
+	}
+	out, err := GC{waiting: known}.Call(c, cfg)
 	if err == nil && out.Archived > 0 {
 		err = emit(c, "lifecycle_run", alcove.ID{}, changes{Job: "gc", Count: out.Archived})
 	}

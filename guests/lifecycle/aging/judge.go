@@ -14,6 +14,7 @@ type judge struct {
 	cfg        Config
 	now        alcove.Time
 	superseded map[alcove.ID]bool
+	waiting    map[string]bool // keys of memories whose change is proposed already
 }
 
 // newJudge gathers what the active memories of a namespace supersede.

@@ -19,24 +19,28 @@ func (j Retention) Run(c *alcove.Call) (alcove.Swept, error) {
 	if err != nil {
 		return alcove.Swept{}, err
 	}
+	known, err := waiting(c)
+	if err != nil {
+		return alcove.Swept{}, err
+	}
 	limit := instant(before(c.Time(), float64(scope.Scope.RetentionDays)))
 	list := alcove.MemoryListRequest{Limit: sweepSize}
-	swept, err := alcove.SweepMemories(c, &j, list, func(memories []alcove.Memory) (int, error) { return prune(c, memories, limit) })
+	swept, err := alcove.SweepMemories(c, &j, list, func(memories []alcove.Memory) (int, error) { return prune(c, memories, limit, known) })
 	if err == nil && swept.Next == "" && swept.Changed > 0 {
 		err = emit(c, "lifecycle_run", alcove.ID{}, changes{Job: "retention", Count: swept.Changed})
 	}
 	return swept, err
 }
 
-// prune prunes those of some memories that were archived before an instant, and tells how many.
-func prune(c *alcove.Call, memories []alcove.Memory, limit alcove.Time) (count int, err error) {
+// prune prunes those of some memories that were archived before an instant, but none whose change is proposed already, and tells how many.
+func prune(c *alcove.Call, memories []alcove.Memory, limit alcove.Time, waiting map[string]bool) (count int, err error) {
 	for i := range memories {
 		m := &memories[i]
 		at := instant(note(m).At)
 		if at == 0 {
 			at = m.Time()
 		}
-		if m.State != archived || at >= limit || pinned(m) {
+		if m.State != archived || at >= limit || pinned(m) || waiting[m.Key] {
 			continue
 		}
 		if err := put(c, m, pruned, "retention"); err != nil {

@@ -4,6 +4,7 @@ package retrieval
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/moment"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
@@ -800,7 +801,7 @@ func decodeFilters(s *scan.Scanner, x *Filters) {
 		case "tags":
 			x.Tags = s.Raw()
 		case "dateRange":
-			decodeFactDateRange(s, &x.DateRange)
+			decodeMomentRange(s, &x.DateRange)
 		default:
 			s.Skip()
 		}
@@ -877,7 +878,7 @@ func decodeEffect(s *scan.Scanner, x *Effect) {
 	}
 }
 
-func decodeFactDateRange(s *scan.Scanner, x *fact.DateRange) {
+func decodeMomentRange(s *scan.Scanner, x *moment.Range) {
 	for key := range s.Fields() {
 		switch key {
 		case "start":

@@ -1,7 +1,7 @@
 package retrieval
 
 import (
-	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/moment"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
@@ -27,7 +27,7 @@ type Filters struct {
 	FactType      alcove.Raw
 	MinImportance *float64
 	Tags          alcove.Raw
-	DateRange     fact.DateRange
+	DateRange     moment.Range
 }
 
 // Call searches.
@@ -39,7 +39,7 @@ func (in TextSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
 	if r.Tags, err = list("tags", in.Filters.Tags); err != nil {
 		return out, err
 	}
-	if r.Since, r.Until, err = in.Filters.DateRange.Moments(); err != nil {
+	if r.Since, r.Until, err = in.Filters.DateRange.Moments(c); err != nil {
 		return out, err
 	}
 	facts, err := find(c, cfg, r)
