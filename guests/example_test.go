@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/guests/doc/page"
+	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"facts": facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "sessions": sessions.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
+		"events": events.Family(), "facts": facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "sessions": sessions.Family(), "settings": settings.Family(), "working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")

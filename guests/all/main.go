@@ -4,6 +4,7 @@ package main
 import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
+	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
@@ -19,6 +20,7 @@ func init() {
 	alcove.Serve(
 		tagging.Family(),
 		consolidating.Family(),
+		events.Family(),
 		facts.Family(),
 		network.Family(),
 		aging.Family(),
