@@ -102,7 +102,7 @@ func (in Subscribe) Call(c *alcove.Call, cfg Config) (out subscribed, err error)
 
 // reachable returns an error unless an endpoint is granted to the family.
 func reachable(c *alcove.Call, endpoint string) error {
-	if strings.Contains(endpoint, "://") || strings.Contains(endpoint, "/") {
+	if strings.Contains(endpoint, "://") {
 		return alcove.Errorf(alcove.InvalidArgument, "%q is an address: give the name of an endpoint that the operator added, with alcove endpoint add", endpoint)
 	}
 	who, err := c.CallerGet()
