@@ -40,7 +40,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: bench-pairs follow help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers test-race guests reproducible stress fuzz
+.PHONY: bench-pairs follow help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -150,6 +150,9 @@ follow:          ## measure polls, pushed events, stores and searches beside eac
 
 bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)
+
+bench-conversations: ## measure the ranking of turns, and without each feature (DATA=dir FIT=-fit; see docs/guides/search.md)
+	cd host/search/bench && $(GO) vet ./conversations && $(GO) run ./conversations $(FIT) $(abspath $(DATA))
 
 fmt:             ## format all Go files
 	gofmt -w abi cmd guests host registry sdk

@@ -21,6 +21,7 @@ type Manifest struct {
 	Docs         string       `json:"docs,omitempty"`
 	License      string       `json:"license,omitempty"`
 	Homepage     string       `json:"homepage,omitempty"`
+	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it
 	Tools        []Tool       `json:"tools,omitempty"`
 	Hooks        Hooks        `json:"hooks,omitzero"`
 	Capabilities []Request    `json:"capabilities,omitempty"`
@@ -48,6 +49,10 @@ type Tool struct {
 // CommittedKeyword marks a whole number among the members of a tool's result, in OutputSchema: the host sets it to the version of
 // the commit with the tool's writes, unless the result has it already. In a dry run, and in a call by another family, it stays absent.
 const CommittedKeyword = "x-committed"
+
+// AdvancedKeyword marks an argument of a tool, in InputSchema, that is rarely needed: lists of tools leave it out, and memory_capabilities
+// shows it.
+const AdvancedKeyword = "x-advanced"
 
 // Alias is another name of a tool. A name that a tool of any family has of its own wins over an alias.
 type Alias struct {

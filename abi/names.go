@@ -154,6 +154,8 @@ const (
 	CanIdentityDelegate Capability = "identity.delegate" // make keys for other agents, with a part of its caller's rights
 	CanLLM              Capability = "llm"               // ask a configured language model
 	CanHTTP             Capability = "http"              // fetch from endpoints that the operator named
+	CanFileRead         Capability = "file.read"         // list and read files below directories that the operator named
+	CanFileWrite        Capability = "file.write"        // write files there
 	CanToolsCall        Capability = "tools.call"        // call tools of other families, and core tools that the scope names
 	CanToolsPublish     Capability = "tools.publish"     // publish and withdraw tools while running
 	CanToolsUsage       Capability = "tools.usage"       // read which agents call which tools, and how often
@@ -225,6 +227,9 @@ const (
 	OpVersionAt         Op = "version.at"         // the newest version of a branch at a moment
 	OpLLMComplete       Op = "llm.complete"       // a completion by a configured language model
 	OpHTTPFetch         Op = "http.fetch"         // a request to an endpoint that the operator named
+	OpFileList          Op = "file.list"          // the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot
+	OpFileRead          Op = "file.read"          // files below a root
+	OpFileWrite         Op = "file.write"         // write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken
 	OpToolsList         Op = "tools.list"         // tools of other families, and of the core, that may be called
 	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own
@@ -668,6 +673,10 @@ func (c Capability) Scope() string {
 		return "endpoints"
 	case CanHTTP:
 		return "endpoints"
+	case CanFileRead:
+		return "roots"
+	case CanFileWrite:
+		return "roots"
 	case CanToolsCall:
 		return "tools"
 	case CanToolsPublish:
@@ -709,6 +718,8 @@ func Capabilities() []Capability {
 		CanIdentityDelegate,
 		CanLLM,
 		CanHTTP,
+		CanFileRead,
+		CanFileWrite,
 		CanToolsCall,
 		CanToolsPublish,
 		CanToolsUsage,
@@ -782,6 +793,9 @@ func Ops() map[Op]Capability {
 		OpVersionAt:         "",
 		OpLLMComplete:       "llm",
 		OpHTTPFetch:         "http",
+		OpFileList:          "file.read",
+		OpFileRead:          "file.read",
+		OpFileWrite:         "file.write",
 		OpToolsList:         "tools.call",
 		OpToolsCall:         "tools.call",
 		OpToolsPublish:      "tools.publish",

@@ -46,6 +46,27 @@ type MemoryID struct {
 	Key       string `json:"key"`       // its key
 }
 
+// File is a file below a root, with its content.
+type File struct {
+	Path    string `json:"path"`    // its path below the root
+	Content string `json:"content"` // its content
+	Digest  string `json:"digest"`  // the content's SHA-256, hexadecimal
+}
+
+// FileEntry is a file below a root.
+type FileEntry struct {
+	Path     string `json:"path"`     // its path below the root
+	Bytes    int    `json:"bytes"`    // its length
+	Modified string `json:"modified"` // when it was last written: RFC 3339, UTC
+}
+
+// FileItem is a file to be written.
+type FileItem struct {
+	Path     string  `json:"path"`                // its path below the root
+	Content  string  `json:"content"`             // its content
+	IfDigest *string `json:"if_digest,omitempty"` // the digest that the file must have; the empty string: there must be none
+}
+
 // MemoryItem is a memory to be staged.
 type MemoryItem struct {
 	Key       string `json:"key,omitempty"`       // its key; default: derived from the namespace and the value
@@ -310,7 +331,7 @@ type RecalledFact struct {
 type ToolUsage struct {
 	Agent  string `json:"agent"`            // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
 	Tool   string `json:"tool"`             // the tool's own name
-	As     string `json:"as,omitempty"`     // the alias by which it was called; absent: its own name
+	As     string `json:"as,omitempty"`     // the alias by which it was called, or a deprecated form of it, such as `memory_recall by query`; absent: its own name
 	Calls  int    `json:"calls"`            // calls
 	Errors int    `json:"errors,omitempty"` // calls that failed
 	Last   string `json:"last"`             // RFC 3339, UTC: the last call
@@ -1213,6 +1234,45 @@ type HTTPFetchResponse struct {
 	Body    string            `json:"body"`    // the body
 }
 
+// FileListRequest is the request of file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.
+type FileListRequest struct {
+	Root   string `json:"root,omitempty"`   // the operator's name for it; default: the only one that the family may use
+	Folder string `json:"folder,omitempty"` // only files below this folder
+	After  string `json:"after,omitempty"`  // the path after which the page begins
+	Limit  int    `json:"limit,omitempty"`  // files in one page; 0 to 1000; default: 1000
+}
+
+// FileListResponse is the response of file.list.
+type FileListResponse struct {
+	Files   []FileEntry `json:"files"`             // the page
+	Next    string      `json:"next,omitempty"`    // `after` of the next page; absent after the last one
+	Refused int         `json:"refused,omitempty"` // how many below the folder are left out, without names that begin with a dot
+}
+
+// FileReadRequest is the request of file.read: files below a root.
+type FileReadRequest struct {
+	Root   string   `json:"root,omitempty"`   // the operator's name for it; default: the only one that the family may use
+	Paths  []string `json:"paths"`            // paths below the root; 1 to 1000 elements
+	Base64 bool     `json:"base64,omitempty"` // contents are in base64, as those that are no UTF-8 have to be
+}
+
+// FileReadResponse is the response of file.read.
+type FileReadResponse struct {
+	Files []*File `json:"files"` // in the order of the paths; null for a missing one
+}
+
+// FileWriteRequest is the request of file.write: write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken.
+type FileWriteRequest struct {
+	Root   string     `json:"root,omitempty"`   // the operator's name for it; default: the only one that the family may use
+	Files  []FileItem `json:"files"`            // the files; all are checked before the first is written; 1 to 1000 elements
+	Base64 bool       `json:"base64,omitempty"` // contents are in base64
+}
+
+// FileWriteResponse is the response of file.write.
+type FileWriteResponse struct {
+	Written int `json:"written"` // how many were written: not those that have the content already
+}
+
 // ToolsListRequest is the request of tools.list: tools of other families, and of the core, that may be called.
 type ToolsListRequest struct {
 }
@@ -1277,6 +1337,11 @@ func (r *MemoryFields) Check() error {
 	if err := checkEnum("state", []string{r.State}, "", "active", "archived", "merged", "pruned"); err != nil {
 		return err
 	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *FileItem) Check() error {
 	return nil
 }
 
@@ -2021,6 +2086,37 @@ func (r *LLMCompleteRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *HTTPFetchRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *FileListRequest) Check() error {
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 0, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *FileReadRequest) Check() error {
+	if err := checkLength("paths", len(r.Paths), 1, 1000); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *FileWriteRequest) Check() error {
+	if err := checkLength("files", len(r.Files), 1, 1000); err != nil {
+		return err
+	}
+	for i := range r.Files {
+		if err := r.Files[i].Check(); err != nil {
+			return inElement("files", i, err)
+		}
+	}
 	return nil
 }
 

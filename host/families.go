@@ -34,7 +34,7 @@ func (f familyTools) shown(all []family.Described) []tool.Family {
 
 func (f familyTools) family(d family.Described) tool.Family {
 	m := d.Manifest
-	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Loaded: d.Loaded, Fault: d.Fault}
+	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
 	for i, t := range append(slices.Clone(m.Tools), d.Published...) {
 		s := f.spec(m.Name, t)
 		s.Generated = i >= len(m.Tools)

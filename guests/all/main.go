@@ -7,11 +7,13 @@ import (
 	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
+	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
 	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -23,11 +25,13 @@ func init() {
 		events.Family(),
 		facts.Family(),
 		network.Family(),
+		workflow.Family(),
 		aging.Family(),
 		ranker.Family(),
 		retrieval.Family(),
 		sessions.Family(),
 		settings.Family(),
+		vault.Family(),
 		attention.Family(),
 	)
 }

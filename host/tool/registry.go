@@ -24,6 +24,7 @@ type Tool struct {
 	Spec
 	Spelling   string          // its name as model APIs accept it: site.memory.store is site_memory_store
 	Advertised json.RawMessage // Input without prose for people
+	Brief      json.RawMessage // Advertised with the required parameters and a few others, as the longest lists show it
 	Fault      string          // why lists omit it; empty: they show it
 
 	set        *Set                       // nil: a core tool
@@ -370,6 +371,7 @@ func newTool(s Spec) *Tool {
 	case len(t.Spelling) > longestName || strings.Trim(t.Spelling, nameCharacters) != "":
 		t.Fault = fmt.Sprintf("its name is not 1 to %d of the letters, digits, _ and -", longestName)
 	}
+	t.Brief = briefSchema(t.Advertised, inBrief())
 	t.print = t.fingerprint()
 	return t
 }

@@ -85,6 +85,7 @@ type Family struct {
 	Digest      string // SHA-256 of its module, hexadecimal
 	Description string
 	Docs        string
+	Deprecated  bool // lists have its tools only once it was loaded or called
 	Tools       []Spec
 	Hooks       []string // granted: store, stored, rank, embed, job
 	Needs       []string // capabilities requested but not granted

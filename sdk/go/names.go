@@ -139,6 +139,9 @@ const (
 	OpVersionAt         Op = "version.at"         // the newest version of a branch at a moment
 	OpLLMComplete       Op = "llm.complete"       // a completion by a configured language model
 	OpHTTPFetch         Op = "http.fetch"         // a request to an endpoint that the operator named
+	OpFileList          Op = "file.list"          // the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot
+	OpFileRead          Op = "file.read"          // files below a root
+	OpFileWrite         Op = "file.write"         // write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken
 	OpToolsList         Op = "tools.list"         // tools of other families, and of the core, that may be called
 	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own

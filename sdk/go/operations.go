@@ -190,6 +190,70 @@ func (x *MemoryID) read(s *scan.Scanner) {
 	}
 }
 
+// File is a file below a root, with its content.
+type File struct {
+	Path    string `json:"path"`    // its path below the root
+	Content string `json:"content"` // its content
+	Digest  string `json:"digest"`  // the content's SHA-256, hexadecimal
+}
+
+func (x *File) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "path":
+			x.Path = s.String()
+		case "content":
+			x.Content = s.String()
+		case "digest":
+			x.Digest = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// FileEntry is a file below a root.
+type FileEntry struct {
+	Path     string `json:"path"`     // its path below the root
+	Bytes    int    `json:"bytes"`    // its length
+	Modified string `json:"modified"` // when it was last written: RFC 3339, UTC
+}
+
+func (x *FileEntry) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "path":
+			x.Path = s.String()
+		case "bytes":
+			x.Bytes = int(s.Int())
+		case "modified":
+			x.Modified = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// FileItem is a file to be written.
+type FileItem struct {
+	Path     string  `json:"path"`               // its path below the root
+	Content  string  `json:"content"`            // its content
+	IfDigest *string `json:"if_digest,omitzero"` // the digest that the file must have; the empty string: there must be none
+}
+
+func (x *FileItem) write(w *scan.Writer) {
+	w.Open()
+	w.Key("path")
+	w.Text(x.Path)
+	w.Key("content")
+	w.Text(x.Content)
+	if x.IfDigest != nil {
+		w.Key("if_digest")
+		w.Text(*x.IfDigest)
+	}
+	w.Close()
+}
+
 // MemoryItem is a memory to be staged.
 type MemoryItem struct {
 	Key        string         `json:"key,omitzero"`        // its key; default: derived from the namespace and the value
@@ -1125,7 +1189,7 @@ func (x *RecalledFact) read(s *scan.Scanner) {
 type ToolUsage struct {
 	Agent  string `json:"agent"`           // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
 	Tool   string `json:"tool"`            // the tool's own name
-	As     string `json:"as,omitzero"`     // the alias by which it was called; absent: its own name
+	As     string `json:"as,omitzero"`     // the alias by which it was called, or a deprecated form of it, such as `memory_recall by query`; absent: its own name
 	Calls  int    `json:"calls"`           // calls
 	Errors int    `json:"errors,omitzero"` // calls that failed
 	Last   string `json:"last"`            // RFC 3339, UTC: the last call
@@ -3945,6 +4009,133 @@ func (x *HTTPFetchResponse) read(s *scan.Scanner) {
 	}
 }
 
+// FileListRequest is the request of file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.
+type FileListRequest struct {
+	Root   string `json:"root,omitzero"`   // the operator's name for it; default: the only one that the family may use
+	Folder string `json:"folder,omitzero"` // only files below this folder
+	After  string `json:"after,omitzero"`  // the path after which the page begins
+	Limit  int    `json:"limit,omitzero"`  // files in one page; 0 to 1000; default: 1000
+}
+
+func (x *FileListRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Root != "" {
+		w.Key("root")
+		w.Text(x.Root)
+	}
+	if x.Folder != "" {
+		w.Key("folder")
+		w.Text(x.Folder)
+	}
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	w.Close()
+}
+
+// FileListResponse is the response of file.list.
+type FileListResponse struct {
+	Files   []FileEntry `json:"files"`            // the page
+	Next    string      `json:"next,omitzero"`    // `after` of the next page; absent after the last one
+	Refused int         `json:"refused,omitzero"` // how many below the folder are left out, without names that begin with a dot
+}
+
+func (x *FileListResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "files":
+			x.Files = scan.ReadList(s, func() FileEntry { return readObject[FileEntry](s) })
+		case "next":
+			x.Next = s.String()
+		case "refused":
+			x.Refused = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// FileReadRequest is the request of file.read: files below a root.
+type FileReadRequest struct {
+	Root   string   `json:"root,omitzero"`   // the operator's name for it; default: the only one that the family may use
+	Paths  []string `json:"paths"`           // paths below the root; 1 to 1000 elements
+	Base64 bool     `json:"base64,omitzero"` // contents are in base64, as those that are no UTF-8 have to be
+}
+
+func (x *FileReadRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Root != "" {
+		w.Key("root")
+		w.Text(x.Root)
+	}
+	w.Key("paths")
+	w.Texts(x.Paths)
+	if x.Base64 {
+		w.Key("base64")
+		w.Bool(x.Base64)
+	}
+	w.Close()
+}
+
+// FileReadResponse is the response of file.read.
+type FileReadResponse struct {
+	Files []*File `json:"files"` // in the order of the paths; null for a missing one
+}
+
+func (x *FileReadResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "files":
+			x.Files = scan.ReadList(s, func() *File { return readNullable[File](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// FileWriteRequest is the request of file.write: write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken.
+type FileWriteRequest struct {
+	Root   string     `json:"root,omitzero"`   // the operator's name for it; default: the only one that the family may use
+	Files  []FileItem `json:"files"`           // the files; all are checked before the first is written; 1 to 1000 elements
+	Base64 bool       `json:"base64,omitzero"` // contents are in base64
+}
+
+func (x *FileWriteRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Root != "" {
+		w.Key("root")
+		w.Text(x.Root)
+	}
+	w.Key("files")
+	w.List(len(x.Files), func(i int) { x.Files[i].write(w) })
+	if x.Base64 {
+		w.Key("base64")
+		w.Bool(x.Base64)
+	}
+	w.Close()
+}
+
+// FileWriteResponse is the response of file.write.
+type FileWriteResponse struct {
+	Written int `json:"written"` // how many were written: not those that have the content already
+}
+
+func (x *FileWriteResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "written":
+			x.Written = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // ToolsListResponse is the response of tools.list.
 type ToolsListResponse struct {
 	Tools []ForeignTool `json:"tools"` // by name
@@ -4429,6 +4620,24 @@ func (c *Call) LLMComplete(r LLMCompleteRequest) (out LLMCompleteResponse, err e
 // HTTPFetch runs http.fetch: a request to an endpoint that the operator named.
 func (c *Call) HTTPFetch(r HTTPFetchRequest) (out HTTPFetchResponse, err error) {
 	err = c.exchange(OpHTTPFetch, &r, &out)
+	return out, err
+}
+
+// FileList runs file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.
+func (c *Call) FileList(r FileListRequest) (out FileListResponse, err error) {
+	err = c.exchange(OpFileList, &r, &out)
+	return out, err
+}
+
+// FileRead runs file.read: files below a root.
+func (c *Call) FileRead(r FileReadRequest) (out FileReadResponse, err error) {
+	err = c.exchange(OpFileRead, &r, &out)
+	return out, err
+}
+
+// FileWrite runs file.write: write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken.
+func (c *Call) FileWrite(r FileWriteRequest) (out FileWriteResponse, err error) {
+	err = c.exchange(OpFileWrite, &r, &out)
 	return out, err
 }
 

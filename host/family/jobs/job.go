@@ -392,12 +392,13 @@ func (q *Queue) List(ctx context.Context) ([]Job, error) {
 	return list, err
 }
 
-// Describe adds the progress of a running job.
+// Describe adds the progress of a running job. A job runs until everything that belongs to its end is done: its commit is on the disk an
+// instant before other requests find the branch of its proposal, or what it has done after the commit.
 func (q *Queue) Describe(job *Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if running := q.running[job.Family]; running != nil && running.ID == job.ID && job.State == Queued {
-		job.State = Running
+	if running := q.running[job.Family]; running != nil && running.ID == job.ID && (job.State == Queued || job.State == Done) {
+		job.State, job.Ended, job.Result, job.Proposal = Running, time.Time{}, nil, ""
 	}
 	if p, ok := q.progress[job.ID]; ok {
 		job.Progress = &p

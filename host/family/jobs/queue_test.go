@@ -120,3 +120,25 @@ func TestAScheduleThatWasKeptAsAnInstantIsRead(t *testing.T) {
 		t.Errorf("%s is read as %+v (%v)", data, again, err)
 	}
 }
+
+func TestAJobIsSeenDoneOnceWhatBelongsToItsEndIsDone(t *testing.T) {
+	q := idle(time.Second)
+	committed := Job{ID: "1", Family: "tidy", State: Done, Ended: time.Now(), Proposal: "proposals/tidy/1", Result: json.RawMessage(`{}`)}
+	q.running["tidy"] = &Job{ID: "1", Family: "tidy", State: Queued}
+	seen := committed
+	if q.Describe(&seen); seen.State != Running || seen.Proposal != "" || seen.Result != nil || !seen.Ended.IsZero() {
+		t.Errorf("while its commit is published it is %+v", seen)
+	}
+	another := Job{ID: "0", Family: "tidy", State: Done, Proposal: "proposals/tidy/0"}
+	if q.Describe(&another); another.State != Done || another.Proposal == "" {
+		t.Errorf("a job that ended before is %+v", another)
+	}
+	cancelled := Job{ID: "1", Family: "tidy", State: Cancelled}
+	if q.Describe(&cancelled); cancelled.State != Cancelled {
+		t.Errorf("cancelled while it runs it is %+v", cancelled)
+	}
+	delete(q.running, "tidy")
+	if q.Describe(&committed); committed.State != Done || committed.Proposal == "" {
+		t.Errorf("afterwards it is %+v", committed)
+	}
+}

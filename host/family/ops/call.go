@@ -101,6 +101,8 @@ type Host struct {
 	Embedder  Embedder                            // nil: none
 	Outside   Outside                             // nil: no external access
 	Endpoints func() map[string]registry.Endpoint // named by an operator; nil: none
+	Files     Files                               // nil: no files
+	Roots     func() map[string]registry.Root     // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
 	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
 	Delegates Delegates                           // nil: no keys can be made
@@ -385,6 +387,10 @@ func operations() map[abi.Op]operation {
 		abi.OpEmbedRebuild: decoded(embedRebuild),
 		abi.OpLLMComplete:  decoded(llmComplete),
 		abi.OpHTTPFetch:    decoded(httpFetch),
+
+		abi.OpFileList:  decoded(fileList),
+		abi.OpFileRead:  decoded(fileRead),
+		abi.OpFileWrite: decoded(fileWrite),
 
 		abi.OpToolsList:     decoded(toolsList),
 		abi.OpToolsCall:     decoded(toolsCall),

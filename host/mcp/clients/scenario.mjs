@@ -2,8 +2,8 @@
 //
 //   node scenario.mjs sdk|client|client-2026 CONFIG.json SCENARIO.mjs [deaf]
 //
-// A scenario exports family, intent (words by which the family is found and loaded), and run(world). deaf is a client that never
-// lists tools. world has:
+// A scenario exports family, intent (words by which the family is found and loaded; without them it is loaded by name), and run(world).
+// deaf is a client that never lists tools. world has:
 //
 //   call(tool, args)        the structured result of a tool
 //   refused(tool, args)     the error of a tool
@@ -62,7 +62,7 @@ async function post(body) {
   return answer.json();
 }
 
-const loaded = (await client.callTool({ name: "memory_load_family", arguments: { intent } })).structuredContent;
+const loaded = (await client.callTool({ name: "memory_load_family", arguments: intent ? { intent } : { family } })).structuredContent;
 assert.equal(loaded.family, family, `"${intent}" loads ${loaded.family}: ${JSON.stringify(loaded.suggestions)}`);
 const tools = loaded.tools.map((t) => t.name);
 if (!deaf) {

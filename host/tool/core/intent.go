@@ -32,26 +32,28 @@ type suggestion struct {
 	part    float64  // their fraction of the intent's words
 }
 
-// suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes.
+// suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes. A deprecated
+// family serves none: its successors do.
 func suggest(there *tool.Snapshot, intent string) []suggestion {
 	asked := wordsOf(intent)
-	described := make([]map[string]float64, len(there.Sets))
+	sets := slices.DeleteFunc(slices.Clone(there.Sets), func(f *tool.Set) bool { return f.Deprecated })
+	described := make([]map[string]float64, len(sets))
 	known := map[string]int{} // number of families by term
-	for i, f := range there.Sets {
+	for i, f := range sets {
 		described[i] = termsOf(f)
 		for term := range described[i] {
 			known[term]++
 		}
 	}
 	var list []suggestion
-	for i, f := range there.Sets {
+	for i, f := range sets {
 		s := suggestion{family: f}
 		for _, w := range asked {
 			weight := described[i][w.term]
 			if weight == 0 {
 				continue
 			}
-			s.score += weight * math.Log(1+float64(len(there.Sets))/float64(known[w.term]))
+			s.score += weight * math.Log(1+float64(len(sets))/float64(known[w.term]))
 			s.matched = append(s.matched, w.text)
 		}
 		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))

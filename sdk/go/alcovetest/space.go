@@ -21,6 +21,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/files"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
@@ -61,6 +62,7 @@ type Space struct {
 	tools    *tool.Registry
 	clock    clock
 	guest    family.Guest
+	others   others
 	last     []byte // what the family answered last
 	failed   error  // what it failed with last
 	requests int
@@ -102,10 +104,50 @@ func New(t testing.TB, guest Guest, manifest []byte) *Space {
 		t.Fatalf("read the manifest: %v", err)
 	}
 	s := &Space{t: t}
-	s.open(packed, func(context.Context, *sandbox.Sandbox, []byte, string) (family.Guest, error) {
+	s.open(packed, func(_ context.Context, _ *sandbox.Sandbox, module []byte, _ string) (family.Guest, error) {
+		if other := s.others.of(module); other != nil {
+			return &native{guest: other, space: s}, nil
+		}
 		return &native{guest: guest, space: s}, nil
 	})
 	return s
+}
+
+// Beside adds another native family to a space that New made, whose tools the first may call. Tool calls its tools, too; all else is about the
+// first family.
+func (s *Space) Beside(guest Guest, manifest []byte) {
+	s.t.Helper()
+	packed, err := sandbox.Pack(placeholder(), manifest)
+	s.must(err)
+	s.others.add(packed, guest)
+	installed, err := s.families.Install(packed)
+	s.must(err)
+	name := installed.Manifest.Name
+	_, err = s.families.Grant(family.GrantRequest{Family: name, All: true})
+	s.must(err)
+	s.must(s.families.Load(s.t.Context(), name))
+	s.offer(installed.Manifest)
+}
+
+// others are the families that Beside added, by their packed modules.
+type others struct {
+	mu     sync.Mutex
+	guests map[string]Guest
+}
+
+func (o *others) add(module []byte, guest Guest) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.guests == nil {
+		o.guests = map[string]Guest{}
+	}
+	o.guests[string(module)] = guest
+}
+
+func (o *others) of(module []byte) Guest {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.guests[string(module)]
 }
 
 // Module makes a space with a packed module, which runs in the sandbox.
@@ -144,10 +186,12 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
 	s.families, err = family.New(s.t.Context(), family.Options{
-		Space: s.space, Sandbox: box, Dir: dir, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Space: s.space, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
-			s.guest = guest
+			if s.others.of(module) == nil {
+				s.guest = guest
+			}
 			return guest, err
 		},
 	})
@@ -185,7 +229,13 @@ func (s *Space) install(module []byte) {
 	s.must(s.families.Load(s.t.Context(), s.manifest.Name))
 	s.must(s.families.Listen(s.t.Context()))
 	s.tools = tool.NewRegistry(nil)
-	for _, t := range s.manifest.Tools {
+	s.offer(s.manifest)
+}
+
+// offer makes the tools of a family callable.
+func (s *Space) offer(m *abi.Manifest) {
+	s.t.Helper()
+	for _, t := range m.Tools {
 		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
 		for _, alias := range t.Aliases {
 			spec.Aliases, spec.Presets[alias.Name] = append(spec.Aliases, alias.Name), alias.Arguments
@@ -212,6 +262,14 @@ func (s *Space) Revoke(names ...string) {
 	s.t.Helper()
 	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Revoke: names})
 	s.must(err)
+}
+
+// Root names a directory for operations on files, as alcove root add does.
+func (s *Space) Root(name, dir string) {
+	s.t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	s.must(err)
+	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
 }
 
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.

@@ -78,6 +78,8 @@ func (f *family) says(m *abi.Manifest, d directive) error {
 	switch d.name {
 	case "license":
 		m.License = d.rest
+	case "deprecated":
+		m.Deprecated = true
 	case "homepage":
 		m.Homepage = d.rest
 	case "needs":
