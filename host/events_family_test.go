@@ -21,10 +21,12 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/testclock"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -225,5 +227,54 @@ func TestASubscriptionSendsWhatItsOwnerMayReadWhenItIsSent(t *testing.T) {
 	})
 	if got := r.keysOf(anns); got != "team/a#while home#open" {
 		t.Errorf("after the end of her key ann is sent %s", got)
+	}
+}
+
+// The feed goes as far back as feed_retention_days says, from the next second on, and is crowded beyond feed_alert_rows.
+func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
+	now := testclock.At(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
+	k, _ := carryingServer(t, t.TempDir(), now.Now)
+	c, err := k.dial(owner.Hello{Agent: "ann"})
+	did(t, err)
+	oldest := func() string { return told(c, "memory_poll_events", map[string]any{"lastWatermark": 2}) }
+	set := func(key, value string) {
+		t.Helper()
+		_, err := k.act.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: key, Value: json.RawMessage(value)}}})
+		did(t, err)
+		now.Add(2 * time.Second)
+	}
+	storeNumbered(t, k, "default", "k", 1200)
+	now.Add(3 * 24 * time.Hour)
+	storeNumbered(t, k, "default", "late", 1)
+	if text := oldest(); strings.HasPrefix(text, "error: ") {
+		t.Errorf("after three days of seven: %s", text)
+	}
+	set("feed_retention_days", "1")
+	if text := oldest(); !strings.Contains(text, "no longer kept") {
+		t.Errorf("after three days of one: %.200s", text)
+	}
+	crowded := func() []memory.CrowdedFeed {
+		t.Helper()
+		list, err := host.Space(k.host).CrowdedFeeds(t.Context())
+		did(t, err)
+		return list
+	}
+	set("feed_alert_rows", "1000")
+	if list := crowded(); len(list) != 0 {
+		t.Errorf("one event is crowded: %+v", list)
+	}
+	set("feed_retention_days", "30")
+	if text := oldest(); strings.HasPrefix(text, "error: ") {
+		t.Errorf("after three days of thirty: %s", text)
+	}
+	if list := crowded(); len(list) != 1 || list[0].Branch != memory.Default || list[0].Rows < 1201 || list[0].Limit != 1000 {
+		t.Errorf("1,201 events are crowded: %+v", list)
+	}
+	storeNumbered(t, k, "default", "more", 100)
+	if list := crowded(); len(list) != 1 || list[0].Rows < 1301 || list[0].Rows > 1310 {
+		t.Errorf("1,301 events are crowded: %+v", list)
+	}
+	if _, err := k.act.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: "feed_retention_days", Value: json.RawMessage("0")}}}); err == nil {
+		t.Error("a feed is kept for no day")
 	}
 }

@@ -94,7 +94,7 @@ func (t *Stage) Emit(ctx context.Context, namespace, family string, kind Kind, p
 	if err != nil {
 		return err
 	}
-	_, err = t.AppendRecord(ctx, Collection{Name: emitted, Expires: t.space.feedAge}, namespace, value)
+	_, err = t.AppendRecord(ctx, Collection{Name: emitted, Expires: t.space.feed.known().Age}, namespace, value)
 	return err
 }
 
