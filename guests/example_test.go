@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/agents/roster"
 	"github.com/alcove-memory/alcove/guests/developer/primitives"
 	"github.com/alcove-memory/alcove/guests/doc/page"
+	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
@@ -32,6 +33,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
 		"agents":         roster.Family(),
 		"developer":      primitives.Family(),
+		"events":         events.Family(),
 		"facts":          facts.Family(),
 		"graph":          network.Family(),
 		"legacy":         workflow.Family(),

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/embedders"
@@ -121,10 +123,35 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
 	})
 	p.space.SetHooks(families.Hooks())
+	p.space.SetFeedLimits(families.FeedLimits)
 	if !o.ReadOnly {
+		closing.later("the count of feeds", running(ctx, func(ctx context.Context) { watchFeeds(ctx, p.space, o.Logger) }))
 		closing.later("the usage of tools", running(ctx, p.usage.Run))
 	}
 	return nil
+}
+
+// feedsEvery is the interval between counts of feeds.
+const feedsEvery = time.Hour
+
+// watchFeeds warns of feeds with too many notices.
+func watchFeeds(ctx context.Context, space *memory.Space, log *slog.Logger) {
+	tick := time.NewTicker(feedsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		crowded, err := space.CrowdedFeeds(ctx)
+		if err != nil && ctx.Err() == nil {
+			log.Warn("the feeds could not be counted", "error", err)
+		}
+		for _, feed := range crowded {
+			log.Warn("a feed has more events than feed_alert_rows: keep fewer days of it, with alcove config set feed_retention_days=N, or raise the limit", "branch", feed.Branch, "events", feed.Rows, "feed_alert_rows", feed.Limit)
+		}
+	}
 }
 
 // running runs something until it is closed.

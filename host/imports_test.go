@@ -61,6 +61,8 @@ func rules() []rule {
 		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/events", own: []string{"sdk/go", "guests/events/*"}, never: append(outside, "os")},
+		{pkg: "guests/events/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/facts", own: []string{"sdk/go", "guests/facts/*"}, never: append(outside, "os")},
 		{pkg: "guests/facts/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/score", "guests/fact", "guests/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/retrieval", own: []string{"sdk/go", "guests/retrieval/*"}, never: append(outside, "os")},

@@ -38,20 +38,25 @@ func firstParty() (list []host.FamilyModule) {
 	return list
 }
 
-// carryingServer is a server with the families that the program carries, and memories as keyedServer has them.
-func carryingServer(t *testing.T, now *testclock.Clock) *keyed {
-	k := &keyed{t: t, dir: t.TempDir()}
+// carryingServer is a server with the families that the program carries, on a directory that is new or was left by another.
+func carryingServer(t *testing.T, dir string, clock func() time.Time) (k *keyed, stop func()) {
+	t.Helper()
+	k = &keyed{t: t, dir: dir}
 	var err error
-	k.host, err = host.Open(t.Context(), host.Options{Dir: k.dir, Version: "test", Clock: now.Now, Families: firstParty(), Cache: sandbox.Cache{Dir: compiledHere()}, Driver: bolt.Driver{NoSync: true}})
+	k.host, err = host.Open(t.Context(), host.Options{Dir: k.dir, Version: "test", Clock: clock, Families: firstParty(), Cache: sandbox.Cache{Dir: compiledHere()}, Driver: bolt.Driver{NoSync: true}})
 	did(t, err)
-	t.Cleanup(func() { k.host.Close() })
-	k.at, _ = serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0"})
-	k.act = asOperator(t, k.dir)
-	for namespace, text := range map[string]string{"team/a": "tea of the team", "team/b": "tea of others", "home": "tea at home"} {
-		_, err := owned(host.Space(k.host), "").Store(t.Context(), memory.Location{Namespace: namespace}, []memory.Item{{Key: "k", Value: json.RawMessage(`"` + text + `"`)}}, memory.Write{})
-		did(t, err)
+	at, end := serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0"})
+	k.at, k.act = at, asOperator(t, k.dir)
+	closed := false
+	stop = func() {
+		if !closed {
+			closed = true
+			end()
+			k.host.Close()
+		}
 	}
-	return k
+	t.Cleanup(stop)
+	return k, stop
 }
 
 // awake is the result of memory_wake.
@@ -83,7 +88,12 @@ func answered[T any](t *testing.T, c *client.Client, tool string, arguments map[
 // after they changed and were deleted, and is told that nobody closed the session. When retention has dropped the version, the answer says so.
 func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
 	now := testclock.At(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
-	k := carryingServer(t, now)
+	k, _ := carryingServer(t, t.TempDir(), now.Now)
+	put := func(namespace, text string) {
+		_, err := owned(host.Space(k.host), "").Store(t.Context(), memory.Location{Namespace: namespace}, []memory.Item{{Key: "k", Value: json.RawMessage(`"` + text + `"`)}}, memory.Write{})
+		did(t, err)
+	}
+	put("team/a", "tea of the team")
 	_, err := k.act.GrantFamily(t.Context(), operator.GrantRequest{Family: "sessions", Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
 	did(t, err)
 	all := []operator.Right{"read", "write", "branch", "family:*"}

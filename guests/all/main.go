@@ -6,6 +6,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/developer/primitives"
+	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
@@ -27,6 +28,7 @@ func init() {
 		tagging.Family(),
 		consolidating.Family(),
 		primitives.Family(),
+		events.Family(),
 		facts.Family(),
 		network.Family(),
 		workflow.Family(),

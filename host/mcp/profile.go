@@ -118,7 +118,9 @@ func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {
-			list = append(list, show(t))
+			if !t.IsCore() || !session.listsCore(t) {
+				list = append(list, show(t))
+			}
 		}
 	}
 	if session.Profile == ProfileDeferred {

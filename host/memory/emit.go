@@ -60,7 +60,7 @@ func (t *Stage) Emit(ctx context.Context, namespace string, e Emission) error {
 	if err != nil {
 		return err
 	}
-	c := Collection{Name: emitted, Expires: t.space.feedAge, PerSpace: e.PerSpace}
+	c := Collection{Name: emitted, Expires: t.space.feed.known().Age, PerSpace: e.PerSpace}
 	if e.To != nil {
 		c.Name = emittedTo
 	}

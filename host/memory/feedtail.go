@@ -175,7 +175,7 @@ func (s *Space) feedBounds(ctx context.Context, b *lineage.Branch) (oldest, late
 	if age := now.Sub(t.checked); !t.checked.IsZero() && age >= 0 && age < tailBounds {
 		return t.oldest, head.Version, nil
 	}
-	old, err := s.engine.VersionAt(ctx, now.Add(-s.feedAge))
+	old, err := s.engine.VersionAt(ctx, now.Add(-s.feed.newest(ctx).Age))
 	if err != nil {
 		return 0, 0, s.translate("read the feed", err)
 	}

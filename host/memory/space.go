@@ -101,7 +101,7 @@ type Space struct {
 	hooks        Hooks                                    // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 
-	feedAge   time.Duration
+	feed      feedKeep
 	deepChain int
 	readOnly  bool
 
@@ -180,7 +180,7 @@ func newSpace(o Options) *Space {
 		clock:        o.Clock,
 		logger:       o.Logger,
 		limits:       o.Limits.withDefaults(),
-		feedAge:      cmp.Or(o.FeedAge, 7*24*time.Hour),
+		feed:         feedKeep{limits: FeedLimits{Age: o.FeedAge}.withDefaults(), rows: map[store.BranchID]*feedRows{}},
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
 		purging:      o.Purging,

@@ -38,6 +38,9 @@ type Tool struct {
 	wrong     error          // why there is no schema
 }
 
+// IsCore reports whether the tool is one of the core.
+func (t *Tool) IsCore() bool { return t.Family == "" }
+
 // Set is a family with its tools in a registry.
 type Set struct {
 	Family
@@ -134,7 +137,7 @@ func (r *Registry) Offered(rights memory.Rights) (list []*Tool) {
 		}
 	}
 	for _, set := range r.Snapshot().For(rights).Sets {
-		list = append(list, set.Offered(readOnly)...)
+		list = append(list, slices.DeleteFunc(set.Offered(readOnly), (*Tool).IsCore)...)
 	}
 	return list
 }
@@ -292,6 +295,11 @@ func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
 	}
 	s.spell()
 	s.registerAliases(func(name string) bool { return r.names[flat(name)] != nil })
+	for _, t := range r.core {
+		if set := s.byName[t.With]; set != nil {
+			set.Tools = append(set.Tools, t)
+		}
+	}
 	return s
 }
 

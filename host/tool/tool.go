@@ -39,6 +39,8 @@ type Spec struct {
 	// Unlisted core tools are left out of the lists of MCP clients, except those of all tools, so that lists stay short. They can be
 	// called by name, and memory_capabilities and OpenAPI documents show them.
 	Unlisted bool
+	// With is the family with whose tools an unlisted core tool is listed after all; empty: none.
+	With string
 	// Staged tools can be called within a family's call, and respect its stage.
 	Staged bool
 

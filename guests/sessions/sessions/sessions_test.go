@@ -391,7 +391,7 @@ func TestAContextStaysWithinItsBudget(t *testing.T) {
 	}
 	s.Put(list...)
 	strategies := map[string]int{}
-	for range 150 {
+	for range 60 {
 		profile, budget := []string{"default", planning, incident, handoffReader}[r.IntN(4)], 100+r.IntN(1500)
 		if r.IntN(3) == 0 {
 			budget = 500

@@ -67,6 +67,7 @@ func (k *kit) eventsTool() tool.Spec {
 		},
 		Lenient:  true,
 		Unlisted: true,
+		With:     "events",
 		Handler:  k.handler(pollEvents),
 	}
 }

@@ -1,0 +1,280 @@
+//go:build guests
+
+package host_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// receiver is an endpoint that checks the signature of each request, and is down now and then.
+type receiver struct {
+	t      *testing.T
+	secret string
+	server *httptest.Server
+
+	mu       sync.Mutex
+	down     func(requests int) bool // nil: it never is
+	requests int
+	refused  int
+	seen     map[string]bool     // ids
+	repeated int                 // requests with an id that was seen
+	order    map[string][]string // subscription → keys of memories, as they came first
+	last     map[string]uint64   // subscription → watermark
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{t: t, secret: "a secret of more than sixteen bytes", seen: map[string]bool{}, order: map[string][]string{}, last: map[string]uint64{}}
+	r.server = httptest.NewServer(r)
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	id := q.Header.Get("Webhook-Id")
+	mac := hmac.New(sha256.New, []byte(r.secret))
+	fmt.Fprintf(mac, "%s.%s.%s", id, q.Header.Get("Webhook-Timestamp"), body)
+	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); err != nil || q.Header.Get("Webhook-Signature") != want || q.Method != http.MethodPost {
+		r.t.Errorf("%s %s is not signed: %v", q.Method, id, err)
+	}
+	var e struct {
+		ID, SubscriptionID, EventType string
+		Payload                       struct{ FactID string }
+		Watermark                     uint64
+	}
+	if err := json.Unmarshal(body, &e); err != nil || e.ID != id {
+		r.t.Errorf("%s sent %s: %v", id, body, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.requests++; r.down != nil && r.down(r.requests) {
+		r.refused++
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	if r.seen[id] {
+		r.repeated++
+		return
+	}
+	if e.Watermark < r.last[e.SubscriptionID] {
+		r.t.Errorf("%s came after watermark %d", id, r.last[e.SubscriptionID])
+	}
+	r.seen[id], r.last[e.SubscriptionID] = true, e.Watermark
+	r.order[e.SubscriptionID] = append(r.order[e.SubscriptionID], e.Payload.FactID)
+}
+
+func (r *receiver) count(subscription string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.order[subscription])
+}
+
+func (r *receiver) keysOf(subscription string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.order[subscription], " ")
+}
+
+// endpoint names the receiver, and grants it to the family events.
+func (r *receiver) endpoint(k *keyed) {
+	r.t.Helper()
+	file := filepath.Join(r.t.TempDir(), "secret")
+	did(r.t, os.WriteFile(file, []byte(r.secret), 0o600))
+	did(r.t, k.act.SetEndpoint(r.t.Context(), operator.EndpointRequest{Name: "hooks", Endpoint: &operator.Endpoint{Kind: "http", URL: r.server.URL, KeyFile: file, Auth: registry.HMAC}}))
+	_, err := k.act.GrantFamily(r.t.Context(), operator.GrantRequest{Family: "events", Capabilities: []registry.Capability{{Name: abi.CanHTTP, Scope: []string{"hooks"}}}})
+	did(r.t, err)
+}
+
+// storeNumbered stores n memories in a namespace, in commits of 100.
+func storeNumbered(t *testing.T, k *keyed, namespace, prefix string, n int) {
+	t.Helper()
+	var items []memory.Item
+	for i := range n {
+		items = append(items, memory.Item{Key: fmt.Sprintf("%s%05d", prefix, i), Value: json.RawMessage("1")})
+		if len(items) == 100 || i == n-1 {
+			_, err := owned(host.Space(k.host), "").Store(t.Context(), memory.Location{Namespace: namespace}, items, memory.Write{})
+			did(t, err)
+			items = nil
+		}
+	}
+}
+
+type subscribedTo struct{ SubscriptionID string }
+
+// A receiver is down while events come, and the server is stopped and started in between. Each event arrives, in order, and none twice without
+// its id saying so. ALCOVE_EVENTS=1 has 10,000 events, and a receiver that is down for a minute.
+func TestEventsReachAReceiverThatWasDown(t *testing.T) {
+	n := 400
+	r, dir := newReceiver(t), t.TempDir()
+	k, stop := carryingServer(t, dir, nil)
+	r.endpoint(k)
+	c, err := k.dial(owner.Hello{Agent: "ann", Namespace: "team/a"})
+	did(t, err)
+	id := answered[subscribedTo](t, c, "memory_subscribe", map[string]any{"endpoint": "hooks", "namespace_filter": "team/*"}).SubscriptionID
+	storeNumbered(t, k, "team/a", "first", 50)
+	await.That(t, "the first events arrive", func() bool { return r.count(id) == 50 })
+	began := time.Now()
+	r.mu.Lock()
+	r.down = func(requests int) bool { return requests > 100 && requests <= 102 } // for two attempts
+	if os.Getenv("ALCOVE_EVENTS") != "" {
+		n, r.down = 10_000, func(int) bool { return time.Since(began) < time.Minute }
+	}
+	r.mu.Unlock()
+	storeNumbered(t, k, "team/a", "more", n)
+	storeNumbered(t, k, "home", "other", 1)
+	await.That(t, "the receiver refused an event", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.refused > 0 })
+	stop()
+	k, _ = carryingServer(t, dir, nil)
+	await.That(t, "all events arrive", func() bool { return r.count(id) >= 50+n })
+	want := &strings.Builder{}
+	for _, part := range []struct {
+		prefix string
+		n      int
+	}{{"first", 50}, {"more", n}} {
+		for i := range part.n {
+			fmt.Fprintf(want, " team/a#%s%05d", part.prefix, i)
+		}
+	}
+	if got := r.keysOf(id); got != want.String()[1:] {
+		t.Errorf("%d events arrived, of %d, or in another order", r.count(id), 50+n)
+	}
+	r.mu.Lock()
+	t.Logf("%d events arrived within %v: %d requests, of which the receiver refused %d, and %d repeated an event that it had accepted", n, time.Since(began).Round(time.Millisecond), r.requests, r.refused, r.repeated)
+	r.mu.Unlock()
+	c, err = k.dial(owner.Hello{Agent: "ann", Namespace: "team/a"})
+	did(t, err)
+	if failures := answered[struct{ Failures []any }](t, c, "memory_subscription_failures", nil).Failures; len(failures) != 0 {
+		t.Errorf("given up: %v", failures)
+	}
+}
+
+// Ann subscribes to everything. What bob keeps in a scope is sent while she is a member, and nothing once her key is revoked.
+func TestASubscriptionSendsWhatItsOwnerMayReadWhenItIsSent(t *testing.T) {
+	r := newReceiver(t)
+	k, _ := carryingServer(t, t.TempDir(), nil)
+	r.endpoint(k)
+	k.asking(abi.CanScopeWrite, map[string]string{
+		"opens":  `scope.put {"namespace":"team/a","create":true,"members":["ann"]}`,
+		"closes": `scope.members {"namespace":"team/a","remove":["ann"]}`,
+	})
+	all := []operator.Right{"read", "write", "family:*"}
+	annKey, bobKey := k.issue("ann", all, "*"), k.issue("bob", all, "*")
+	ann, err := k.dial(owner.Hello{Key: annKey.Secret, Namespace: "home"})
+	did(t, err)
+	bob, err := k.dial(owner.Hello{Key: bobKey.Secret, Namespace: "home"})
+	did(t, err)
+	answered[any](t, bob, "opens_ask", nil)
+	anns := answered[subscribedTo](t, ann, "memory_subscribe", map[string]any{"endpoint": "hooks", "events": "memory_stored"}).SubscriptionID
+	bobs := answered[subscribedTo](t, bob, "memory_subscribe", map[string]any{"endpoint": "hooks", "events": "memory_stored"}).SubscriptionID
+	say := func(namespace, key string) {
+		t.Helper()
+		answered[any](t, bob, "memory_store", map[string]any{"namespace": namespace, "key": key, "value": "said"})
+	}
+	say("team/a", "while")
+	await.That(t, "ann is sent what she may read", func() bool { return r.count(anns) == 1 })
+	answered[any](t, bob, "closes_ask", nil)
+	say("team/a", "after")
+	say("home", "open")
+	await.That(t, "ann is sent what is open", func() bool { return strings.HasSuffix(r.keysOf(anns), "home#open") })
+	if got := r.keysOf(anns); got != "team/a#while home#open" {
+		t.Errorf("ann is sent %s", got)
+	}
+	if text := told(bob, "memory_list_subscriptions", nil); strings.Contains(text, anns) || !strings.Contains(text, bobs) {
+		t.Errorf("bob sees %s", text)
+	}
+	for _, tool := range []string{"memory_unsubscribe", "memory_subscription_failures"} {
+		if text := told(bob, tool, map[string]any{"id": anns, "subscription_id": anns}); !strings.HasPrefix(text, "error: ") {
+			t.Errorf("bob calls %s for ann: %s", tool, text)
+		}
+	}
+	_, err = k.act.RevokeKey(t.Context(), operator.KeyID{ID: annKey.ID})
+	did(t, err)
+	say("home", "late")
+	await.That(t, "bob is sent everything", func() bool { return r.count(bobs) == 4 })
+	await.That(t, "ann's job ended", func() bool {
+		list, err := k.act.FamilyJobs(t.Context())
+		did(t, err)
+		for _, j := range list {
+			if j.Family == "events" && j.Agent == "ann" && j.State == jobs.Failed {
+				return true
+			}
+		}
+		return false
+	})
+	if got := r.keysOf(anns); got != "team/a#while home#open" {
+		t.Errorf("after the end of her key ann is sent %s", got)
+	}
+}
+
+// The feed goes as far back as feed_retention_days says, from the next second on, and is crowded beyond feed_alert_rows.
+func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
+	now := testclock.At(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
+	k, _ := carryingServer(t, t.TempDir(), now.Now)
+	c, err := k.dial(owner.Hello{Agent: "ann"})
+	did(t, err)
+	oldest := func() string { return told(c, "memory_poll_events", map[string]any{"lastWatermark": 2}) }
+	set := func(key, value string) {
+		t.Helper()
+		_, err := k.act.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: key, Value: json.RawMessage(value)}}})
+		did(t, err)
+		now.Add(2 * time.Second)
+	}
+	storeNumbered(t, k, "default", "k", 1200)
+	now.Add(3 * 24 * time.Hour)
+	storeNumbered(t, k, "default", "late", 1)
+	if text := oldest(); strings.HasPrefix(text, "error: ") {
+		t.Errorf("after three days of seven: %s", text)
+	}
+	set("feed_retention_days", "1")
+	if text := oldest(); !strings.Contains(text, "no longer kept") {
+		t.Errorf("after three days of one: %.200s", text)
+	}
+	crowded := func() []memory.CrowdedFeed {
+		t.Helper()
+		list, err := host.Space(k.host).CrowdedFeeds(t.Context())
+		did(t, err)
+		return list
+	}
+	set("feed_alert_rows", "1000")
+	if list := crowded(); len(list) != 0 {
+		t.Errorf("one event is crowded: %+v", list)
+	}
+	set("feed_retention_days", "30")
+	if text := oldest(); strings.HasPrefix(text, "error: ") {
+		t.Errorf("after three days of thirty: %s", text)
+	}
+	if list := crowded(); len(list) != 1 || list[0].Branch != memory.Default || list[0].Rows < 1201 || list[0].Limit != 1000 {
+		t.Errorf("1,201 events are crowded: %+v", list)
+	}
+	storeNumbered(t, k, "default", "more", 100)
+	if list := crowded(); len(list) != 1 || list[0].Rows < 1301 || list[0].Rows > 1310 {
+		t.Errorf("1,301 events are crowded: %+v", list)
+	}
+	if _, err := k.act.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: "feed_retention_days", Value: json.RawMessage("0")}}}); err == nil {
+		t.Error("a feed is kept for no day")
+	}
+}
