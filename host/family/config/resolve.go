@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // For identifies where settings apply. Empty names omit their scopes.
