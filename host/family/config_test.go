@@ -344,7 +344,7 @@ func BenchmarkConfig(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.settingsOf(x, stage).Values(b.Context(), config.For{Family: "one", Agent: "ann", Namespace: "work"}); err != nil {
+		if _, err := w.settingsOf(x, stage).JSON(b.Context(), config.For{Family: "one", Agent: "ann", Namespace: "work"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -51,11 +51,8 @@ func (r *request) within(x *family, t *abi.Tool) *request {
 }
 
 func (r *request) configJSON(ctx context.Context) (json.RawMessage, error) {
-	config, err := configOf{r}.Config(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(config)
+	c := configOf{r}
+	return c.Settings().JSON(ctx, c.For())
 }
 
 // toolsOf implements ops.Tools for a request's family.

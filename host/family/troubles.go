@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Trouble is what went wrong with a family again and again since the server began.

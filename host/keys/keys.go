@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (

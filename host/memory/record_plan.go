@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/record"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // FilterOp is the comparison of a filter.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/record"
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // foundRecord is a match of a query.

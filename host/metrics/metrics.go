@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // cache stores rewritten modules and their native code for all processes of a user. Each entry ends with a MAC of its name

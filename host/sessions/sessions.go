@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Session is what one caller does over one connection or HTTP session.

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/schema"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // longestName is the longest tool name that model APIs accept, in characters. They refuse a whole list over a longer one.

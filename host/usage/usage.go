@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Bounds of the counts.

@@ -40,6 +40,8 @@ func Propose(reason string) error { return &Proposal{reason} }
 // Errorf returns an error of a code. A handler that returns it has it passed on to the host; any other error becomes one with the
 // code Internal. It knows the verbs %s, %v, %q, %d, %x, %t, %g and %.2f, for text, errors, numbers, lists of text and what has a
 // method String.
+//
+//go:noinline
 func Errorf(code Code, format string, arguments ...any) *Error {
 	return &Error{Code: code, Message: sprintf(format, arguments), Retryable: code.Retryable()}
 }

@@ -29,6 +29,8 @@ func isNamespace(text string) bool {
 }
 
 // String is the id as ParseID reads it.
+//
+//go:noinline
 func (id ID) String() string {
 	if id.Namespace == "" {
 		return id.Key
@@ -40,15 +42,21 @@ func (id ID) String() string {
 func (id ID) IsZero() bool { return id == ID{} }
 
 // EncodeJSON writes the id as text.
+//
+//go:noinline
 func (id ID) EncodeJSON(w *scan.Writer) { w.Text(id.String()) }
 
 // DecodeJSON reads the text of an id.
 func (id *ID) DecodeJSON(s *scan.Scanner) { *id = ParseID(s.String()) }
 
 // MarshalText lets encoding/json write the id, in tests.
+//
+//go:noinline
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
 // UnmarshalText lets encoding/json read the id, in tests.
+//
+//go:noinline
 func (id *ID) UnmarshalText(text []byte) error {
 	*id = ParseID(string(text))
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // MergeTags puts one tag in the stead of others.
@@ -126,7 +127,7 @@ func (r reader) propose(c *alcove.Call, namespace string) (MergedTags, error) {
 			out.Groups = append(out.Groups, *g)
 		}
 	}
-	slices.SortStableFunc(out.Groups, func(a, b Group) int { return cmp.Compare(b.Uses, a.Uses) })
+	order.StableBy(out.Groups, func(a, b Group) int { return cmp.Compare(b.Uses, a.Uses) })
 	out.Groups = out.Groups[:min(len(out.Groups), 50)]
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // plan is what would be done with the memories of a namespace. Numbers are those of items.
@@ -69,14 +70,14 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 			neighbours[p.B] = append(neighbours[p.B], p)
 		}
 	}
-	order := make([]int, 0, len(neighbours))
+	byImportance := make([]int, 0, len(neighbours))
 	for i := range neighbours {
-		order = append(order, i)
+		byImportance = append(byImportance, i)
 	}
-	slices.SortFunc(order, l.better)
+	order.By(byImportance, l.better)
 	grouped := map[int]bool{}
 	var merges []merge
-	for _, i := range order {
+	for _, i := range byImportance {
 		if grouped[i] {
 			continue
 		}
@@ -96,7 +97,7 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 			merges = append(merges, m)
 		}
 	}
-	slices.SortFunc(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
+	order.By(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
 	return merges
 }
 

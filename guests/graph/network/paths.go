@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // FindPaths finds the shortest connections between two memories or entities.
@@ -140,7 +141,7 @@ func (m *meeting) neighbours(node alcove.ID) (list []alcove.ID, err error) {
 			}
 		}
 	}
-	slices.SortFunc(list, compareIDs)
+	order.By(list, compareIDs)
 	return slices.Compact(list), nil
 }
 

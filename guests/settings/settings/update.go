@@ -1,9 +1,8 @@
 package settings
 
 import (
-	"slices"
-
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // UpdateConfig changes one or several settings together, for everything: all, or with any fault none. null goes back to the default.
@@ -60,7 +59,7 @@ func changesOf(values map[string]alcove.Raw, priority *int) (list []alcove.Setti
 	for key, value := range values {
 		list = append(list, alcove.SettingChange{Key: key, Value: value, Priority: priority})
 	}
-	slices.SortFunc(list, func(a, b alcove.SettingChange) int {
+	order.By(list, func(a, b alcove.SettingChange) int {
 		if a.Key < b.Key {
 			return -1
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // buffers are the thoughts in focus, by agent.
@@ -64,7 +65,7 @@ func (b *buffer) find(content string) *item {
 
 // strongest sorts thoughts by attention; of equal ones, the last accessed comes first.
 func (b *buffer) strongest() {
-	slices.SortStableFunc(b.Items, func(x, y item) int {
+	order.StableBy(b.Items, func(x, y item) int {
 		return cmp.Or(cmp.Compare(y.Attention, x.Attention), cmp.Compare(y.Accessed, x.Accessed))
 	})
 }

@@ -1,9 +1,8 @@
 package attention
 
 import (
-	"slices"
-
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // CognitiveStatus counts boundaries and measures the load of the buffer.
@@ -61,7 +60,7 @@ func (b *buffer) patterns() (list []pattern) {
 			list = append(list, pattern{thought, n, len(b.Items)})
 		}
 	}
-	slices.SortFunc(list, func(x, y pattern) int {
+	order.By(list, func(x, y pattern) int {
 		if x.Thought < y.Thought {
 			return -1
 		}

@@ -36,23 +36,30 @@ func stateOf(keys *Keys, found []kept) (s state, ok bool) {
 // mostResolved bounds the cached states of a family; a full cache is emptied.
 const mostResolved = 256
 
+// resolved is what a state gives: the values of a family, and the same as JSON. Neither changes.
+type resolved struct {
+	values map[string]json.RawMessage
+	text   json.RawMessage
+}
+
 // cache caches values of a family. It may be used concurrently.
 type cache struct {
 	mu     sync.Mutex
-	values map[state]map[string]json.RawMessage
+	states map[state]resolved
 }
 
-func (c *cache) get(s state) map[string]json.RawMessage {
+func (c *cache) get(s state) (r resolved, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.values[s]
+	r, ok = c.states[s]
+	return r, ok
 }
 
-func (c *cache) put(s state, values map[string]json.RawMessage) {
+func (c *cache) put(s state, r resolved) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.values == nil || len(c.values) >= mostResolved {
-		c.values = map[state]map[string]json.RawMessage{}
+	if c.states == nil || len(c.states) >= mostResolved {
+		c.states = map[state]resolved{}
 	}
-	c.values[s] = values
+	c.states[s] = r
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // For identifies where settings apply. Empty names omit their scopes.
@@ -213,9 +213,20 @@ func (s Settings) resolver(found []kept) (*resolver, error) {
 
 // Values returns the values of all keys that Own declares. The caller must not change the map.
 func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage, error) {
-	values := make(map[string]json.RawMessage, len(s.Own.keys))
+	r, err := s.resolved(ctx, f)
+	return r.values, err
+}
+
+// JSON returns Values as a JSON object. The caller must not change it.
+func (s Settings) JSON(ctx context.Context, f For) (json.RawMessage, error) {
+	r, err := s.resolved(ctx, f)
+	return r.text, err
+}
+
+// resolved returns the values from the cache, or resolves them and encodes them once.
+func (s Settings) resolved(ctx context.Context, f For) (resolved, error) {
 	if len(s.Own.keys) == 0 {
-		return values, nil
+		return resolved{map[string]json.RawMessage{}, json.RawMessage("{}")}, nil
 	}
 	scopes := f.scopes()
 	if !slices.ContainsFunc(s.Own.keys, func(k *Key) bool { return k.Shared }) {
@@ -223,27 +234,38 @@ func (s Settings) Values(ctx context.Context, f For) (map[string]json.RawMessage
 	}
 	found, err := read(ctx, s.Stage, scopes)
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	at, cacheable := stateOf(s.Keys, found)
-	if known := s.Own.resolved.get(at); known != nil && cacheable {
+	if known, ok := s.Own.resolved.get(at); ok && cacheable {
 		return known, nil
 	}
+	now, err := s.resolve(found)
+	if err == nil && cacheable {
+		s.Own.resolved.put(at, now)
+	}
+	return now, err
+}
+
+// resolve resolves the values of all keys that Own declares from the records read.
+func (s Settings) resolve(found []kept) (resolved, error) {
 	r, err := s.resolver(found)
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	names := make([]string, len(s.Own.keys))
 	for i, k := range s.Own.keys {
 		names[i] = k.Key
 	}
+	values := make(map[string]json.RawMessage, len(names))
 	for _, state := range r.resolve(names) {
 		values[state.Key.Key] = state.Value
 	}
-	if cacheable {
-		s.Own.resolved.put(at, values)
+	text, err := json.Marshal(values)
+	if err != nil {
+		return resolved{}, fmt.Errorf("encode the settings of family %s: %w", s.Own.Name, err)
 	}
-	return values, nil
+	return resolved{values, text}, nil
 }
 
 // States returns settings as they apply, without undeclared keys.

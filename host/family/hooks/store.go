@@ -13,7 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Limits of a store hook, whatever its manifest asks for: of elapsed and of processor time.

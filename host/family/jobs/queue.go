@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // refresh reads the queue again if others changed it.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // CollectionOf converts a family's collection from its manifest.

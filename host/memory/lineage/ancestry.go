@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Known maps every branch whose writes are part of a view to the version up to which they are: what the view reads through its

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Catalogue is the set of branches and of the merges between them. It is safe for concurrent use.

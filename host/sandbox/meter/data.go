@@ -3,8 +3,8 @@ package meter
 import (
 	"cmp"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // gap is the longest run of zeros, in bytes, worth storing to save a data segment.

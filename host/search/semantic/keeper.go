@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/vector"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Blobs stores files of vectors.

@@ -14,9 +14,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // loading is the file name of an unfinished load.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (
