@@ -40,7 +40,7 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 	writeModel(t, model)
 	commands, slug := []string{"embedder set words --kind static --path " + model, "family grant legacy tools.usage", "family grant lifecycle memory.write@calls memory.propose",
 		"family grant settings embed.rebuild"}, ""
-	if _, err := os.Stat("../../../guests/sites/manifest.json"); err == nil {
+	if _, err := os.Stat("../../../cmd/alcove/site.go"); err == nil {
 		secret := filepath.Join(t.TempDir(), "secret")
 		if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
 			t.Fatal(err)
