@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,8 +149,34 @@ func builtIn() []host.FamilyModule {
 
 type mcpFlags struct {
 	namespace, branch, agent, profile, families string
-	readOnly                                    bool
+
+	readOnly, developer, autoEmbed bool
 }
+
+// unnamed is the value of --agent alone: the tools for agents, which are the default, and the agent of the environment.
+const unnamed = "ALCOVE_AGENT"
+
+// named completes the name of the agent: of --agent NAME, which leaves NAME as an argument because --agent may stand alone.
+func (f *mcpFlags) named(standard string, args []string) {
+	switch {
+	case f.agent == unnamed && len(args) > 0:
+		f.agent = args[0]
+	case f.agent == unnamed:
+		f.agent = standard
+	}
+}
+
+// listed completes the profile and the families whose tools are listed from the start.
+func (f *mcpFlags) listed() []string {
+	families := host.SplitFamilies(f.families)
+	if f.developer && !slices.Contains(families, developerFamily) {
+		families = append(families, developerFamily)
+	}
+	return families
+}
+
+// developerFamily has the tools of --developer.
+const developerFamily = "developer"
 
 func (a *app) mcpCommand() *cobra.Command {
 	var f mcpFlags
@@ -159,13 +186,24 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which
 is started if there is none. Any number of clients share one memory. This is the command to give to MCP
 clients; alcove connect prints what to paste into which.`,
-		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return a.mcp(c.Context(), f) },
+		Args: func(c *cobra.Command, args []string) error {
+			if f.agent == unnamed {
+				return arguments(0, 1)(c, args)
+			}
+			return noArguments(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			f.named(a.env("ALCOVE_AGENT"), args)
+			return a.mcp(c.Context(), f)
+		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
 	flags.StringVar(&f.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
-	flags.StringVar(&f.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT)")
+	flags.StringVar(&f.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT); alone: the tools for agents, which are the default")
+	flags.Lookup("agent").NoOptDefVal = unnamed
+	flags.BoolVar(&f.developer, "developer", false, "list the tools for developers from the start, beside the core: the family developer")
+	flags.BoolVar(&f.autoEmbed, "auto-embed", false, "say so if stored text is not embedded, for want of an embedder; where the operator set one, it always is")
 	flags.StringVar(&f.profile, "profile", a.envOr("ALCOVE_PROFILE", host.DefaultProfile), "which tools are listed: agent (the core and what is loaded), operation (memory_operation alone), full (all families), deferred (all, marked to be searched for) (or ALCOVE_PROFILE)")
 	flags.StringVar(&f.families, "families", a.env("ALCOVE_FAMILIES"), "families whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
@@ -174,10 +212,13 @@ clients; alcove connect prints what to paste into which.`,
 
 func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	hello := owner.Hello{Key: a.env("ALCOVE_KEY"), Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly,
-		Families: host.SplitFamilies(f.families)}
+		Families: f.listed()}
 	dial, err := a.dialer(hello)
 	if err != nil {
 		return err
+	}
+	if f.autoEmbed {
+		a.tellWithoutEmbedder(ctx)
 	}
 	in, restore := polled(a.in)
 	defer restore()
@@ -185,6 +226,17 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		Dial: dial, In: in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
 		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
 	})
+}
+
+// tellWithoutEmbedder warns if no embedder is configured.
+func (a *app) tellWithoutEmbedder(ctx context.Context) {
+	list, err := asked(ctx, a, operator.Operator.Embedders)
+	switch logger := slog.New(slog.NewTextHandler(a.err, nil)); {
+	case err != nil:
+		logger.Warn("could not ask whether stored text is embedded", "error", err)
+	case len(list) == 0:
+		logger.Warn("stored text is not embedded, and searches are by words: set an embedder with alcove embedder set")
+	}
 }
 
 // dialer connects to the owner of the data directory, found or started, as bridges want it.

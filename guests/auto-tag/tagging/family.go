@@ -1,12 +1,14 @@
 // Package tagging serves the family auto-tag.
 //
-// When a memory is stored, a note for instance, auto-tag adds tags from the words, names and identifiers in it, a type (decision, error, plan…) from the way it
+// When a memory is stored, auto-tag adds tags from the words, names and identifiers in it, a type (decision, error, plan…) from the way it
 // is put, and an importance. What somebody gave stays as it is. Tags that mean the same (plurals, other endings, slips of a key) become
 // one: each namespace has a vocabulary of its tags, which is learned in the background. No language model is needed; where the operator
 // configured one and llm_endpoint names it, memory_auto_tag and memory_suggest_tags ask it first.
 //
 //alcove:family auto-tag 1.0.0
 //alcove:description Gives memories tags, a type and an importance by what is in them, and keeps tags from multiplying
+//alcove:keywords tag, tags, tagging, label, labels, labelled, untagged, keyword, keywords, categorize, category, classify, automatic, automatically, vocabulary
+//alcove:keywords rename, spelling of tags, synonyms, related terms, expand a query
 //alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what it tags, and count which tags and words there are
