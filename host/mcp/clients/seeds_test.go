@@ -47,9 +47,14 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 		}
 		commands, slug = append(commands, "site add "+website(t)+" --slug anwe-sh --secret-file "+secret), "anwe-sh"
 	}
-	files := carrying(t, commands...)
+	files, said := carryingAfter(t, append(commands, "key create --agent casey --namespaces * --rights read,write,family:*"))
+	secret, _, _ := strings.Cut(said[len(said)-1], "\n")
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	results := filepath.Join(t.TempDir(), "results.json")
-	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], slug, results).CombinedOutput()
+	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], slug, key, results).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
