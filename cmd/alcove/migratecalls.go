@@ -152,7 +152,7 @@ func knownTools() (migrate.Tools, error) {
 	for _, s := range host.CoreTools() {
 		t.Names[s.Name] = true
 		for _, alias := range s.Aliases {
-			t.Aliases[alias] = migrate.Alias{Tool: s.Name, Arguments: s.Presets[alias]}
+			t.Aliases[alias] = migrate.Alias{Tool: s.Name, Arguments: s.Presets[alias], Spellings: s.Spellings[alias]}
 		}
 	}
 	for _, f := range guests.All() {

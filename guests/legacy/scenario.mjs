@@ -56,6 +56,37 @@ export async function run({ assert, call, refused, operation, client, namespace 
   assert.deepEqual([pruned.pruned, pruned.dryRun], [0, true]);
   assert.equal((await refused("memory_prune", { as_of: "1h ago" })).code, "invalid_argument");
 
+  // A context has what its successors find, within the budget; it marks notifications as read.
+  await call("memory_store_fact", { content: "API rate limiting uses a token bucket.", factType: "decision" });
+  const me = (await call("memory_whoami", {})).agentId;
+  await call("memory_notify", { target_agent_id: me, title: "read me", payload: {} });
+  const context = await call("memory_get_context", { topic: "API rate limiting", profile: "planning", tokenBudget: 4000 });
+  deprecated(context, "memory_search_facts", "memory_search_entities", "memory_search_themes", "memory_get_handoffs", "memory_get_notifications", "memory_mark_notifications_read");
+  assert.deepEqual(ids(context.facts), ids((await call("memory_search_facts", { topic: "API rate limiting", limit: 20 })).facts));
+  assert.ok(context.usedTokens > 0 && context.usedTokens <= 4400 && context.notifications.length > 0);
+  assert.equal((await call("memory_get_notifications", { agentId: me })).notifications.length, 0);
+
+  // The other tools, each by its successors.
+  const registered = await call("memory_register_agent", { agentId: me, name: "Scenario", capabilities: ["testing"], telos: "to test" });
+  deprecated(registered, "memory_create_scope", "memory_register_agent_core", "memory_embed_capabilities");
+  assert.equal((await call("memory_get_agent_context", { agentId: me })).identity.telos, "to test");
+  const saved = await call("memory_checkpoint", { name: "noon", summary: "half done" });
+  deprecated(saved, "memory_save_checkpoint", "memory_query_facts");
+  assert.equal((await call("memory_wake", { checkpointId: saved.checkpointId })).checkpointId, saved.checkpointId);
+  const ended = await call("memory_end_session", { summary: "All tests pass." });
+  deprecated(ended, "memory_store_fact", "memory_record_handoff");
+  assert.equal((await call("memory_recall", { id: ended.factId })).type, "session_summary");
+  assert.ok((await call("memory_get_handoffs", { agentId: me })).handoffs.some((h) => h.handoffId === ended.handoffId));
+  const exported = await call("memory_vault_sync", { direction: "export", target: "inline" });
+  deprecated(exported, "memory_export_facts_to_vault", "memory_import_vault_to_facts");
+  const files = exported.export.files;
+  const synced = await call("memory_vault_sync", { files });
+  assert.deepEqual([synced.import.updated, synced.import.imported, synced.export.count], [0, 0, exported.export.count]);
+
+  // What fails leaves no write: a conversation that is not there.
+  assert.ok((await refused("memory_end_session", { summary: "Xylophones are gone.", conversationId: "cnv:none" })).code);
+  assert.equal((await call("memory_text_search", { query: "xylophones" })).facts.length, 0);
+
   // The report names who called.
   const report = await call("memory_migration_report", {});
   assert.equal(report.removal_date, "2027-05-22");

@@ -16,6 +16,26 @@ import (
 type Alias struct {
 	Tool      string
 	Arguments map[string]json.RawMessage // values of parameters that a call omits
+	Spellings map[string]string          // parameters that the alias spells otherwise; Spread for an object of parameters
+}
+
+// Spread is the spelling of an object whose members are parameters.
+const Spread = "..."
+
+// spelled are arguments as the tool spells them.
+func (a Alias) spelled(arguments []member) (list []member) {
+	for _, m := range arguments {
+		now, otherwise := a.Spellings[m.key]
+		switch {
+		case otherwise && now == Spread && m.value.object:
+			list = append(list, a.spelled(m.value.members)...)
+		case otherwise && now != Spread:
+			list = append(list, member{now, m.value})
+		default:
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // Tools are the tools of a server.
@@ -255,7 +275,7 @@ func (w *rewriter) translate(at int, name string, arguments value) (tool string,
 	tool = name
 	if alias, is := w.Aliases[name]; is {
 		tool = alias.Tool
-		preset.members = slices.Clone(arguments.members)
+		preset.members = alias.spelled(arguments.members)
 		for _, key := range slices.Sorted(keysOf(alias.Arguments)) {
 			if preset.get(key) == nil {
 				preset.members = append(preset.members, member{key, rawValue(string(alias.Arguments[key]))})

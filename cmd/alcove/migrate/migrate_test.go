@@ -17,7 +17,9 @@ func tools(t *testing.T) Tools {
 	t.Helper()
 	all := Tools{Names: map[string]bool{"memory_store": true, "memory_recall": true, "memory_operation": true, "memory_search": true}, Aliases: map[string]Alias{
 		"strata_store": {Tool: "memory_store"}, "strata_recall": {Tool: "memory_recall"}, "katra_operation": {Tool: "memory_operation"}, "ora.site.list": {Tool: "memory_site_list"},
-		"strata_kv_put": {Tool: "memory_kv", Arguments: map[string]json.RawMessage{"action": json.RawMessage(`"put"`)}},
+		"strata_branch_diff": {Tool: "memory_branch", Arguments: map[string]json.RawMessage{"action": json.RawMessage(`"diff"`)}, Spellings: map[string]string{"branch_a": "branch", "branch_b": "compare"}},
+		"strata_search":      {Tool: "memory_search", Spellings: map[string]string{"time_range": Spread, "start": "since", "end": "until"}},
+		"strata_kv_put":      {Tool: "memory_kv", Arguments: map[string]json.RawMessage{"action": json.RawMessage(`"put"`)}},
 	}}
 	paths, err := filepath.Glob("../../../guests/*/manifest.json")
 	if err != nil || len(paths) == 0 {
@@ -82,6 +84,8 @@ func TestCallsAreRewritten(t *testing.T) {
 				`"then": [{"method": "memory_record_handoff", "params": {"toAgent": "ann", "contextSummary": "Done.", "factIds": [{"$result": "/factId"}], "conversationId": "cnv:1"}}]}}]`},
 		{"a command", `alcove call memory_register_agent '{"agentId": "indy", "name": "Indy"}'`, `alcove call memory_operation '{"method": "memory_register_agent_core", "params": {"agentId": "indy", "name": "Indy"}, "then": [{"method": "memory_embed_capabilities", "params": {"agentId": "indy"}}]}'`},
 		{"feedback", `memory_record_feedback({recallId: 'rec_123', usedFactIds: ['a']})`, `memory_record_recall_usage({ recallId: "rec_123", usedFactIds: ["a"] })`},
+		{"parameters that an alias spells otherwise", `{"name": "strata_branch_diff", "arguments": {"branch_a": "default", "branch_b": "try"}}`, `{"name": "memory_branch", "arguments": {"branch": "default", "compare": "try", "action": "diff"}}`},
+		{"an object of parameters", `{"name": "strata_search", "arguments": {"query": "x", "time_range": {"start": 1, "end": 2}}}`, `{"name": "memory_search", "arguments": {"query": "x", "since": 1, "until": 2}}`},
 		// Prompts.
 		{"a name in prose", "Use strata_store to remember. Call `memory_observe` after each step, and memory_prune weekly.", "Use memory_store to remember. Call `memory_store_fact` after each step, and memory_list_stale_facts and memory_mark_facts_pruned weekly."},
 		{"several in ticks", "- `memory_end_session`: at the end", "- `memory_store_fact` and `memory_record_handoff`: at the end"},

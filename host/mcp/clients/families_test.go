@@ -45,17 +45,26 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 // carrying is a server of a program with the first-party families, and the configurations of its clients. The operator gave the commands.
 func carrying(t *testing.T, commands ...string) (files map[string]string) {
 	t.Helper()
+	files, _ = carryingAfter(t, commands)
+	return files
+}
+
+// carryingAfter also returns what the commands said.
+func carryingAfter(t *testing.T, commands []string) (files map[string]string, said []string) {
+	t.Helper()
 	if _, err := os.Stat("../../../guests/dist/families.image"); err != nil {
 		lacking(t, "the first-party families are not built, run make guests: %v", err)
 	}
 	program := build(t, "-tags", "guests")
 	dir := serve(t, program)
 	for _, line := range commands {
-		if out, err := command(t, runWithin, program, append(strings.Fields(line), "--data", dir)...).CombinedOutput(); err != nil {
+		out, err := command(t, runWithin, program, append(strings.Fields(line), "--data", dir)...).CombinedOutput()
+		if err != nil {
 			t.Fatalf("alcove %s: %v\n%s", line, err, out)
 		}
+		said = append(said, string(out))
 	}
-	return configurations(t, program, dir)
+	return configurations(t, program, dir), said
 }
 
 func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {

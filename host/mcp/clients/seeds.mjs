@@ -1,16 +1,18 @@
 // Runs the calls that the documents of other systems print, through one of the TypeScript SDKs, and writes what became of each.
 //
-//   node seeds.mjs sdk|client STDIO.json HTTP.json SITE RESULTS.json
+//   node seeds.mjs sdk|client STDIO.json HTTP.json SITE KEY RESULTS.json
 //
-// SITE is the slug of a site that the operator set up, or empty. A module in seeds/ exports system, agent (the name of the client),
+// SITE is the slug of a site that the operator set up, or empty. KEY is a file with the API key of the agent who speaks over HTTP. A module in seeds/ exports system, agent (the name of the client),
 // prepare(world) and examples: {line, tool, arguments, effect, expect(answer, world, arguments)}, in which refused is the code of the error
 // that the document states, needs a tool without which the example cannot run yet, and bare means that no namespace is added.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "./connect.mjs";
 
-const [kind, stdio, http, site, results] = process.argv.slice(2);
+const [kind, stdio, http, site, key, results] = process.argv.slice(2);
 const { alcove } = JSON.parse(readFileSync(http, "utf8")).mcpServers;
+
+const speaker = { Authorization: `Bearer ${readFileSync(key, "utf8").trim()}` };
 
 // Missing is the error of a call of a tool that this server does not have.
 class Missing extends Error {}
@@ -57,20 +59,20 @@ class World {
     }
   }
   async post(path, body) {
-    const answer = await fetch(new URL(path, alcove.url), { method: "POST", headers: { "content-type": "application/json", ...alcove.headers }, body: JSON.stringify(body) });
+    const answer = await fetch(new URL(path, alcove.url), { method: "POST", headers: { "content-type": "application/json", ...speaker }, body: JSON.stringify(body) });
     return answer.json();
   }
   // overheard is what one client of the stream receives when another sends something.
   async overheard(body) {
-    const open = () => new Promise((done, failed) => {
-      const ws = new WebSocket(new URL(`/stream?namespace=${this.namespace}`, alcove.url.replace(/^http/, "ws")), { headers: alcove.headers });
+    const open = (headers) => new Promise((done, failed) => {
+      const ws = new WebSocket(new URL(`/stream?namespace=${this.namespace}`, alcove.url.replace(/^http/, "ws")), { headers });
       ws.onopen = () => done(ws);
       ws.onerror = (e) => failed(new Error(`/stream: ${e.message ?? e.error ?? "refused"}`));
     });
-    const [hears, says] = [await open(), await open()];
+    const [hears, says] = [await open(alcove.headers), await open(speaker)];
     try {
       const heard = new Promise((done, failed) => {
-        setTimeout(() => failed(new Error("nothing was heard within a minute")), 60_000).unref();
+        setTimeout(() => failed(new Error("nothing was heard within 20 s")), 20_000).unref();
         hears.onmessage = (event) => {
           const message = JSON.parse(event.data);
           if (message.type === "message") done(message);

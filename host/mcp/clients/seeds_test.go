@@ -40,16 +40,21 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 	writeModel(t, model)
 	commands, slug := []string{"embedder set words --kind static --path " + model, "family grant legacy tools.usage", "family grant lifecycle memory.write@calls memory.propose",
 		"family grant settings embed.rebuild"}, ""
-	if _, err := os.Stat("../../../guests/sites/manifest.json"); err == nil {
+	if _, err := os.Stat("../../../cmd/alcove/site.go"); err == nil {
 		secret := filepath.Join(t.TempDir(), "secret")
 		if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		commands, slug = append(commands, "site add "+website(t)+" --slug anwe-sh --secret-file "+secret), "anwe-sh"
 	}
-	files := carrying(t, commands...)
+	files, said := carryingAfter(t, append(commands, "key create --agent casey --namespaces * --rights read,write,family:*"))
+	secret, _, _ := strings.Cut(said[len(said)-1], "\n")
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	results := filepath.Join(t.TempDir(), "results.json")
-	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], slug, results).CombinedOutput()
+	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], slug, key, results).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

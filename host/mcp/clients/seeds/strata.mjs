@@ -82,7 +82,7 @@ export const examples = [
   { line: 51, tool: "strata_recall", arguments: async (w) => { const key = `t${w.next()}`; const { timestamp } = await w.call("memory_store", { key, value: "before" }); await w.call("memory_store", { key, value: "after" }); return { key, as_of: timestamp }; }, effect: "as_of in ISO 8601 reads the past", expect: is({ value: "before" }) },
   { line: 54, tool: "strata_recall", arguments: { key: "nothing" }, effect: "null if not found", expect: is({ found: false }) },
   at(58, "strata_search"),
-  { line: 66, tool: "strata_search", arguments: { query: "Oslo", k: 500 }, effect: "k has a maximum of 50", expect: (a, w) => w.assert.ok(a.results.length <= 50) },
+  { line: 66, tool: "strata_search", arguments: { query: "Oslo", k: 500 }, effect: "k has a maximum of 50: more is refused", refused: "invalid_argument" },
   { line: 68, tool: "strata_search", arguments: async (w) => { await w.call("memory_store", { key: "far", value: "marmot", namespace: `x/${w.next()}` }); return { query: "marmot" }; }, bare: true, effect: "searches all namespaces by default", expect: (a, w) => w.assert.ok(a.results.some((r) => r.key === "far")) },
   at(75, "strata_forget"),
   { line: 86, tool: "strata_forget", arguments: { key: "never-there" }, effect: "{deleted: false}", expect: is({ deleted: false }) },
