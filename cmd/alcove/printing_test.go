@@ -104,6 +104,7 @@ func printings(s scene) []printing {
 		print("family", "verify"), {args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
+		shows("site", "add", "http://h/"+steering, "--slug", "s"+steering), print("site", "list"), shows("site", "remove", steering),
 		shows("endpoint", "remove", steering), shows("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering), print("embedder"), print("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering, "--dimensions", "3"),
 		shows("key", "create", "--agent", steering, "--namespaces", "*"), shows("key", "create", "--agent", "a", "--namespaces", steering), shows("key", "create", "--agent", "a", "--namespaces", "*", "--rights", steering),
 		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), print("key", "limits"), shows("key", "revoke", steering), shows("key", "delete", steering),

@@ -1,8 +1,10 @@
 package clients
 
 import (
+	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,6 +78,46 @@ func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
 	}
 }
 
+// website starts the site that the scenario of the family sites calls, and returns the commands that add it under some slugs.
+func website(t *testing.T, slugs ...string) (commands []string) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		lacking(t, "python3 is not installed, in which the website of the tests is written: %v", err)
+	}
+	c := exec.CommandContext(t.Context(), python, "../../../guests/sites/testdata/site.py")
+	c.Env = append(os.Environ(), "SITE_SECRET=secret-of-the-scenario")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		c.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimSpace(line)
+	t.Setenv("ALCOVE_TEST_SITE", address)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret-of-the-scenario\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, slug := range slugs {
+		commands = append(commands, fmt.Sprintf("site add %s/%s --slug %s --secret-file %s", address, slug, slug, secret))
+	}
+	return commands
+}
+
 // Each family's scenario is run by an official client over stdio and HTTP, in the stateless protocol, and by a client that never lists
 // tools. All share one server.
 func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
@@ -84,7 +126,8 @@ func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
 	if err != nil || len(scenarios) == 0 {
 		t.Fatal("there are no scenarios", err)
 	}
-	files := carrying(t, "embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank", "family grant legacy tools.usage")
+	commands := []string{"embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank", "family grant legacy tools.usage"}
+	files := carrying(t, append(commands, website(t, "sdk-stdio", "sdk-http", "client-2026-http", "client-stdio-deaf")...)...)
 	for _, path := range scenarios {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
