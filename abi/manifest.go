@@ -19,6 +19,7 @@ type Manifest struct {
 	Version      string       `json:"version"` // of the family, as semver.org has it
 	Description  string       `json:"description"`
 	Docs         string       `json:"docs,omitempty"`
+	Keywords     []string     `json:"keywords,omitempty"` // what users call what it does: a family is found by them, too
 	License      string       `json:"license,omitempty"`
 	Homepage     string       `json:"homepage,omitempty"`
 	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it
@@ -181,4 +182,6 @@ type Collection struct {
 	Versioned *bool `json:"versioned,omitempty"`
 	// Open collections hold nothing that is private to an agent: any caller who may read a namespace may read their records there.
 	Open bool `json:"open,omitempty"`
+	// Private collections are read by no other family, whatever it is granted.
+	Private bool `json:"private,omitempty"`
 }

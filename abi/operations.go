@@ -146,6 +146,7 @@ type RecordCollection struct {
 	Expires     string     `json:"expires,omitempty"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitempty"` // only the newest version of a record can be read
 	Open        bool       `json:"open,omitempty"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
+	Private     bool       `json:"private,omitempty"`     // no other family may read its records
 }
 
 // RecordFilter is a condition on an indexed field of records.
@@ -332,7 +333,7 @@ type Missed struct {
 	Message string `json:"message"` // the same in words
 }
 
-// ForeignTool is a tool of another family.
+// ForeignTool is a tool that a family may see.
 type ForeignTool struct {
 	Name        string          `json:"name"`         // its name
 	Family      string          `json:"family"`       // its family
@@ -383,7 +384,7 @@ type Scope struct {
 
 // Session is a session of a client.
 type Session struct {
-	Session   string `json:"session"`            // its id
+	Session   string `json:"session"`            // its id; empty for an agent that called without one, or whose session ended
 	Agent     string `json:"agent,omitempty"`    // the agent; absent: it has no name
 	Client    string `json:"client,omitempty"`   // the agent's program, by its own name
 	BeganAt   string `json:"began_at"`           // RFC 3339, UTC
@@ -391,6 +392,7 @@ type Session struct {
 	EndedAt   string `json:"ended_at,omitempty"` // RFC 3339, UTC; absent: it is open
 	Namespace string `json:"namespace"`          // its default namespace
 	Branch    string `json:"branch"`             // its default branch
+	LastAt    string `json:"last_at,omitempty"`  // its last call, RFC 3339, UTC
 }
 
 // MemoryGetRequest is the request of memory.get: memories by their keys.
@@ -732,9 +734,11 @@ type FeedReadResponse struct {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   json.RawMessage `json:"payload,omitempty"`   // the data of the notice
-	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Kind       string          `json:"kind"`                 // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload    json.RawMessage `json:"payload,omitempty"`    // the data of the notice
+	Namespace  string          `json:"namespace,omitempty"`  // the namespace; default: the call's own
+	Recipients []string        `json:"recipients,omitempty"` // the agents that see it, beside the caller; at most 1000 elements; default: all agents that may read the namespace
+	Per        string          `json:"per,omitempty"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
 // FeedEmitResponse is the response of feed.emit.
@@ -969,10 +973,12 @@ type CallerCanResponse struct {
 	Reason  string `json:"reason,omitempty"` // why it may not
 }
 
-// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 type SessionListRequest struct {
-	Agent string `json:"agent,omitempty"` // only this agent's
-	Limit int    `json:"limit,omitempty"` // sessions in the answer; 1 to 1000; default: 100
+	Agent     string `json:"agent,omitempty"`     // only this agent's
+	Namespace string `json:"namespace,omitempty"` // only sessions in this namespace, which the caller may read: of all agents
+	RecentS   int    `json:"recent_s,omitempty"`  // also agents that called so many seconds ago or less, without a session that is open; 0 to 3600; default: 0
+	Limit     int    `json:"limit,omitempty"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
 // SessionListResponse is the response of session.list.
@@ -1084,9 +1090,10 @@ type CallerProgressResponse struct {
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string          `json:"job"`               // its name, as the manifest declares it
-	Payload json.RawMessage `json:"payload,omitempty"` // what it is to work on; at most 64 KiB
-	AfterS  float64         `json:"after_s,omitempty"` // seconds until it may begin; 0 to 31622400
+	Job       string          `json:"job"`                  // its name, as the manifest declares it
+	Payload   json.RawMessage `json:"payload,omitempty"`    // what it is to work on; at most 64 KiB
+	AfterS    float64         `json:"after_s,omitempty"`    // seconds until it may begin; 0 to 31622400
+	FeedAfter uint64          `json:"feed_after,omitempty"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
 // JobEnqueueResponse is the response of job.enqueue.
@@ -1273,12 +1280,14 @@ type LLMCompleteResponse struct {
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
 type HTTPFetchRequest struct {
-	Endpoint string            `json:"endpoint,omitempty"` // the operator's name for it; default: the only one that the family may reach
-	Method   string            `json:"method,omitempty"`   // the method; default: GET
-	Path     string            `json:"path,omitempty"`     // below the endpoint's URL
-	Query    map[string]string `json:"query,omitempty"`    // parameters of the query
-	Headers  map[string]string `json:"headers,omitempty"`  // headers
-	Body     string            `json:"body,omitempty"`     // the body
+	Endpoint   string            `json:"endpoint,omitempty"`   // the operator's name for it; default: the only one that the family may reach
+	Method     string            `json:"method,omitempty"`     // the method; default: GET
+	Path       string            `json:"path,omitempty"`       // below the endpoint's URL
+	Query      map[string]string `json:"query,omitempty"`      // parameters of the query
+	Headers    map[string]string `json:"headers,omitempty"`    // headers
+	Body       string            `json:"body,omitempty"`       // the body
+	Repeatable bool              `json:"repeatable,omitempty"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
+	TimeoutMS  int               `json:"timeout_ms,omitempty"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
 // HTTPFetchResponse is the response of http.fetch.
@@ -1363,6 +1372,20 @@ type ToolsWithdrawRequest struct {
 
 // ToolsWithdrawResponse is the response of tools.withdraw.
 type ToolsWithdrawResponse struct {
+}
+
+// ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+type ToolsOfferedRequest struct {
+	Families []string `json:"families,omitempty"` // only those of these families; `core` stands for the core's; at most 100 elements; default: all
+	Prefix   string   `json:"prefix,omitempty"`   // only those whose names begin with it
+	After    string   `json:"after,omitempty"`    // the name after which the page begins: `next` of the page before
+	Limit    int      `json:"limit,omitempty"`    // entries in one page; 1 to 1000; default: 100
+}
+
+// ToolsOfferedResponse is the response of tools.offered.
+type ToolsOfferedResponse struct {
+	Tools []ForeignTool `json:"tools"`          // the page
+	Next  string        `json:"next,omitempty"` // `after` of the next page; absent at the end
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
@@ -1835,6 +1858,14 @@ func (r *FeedReadRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *FeedEmitRequest) Check() error {
+	if r.Recipients != nil {
+		if err := checkLength("recipients", len(r.Recipients), 0, 1000); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("per", []string{r.Per}, "", "branch", "space"); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -1979,6 +2010,11 @@ func (r *CallerCanRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *SessionListRequest) Check() error {
+	if r.RecentS != 0 {
+		if err := checkNumber("recent_s", float64(r.RecentS), 0, 3600); err != nil {
+			return err
+		}
+	}
 	if r.Limit != 0 {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
 			return err
@@ -2174,6 +2210,11 @@ func (r *LLMCompleteRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *HTTPFetchRequest) Check() error {
+	if r.TimeoutMS != 0 {
+		if err := checkNumber("timeout_ms", float64(r.TimeoutMS), 0, 300000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -2225,6 +2266,21 @@ func (r *ToolsPublishRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ToolsWithdrawRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ToolsOfferedRequest) Check() error {
+	if r.Families != nil {
+		if err := checkLength("families", len(r.Families), 0, 100); err != nil {
+			return err
+		}
+	}
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

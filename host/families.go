@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -34,7 +35,7 @@ func (f familyTools) shown(all []family.Described) []tool.Family {
 
 func (f familyTools) family(d family.Described) tool.Family {
 	m := d.Manifest
-	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
+	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
 	for i, t := range append(slices.Clone(m.Tools), d.Published...) {
 		s := f.spec(m.Name, t)
 		s.Generated = i >= len(m.Tools)
@@ -97,6 +98,17 @@ func (a callable) Core() (list []abi.ForeignTool) {
 		if t.Staged {
 			list = append(list, abi.ForeignTool{Name: t.Name, Family: tool.CoreFamily, Description: t.Description, InputSchema: t.Input})
 		}
+	}
+	return list
+}
+
+// Offered implements family.Callable.
+func (a callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
+	for _, t := range a.dispatcher.Registry().Offered(rights) {
+		if t.Unlisted {
+			continue
+		}
+		list = append(list, abi.ForeignTool{Name: t.Name, Family: cmp.Or(t.Family, tool.CoreFamily), Description: t.Description, InputSchema: t.Export().InputSchema})
 	}
 	return list
 }

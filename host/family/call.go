@@ -175,7 +175,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 		return Result{}, err
 	}
 	w := f.newRequest(x, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
-	w.DryRun, w.Progress, w.ended = c.DryRun, c.Progress, c.Ended
+	held := space.Caller().Rights
+	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/schema"
 )
 
@@ -277,7 +278,7 @@ func (s *Set) Offered(readOnly bool) []*Tool {
 // snapshot indexes families for lookup; the caller holds mu.
 func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
 	s := &Snapshot{byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: changed}
-	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range all {
 		set := &Set{Family: f}
 		s.Sets, s.byName[f.Name] = append(s.Sets, set), set

@@ -85,7 +85,8 @@ type Family struct {
 	Digest      string // SHA-256 of its module, hexadecimal
 	Description string
 	Docs        string
-	Deprecated  bool // lists have its tools only once it was loaded or called
+	Keywords    []string // what users call what it does
+	Deprecated  bool     // lists have its tools only once it was loaded or called
 	Tools       []Spec
 	Hooks       []string // granted: store, stored, rank, embed, job
 	Needs       []string // capabilities requested but not granted

@@ -605,6 +605,7 @@ type RecordCollection struct {
 	Expires     string     `json:"expires,omitzero"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitzero"` // only the newest version of a record can be read
 	Open        bool       `json:"open,omitzero"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
+	Private     bool       `json:"private,omitzero"`     // no other family may read its records
 }
 
 func (x *RecordCollection) read(s *scan.Scanner) {
@@ -626,6 +627,8 @@ func (x *RecordCollection) read(s *scan.Scanner) {
 			x.Unversioned = s.Bool()
 		case "open":
 			x.Open = s.Bool()
+		case "private":
+			x.Private = s.Bool()
 		default:
 			s.Skip()
 		}
@@ -1197,7 +1200,7 @@ func (x *Missed) read(s *scan.Scanner) {
 	}
 }
 
-// ForeignTool is a tool of another family.
+// ForeignTool is a tool that a family may see.
 type ForeignTool struct {
 	Name        string `json:"name"`         // its name
 	Family      string `json:"family"`       // its family
@@ -1351,7 +1354,7 @@ func (x *Scope) read(s *scan.Scanner) {
 
 // Session is a session of a client.
 type Session struct {
-	Session   string `json:"session"`           // its id
+	Session   string `json:"session"`           // its id; empty for an agent that called without one, or whose session ended
 	Agent     string `json:"agent,omitzero"`    // the agent; absent: it has no name
 	Client    string `json:"client,omitzero"`   // the agent's program, by its own name
 	BeganAt   string `json:"began_at"`          // RFC 3339, UTC
@@ -1359,6 +1362,7 @@ type Session struct {
 	EndedAt   string `json:"ended_at,omitzero"` // RFC 3339, UTC; absent: it is open
 	Namespace string `json:"namespace"`         // its default namespace
 	Branch    string `json:"branch"`            // its default branch
+	LastAt    string `json:"last_at,omitzero"`  // its last call, RFC 3339, UTC
 }
 
 func (x *Session) read(s *scan.Scanner) {
@@ -1380,6 +1384,8 @@ func (x *Session) read(s *scan.Scanner) {
 			x.Namespace = s.String()
 		case "branch":
 			x.Branch = s.String()
+		case "last_at":
+			x.LastAt = s.String()
 		default:
 			s.Skip()
 		}
@@ -2520,9 +2526,11 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   Raw    `json:"payload,omitzero"`   // the data of the notice
-	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Kind       string   `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload    Raw      `json:"payload,omitzero"`    // the data of the notice
+	Namespace  string   `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Recipients []string `json:"recipients,omitzero"` // the agents that see it, beside the caller; at most 1000 elements; default: all agents that may read the namespace
+	Per        string   `json:"per,omitzero"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
 func (x *FeedEmitRequest) write(w *scan.Writer) {
@@ -2536,6 +2544,14 @@ func (x *FeedEmitRequest) write(w *scan.Writer) {
 	if x.Namespace != "" {
 		w.Key("namespace")
 		w.Text(x.Namespace)
+	}
+	if x.Recipients != nil {
+		w.Key("recipients")
+		w.Texts(x.Recipients)
+	}
+	if x.Per != "" {
+		w.Key("per")
+		w.Text(x.Per)
 	}
 	w.Close()
 }
@@ -3228,10 +3244,12 @@ func (x *CallerCanResponse) read(s *scan.Scanner) {
 	}
 }
 
-// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 type SessionListRequest struct {
-	Agent string `json:"agent,omitzero"` // only this agent's
-	Limit int    `json:"limit,omitzero"` // sessions in the answer; 1 to 1000; default: 100
+	Agent     string `json:"agent,omitzero"`     // only this agent's
+	Namespace string `json:"namespace,omitzero"` // only sessions in this namespace, which the caller may read: of all agents
+	RecentS   int    `json:"recent_s,omitzero"`  // also agents that called so many seconds ago or less, without a session that is open; 0 to 3600; default: 0
+	Limit     int    `json:"limit,omitzero"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
 func (x *SessionListRequest) write(w *scan.Writer) {
@@ -3239,6 +3257,14 @@ func (x *SessionListRequest) write(w *scan.Writer) {
 	if x.Agent != "" {
 		w.Key("agent")
 		w.Text(x.Agent)
+	}
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.RecentS != 0 {
+		w.Key("recent_s")
+		w.Int(int64(x.RecentS))
 	}
 	if x.Limit != 0 {
 		w.Key("limit")
@@ -3556,9 +3582,10 @@ func (x *CallerProgressRequest) write(w *scan.Writer) {
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string  `json:"job"`              // its name, as the manifest declares it
-	Payload Raw     `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
-	AfterS  float64 `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
+	Job       string  `json:"job"`                 // its name, as the manifest declares it
+	Payload   Raw     `json:"payload,omitzero"`    // what it is to work on; at most 64 KiB
+	AfterS    float64 `json:"after_s,omitzero"`    // seconds until it may begin; 0 to 31622400
+	FeedAfter uint64  `json:"feed_after,omitzero"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
 func (x *JobEnqueueRequest) write(w *scan.Writer) {
@@ -3572,6 +3599,10 @@ func (x *JobEnqueueRequest) write(w *scan.Writer) {
 	if x.AfterS != 0 {
 		w.Key("after_s")
 		w.Number(x.AfterS)
+	}
+	if x.FeedAfter != 0 {
+		w.Key("feed_after")
+		w.Uint(x.FeedAfter)
 	}
 	w.Close()
 }
@@ -4128,12 +4159,14 @@ func (x *LLMCompleteResponse) read(s *scan.Scanner) {
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
 type HTTPFetchRequest struct {
-	Endpoint string            `json:"endpoint,omitzero"` // the operator's name for it; default: the only one that the family may reach
-	Method   string            `json:"method,omitzero"`   // the method; default: GET
-	Path     string            `json:"path,omitzero"`     // below the endpoint's URL
-	Query    map[string]string `json:"query,omitzero"`    // parameters of the query
-	Headers  map[string]string `json:"headers,omitzero"`  // headers
-	Body     string            `json:"body,omitzero"`     // the body
+	Endpoint   string            `json:"endpoint,omitzero"`   // the operator's name for it; default: the only one that the family may reach
+	Method     string            `json:"method,omitzero"`     // the method; default: GET
+	Path       string            `json:"path,omitzero"`       // below the endpoint's URL
+	Query      map[string]string `json:"query,omitzero"`      // parameters of the query
+	Headers    map[string]string `json:"headers,omitzero"`    // headers
+	Body       string            `json:"body,omitzero"`       // the body
+	Repeatable bool              `json:"repeatable,omitzero"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
+	TimeoutMS  int               `json:"timeout_ms,omitzero"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
 func (x *HTTPFetchRequest) write(w *scan.Writer) {
@@ -4161,6 +4194,14 @@ func (x *HTTPFetchRequest) write(w *scan.Writer) {
 	if x.Body != "" {
 		w.Key("body")
 		w.Text(x.Body)
+	}
+	if x.Repeatable {
+		w.Key("repeatable")
+		w.Bool(x.Repeatable)
+	}
+	if x.TimeoutMS != 0 {
+		w.Key("timeout_ms")
+		w.Int(int64(x.TimeoutMS))
 	}
 	w.Close()
 }
@@ -4385,6 +4426,54 @@ func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
 	w.Key("name")
 	w.Text(x.Name)
 	w.Close()
+}
+
+// ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+type ToolsOfferedRequest struct {
+	Families []string `json:"families,omitzero"` // only those of these families; `core` stands for the core's; at most 100 elements; default: all
+	Prefix   string   `json:"prefix,omitzero"`   // only those whose names begin with it
+	After    string   `json:"after,omitzero"`    // the name after which the page begins: `next` of the page before
+	Limit    int      `json:"limit,omitzero"`    // entries in one page; 1 to 1000; default: 100
+}
+
+func (x *ToolsOfferedRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Families != nil {
+		w.Key("families")
+		w.Texts(x.Families)
+	}
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	w.Close()
+}
+
+// ToolsOfferedResponse is the response of tools.offered.
+type ToolsOfferedResponse struct {
+	Tools []ForeignTool `json:"tools"`         // the page
+	Next  string        `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *ToolsOfferedResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "tools":
+			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
+		case "next":
+			x.Next = s.String()
+		default:
+			s.Skip()
+		}
+	}
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
@@ -4666,7 +4755,7 @@ func (c *Call) CallerCan(r CallerCanRequest) (out CallerCanResponse, err error) 
 	return out, err
 }
 
-// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 func (c *Call) SessionList(r SessionListRequest) (out SessionListResponse, err error) {
 	err = c.exchange(OpSessionList, &r, &out)
 	return out, err
@@ -4845,6 +4934,12 @@ func (c *Call) ToolsPublish(r ToolsPublishRequest) error {
 // ToolsWithdraw runs tools.withdraw: withdraw a published tool.
 func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
 	return c.exchange(OpToolsWithdraw, &r, nil)
+}
+
+// ToolsOffered runs tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+func (c *Call) ToolsOffered(r ToolsOfferedRequest) (out ToolsOfferedResponse, err error) {
+	err = c.exchange(OpToolsOffered, &r, &out)
+	return out, err
 }
 
 // ToolsUsage runs tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.

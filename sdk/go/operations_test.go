@@ -79,6 +79,7 @@ func exchanges() []exchange {
 		{op: "tools.call", request: &ToolsCallRequest{}, hostRequest: &abi.ToolsCallRequest{}, response: &ToolsCallResponse{}, hostResponse: &abi.ToolsCallResponse{}, call: func(c *Call, r any) (any, error) { return c.ToolsCall(*r.(*ToolsCallRequest)) }},
 		{op: "tools.publish", request: &ToolsPublishRequest{}, hostRequest: &abi.ToolsPublishRequest{}, call: func(c *Call, r any) (any, error) { return nil, c.ToolsPublish(*r.(*ToolsPublishRequest)) }},
 		{op: "tools.withdraw", request: &ToolsWithdrawRequest{}, hostRequest: &abi.ToolsWithdrawRequest{}, call: func(c *Call, r any) (any, error) { return nil, c.ToolsWithdraw(*r.(*ToolsWithdrawRequest)) }},
+		{op: "tools.offered", request: &ToolsOfferedRequest{}, hostRequest: &abi.ToolsOfferedRequest{}, response: &ToolsOfferedResponse{}, hostResponse: &abi.ToolsOfferedResponse{}, call: func(c *Call, r any) (any, error) { return c.ToolsOffered(*r.(*ToolsOfferedRequest)) }},
 		{op: "tools.usage", request: &ToolsUsageRequest{}, hostRequest: &abi.ToolsUsageRequest{}, response: &ToolsUsageResponse{}, hostResponse: &abi.ToolsUsageResponse{}, call: func(c *Call, r any) (any, error) { return c.ToolsUsage(*r.(*ToolsUsageRequest)) }},
 	}
 }

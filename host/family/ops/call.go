@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
@@ -64,6 +65,8 @@ type Config interface {
 // Tools provides other families' tools, and publishes the family's own.
 type Tools interface {
 	List() []abi.ForeignTool
+	// Offered lists the tools that lists show to the caller: the core's, then those of all families.
+	Offered() []abi.ForeignTool
 	// Name resolves the spelling of a tool's name, or an alias; without a match it returns the spelling.
 	Name(spelling string) string
 	// Call calls a family's tool in the caller's stage, within the caller's rights. spelling is the requested
@@ -105,10 +108,12 @@ type Host struct {
 	Roots     func() map[string]registry.Root     // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
 	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
-	Delegates Delegates                           // nil: no keys can be made
-	Recalls   Recalls                             // nil: those of Space
-	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
-	Families  func() []string                     // the names of all families, sorted; nil: there are no others
+	// Recent lists the agents that called within some time, by namespace, each without a session's id; nil: none are known.
+	Recent    func(within time.Duration) []sessions.Session
+	Delegates Delegates                         // nil: no keys can be made
+	Recalls   Recalls                           // nil: those of Space
+	Manifest  func(family string) *abi.Manifest // of a family, nil: unknown; a nil function: no others
+	Families  func() []string                   // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
 	// Trace is called for every operation that a guest requests, known or not, before it is served. It must not keep the request,
 	// nor block. Nil: no trace.
@@ -130,11 +135,12 @@ func NewHost(h Host) *Host {
 	return &h
 }
 
-// Request configures a call. All fields but Progress are required.
+// Request configures a call. All fields but Held and Progress are required.
 type Request struct {
 	Manifest  *abi.Manifest // of the called family
 	Stage     *memory.Stage
 	Caller    memory.Caller
+	Held      *memory.Rights // the caller's, which the tool's declaration that it only reads does not narrow; nil: Caller's
 	Powers    policy.Powers
 	Namespace string // the default of operations
 	RequestID string // empty: none
@@ -397,6 +403,7 @@ func operations() map[abi.Op]operation {
 		abi.OpToolsCall:     decoded(toolsCall),
 		abi.OpToolsPublish:  decoded(toolsPublish),
 		abi.OpToolsWithdraw: decoded(toolsWithdraw),
+		abi.OpToolsOffered:  decoded(toolsOffered),
 		abi.OpToolsUsage:    decoded(toolsUsage),
 	}
 }

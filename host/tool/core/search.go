@@ -215,7 +215,7 @@ type why struct {
 	Average   float64   `json:"average_length"`
 	K1        float64   `json:"k1"`
 	B         float64   `json:"b"`
-	Turn      *whyTurn  `json:"turn,omitempty"` // the parts of its score
+	Turn      *whyTurn  `json:"turn,omitempty"`           // the parts of its score
 	Meaning   float64   `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
 	// Features are the inputs of ranking families.
 	Features map[string]float64 `json:"features,omitempty"`

@@ -76,6 +76,12 @@ func described(text, name string, said []directive) (description, docs string) {
 // says adds what a directive of the package says.
 func (f *family) says(m *abi.Manifest, d directive) error {
 	switch d.name {
+	case "keywords":
+		for word := range strings.SplitSeq(d.rest, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				m.Keywords = append(m.Keywords, word)
+			}
+		}
 	case "license":
 		m.License = d.rest
 	case "deprecated":
