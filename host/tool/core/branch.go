@@ -23,7 +23,7 @@ func (k *kit) branchTool() tool.Spec {
 		Spellings:   spellings,
 		Description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
 		Docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
-			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches, or the one called name. " +
+			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
 			"resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
@@ -133,10 +133,7 @@ func decodeBranch(c *call, action string) *branchCall {
 	b := &branchCall{
 		call: c, name: a.Text("name"), source: a.Text("source"), target: a.Text("target"), compare: a.Text("compare"),
 		current: c.branch(), preview: a.Flag("preview"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
-		strategy: memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields), lastWriterWins)),
-	}
-	if b.strategy == lastWriterWins {
-		b.strategy = memory.Newest
+		strategy: strategyOf(a),
 	}
 	if action == "switch" { // the session's new namespace, not the call's
 		b.namespaces = a.Texts("namespace")
@@ -146,6 +143,13 @@ func decodeBranch(c *call, action string) *branchCall {
 		b.resolutions = append(b.resolutions, decodeResolution(r))
 	}
 	return b
+}
+
+func strategyOf(a *tool.Arguments) memory.Strategy {
+	if a.Text("strategy") == lastWriterWins {
+		return memory.Newest
+	}
+	return memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields)))
 }
 
 func decodeResolution(a *tool.Arguments) memory.Resolution {
