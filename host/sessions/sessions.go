@@ -48,7 +48,9 @@ const (
 )
 
 // New returns no sessions.
-func New(o Options) *Sessions { return &Sessions{o: o, open: map[string][]*Session{}, recent: map[visitor]*Session{}} }
+func New(o Options) *Sessions {
+	return &Sessions{o: o, open: map[string][]*Session{}, recent: map[visitor]*Session{}}
+}
 
 // Called tells of a call, with the location that the session is at. Callers without a session are ignored.
 func (s *Sessions) Called(c memory.Caller, at memory.Location) {

@@ -194,7 +194,9 @@ func (call *Call) present(namespace string) (func(memory.Caller) bool, error) {
 		return nil, err
 	}
 	space := call.space()
-	return func(c memory.Caller) bool { return c.IsOwner() || space.HasAgent(c.AsMember(), memory.ToRead, namespace) == nil }, nil
+	return func(c memory.Caller) bool {
+		return c.IsOwner() || space.HasAgent(c.AsMember(), memory.ToRead, namespace) == nil
+	}, nil
 }
 
 // peers returns whose sessions the caller is shown: those of its principal, and of members of the scopes that it may read; or for the
