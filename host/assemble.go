@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/files"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/outbound"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -104,7 +105,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 	options := family.Options{
 		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey,
-		Delegates: a.delegates,
+		Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}
 	if a.sessions != nil {
 		options.Sessions, options.Recent = a.sessions.List, a.sessions.Recent

@@ -56,7 +56,7 @@ type Options struct {
 	// "german,notes=french".
 	Language string
 	// BM25 says how collections score, as in memory=1.2/0.75, and Conversations how turns are searched: off, or as in
-	// neighbour=0.5,speaker=0.2,date=1. Empty: as measurements suggest.
+	// zone=0.4,speaker=0.125. Empty: as measurements suggest.
 	BM25          string
 	Conversations string
 	// LogRequests keeps calls of tools in the request log, in the data directory.
@@ -171,7 +171,7 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 		}
 		h.logRequest(c)
 		if h.usage != nil {
-			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
+			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.As(), c.Err != nil)
 		}
 	}})
 	if h.families != nil {
@@ -311,6 +311,9 @@ func (h *Host) callerOf(session mcp.Session, agent string) memory.Caller {
 	}
 	return who
 }
+
+// CoreTools are the core tools, with their aliases.
+func CoreTools() []tool.Spec { return core.Specs(core.Options{}) }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.
 func Tools() []tool.Exported { return core.Export() }

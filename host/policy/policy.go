@@ -81,7 +81,7 @@ func Writes(c abi.Capability) bool {
 	switch c {
 	case abi.CanMemoryWrite, abi.CanMemoryPropose, abi.CanLogAppend, abi.CanFeedEmit, abi.CanBranchWrite, abi.CanLinkWrite,
 		abi.CanConfigWrite, abi.CanConfigShared, abi.CanToolsPublish, abi.CanJob, abi.CanMemoryCount, abi.CanFeedKind, abi.CanNamespaceDelete, abi.CanEmbedRebuild,
-		abi.CanScopeWrite, abi.CanIdentityDelegate:
+		abi.CanScopeWrite, abi.CanIdentityDelegate, abi.CanFileWrite:
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // Session is what one caller does over one connection or HTTP session.
@@ -155,7 +156,7 @@ func (s *Sessions) List() []Session {
 			list = append(list, *each)
 		}
 	}
-	slices.SortFunc(list, func(a, b Session) int {
+	order.By(list, func(a, b Session) int {
 		return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Caller.Key, b.Caller.Key), cmp.Compare(a.Caller.Agent, b.Caller.Agent))
 	})
 	return list

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/policy"
 )
 
@@ -319,10 +320,10 @@ func collectionsOf(m *abi.Manifest, may func(abi.Collection) bool) (list []abi.R
 	for _, c := range m.Collections {
 		if may(c) {
 			list = append(list, abi.RecordCollection{Family: m.Name, Name: c.Name, Per: cmp.Or(c.Per, "branch"), Searchable: c.Searchable,
-				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned, Private: c.Private})
+				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned, Open: c.Open, Private: c.Private})
 		}
 	}
-	slices.SortFunc(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 
