@@ -28,10 +28,10 @@ export async function run({ assert, call, refused, operation, post }) {
   const here = await operation("who_is_here", {}, { namespace });
   assert.ok(here.result.agents.some((a) => a.last_seen));
 
-  const me = here.result.agents[0].agentId;
+  const me = (await call("memory_whoami")).agentId;
   assert.equal((await refused("memory_notify", { target_agent_id: `nobody-${namespace}`, title: "t", payload: 1 })).code, "not_found");
   const { notificationId } = await call("memory_notify", { target_agent_id: me, title: "Review", payload: { n: 1 }, namespace });
-  const waiting = await call("memory_inbox", { agentId: me, namespace, limit: 500 });
+  const waiting = await call("memory_inbox", { namespace, limit: 500 });
   assert.ok(waiting.notifications.some((n) => n.notificationId === notificationId && n.payload.n === 1));
   assert.equal((await refused("memory_mark_notifications_read", { notificationIds: "ntf:none", namespace })).code, "not_found");
 }

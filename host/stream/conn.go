@@ -47,6 +47,7 @@ type conn struct {
 
 	end  context.CancelCauseFunc // of the stream
 	subs []*subscription         // of the serving goroutine
+	room *subscription           // the room that it hears while it has subscribed to nothing; nil: none
 }
 
 func newConn(s *Server, ws *websocket.Conn, under net.Conn, r *http.Request, client Client) *conn {
@@ -55,6 +56,12 @@ func newConn(s *Server, ws *websocket.Conn, under net.Conn, r *http.Request, cli
 		session:  tool.NewSession(tool.SessionOptions{Namespace: client.Namespace, Listing: tool.ListAll}),
 		commands: make(chan func(context.Context) error, mostCommands), slots: make(chan struct{}, s.limits.Running),
 	}
+}
+
+// called tells that the client does something: its stream is a session from then on.
+func (c *conn) called(who memory.Caller) {
+	branch, namespace := c.session.At()
+	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
 }
 
 // caller returns who the client is now.
@@ -194,15 +201,15 @@ func (c *conn) handle(ctx context.Context, data []byte, account *jsonrpc.Account
 		case typeUnsubscribe:
 			err = c.command(ctx, m, c.unsubscribe)
 		case typeAck: // the client keeps its watermark itself
-		case typeOperation:
+		case typeOperation, typeSay:
 			var body json.RawMessage
-			if body, err = m.operation(); err == nil {
+			if body, err = m.body(); err == nil {
 				if err = c.operate(ctx, m.id, body, account); err == nil {
 					return true
 				}
 			}
 		default:
-			err = tool.Invalid(nil, "there is no message of type %q: there are subscribe, unsubscribe, ack, and operations, which have a method and no type", tool.Clip(m.kind, 60))
+			err = tool.Invalid(nil, "there is no message of type %q: there are subscribe, unsubscribe, ack, say, and operations, which have a method and no type", tool.Clip(m.kind, 60))
 		}
 	}
 	if err != nil {
@@ -247,8 +254,7 @@ func (c *conn) operate(ctx context.Context, id, body json.RawMessage, account *j
 		defer func() { <-c.slots }()
 		defer account.Close()
 		who := c.caller()
-		branch, namespace := c.session.At()
-		c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
+		c.called(who)
 		a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{Tool: operation.Name, Arguments: body, Caller: who, Session: c.session})
 		if err != nil {
 			c.fail(id, err)

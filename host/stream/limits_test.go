@@ -147,7 +147,7 @@ func TestFramesThatNoClientSends(t *testing.T) {
 func TestHostileMessagesAreRefusedAndTheStreamStays(t *testing.T) {
 	c := newWorld(t, stream.Limits{}).dial()
 	for _, text := range []string{
-		``, `null`, `[]`, `"subscribe"`, `{`, `{"type":"subscribe"`, `{}`, `{"type":7,"id":"x"}`, `{"type":"say","message":"hi"}`, `{"type":"subscribe"}`,
+		``, `null`, `[]`, `"subscribe"`, `{`, `{"type":"subscribe"`, `{}`, `{"type":7,"id":"x"}`, `{"type":"shout","message":"hi"}`, `{"type":"subscribe"}`,
 		`{"type":"subscribe","id":{}}`, `{"type":"subscribe","id":["a"]}`, `{"type":"subscribe","id":true}`, `{"type":"subscribe","id":"a","id":"b"}`,
 		`{"type":"subscribe","id":"a","namespaces":[1]}`, `{"type":"subscribe","id":"a","namespaces":{"a":1}}`, `{"type":"subscribe","id":"a","branch":["b"]}`, `{"type":"subscribe","id":"a","branch":"none"}`,
 		`{"type":"subscribe","id":"a","watermark":-1}`, `{"type":"subscribe","id":"a","watermark":1.5}`, `{"type":"subscribe","id":"a","watermark":1e400}`, `{"type":"subscribe","id":"a","watermark":18446744073709551615}`,

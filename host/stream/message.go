@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -23,6 +24,7 @@ const (
 	typeUnsubscribe = "unsubscribe"
 	typeAck         = "ack"
 	typeOperation   = "operation"
+	typeSay         = "say" // an operation: {"type": "say", "message": TEXT} calls say with the other members
 )
 
 // received is a client's message.
@@ -147,13 +149,29 @@ func (m received) operation() (json.RawMessage, error) {
 	return tool.Encode(m.members)
 }
 
+// body returns the operation that a message of type operation or say is.
+func (m received) body() (json.RawMessage, error) {
+	if m.kind == typeSay {
+		return m.saying()
+	}
+	return m.operation()
+}
+
+// saying returns the operation that a message of type say is.
+func (m received) saying() (json.RawMessage, error) {
+	return tool.Encode(map[string]any{"method": typeSay, "params": m.members})
+}
+
 // message is a message to the client.
 type message struct {
-	Type         string          `json:"type"` // subscribed, unsubscribed, event, missed, watermark, error
+	Type         string          `json:"type"` // subscribed, unsubscribed, event, message, missed, watermark, error
 	ID           json.RawMessage `json:"id,omitempty"`
 	Subscription json.RawMessage `json:"subscription,omitempty"`
 	Watermark    *uint64         `json:"watermark,omitempty"`
+	From         any             `json:"from,omitempty"` // who said something; or a watermark: what is missed came after it
 	*event
+	*said
+	*origin
 	*missed
 	Error   *failure `json:"error,omitempty"`
 	Message string   `json:"message,omitempty"`
@@ -162,18 +180,48 @@ type message struct {
 // event is a notice. Its watermark is one to subscribe from after it was handled: that of its commit with the commit's last event, one
 // before it with the others, so that a client that is interrupted in a commit gets all of it again.
 type event struct {
-	Kind      memory.Kind `json:"kind"`
-	Payload   any         `json:"payload"`
-	Agent     string      `json:"agent"`
-	Namespace string      `json:"namespace"`
-	Timestamp string      `json:"timestamp"`
-	Version   uint64      `json:"version"` // of its commit
+	Kind    memory.Kind `json:"kind"`
+	Payload any         `json:"payload"`
+	Agent   string      `json:"agent"`
+}
+
+// origin is where and when a notice was made.
+type origin struct {
+	Namespace string `json:"namespace"`
+	Timestamp string `json:"timestamp"`
+	Version   uint64 `json:"version"` // of its commit
+}
+
+// said is what somebody said in the room of a namespace. Its watermark is as that of an event.
+type said struct {
+	Content    string   `json:"content"`
+	MessageID  string   `json:"message_id,omitempty"`
+	Recipients []string `json:"recipients,omitempty"` // absent: all
+	Truncated  bool     `json:"truncated,omitempty"`  // memory_hear has all of it
+}
+
+// kindMessage is the kind of notices that are pushed as messages.
+const kindMessage = "message"
+
+// saidOf reads what a notice says, and who said it, as the server knows; nil: it is no message.
+func saidOf(n memory.Notice) (from string, heard *said) {
+	if n.Kind != kindMessage {
+		return "", nil
+	}
+	var payload struct {
+		From, Content string
+		ID            string `json:"message_id"`
+		Truncated     bool
+	}
+	if json.Unmarshal(n.Payload, &payload) != nil || payload.Content == "" {
+		return "", nil
+	}
+	return cmp.Or(n.Agent, payload.From), &said{payload.Content, payload.ID, n.To, payload.Truncated}
 }
 
 // missed tells of events that are no longer kept.
 type missed struct {
-	From uint64 `json:"from"` // a watermark: what is missed came after it
-	To   uint64 `json:"to"`   // and at most here, from where events follow
+	To uint64 `json:"to"` // a watermark: it came at most here, from where events follow
 }
 
 // failure is an error as operations report it.

@@ -30,6 +30,7 @@ type subscription struct {
 func (c *conn) push(ctx context.Context) bool {
 	tick := time.NewTicker(c.limits.Ping)
 	defer tick.Stop()
+	c.listen(ctx)
 	for {
 		news := c.server.news.wait() // before reading, lest events in between be missed
 		if err := c.pushAll(ctx); err != nil {
@@ -54,7 +55,7 @@ func (c *conn) push(ctx context.Context) bool {
 func (c *conn) pushAll(ctx context.Context) error {
 	for more := true; more; {
 		more = false
-		for _, s := range slices.Clone(c.subs) {
+		for _, s := range c.following() {
 			again, err := c.pushPage(ctx, s)
 			if err != nil {
 				return err
@@ -76,12 +77,16 @@ func (c *conn) pushAll(ctx context.Context) error {
 
 // pushPage writes a page of events. A subscription that the client has no right to any more ends.
 func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err error) {
-	if !slices.Contains(c.subs, s) {
+	if !slices.Contains(c.following(), s) {
 		return false, nil // unsubscribed meanwhile
 	}
 	feed, err := c.server.options.Space.As(c.caller()).ReadFeed(ctx, s.query)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
+	}
+	if err != nil && s == c.room { // the client did not ask for it
+		c.room = nil
+		return false, nil
 	}
 	if err != nil {
 		c.drop(s)
@@ -113,14 +118,33 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 	return feed.More, nil
 }
 
+// listen has a stream hear the room of its namespace, until it subscribes to what it wants.
+func (c *conn) listen(ctx context.Context) {
+	_, namespace := c.session.At()
+	s, err := c.begin(ctx, nil, asked{now: true, query: memory.FeedQuery{Namespaces: []string{namespace}, Kinds: []string{kindMessage}}})
+	if err == nil {
+		c.room = s
+	}
+}
+
+// following returns what is pushed: the subscriptions, or the room.
+func (c *conn) following() []*subscription {
+	if c.room != nil {
+		return []*subscription{c.room}
+	}
+	return slices.Clone(c.subs)
+}
+
 func eventOf(s *subscription, n memory.Notice, at uint64) message {
-	return message{Type: "event", Subscription: s.id, Watermark: &at, event: &event{
-		Kind: n.Kind, Payload: tool.PayloadOf(n), Agent: n.Agent, Namespace: n.Namespace, Timestamp: memory.FormatTime(n.Timestamp), Version: n.Watermark,
-	}}
+	where := &origin{n.Namespace, memory.FormatTime(n.Timestamp), n.Watermark}
+	if from, heard := saidOf(n); heard != nil {
+		return message{Type: "message", Subscription: s.id, Watermark: &at, From: from, said: heard, origin: where}
+	}
+	return message{Type: "event", Subscription: s.id, Watermark: &at, origin: where, event: &event{Kind: n.Kind, Payload: tool.PayloadOf(n), Agent: n.Agent}}
 }
 
 func missedBy(s *subscription, feed memory.Feed) message {
-	return message{Type: "missed", Subscription: s.id, missed: &missed{From: s.query.After, To: feed.Oldest}, Message: fmt.Sprintf(
+	return message{Type: "missed", Subscription: s.id, From: s.query.After, missed: &missed{feed.Oldest}, Message: fmt.Sprintf(
 		"events between the watermarks %d and %d are no longer kept: read what is stored now; later events follow", s.query.After, feed.Oldest)}
 }
 
@@ -166,7 +190,8 @@ func (c *conn) subscribe(ctx context.Context, m received) error {
 	if err != nil {
 		return err
 	}
-	c.subs = append(c.subs, s)
+	c.subs, c.room = append(c.subs, s), nil
+	c.called(c.caller())
 	return c.send(message{Type: "subscribed", ID: m.id, Watermark: &s.told})
 }
 

@@ -152,6 +152,8 @@ func announce(c *alcove.Call, kind string, id alcove.ID, n *notification) error 
 
 // GetNotifications lists the caller's notifications in the namespace and in scopes that it may read, the newest first.
 //
+// unread counts all that are not marked as read. Listing marks none: memory_mark_notifications_read does.
+//
 //alcove:description Your notifications.
 //alcove:title Notifications
 //alcove:tool read-only

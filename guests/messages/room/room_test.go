@@ -235,7 +235,9 @@ func TestMessages(t *testing.T) {
 				w.T.Errorf("%d bytes are heard", len(got))
 			}
 			w.as("")
-			w.fails(alcove.InvalidArgument, "no name", "memory_say", map[string]any{"message": "x"})
+			w.Namespace += "-anonymous"
+			w.call("memory_say", map[string]any{"message": "x"}, nil)
+			w.hears("bob", "anonymous:x")
 			w.as("nan", "elsewhere")
 			w.fails(alcove.Denied, "", "memory_say", map[string]any{"message": "x"})
 			w.fails(alcove.Denied, "", "memory_hear", nil)

@@ -30,8 +30,6 @@ const everyone = "all"
 // Call says it.
 func (in Say) Call(c *alcove.Call, cfg Config) (out spoken, err error) {
 	switch {
-	case c.Caller == "":
-		return out, alcove.Errorf(alcove.InvalidArgument, "this client has no name, and nobody would know who speaks: name the client")
 	case strings.TrimSpace(in.Message) == "":
 		return out, alcove.Errorf(alcove.InvalidArgument, "the message is empty")
 	case len(in.Message) > cfg.MessageMaxBytes:
@@ -40,7 +38,7 @@ func (in Say) Call(c *alcove.Call, cfg Config) (out spoken, err error) {
 	if err := keepPace(c, cfg); err != nil {
 		return out, err
 	}
-	m := message{ID: c.NewID("msg:"), From: c.Caller, Content: in.Message, At: c.Time()}
+	m := message{ID: c.NewID("msg:"), From: speaker(c), Content: in.Message, At: c.Time()}
 	if len(in.Recipients) > 0 && !slices.Contains(in.Recipients, everyone) {
 		m.Recipients = slices.Compact(slices.Sorted(slices.Values(in.Recipients)))
 	}
@@ -49,6 +47,14 @@ func (in Say) Call(c *alcove.Call, cfg Config) (out spoken, err error) {
 	}
 	out.MessageID = m.ID
 	return out, m.announce(c)
+}
+
+// speaker is the name under which the caller speaks. Plain HTTP clients may have none of their own.
+func speaker(c *alcove.Call) string {
+	if c.Caller == "" {
+		return "anonymous"
+	}
+	return c.Caller
 }
 
 // deliver adds the message to the logs of its recipients.
@@ -112,7 +118,7 @@ type pace struct{ At []alcove.Time }
 // keepPace counts a message of the caller, and refuses it if there were too many in the last minute. Two calls at once cannot both take the
 // last one: the later one is repeated.
 func keepPace(c *alcove.Call, cfg Config) error {
-	p, _, err := paces.Get(c, c.Caller)
+	p, _, err := paces.Get(c, speaker(c))
 	if err != nil {
 		return err
 	}
@@ -125,5 +131,5 @@ func keepPace(c *alcove.Call, cfg Config) error {
 		return e
 	}
 	p.At = append(p.At, now)
-	return paces.Put(c, c.Caller, p)
+	return paces.Put(c, speaker(c), p)
 }
