@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/governance/governance"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"facts": facts.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "vault": vault.Family(), "working-memory": attention.Family(),
+		"facts": facts.Family(), "governance": governance.Family(), "graph": network.Family(), "lifecycle": aging.Family(), "retrieval": retrieval.Family(), "settings": settings.Family(), "vault": vault.Family(), "working-memory": attention.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")

@@ -71,6 +71,8 @@ func rules() []rule {
 		{pkg: "guests/lifecycle", own: []string{"sdk/go", "guests/lifecycle/*"}, never: append(outside, "os")},
 		{pkg: "guests/lifecycle/*", own: []string{"sdk/go", "sdk/go/scan", "guests/moment", "guests/score", "guests/words", "guests/lifecycle/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/governance", own: []string{"sdk/go", "guests/governance/*"}, never: append(outside, "os")},
+		{pkg: "guests/governance/*", own: []string{"sdk/go", "sdk/go/scan", "guests/governance/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/vault", own: []string{"sdk/go", "guests/vault/*"}, never: append(outside, "os")},
 		{pkg: "guests/vault/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/front", "guests/words", "guests/vault/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},

@@ -5,6 +5,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/auto-tag/tagging"
 	"github.com/alcove-memory/alcove/guests/consolidation/consolidating"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/governance/governance"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
 	"github.com/alcove-memory/alcove/guests/ranking/ranker"
@@ -20,6 +21,7 @@ func init() {
 		tagging.Family(),
 		consolidating.Family(),
 		facts.Family(),
+		governance.Family(),
 		network.Family(),
 		aging.Family(),
 		ranker.Family(),

@@ -46,6 +46,7 @@ type Space struct {
 	Write     []string       // namespaces that the caller may write; default: all
 	Config    map[string]any // what differs from the manifest's defaults; nil stands for the default
 	DryRun    bool
+	Operator  bool // an operator calls, at the command line
 	// Ops run operations instead of the host, such as what reaches outside; an error of theirs reaches the family as a host's does.
 	Ops map[alcove.Op]func(request []byte) (response any, err error)
 
@@ -223,6 +224,19 @@ func (s *Space) Root(name, dir string) {
 	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
 }
 
+// Allowance is how much each agent may store in a namespace. Zero fields are unlimited.
+type Allowance = memory.Allowance
+
+// Quota sets how much each agent may store in a namespace, as alcove quota set does.
+func (s *Space) Quota(namespace string, q Allowance) {
+	s.t.Helper()
+	stage, err := s.space.As(memory.Caller{Rights: memory.FullRights()}).Stage(s.t.Context(), memory.Default)
+	s.must(err)
+	s.must(stage.SetQuota(s.t.Context(), namespace, q))
+	_, err = stage.Commit(s.t.Context(), memory.Commit{})
+	s.must(err)
+}
+
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
 func (s *Space) Limit(limits map[string]int64) {
 	s.t.Helper()
@@ -236,7 +250,7 @@ func (s *Space) caller() memory.Caller {
 	if write == nil && read == nil {
 		write = []string{memory.AllNamespaces}
 	}
-	return memory.Caller{Agent: s.Caller, Rights: memory.RightsTo(read, write)}
+	return memory.Caller{Agent: s.Caller, Operator: s.Operator, Rights: memory.RightsTo(read, write)}
 }
 
 // begin has the host see the fields of the space.
