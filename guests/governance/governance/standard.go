@@ -9,7 +9,7 @@ import (
 //
 // governance says who may write, promote and delete: any, registered, owner or approve. approver is "human", {"agent": name} or
 // {"consensus": number}. What it leaves out follows from the namespaces above, and from *, unless inherit is false. It needs the right
-// scope.admin for the namespace, or to be the creator of its scope.
+// scope.admin, or to be the creator of its scope. A key as id is one of that namespace.
 //
 //alcove:title Set a namespace's standard
 //alcove:description Make a memory the standing rule of a namespace.
@@ -38,6 +38,9 @@ type setStandard struct {
 func (in NamespaceSetStandard) Call(c *alcove.Call, cfg Config) (out setStandard, err error) {
 	if err := mayRule(c, in.Namespace); err != nil {
 		return out, err
+	}
+	if in.ID.Namespace == "" && in.Namespace != everywhere {
+		in.ID.Namespace = in.Namespace
 	}
 	m, err := c.Memory(in.ID)
 	if err != nil {
@@ -90,7 +93,11 @@ func (b book) keep(c *alcove.Call, namespace string) error {
 	if err := c.SetConfig(map[string]any{"standards": string(text)}); err != nil {
 		return err
 	}
-	return announce(c, "standard_changed", c.Namespace, map[string]any{"namespace": namespace})
+	at := namespace
+	if at == everywhere {
+		at = c.Namespace
+	}
+	return announce(c, "standard_changed", at, map[string]any{"namespace": namespace})
 }
 
 func announce(c *alcove.Call, kind, namespace string, changes map[string]any) error {
