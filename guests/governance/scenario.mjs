@@ -28,7 +28,7 @@ export async function run({ assert, call, refused, operation, namespace }) {
   for (const p of pending) {
     assert.equal((await refused("memory_pending_approve", { id: p.id })).code, "denied");
     assert.equal((await refused("memory_branch", { action: "merge", source: p.branch })).code, "denied");
-    assert.equal((await refused("memory_branch", { action: "fork", from: p.branch, name: `${p.branch}-copy` })).code, "denied");
+    assert.equal((await refused("memory_branch", { action: "fork", source: p.branch, name: `${p.branch}-copy` })).code, "denied");
   }
 
   // The author withdraws, and the rule is removed.

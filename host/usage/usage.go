@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // Bounds of the counts.
@@ -35,7 +36,7 @@ var days = memory.Collection{Name: "_usage", PerSpace: true, Internal: true, Exp
 type Row struct {
 	Agent  string    `json:"agent"`        // empty: no name
 	Tool   string    `json:"tool"`         // without an alias
-	Alias  string    `json:"as,omitempty"` // the name in the call; empty: the tool's own
+	Alias  string    `json:"as,omitempty"` // the name in the call, or its deprecated form; empty: the tool's own
 	Calls  int64     `json:"calls"`
 	Errors int64     `json:"errors,omitempty"` // failed calls
 	Last   time.Time `json:"last"`
@@ -205,9 +206,11 @@ func (c *Counter) read(ctx context.Context, stage *memory.Stage, day string) (ma
 }
 
 func sorted(rows map[key]Row) []Row {
-	return slices.SortedFunc(maps.Values(rows), func(a, b Row) int {
+	list := slices.Collect(maps.Values(rows))
+	order.By(list, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Alias, b.Alias))
 	})
+	return list
 }
 
 // Query selects usage.

@@ -16,7 +16,7 @@ import (
 type ExportFactsToVault struct {
 	Since  string
 	Limit  int    `alcove:"default=200,min=1,max=1000"`
-	Cursor string // next_cursor of the page before.
+	Cursor string `alcove:"advanced"` // next_cursor of the page before.
 	Target string `alcove:"default=inline,enum=inline|mirror"`
 }
 

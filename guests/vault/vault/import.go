@@ -21,7 +21,7 @@ type ImportVaultToFacts struct {
 	Files      []given `alcove:"max=1000"` // path and content of each.
 	Source     string  `alcove:"default=inline,enum=inline|mirror"`
 	OnConflict string  `alcove:"default=report,enum=report|file|memory,alias=on_conflict"`
-	Cursor     string  // Of a mirror: next_cursor of the call before.
+	Cursor     string  `alcove:"advanced"` // Of a mirror: next_cursor of the call before.
 }
 
 // given is a file as a client passes it.
