@@ -145,7 +145,7 @@ type Request struct {
 	Namespace string // the default of operations
 	RequestID string // empty: none
 	DryRun    bool
-	Proposal  string // the branch that the change gets which the request is asked about, if it proposes that
+	Proposal  string                                    // the branch that the change gets which the request is asked about, if it proposes that
 	Quota     memory.Quota                              // of the family's records
 	Progress  func(done, total float64, message string) // nil: not reported
 	Config    Config
