@@ -188,7 +188,12 @@ func (v verdict) proposal(x Store, present string, h *Hooks) string {
 	return cmp.Or(present, h.o.Proposal(x.Name(), h.o.Clock()))
 }
 
-// GuardBranch implements memory.BranchGuard: proposals of a required family are merged by that family alone, and not forked.
+// approves reports whether a family decides about its proposals itself: it is required, and keeps what waits in a collection named pending.
+func (s Store) approves() bool {
+	return s.OnFailure == abi.OnFailureRefuse && slices.ContainsFunc(s.Manifest().Collections, func(c abi.Collection) bool { return c.Name == "pending" })
+}
+
+// GuardBranch implements memory.BranchGuard: proposals of a family that approves are merged by that family alone, and not forked.
 func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
 	name, isProposal := strings.CutPrefix(branch, "proposals/")
 	family, _, _ := strings.Cut(name, "/")
@@ -196,7 +201,7 @@ func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
 		return nil
 	}
 	list, missing := h.o.Families.Storing()
-	if missing == nil && !slices.ContainsFunc(list, func(s Store) bool { return s.Name() == family && s.OnFailure == abi.OnFailureRefuse }) {
+	if missing == nil && !slices.ContainsFunc(list, func(s Store) bool { return s.Name() == family && s.approves() }) {
 		return nil
 	}
 	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("branch %s holds changes that family %s has to approve: it cannot be merged or forked in another way", branch, family)}
