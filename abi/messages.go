@@ -8,13 +8,15 @@ import (
 
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
-	Family    string `json:"family"`            // the family that the request is for: one module may serve several
-	Caller    string `json:"caller"`            // the agent that calls; empty for calls by the host itself
-	Namespace string `json:"namespace"`         // the call's own namespace
-	Branch    string `json:"branch"`            // the branch that is read and written
-	Now       string `json:"now"`               // RFC 3339, UTC; the same during the whole request
-	RequestID string `json:"request_id"`        // the same when a request is repeated; empty where the host calls of its own accord
-	DryRun    bool   `json:"dry_run,omitempty"` // changes are discarded, and nothing with an effect outside is sent
+	Family    string `json:"family"`             // the family that the request is for: one module may serve several
+	Caller    string `json:"caller"`             // the agent that calls; empty for calls by the host itself
+	Namespace string `json:"namespace"`          // the call's own namespace
+	Branch    string `json:"branch"`             // the branch that is read and written
+	Now       string `json:"now"`                // RFC 3339, UTC; the same during the whole request
+	RequestID string `json:"request_id"`         // the same when a request is repeated; empty where the host calls of its own accord
+	DryRun    bool   `json:"dry_run,omitempty"`  // changes are discarded, and nothing with an effect outside is sent
+	Operator  bool   `json:"operator,omitempty"` // an operator calls, at the command line, and no agent
+	Proposal  string `json:"proposal,omitempty"` // in a store hook on refuse: the branch that the change gets if the hook proposes it
 }
 
 // Entry is a memory or record that is being stored or changed, or that was.

@@ -67,6 +67,19 @@ type FileItem struct {
 	IfDigest *string `json:"if_digest,omitempty"` // the digest that the file must have; the empty string: there must be none
 }
 
+// QuotaUse is what an agent stored in a namespace with a quota; a limit of 0 is none.
+type QuotaUse struct {
+	Namespace    string `json:"namespace"`     // the namespace
+	Agent        string `json:"agent"`         // the agent; empty: nobody stored anything yet
+	Day          string `json:"day"`           // the day of memories and links, in UTC
+	Memories     int    `json:"memories"`      // versions of memories on that day
+	MostMemories int    `json:"most_memories"` // its limit
+	Links        int    `json:"links"`         // links added on that day
+	MostLinks    int    `json:"most_links"`    // its limit
+	Bytes        int    `json:"bytes"`         // bytes of its present memories
+	MostBytes    int    `json:"most_bytes"`    // its limit
+}
+
 // MemoryItem is a memory to be staged.
 type MemoryItem struct {
 	Key       string `json:"key,omitempty"`       // its key; default: derived from the namespace and the value
@@ -958,6 +971,16 @@ type CallerGetResponse struct {
 	Proposes     bool    `json:"proposes"`          // the stage is committed to a branch of proposals
 	Client       string  `json:"client,omitempty"`  // the caller's program, by its own name
 	Session      string  `json:"session,omitempty"` // the id of the client's session; absent: there is none, as in a job
+}
+
+// QuotaListRequest is the request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
+type QuotaListRequest struct {
+	Agent string `json:"agent,omitempty"` // only this agent; default: all
+}
+
+// QuotaListResponse is the response of quota.list.
+type QuotaListResponse struct {
+	Quotas []QuotaUse `json:"quotas"` // by namespace and agent
 }
 
 // CallerCanRequest is the request of caller.can: whether the caller may do something, apart from what the family may.
@@ -2000,6 +2023,11 @@ func (r *ConfigSetRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *CallerGetRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *QuotaListRequest) Check() error {
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/governance/governance"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
@@ -35,6 +36,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 		"developer":      primitives.Family(),
 		"events":         events.Family(),
 		"facts":          facts.Family(),
+		"governance":     governance.Family(),
 		"graph":          network.Family(),
 		"legacy":         workflow.Family(),
 		"lifecycle":      aging.Family(),

@@ -193,6 +193,32 @@ func (a acts) SetRoot(_ context.Context, r operator.RootRequest) error {
 	return err
 }
 
+// operatorAgent is the name kept with what an operator does through tools.
+const operatorAgent = "operator"
+
+func (a acts) CallTool(ctx context.Context, r operator.ToolCall) (operator.ToolAnswer, error) {
+	return withFamilies(a, func(f *family.Families) (operator.ToolAnswer, error) {
+		who := memory.Caller{Agent: operatorAgent, Operator: true, Rights: memory.FullRights()}
+		result, err := f.Call(ctx, family.Call{Tool: r.Tool, Arguments: r.Arguments, Location: memory.Location{Branch: r.Branch, Namespace: r.Namespace}, Caller: who})
+		return operator.ToolAnswer{Result: result.Output, Notes: result.Notes}, err
+	})
+}
+
+func (a acts) Quotas(ctx context.Context) ([]operator.QuotaUse, error) {
+	return a.space.As(memory.Caller{Rights: memory.FullRights()}).QuotaUses(ctx, "")
+}
+
+func (a acts) SetQuota(ctx context.Context, r operator.QuotaRequest) error {
+	stage, err := a.space.As(memory.Caller{Rights: memory.FullRights()}).Stage(ctx, memory.Default)
+	if err == nil {
+		err = stage.SetQuota(ctx, r.Namespace, r.Quota)
+	}
+	if err == nil {
+		_, err = stage.Commit(ctx, memory.Commit{})
+	}
+	return err
+}
+
 func (a acts) Settings(ctx context.Context, q operator.SettingQuery) ([]operator.Setting, error) {
 	return withFamilies(a, func(f *family.Families) ([]operator.Setting, error) { return f.Settings(ctx, q) })
 }

@@ -86,6 +86,8 @@ func rules() []rule {
 		{pkg: "guests/sites", own: []string{"sdk/go", "guests/sites/*"}, never: append(outside, "os")},
 		{pkg: "guests/sites/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/sites/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/governance", own: []string{"sdk/go", "guests/governance/*"}, never: append(outside, "os")},
+		{pkg: "guests/governance/*", own: []string{"sdk/go", "sdk/go/scan", "guests/governance/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/vault", own: []string{"sdk/go", "guests/vault/*"}, never: append(outside, "os")},
 		{pkg: "guests/vault/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/front", "guests/words", "guests/vault/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/legacy", own: []string{"sdk/go", "guests/legacy/*"}, never: append(outside, "os")},

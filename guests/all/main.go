@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/developer/primitives"
 	"github.com/alcove-memory/alcove/guests/events/events"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
+	"github.com/alcove-memory/alcove/guests/governance/governance"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
@@ -30,6 +31,7 @@ func init() {
 		primitives.Family(),
 		events.Family(),
 		facts.Family(),
+		governance.Family(),
 		network.Family(),
 		workflow.Family(),
 		aging.Family(),

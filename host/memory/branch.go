@@ -33,6 +33,9 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 		return Branch{}, err
 	}
 	v, err := s.view(ctx, from, at)
+	if err == nil {
+		err = a.guardBranch(v.branch.Name)
+	}
 	if err != nil {
 		return Branch{}, err
 	}

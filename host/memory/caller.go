@@ -22,6 +22,7 @@ type Caller struct {
 	// Generation is 0 for users, tools and schedules. A hook called for a write has that write's plus one. A job has its
 	// caller's.
 	Generation int
+	Operator   bool // an operator calls, at the command line
 	Rights     Rights
 }
 

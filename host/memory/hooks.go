@@ -26,6 +26,20 @@ type Hooks interface {
 	Rank(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
 }
 
+// BranchGuard is implemented by Hooks that keep branches from being merged and forked.
+type BranchGuard interface {
+	// GuardBranch returns why a caller may not merge or fork a branch.
+	GuardBranch(branch string, by Caller) error
+}
+
+// guardBranch returns why the caller may not merge or fork a branch.
+func (a *Access) guardBranch(branch string) error {
+	if g, guards := a.space.hooks.(BranchGuard); guards {
+		return g.GuardBranch(branch, a.caller)
+	}
+	return nil
+}
+
 // Change is a kind of change of memories or records.
 type Change string
 
@@ -46,6 +60,8 @@ type Storing struct {
 	RequestID  string
 	// Staged means that it comes from a Stage: only hooks that may refuse are called.
 	Staged bool
+	// Proposal is the branch that an earlier part of the same change is proposed on; empty: none.
+	Proposal string
 	// DryRun means that nothing will be stored: no hook may write, or have an effect outside.
 	DryRun bool
 	// Check refuses an item that could not be stored. It is never nil.
@@ -172,7 +188,9 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 		if err != nil {
 			return "", err
 		}
-		d, err := t.space.askStoreHooks(ctx, t.about(g, items), w)
+		what := t.about(g, items)
+		what.Proposal = proposal
+		d, err := t.space.askStoreHooks(ctx, what, w)
 		switch {
 		case err != nil:
 			return "", err

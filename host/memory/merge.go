@@ -120,6 +120,9 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 	if err := a.confine(m, w); err != nil || w.DryRun {
 		return err
 	}
+	if err := a.guardBranch(m.Source); err != nil {
+		return err
+	}
 	return a.hasRight(ToBranch, "merge branches")
 }
 

@@ -20,6 +20,9 @@ import (
 // spending is the collection of what agents stored in namespaces with a quota: a record for each namespace and agent.
 const spending = "_spent"
 
+// Allowance is how much each agent may store in a namespace.
+type Allowance = scope.Quota
+
 // Spent is what an agent stored in a namespace.
 type Spent struct {
 	Day      string `json:"day"` // in UTC, of memories and links

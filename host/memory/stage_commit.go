@@ -84,7 +84,7 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err != nil {
 		return done, err
 	}
-	if c.Proposal = cmp.Or(c.Proposal, proposal); c.Proposal != "" {
+	if c.Proposal = cmp.Or(proposal, c.Proposal); c.Proposal != "" {
 		done.Branch = c.Proposal
 	}
 	committed, err := t.finish(ctx, c, request(c.Write, c.Operation, c.Content), "commit")

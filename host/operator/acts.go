@@ -56,6 +56,9 @@ const (
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
 	listRoots       act[none, map[string]Root]          = "roots"
 	setRoot         act[RootRequest, none]              = "root-set"
+	callTool        act[ToolCall, ToolAnswer]           = "call-tool"
+	listQuotas      act[none, []QuotaUse]               = "quotas"
+	setQuota        act[QuotaRequest, none]             = "quota-set"
 
 	listKeys  act[none, KeyList]         = "keys"
 	createKey act[KeyRequest, IssuedKey] = "key-create"
@@ -84,6 +87,7 @@ func table(o Operator) []served {
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
+		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
 
 		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
 

@@ -181,6 +181,21 @@ func (c *Client) SetRoot(ctx context.Context, r RootRequest) error {
 	return tell(ctx, c, setRoot, r)
 }
 
+// CallTool implements Operator.
+func (c *Client) CallTool(ctx context.Context, r ToolCall) (ToolAnswer, error) {
+	return call(ctx, c, callTool, r)
+}
+
+// Quotas implements Operator.
+func (c *Client) Quotas(ctx context.Context) ([]QuotaUse, error) {
+	return ask(ctx, c, listQuotas)
+}
+
+// SetQuota implements Operator.
+func (c *Client) SetQuota(ctx context.Context, r QuotaRequest) error {
+	return tell(ctx, c, setQuota, r)
+}
+
 // Settings implements Operator.
 func (c *Client) Settings(ctx context.Context, q SettingQuery) ([]Setting, error) {
 	return call(ctx, c, listSettings, q)

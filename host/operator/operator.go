@@ -91,6 +91,11 @@ type Families interface {
 	SetEndpoint(ctx context.Context, r EndpointRequest) error
 	Roots(ctx context.Context) (map[string]Root, error)
 	SetRoot(ctx context.Context, r RootRequest) error
+	// CallTool calls a tool of a family as the operator, whom no agent can claim to be.
+	CallTool(ctx context.Context, r ToolCall) (ToolAnswer, error)
+	// Quotas lists what agents stored in namespaces with a quota.
+	Quotas(ctx context.Context) ([]QuotaUse, error)
+	SetQuota(ctx context.Context, r QuotaRequest) error
 }
 
 // Settings reads and changes the settings that families share, and those of one family.
@@ -137,6 +142,7 @@ type (
 	Work          = registry.Work
 	Endpoint      = registry.Endpoint
 	Root          = registry.Root
+	QuotaUse      = memory.QuotaUse
 
 	Setting        = family.Setting
 	SettingQuery   = family.SettingQuery
@@ -261,6 +267,26 @@ type FamilyConfig = map[string]json.RawMessage
 type ConfigureRequest struct {
 	Family string       `json:"family"`
 	Values FamilyConfig `json:"values,omitempty"`
+}
+
+// ToolCall is a call of a tool of a family.
+type ToolCall struct {
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Branch    string          `json:"branch,omitempty"`
+	Namespace string          `json:"namespace,omitempty"`
+}
+
+// ToolAnswer is what a tool answered.
+type ToolAnswer struct {
+	Result json.RawMessage `json:"result"`
+	Notes  []string        `json:"notes,omitempty"`
+}
+
+// QuotaRequest sets the quota of a namespace; the zero Quota is none.
+type QuotaRequest struct {
+	Namespace string           `json:"namespace"`
+	Quota     memory.Allowance `json:"quota"`
 }
 
 // RootRequest names a directory; without one the name is forgotten.

@@ -6,13 +6,15 @@ import "github.com/alcove-memory/alcove/sdk/go/scan"
 
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
-	Family    string `json:"family"`           // the family that the request is for: one module may serve several
-	Caller    string `json:"caller"`           // the agent that calls; empty for calls by the host itself
-	Namespace string `json:"namespace"`        // the call's own namespace
-	Branch    string `json:"branch"`           // the branch that is read and written
-	Now       string `json:"now"`              // RFC 3339, UTC; the same during the whole request
-	RequestID string `json:"request_id"`       // the same when a request is repeated; empty where the host calls of its own accord
-	DryRun    bool   `json:"dry_run,omitzero"` // changes are discarded, and nothing with an effect outside is sent
+	Family    string `json:"family"`            // the family that the request is for: one module may serve several
+	Caller    string `json:"caller"`            // the agent that calls; empty for calls by the host itself
+	Namespace string `json:"namespace"`         // the call's own namespace
+	Branch    string `json:"branch"`            // the branch that is read and written
+	Now       string `json:"now"`               // RFC 3339, UTC; the same during the whole request
+	RequestID string `json:"request_id"`        // the same when a request is repeated; empty where the host calls of its own accord
+	DryRun    bool   `json:"dry_run,omitzero"`  // changes are discarded, and nothing with an effect outside is sent
+	Operator  bool   `json:"operator,omitzero"` // an operator calls, at the command line, and no agent
+	Proposal  string `json:"proposal,omitzero"` // in a store hook on refuse: the branch that the change gets if the hook proposes it
 }
 
 func (x *Context) read(s *scan.Scanner) {
@@ -32,6 +34,10 @@ func (x *Context) read(s *scan.Scanner) {
 			x.RequestID = s.String()
 		case "dry_run":
 			x.DryRun = s.Bool()
+		case "operator":
+			x.Operator = s.Bool()
+		case "proposal":
+			x.Proposal = s.String()
 		default:
 			s.Skip()
 		}

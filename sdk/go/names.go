@@ -115,6 +115,7 @@ const (
 	OpConfigRules       Op = "config.rules"       // the rules about settings that the family may read
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
+	OpQuotaList         Op = "quota.list"         // the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves
 	OpCallerCan         Op = "caller.can"         // whether the caller may do something, apart from what the family may
 	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace
 	OpScopeGet          Op = "scope.get"          // the rights record of a namespace. One that the caller may not read has none

@@ -254,6 +254,46 @@ func (x *FileItem) write(w *scan.Writer) {
 	w.Close()
 }
 
+// QuotaUse is what an agent stored in a namespace with a quota; a limit of 0 is none.
+type QuotaUse struct {
+	Namespace    string `json:"namespace"`     // the namespace
+	Agent        string `json:"agent"`         // the agent; empty: nobody stored anything yet
+	Day          string `json:"day"`           // the day of memories and links, in UTC
+	Memories     int    `json:"memories"`      // versions of memories on that day
+	MostMemories int    `json:"most_memories"` // its limit
+	Links        int    `json:"links"`         // links added on that day
+	MostLinks    int    `json:"most_links"`    // its limit
+	Bytes        int    `json:"bytes"`         // bytes of its present memories
+	MostBytes    int    `json:"most_bytes"`    // its limit
+}
+
+func (x *QuotaUse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "namespace":
+			x.Namespace = s.String()
+		case "agent":
+			x.Agent = s.String()
+		case "day":
+			x.Day = s.String()
+		case "memories":
+			x.Memories = int(s.Int())
+		case "most_memories":
+			x.MostMemories = int(s.Int())
+		case "links":
+			x.Links = int(s.Int())
+		case "most_links":
+			x.MostLinks = int(s.Int())
+		case "bytes":
+			x.Bytes = int(s.Int())
+		case "most_bytes":
+			x.MostBytes = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // MemoryItem is a memory to be staged.
 type MemoryItem struct {
 	Key        string         `json:"key,omitzero"`        // its key; default: derived from the namespace and the value
@@ -3203,6 +3243,36 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 	}
 }
 
+// QuotaListRequest is the request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
+type QuotaListRequest struct {
+	Agent string `json:"agent,omitzero"` // only this agent; default: all
+}
+
+func (x *QuotaListRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Agent != "" {
+		w.Key("agent")
+		w.Text(x.Agent)
+	}
+	w.Close()
+}
+
+// QuotaListResponse is the response of quota.list.
+type QuotaListResponse struct {
+	Quotas []QuotaUse `json:"quotas"` // by namespace and agent
+}
+
+func (x *QuotaListResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "quotas":
+			x.Quotas = scan.ReadList(s, func() QuotaUse { return readObject[QuotaUse](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // CallerCanRequest is the request of caller.can: whether the caller may do something, apart from what the family may.
 type CallerCanRequest struct {
 	Action    string `json:"action"`             // a right: `read`, `write`, `branch`, `config`, `scope.admin`, `site.admin`, `act_as` or `family:NAME`
@@ -4746,6 +4816,12 @@ func (c *Call) ConfigSet(r ConfigSetRequest) (out ConfigSetResponse, err error) 
 // CallerGet runs caller.get: the caller, and the powers of the call.
 func (c *Call) CallerGet() (out CallerGetResponse, err error) {
 	err = c.exchange(OpCallerGet, nil, &out)
+	return out, err
+}
+
+// QuotaList runs quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
+func (c *Call) QuotaList(r QuotaListRequest) (out QuotaListResponse, err error) {
+	err = c.exchange(OpQuotaList, &r, &out)
 	return out, err
 }
 

@@ -92,7 +92,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 		d.Items = said.items
 		if said.proposes {
 			d.Notes = append(d.Notes, fmt.Sprintf("family %s proposes it: %s", x.Name(), said.reason))
-			d.Proposal = cmp.Or(d.Proposal, h.o.Proposal(x.Name(), h.o.Clock()))
+			d.Proposal = said.proposal(x, d.Proposal, h)
 		}
 		return false, nil
 	}
@@ -177,6 +177,34 @@ type verdict struct {
 	items    []memory.Item
 	proposes bool
 	reason   string // why to propose it
+	branch   string // for it; empty: any name
+}
+
+// proposal returns the branch for a change. That of a required family counts, which alone may merge it.
+func (v verdict) proposal(x Store, present string, h *Hooks) string {
+	if v.branch != "" {
+		return v.branch
+	}
+	return cmp.Or(present, h.o.Proposal(x.Name(), h.o.Clock()))
+}
+
+// approves reports whether a family decides about its proposals itself: it is required, and keeps what waits in a collection named pending.
+func (s Store) approves() bool {
+	return s.OnFailure == abi.OnFailureRefuse && slices.ContainsFunc(s.Manifest().Collections, func(c abi.Collection) bool { return c.Name == "pending" })
+}
+
+// GuardBranch implements memory.BranchGuard: proposals of a family that approves are merged by that family alone, and not forked.
+func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
+	name, isProposal := strings.CutPrefix(branch, "proposals/")
+	family, _, _ := strings.Cut(name, "/")
+	if !isProposal || by.Family == family {
+		return nil
+	}
+	list, missing := h.o.Families.Storing()
+	if missing == nil && !slices.ContainsFunc(list, func(s Store) bool { return s.Name() == family && s.approves() }) {
+		return nil
+	}
+	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("branch %s holds changes that family %s has to approve: it cannot be merged or forked in another way", branch, family)}
 }
 
 // ask calls one family about a store, and applies the changes that it answers.
@@ -206,6 +234,10 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	}
 	r := guest.Begin(abi.HookStore, stage, caller, s.Namespace, s.RequestID)
 	r.Operations().DryRun = s.DryRun
+	if x.OnFailure == abi.OnFailureRefuse {
+		said.branch = h.proposalFor(x, s)
+		r.Operations().Proposal = said.branch
+	}
 	answer, err := askStore(ctx, r, question{x.change(s), s.Collection, s.Namespace, items})
 	switch {
 	case errors.As(err, new(*refusal)): // a decision, not a failure
@@ -222,11 +254,30 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	}
 	if answer.Propose != nil {
 		said.proposes, said.reason = true, oneLine(*answer.Propose)
+		return said, h.commitProposal(ctx, r)
 	}
 	if s.Collection == "" || s.Caller.Generation <= mostAnswered {
 		h.commitBehind(x, r)
 	}
 	return said, nil
+}
+
+// proposalFor returns the branch for a change that a required family may propose: that of earlier parts of the change, if it is the family's.
+func (h *Hooks) proposalFor(x Store, s memory.Storing) string {
+	if strings.HasPrefix(s.Proposal, "proposals/"+x.Name()+"/") {
+		return s.Proposal
+	}
+	return h.o.Proposal(x.Name(), h.o.Clock())
+}
+
+// commitProposal commits what a hook keeps about a change that it proposes, before the change: no proposal is there of which its family
+// knows nothing.
+func (h *Hooks) commitProposal(ctx context.Context, r Request) error {
+	call := r.Operations()
+	if call.DryRun || call.Stage.Changes() == 0 || call.Stage.ChangesMemories() {
+		return nil
+	}
+	return r.Commit(ctx)
 }
 
 // change returns the change for a family: one that does not ask about states sees a staged one as a store.

@@ -145,6 +145,7 @@ type Request struct {
 	Namespace string // the default of operations
 	RequestID string // empty: none
 	DryRun    bool
+	Proposal  string                                    // the branch that the change gets which the request is asked about, if it proposes that
 	Quota     memory.Quota                              // of the family's records
 	Progress  func(done, total float64, message string) // nil: not reported
 	Config    Config
@@ -187,7 +188,7 @@ func (call *Call) Adopt(inner *Call) {
 // Context returns the guest's view of the call.
 func (call *Call) Context() abi.Context {
 	return abi.Context{Family: call.Manifest.Name, Caller: call.Caller.Agent, Namespace: call.Namespace, Branch: call.Stage.Branch(), Now: memory.FormatTime(call.Stage.Now()),
-		RequestID: call.RequestID, DryRun: call.DryRun}
+		RequestID: call.RequestID, DryRun: call.DryRun, Operator: call.Caller.Operator, Proposal: call.Proposal}
 }
 
 // operation serves an operation: it decodes the request, checks the powers, and returns an answer to encode as JSON.
@@ -381,6 +382,8 @@ func operations() map[abi.Op]operation {
 		abi.OpScopePut:     decoded(scopePut),
 		abi.OpScopeMembers: decoded(scopeMembers),
 		abi.OpScopeDelete:  decoded(scopeDelete),
+
+		abi.OpQuotaList: decoded(quotaList),
 
 		abi.OpIdentityDelegate: decoded(identityDelegate),
 		abi.OpIdentityRevoke:   decoded(identityRevoke),

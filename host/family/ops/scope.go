@@ -224,3 +224,15 @@ func (call *Call) peers() func(memory.Caller) bool {
 	own := call.Caller.AsMember()
 	return func(c memory.Caller) bool { return c.AsMember() == own || known[c.AsMember()] }
 }
+
+func quotaList(call *Call, ctx context.Context, r abi.QuotaListRequest) (out abi.QuotaListResponse, err error) {
+	list, err := call.space().QuotaUses(ctx, r.Agent)
+	out.Quotas = []abi.QuotaUse{}
+	for _, u := range list {
+		if call.Powers.Allows(abi.CanScopeRead, u.Namespace) {
+			out.Quotas = append(out.Quotas, abi.QuotaUse{Namespace: u.Namespace, Agent: u.Agent, Day: u.Spent.Day, Memories: int(u.Spent.Memories), MostMemories: int(u.Quota.Memories),
+				Links: int(u.Spent.Links), MostLinks: int(u.Quota.Links), Bytes: int(u.Spent.Bytes), MostBytes: int(u.Quota.Bytes)})
+		}
+	}
+	return out, err
+}

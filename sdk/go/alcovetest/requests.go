@@ -82,6 +82,16 @@ func (s *Space) Store(entries ...alcove.Entry) (changes []*alcove.Change, err er
 	return changes, nil
 }
 
+// Delete deletes a memory of the space's namespace as a client does, with the store hook.
+func (s *Space) Delete(key string) error {
+	if err := s.begin(); err != nil {
+		return asError(err)
+	}
+	w := memory.Write{Agent: s.Caller, DryRun: s.DryRun, Note: func(note string) { s.Notes = append(s.Notes, note) }}
+	_, err := s.space.As(s.caller()).Forget(s.t.Context(), s.location(), []string{key}, w)
+	return asError(err)
+}
+
 func (s *Space) store(entries []alcove.Entry) ([]*alcove.Change, error) {
 	items := make([]memory.Item, len(entries))
 	for i, e := range entries {

@@ -49,6 +49,7 @@ type Space struct {
 	Rights    []string       // further rights of the key, such as scope.admin; that to every family is among them
 	Config    map[string]any // what differs from the manifest's defaults; nil stands for the default
 	DryRun    bool
+	Operator  bool // an operator calls, at the command line
 	// Ops run operations instead of the host, such as what reaches outside; an error of theirs reaches the family as a host's does.
 	Ops map[alcove.Op]func(request []byte) (response any, err error)
 
@@ -275,6 +276,19 @@ func (s *Space) Root(name, dir string) {
 	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
 }
 
+// Allowance is how much each agent may store in a namespace. Zero fields are unlimited.
+type Allowance = memory.Allowance
+
+// Quota sets how much each agent may store in a namespace, as alcove quota set does.
+func (s *Space) Quota(namespace string, q Allowance) {
+	s.t.Helper()
+	stage, err := s.space.As(memory.Caller{Rights: memory.FullRights()}).Stage(s.t.Context(), memory.Default)
+	s.must(err)
+	s.must(stage.SetQuota(s.t.Context(), namespace, q))
+	_, err = stage.Commit(s.t.Context(), memory.Commit{})
+	s.must(err)
+}
+
 // Grant gives the family a capability with a scope, in place of what it had of it.
 func (s *Space) Grant(capability string, scope ...string) {
 	s.t.Helper()
@@ -333,7 +347,7 @@ func (s *Space) caller() memory.Caller {
 		}
 		rights = rights.LimitedTo(further)
 	}
-	return memory.Caller{Agent: s.Caller, Key: s.Key, Rights: rights}
+	return memory.Caller{Agent: s.Caller, Key: s.Key, Operator: s.Operator, Rights: rights}
 }
 
 // begin has the host see the fields of the space.

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+func (a *app) approvalCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "approval", Short: "Decide about changes that wait for a human",
+		Long: `List, approve and reject changes that the rules of the family governance hold back. What is decided here is decided by
+the operator: no agent can, where a rule names a human as the approver. An ID is NAMESPACE#BRANCH, as the list shows it.`,
+	}
+	c.AddCommand(a.approvalListCommand(), a.approvalDecision("approve", "Merge a change"), a.approvalDecision("reject", "Drop a change"))
+	return c
+}
+
+// decided calls a tool of governance as the operator.
+func (a *app) decided(c *cobra.Command, tool string, arguments map[string]any, namespace string) (operator.ToolAnswer, error) {
+	data, err := json.Marshal(arguments)
+	if err != nil {
+		return operator.ToolAnswer{}, err
+	}
+	return answeredBy(c.Context(), a, operator.Operator.CallTool, operator.ToolCall{Tool: tool, Arguments: data, Namespace: namespace})
+}
+
+func (a *app) approvalListCommand() *cobra.Command {
+	var namespace, status string
+	c := &cobra.Command{
+		Use: "list", Short: "List the changes of a namespace that wait", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			answer, err := a.decided(c, "memory_pending_list", map[string]any{"status": status}, namespace)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(answer.Result)
+			}
+			var page struct {
+				Pending []struct {
+					ID, Op, By, At string
+					Keys           []string
+				}
+			}
+			if err := json.Unmarshal(answer.Result, &page); err != nil {
+				return err
+			}
+			for _, p := range page.Pending {
+				a.printf("%s  %s %q by %s  %s\n", p.ID, p.Op, p.Keys, p.By, p.At)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&namespace, "in", "default", "the namespace")
+	c.Flags().StringVar(&status, "status", "pending", "pending, approved or rejected")
+	return c
+}
+
+func (a *app) approvalDecision(verb, short string) *cobra.Command {
+	given := map[string]any{}
+	var reason, remember string
+	c := &cobra.Command{
+		Use: verb + " ID", Short: short, Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			given["id"], given["remember"] = args[0], remember
+			if reason != "" {
+				given["reason"] = reason
+			}
+			answer, err := a.decided(c, "memory_pending_"+verb, given, "")
+			if err != nil {
+				return err
+			}
+			for _, note := range answer.Notes {
+				a.notef("%s\n", note)
+			}
+			if a.asJSON {
+				return a.printJSON(answer.Result)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&remember, "remember", "once", "what becomes of later changes of this kind by the same agent: once (asked again), session or forever")
+	if verb == "reject" {
+		c.Flags().StringVar(&reason, "reason", "", "why, for the agent")
+	}
+	return c
+}

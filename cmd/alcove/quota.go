@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+func (a *app) quotaCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "quota", Short: "Limit what agents store in a namespace",
+		Long: `Set how much each agent may store in a namespace: memories and links a day (in UTC), and bytes. The server refuses what
+exceeds a quota before it stores anything of it. Agents without a key name themselves: give agents keys where quotas matter.`,
+	}
+	c.AddCommand(a.quotaSetCommand(), a.quotaListCommand(), a.quotaRemoveCommand())
+	return c
+}
+
+func (a *app) quotaSetCommand() *cobra.Command {
+	var r operator.QuotaRequest
+	c := &cobra.Command{
+		Use: "set NAMESPACE", Short: "Set the quota of each agent in a namespace", Args: arguments(1, 1),
+		Example: `  alcove quota set team/board
+  alcove quota set team/board --memories 200 --links 0 --bytes 10485760`,
+		RunE: func(c *cobra.Command, args []string) error {
+			r.Namespace = args[0]
+			return told(c.Context(), a, operator.Operator.SetQuota, r)
+		},
+	}
+	flags := c.Flags()
+	flags.Int64Var(&r.Quota.Memories, "memories", 1000, "memories a day; 0: unlimited")
+	flags.Int64Var(&r.Quota.Links, "links", 5000, "links a day; 0: unlimited")
+	flags.Int64Var(&r.Quota.Bytes, "bytes", 100<<20, "bytes of its memories; 0: unlimited")
+	return c
+}
+
+func (a *app) quotaListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List quotas, and what agents stored", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := asked(c.Context(), a, operator.Operator.Quotas)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, u := range list {
+				agent := u.Agent
+				if agent == "" {
+					agent = "-"
+				}
+				a.printf("%s  %s  memories %s  links %s  bytes %s\n", u.Namespace, agent, of(u.Spent.Memories, u.Quota.Memories), of(u.Spent.Links, u.Quota.Links), of(u.Spent.Bytes, u.Quota.Bytes))
+			}
+			return nil
+		},
+	}
+}
+
+// of formats a use beside its limit.
+func of(used, limit int64) string {
+	if limit == 0 {
+		return fmt.Sprint(used)
+	}
+	return fmt.Sprintf("%d/%d", used, limit)
+}
+
+func (a *app) quotaRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAMESPACE", Short: "Remove the quota of a namespace", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return told(c.Context(), a, operator.Operator.SetQuota, operator.QuotaRequest{Namespace: args[0]})
+		},
+	}
+}

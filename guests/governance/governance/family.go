@@ -1,0 +1,49 @@
+// Package governance serves the family governance: rules of namespaces, approvals, quotas, and proof of what was written.
+//
+// The standard of a namespace is a memory with a rule: who may write, promote and delete there. The rule of any lets everybody, registered
+// the members of the scope, owner its creator alone, and approve sends each change to a branch of proposals, where nobody sees it until
+// the approver approves it: a human at the command line, an agent, or a number of agents. Nobody approves their own change. Rules hold
+// while the operator has the store hook on refuse. As a stored hook, the family notes the digest of each version in the chained log, so
+// that a version that was altered afterwards is found. Quotas are the host's: the operator sets them.
+//
+//alcove:family governance 1.0.0
+//alcove:description Rules of namespaces, approval of changes by a person or by other agents, quotas, and proof that history is untampered.
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to read what changes, and the history that it verifies
+//alcove:needs memory.write * to merge what was approved
+//alcove:needs record pending,decision,seal to keep what waits for approval, decisions and seals
+//alcove:needs branch.read * to compare proposals
+//alcove:needs branch.write * to merge and delete them
+//alcove:needs log.read * to verify the log
+//alcove:needs log.append * to note digests of versions
+//alcove:needs scope.read * to know the members of scopes, and quotas
+//alcove:needs config.write to keep the rules
+//alcove:needs feed.emit * to announce decisions
+//alcove:needs feed.kind pending_approved,pending_rejected,standard_changed to announce them under these names
+//alcove:limits memory_pages=1024 host_calls=100000
+package governance
+
+import alcove "github.com/alcove-memory/alcove/sdk/go"
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	Standards string // The rules of namespaces, as memory_namespace_set_standard writes them
+}
+
+// The collections: each record is in the namespace of the change.
+var (
+	pendings  = alcove.Records[pending]{Name: "pending", Per: "space"}
+	decisions = alcove.Records[decision]{Name: "decision", Per: "space"}
+	seals     = alcove.Records[seal]{Name: "seal", Per: "space"}
+)
+
+// Family is governance.
+func Family() *alcove.Family {
+	return alcove.New(
+		NamespaceSetStandard{}, NamespaceGetStandard{}, NamespaceClearStandard{}, PendingList{}, PendingApprove{}, PendingReject{}, QuotaStatus{}, Verify{},
+		Hooks{},
+	)
+}

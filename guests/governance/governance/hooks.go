@@ -1,0 +1,133 @@
+package governance
+
+import (
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// pending is a change that waits for approval, under the branch that it is on.
+//
+//alcove:json
+type pending struct {
+	Op      string // write, promote or delete
+	Keys    []string
+	By      string
+	Session string `json:",omitzero"` // of the one who made it
+	Into    string // the branch that it was made on
+	At      string
+	State   string // pending, approved or rejected
+	Reason  string `json:",omitzero"`
+	Votes   []string
+}
+
+// decision is what was decided for later changes of an agent.
+//
+//alcove:json
+type decision struct {
+	Approve bool
+	Session string `json:",omitzero"` // only in this one
+	By      string
+}
+
+func decisionKey(op, agent string) string { return op + "|" + agent }
+
+// mostKeys is how many keys a pending change names.
+const mostKeys = 100
+
+// Hooks hold changes to the rules, and seal what was stored.
+//
+//alcove:store collections=memory on_failure=refuse changes=store,delete,state
+//alcove:stored collections=memory own
+type Hooks struct{}
+
+// Store allows, refuses or proposes a change. All its entries are of one namespace and of one kind.
+func (Hooks) Store(c *alcove.Call, cfg Config, entries []alcove.Entry) ([]*alcove.Change, error) {
+	changes := make([]*alcove.Change, len(entries))
+	if cfg.Standards == "" || len(entries) == 0 || c.Operator {
+		return changes, nil
+	}
+	b, err := cfg.book()
+	if err != nil {
+		return nil, err
+	}
+	op, namespace := opOf(entries[0].Change), entries[0].Namespace
+	switch r := b.of(namespace, op); r.who {
+	case anyone:
+	case approve:
+		return changes, hold(c, namespace, op, entries)
+	default:
+		if !includes(c, namespace, r) {
+			return nil, alcove.Refuse("a " + op + " in " + namespace + " is for " + r.who + " agents, by its rule")
+		}
+	}
+	return changes, nil
+}
+
+func opOf(change string) string {
+	switch change {
+	case "delete":
+		return "delete"
+	case "state":
+		return "promote"
+	}
+	return "write"
+}
+
+// includes reports whether a rule lets the caller change a namespace.
+func includes(c *alcove.Call, namespace string, r rule) bool {
+	if c.Caller == "" {
+		return false
+	}
+	s, err := c.ScopeGet(alcove.ScopeGetRequest{Namespace: namespace})
+	scoped := err == nil
+	if r.who == owner {
+		return scoped && s.Scope.Creator == c.Caller || !scoped && r.by == c.Caller
+	}
+	if !scoped {
+		return true // a name is all that is known of agents
+	}
+	for _, member := range append(s.Scope.Members, s.Scope.Creator) {
+		if member == c.Caller {
+			return true
+		}
+	}
+	return false
+}
+
+// hold proposes a change, unless it was decided before what becomes of such.
+func hold(c *alcove.Call, namespace, op string, entries []alcove.Entry) error {
+	who, err := c.CallerGet()
+	if err != nil {
+		return err
+	}
+	d, decided, err := decisions.In(namespace).Get(c, decisionKey(op, c.Caller))
+	if err != nil {
+		return err
+	}
+	if decided && c.Caller != "" && (d.Session == "" || d.Session == who.Session) {
+		if d.Approve {
+			return nil
+		}
+		return alcove.Refuse("changes of this kind by " + c.Caller + " are rejected, as " + d.By + " decided")
+	}
+	if c.Proposal == "" {
+		return alcove.Refuse("it needs approval, and the operator has to turn the hook on with: alcove family grant governance --hook store=refuse")
+	}
+	p := pending{Op: op, By: c.Caller, Session: who.Session, Into: c.Branch, At: c.Now, State: waiting}
+	if was, there, err := pendings.In(namespace).Get(c, c.Proposal); err != nil {
+		return err
+	} else if there { // another part of the same change
+		p.Keys = was.Keys
+		if was.Op != op {
+			p.Op = was.Op
+		}
+	}
+	for i := range entries {
+		if len(p.Keys) < mostKeys {
+			p.Keys = append(p.Keys, entries[i].Key)
+		}
+	}
+	if err := pendings.In(namespace).Put(c, c.Proposal, p); err != nil {
+		return err
+	}
+	return alcove.Propose("it waits for approval as " + alcove.ID{Namespace: namespace, Key: c.Proposal}.String())
+}
