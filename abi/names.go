@@ -154,6 +154,8 @@ const (
 	CanIdentityDelegate Capability = "identity.delegate" // make keys for other agents, with a part of its caller's rights
 	CanLLM              Capability = "llm"               // ask a configured language model
 	CanHTTP             Capability = "http"              // fetch from endpoints that the operator named
+	CanFileRead         Capability = "file.read"         // list and read files below directories that the operator named
+	CanFileWrite        Capability = "file.write"        // write files there
 	CanToolsCall        Capability = "tools.call"        // call tools of other families, and core tools that the scope names
 	CanToolsPublish     Capability = "tools.publish"     // publish and withdraw tools while running
 	CanToolsUsage       Capability = "tools.usage"       // read which agents call which tools, and how often
@@ -177,6 +179,7 @@ const (
 	OpRecordList        Op = "record.list"        // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
 	OpRecordHistory     Op = "record.history"     // the versions of one record, the newest first
 	OpRecordSearch      Op = "record.search"      // search in a searchable collection; staged changes are not found
+	OpRecordNearest     Op = "record.nearest"     // the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included
 	OpRecordCollections Op = "record.collections" // the collections whose records the call may read, its own and those of other families, by family and name
 	OpRecordAppend      Op = "record.append"      // stage records with the next sequence numbers as their keys
 	OpLogAppend         Op = "log.append"         // stage an event of the log, which gets its sequence number at the commit
@@ -201,7 +204,7 @@ const (
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
 	OpCallerCan         Op = "caller.can"         // whether the caller may do something, apart from what the family may
-	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes
+	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace
 	OpScopeGet          Op = "scope.get"          // the rights record of a namespace. One that the caller may not read has none
 	OpScopeList         Op = "scope.list"         // the rights records of namespaces that the caller may read, in their order, page by page, without staged changes
 	OpScopePut          Op = "scope.put"          // stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent
@@ -225,10 +228,14 @@ const (
 	OpVersionAt         Op = "version.at"         // the newest version of a branch at a moment
 	OpLLMComplete       Op = "llm.complete"       // a completion by a configured language model
 	OpHTTPFetch         Op = "http.fetch"         // a request to an endpoint that the operator named
+	OpFileList          Op = "file.list"          // the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot
+	OpFileRead          Op = "file.read"          // files below a root
+	OpFileWrite         Op = "file.write"         // write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken
 	OpToolsList         Op = "tools.list"         // tools of other families, and of the core, that may be called
 	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own
 	OpToolsWithdraw     Op = "tools.withdraw"     // withdraw a published tool
+	OpToolsOffered      Op = "tools.offered"      // the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included
 	OpToolsUsage        Op = "tools.usage"        // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )
 
@@ -668,6 +675,10 @@ func (c Capability) Scope() string {
 		return "endpoints"
 	case CanHTTP:
 		return "endpoints"
+	case CanFileRead:
+		return "roots"
+	case CanFileWrite:
+		return "roots"
 	case CanToolsCall:
 		return "tools"
 	case CanToolsPublish:
@@ -709,6 +720,8 @@ func Capabilities() []Capability {
 		CanIdentityDelegate,
 		CanLLM,
 		CanHTTP,
+		CanFileRead,
+		CanFileWrite,
 		CanToolsCall,
 		CanToolsPublish,
 		CanToolsUsage,
@@ -734,6 +747,7 @@ func Ops() map[Op]Capability {
 		OpRecordList:        "record",
 		OpRecordHistory:     "record",
 		OpRecordSearch:      "record",
+		OpRecordNearest:     "record",
 		OpRecordCollections: "record",
 		OpRecordAppend:      "record",
 		OpLogAppend:         "log.append",
@@ -782,10 +796,14 @@ func Ops() map[Op]Capability {
 		OpVersionAt:         "",
 		OpLLMComplete:       "llm",
 		OpHTTPFetch:         "http",
+		OpFileList:          "file.read",
+		OpFileRead:          "file.read",
+		OpFileWrite:         "file.write",
 		OpToolsList:         "tools.call",
 		OpToolsCall:         "tools.call",
 		OpToolsPublish:      "tools.publish",
 		OpToolsWithdraw:     "tools.publish",
+		OpToolsOffered:      "",
 		OpToolsUsage:        "tools.usage",
 	}
 }

@@ -184,6 +184,15 @@ func (a acts) SetEndpoint(_ context.Context, r operator.EndpointRequest) error {
 	return err
 }
 
+func (a acts) Roots(context.Context) (map[string]operator.Root, error) {
+	return withFamilies(a, func(f *family.Families) (map[string]operator.Root, error) { return f.Roots(), nil })
+}
+
+func (a acts) SetRoot(_ context.Context, r operator.RootRequest) error {
+	_, err := withFamilies(a, func(f *family.Families) (struct{}, error) { return struct{}{}, f.SetRoot(r.Name, r.Root) })
+	return err
+}
+
 func (a acts) Settings(ctx context.Context, q operator.SettingQuery) ([]operator.Setting, error) {
 	return withFamilies(a, func(f *family.Families) ([]operator.Setting, error) { return f.Settings(ctx, q) })
 }

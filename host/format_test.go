@@ -20,7 +20,13 @@ import (
 // backup in a single file.
 func formatThree(t *testing.T) (dir string) {
 	t.Helper()
-	in, err := os.Open("testdata/format-3.tar.gz")
+	return unpacked(t, "testdata/format-3.tar.gz")
+}
+
+// unpacked is a new folder with what an archive holds.
+func unpacked(t *testing.T, archive string) (dir string) {
+	t.Helper()
+	in, err := os.Open(archive)
 	if err != nil {
 		t.Fatal(err)
 	}

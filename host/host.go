@@ -32,6 +32,7 @@ import (
 	"github.com/alcove-memory/alcove/host/stream"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/tool/operation"
 	"github.com/alcove-memory/alcove/host/wire"
 )
 
@@ -55,7 +56,7 @@ type Options struct {
 	// "german,notes=french".
 	Language string
 	// BM25 says how collections score, as in memory=1.2/0.75, and Conversations how turns are searched: off, or as in
-	// neighbour=0.5,speaker=0.2,date=1. Empty: as measurements suggest.
+	// zone=0.4,speaker=0.125. Empty: as measurements suggest.
 	BM25          string
 	Conversations string
 	// LogRequests keeps calls of tools in the request log, in the data directory.
@@ -128,7 +129,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openRequests(ctx); err != nil {
 		return err
 	}
-	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions, delegates: delegates{h.keys, h.options.Logger}}
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}
@@ -165,9 +166,12 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
 	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
+		if c.Tool.Name != operation.Name { // its operations count
+			h.sessions.Visited(c.Request.Caller, c.At)
+		}
 		h.logRequest(c)
 		if h.usage != nil {
-			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
+			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.As(), c.Err != nil)
 		}
 	}})
 	if h.families != nil {
@@ -307,6 +311,9 @@ func (h *Host) callerOf(session mcp.Session, agent string) memory.Caller {
 	}
 	return who
 }
+
+// CoreTools are the core tools, with their aliases.
+func CoreTools() []tool.Spec { return core.Specs(core.Options{}) }
 
 // Tools lists the tools that clients are offered, in the form that model APIs take.
 func Tools() []tool.Exported { return core.Export() }

@@ -34,6 +34,7 @@ type Lock struct {
 	Format    int                 `json:"format"`
 	Families  map[string]Grant    `json:"families,omitempty"`  // by name
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
+	Roots     map[string]Root     `json:"roots,omitempty"`     // likewise
 }
 
 // Grant is the permissions of a family. It is valid for the module with its Digest alone; with Asked set, for the built-in
@@ -98,6 +99,25 @@ type Endpoint struct {
 	KeyEnv  string `json:"key_env,omitempty"`  // the environment variable that has the key; it is never logged
 	KeyFile string `json:"key_file,omitempty"` // or the file
 	Auth    Auth   `json:"auth,omitempty"`     // what the key is for; empty: Bearer
+}
+
+// Root is a directory below which families may be granted files, under the operator's name for it.
+type Root struct {
+	Dir      string `json:"dir"` // absolute
+	ReadOnly bool   `json:"read_only,omitempty"`
+	// Namespace is the one that callers need a right to: to read it for reading, to write it for writing. Empty: to all.
+	Namespace string `json:"namespace,omitempty"`
+	MaxBytes  int64  `json:"max_bytes,omitempty"` // of all files below it, for writing; 0: 1 GiB
+}
+
+func (r Root) check() error {
+	if !filepath.IsAbs(r.Dir) || filepath.Clean(r.Dir) != r.Dir {
+		return fmt.Errorf("the directory %q is no absolute path in its shortest form", r.Dir)
+	}
+	if r.MaxBytes < 0 {
+		return fmt.Errorf("max_bytes is %d: give at least 0", r.MaxBytes)
+	}
+	return nil
 }
 
 // Auth is how requests to an endpoint are authenticated.
@@ -179,8 +199,16 @@ func (l Lock) Check() error {
 	if l.Format != format {
 		return fmt.Errorf("its format is %d; this program has %d", l.Format, format)
 	}
-	if len(l.Families) > mostNames || len(l.Endpoints) > mostNames {
-		return fmt.Errorf("it has more than %d families or endpoints", mostNames)
+	if len(l.Families) > mostNames || len(l.Endpoints) > mostNames || len(l.Roots) > mostNames {
+		return fmt.Errorf("it has more than %d families, endpoints or roots", mostNames)
+	}
+	for name, r := range l.Roots {
+		if !endpointName().MatchString(name) {
+			return fmt.Errorf("%q cannot be the name of a root: use letters, digits and . _ / -", name)
+		}
+		if err := r.check(); err != nil {
+			return fmt.Errorf("root %s: %w", name, err)
+		}
 	}
 	for name, g := range l.Families {
 		if !familyName().MatchString(name) {

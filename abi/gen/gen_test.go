@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -123,4 +125,34 @@ func TestNamesBecomeNamesOfGo(t *testing.T) {
 			t.Errorf("%s became %s", name, got)
 		}
 	}
+}
+
+func TestEveryLinkInsideTheDocumentsHasItsHeading(t *testing.T) {
+	heading := regexp.MustCompile("(?m)^#+ (.*)$")
+	anchors := map[string]bool{}
+	texts := map[string]string{}
+	for _, file := range []string{"SPEC.md", "OPERATIONS.md"} {
+		text, err := os.ReadFile(filepath.Join("..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = string(text)
+		for _, found := range heading.FindAllStringSubmatch(texts[file], -1) {
+			anchors[file+"#"+slug(found[1])] = true
+		}
+	}
+	for file, text := range texts {
+		for _, link := range regexp.MustCompile(`\]\(([A-Z]+\.md)?#([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+			target := cmp.Or(link[1], file) + "#" + link[2]
+			if !anchors[target] {
+				t.Errorf("%s links to %s, which is no heading", file, target)
+			}
+		}
+	}
+}
+
+// slug is the anchor of a heading, as Markdown renderers of repositories make it.
+func slug(heading string) string {
+	heading = regexp.MustCompile("[^a-z0-9_ -]").ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(heading, " ", "-")
 }

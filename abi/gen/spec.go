@@ -52,7 +52,7 @@ func (s source) part(dir, name string) (string, error) {
 	if object, ok := strings.CutPrefix(name, "fields "); ok {
 		for _, o := range s.ofGuests() {
 			if o.Name == object {
-				return "\n" + fieldTable("field", s.flat(o.Fields)) + "\n", nil
+				return "\n" + s.linkedFromSpec(fieldTable("field", s.flat(o.Fields))) + "\n", nil
 			}
 		}
 	}
@@ -66,6 +66,14 @@ func (s source) part(dir, name string) (string, error) {
 	}
 	text, err := example(filepath.Join(dir, "vectors", file), title)
 	return "\n```\n" + text + "```\n\n", err
+}
+
+// linkedFromSpec points the links of a table at OPERATIONS.md where it, and not SPEC.md, describes the type.
+func (s source) linkedFromSpec(table string) string {
+	for _, t := range s.typesIn(s.exchanges()) {
+		table = strings.ReplaceAll(table, "](#"+t.Name+")", "](OPERATIONS.md#"+t.Name+")")
+	}
+	return table
 }
 
 // table writes rows of cells below a head.

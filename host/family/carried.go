@@ -42,7 +42,7 @@ func builtGrant(x *family) registry.Grant {
 				continue
 			}
 		case abi.CanLLM, abi.CanHTTP, abi.CanToolsPublish, abi.CanToolsUsage, abi.CanRecordsRead, abi.CanNamespaceDelete, abi.CanEmbedRebuild,
-			abi.CanIdentityDelegate:
+			abi.CanIdentityDelegate, abi.CanFileRead, abi.CanFileWrite:
 			continue
 		case abi.CanMemoryWrite:
 			if proposes {

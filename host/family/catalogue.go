@@ -366,6 +366,10 @@ func (f *Families) assignTools() {
 	}
 	if !f.shared.Same(names.settings) { // equal settings keep their cache
 		f.shared = names.settings
+		select {
+		case f.declared <- struct{}{}:
+		default:
+		}
 	}
 	f.assignPublished(names)
 }

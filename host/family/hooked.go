@@ -113,7 +113,7 @@ func (h hooked) Generations(hook abi.Hook) int {
 // ReachesOutside implements hooks.Family.
 func (h hooked) ReachesOutside() bool {
 	g := h.families.grantOf(h.family)
-	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM)
+	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM) || granted(g, abi.CanFileWrite)
 }
 
 // Loaded implements hooks.Family. A module that failed to load is not retried for a while.

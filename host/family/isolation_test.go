@@ -46,6 +46,7 @@ func probes() []step {
 		{"job.enqueue", `{"job":"other"}`}, {"job.status", `{"id":"1"}`}, {"job.cancel", `{"id":"1"}`}, {"text.analyze", `{"texts":["velvet hammer"]}`},
 		{"text.count", `{"terms":["velvet","hammer"]}`}, {"text.count", `{"terms":["velvet"],"namespaces":["home"]}`}, {"text.count", `{"terms":["velvet"],"namespaces":["*"]}`}, {"text.count", `{"terms":["velvet"],` + record + `}`},
 		{"embed.texts", `{"texts":["tea"]}`}, {"llm.complete", `{"prompt":"tea","endpoint":"secret"}`}, {"llm.complete", `{"prompt":"tea"}`}, {"http.fetch", `{"endpoint":"secret"}`}, {"http.fetch", `{"endpoint":"http://127.0.0.1:1"}`},
+		{"file.list", `{}`}, {"file.list", `{"root":"secret"}`}, {"file.read", `{"root":"secret","paths":["a"]}`}, {"file.write", `{"root":"secret","files":[{"path":"a","content":"probed"}]}`},
 		{"tools.usage", `{"days":1}`}, {"tools.list", `{}`}, {"tools.call", `{"tool":"other_do","arguments":{}}`}, {"tools.call", `{"tool":"memory_store","arguments":{"key":"k","value":1,"namespace":"home"}}`}, {"tools.call", `{"tool":"probe_do","arguments":{}}`},
 		{"config.get", `{"keys":["weight"],` + home + `,"details":true}`}, {"config.list", `{` + home + `}`}, {"config.list", `{"scope":"namespace","name":"home"}`}, {"config.list", `{"scope":"agent","name":"a"}`},
 		{"config.put", `{"changes":[{"key":"weight","value":1}],"scope":"namespace","name":"home"}`}, {"config.put", `{"changes":[{"key":"weight","value":1}]}`}, {"config.history", `{"key":"weight","scope":"namespace","name":"home"}`},
@@ -115,7 +116,7 @@ func narrowed() []abi.Request {
 			list[i].Scope = []string{"*"}
 		case "collections":
 			list[i].Scope = []string{"own"}
-		case "endpoints", "tools", "families":
+		case "endpoints", "tools", "families", "roots":
 			list[i].Scope = []string{"none"}
 		}
 	}

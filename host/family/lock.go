@@ -17,11 +17,15 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	}
 	next := f.lock
 	next.Families, next.Endpoints = maps.Clone(f.lock.Families), maps.Clone(f.lock.Endpoints)
+	next.Roots = maps.Clone(f.lock.Roots)
 	if next.Families == nil {
 		next.Families = map[string]registry.Grant{}
 	}
 	if next.Endpoints == nil {
 		next.Endpoints = map[string]registry.Endpoint{}
+	}
+	if next.Roots == nil {
+		next.Roots = map[string]registry.Root{}
 	}
 	if err := do(&next); err != nil {
 		return err

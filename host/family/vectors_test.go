@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/files"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/recalls"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -37,18 +38,33 @@ type sample struct {
 	calls  int
 }
 
+// sampleNotes is a directory with one file of the sample's instant.
+func sampleNotes(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	file := filepath.Join(dir, "work", "plan.md")
+	if err = errors.Join(err, os.Mkdir(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("Buy tea.\n"), 0o600), os.Chtimes(file, standing, standing)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func openSample(t *testing.T) *sample {
 	t.Helper()
 	names := 0
 	w := openAt(t, func() time.Time { return standing }, func(o *Options) {
 		o.Outside, o.Embedder, o.Usage = sampleOutside{}, sampleEmbedder{}, sampleUsage{}
 		o.Sessions, o.Delegates, o.Recalls = sampleSessions, sampleDelegates{}, sampleRecalls{}
+		o.Files = &files.Files{Private: []string{o.Dir}}
 		o.Rand = func() string { names++; return fmt.Sprintf("r%d", names) }
 	})
 	for name, e := range map[string]registry.Endpoint{"model": {Kind: "openai", URL: "http://model", Model: "m"}, "web": {Kind: "http", URL: "http://web"}} {
 		if err := w.SetEndpoint(name, &e); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := w.SetRoot("notes", &registry.Root{Dir: sampleNotes(t)}); err != nil {
+		t.Fatal(err)
 	}
 	other := aFamily("other")
 	other.Tools[0].Name, other.Collections = "other_echo", []abi.Collection{{Name: "kept"}}

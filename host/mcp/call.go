@@ -229,3 +229,10 @@ func wire(t *tool.Tool) protocol.Tool {
 		Annotations: protocol.ToolAnnotation{ReadOnlyHint: &a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: &a.Idempotent, OpenWorldHint: &a.OpenWorld},
 	}
 }
+
+// briefWire returns a tool as the profile full shows it.
+func briefWire(t *tool.Tool) protocol.Tool {
+	w := wire(t)
+	w.RawInputSchema = t.Brief
+	return w
+}

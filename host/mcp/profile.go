@@ -16,8 +16,8 @@ import (
 const (
 	ProfileAgent     = "agent"     // the core tools and loaded families
 	ProfileOperation = "operation" // memory_operation only
-	ProfileFull      = "full"      // the core tools and all families
-	ProfileDeferred  = "deferred"  // likewise, each tool marked for clients that load tools on search
+	ProfileFull      = "full"      // the core tools and all families but deprecated ones, with few of their optional parameters
+	ProfileDeferred  = "deferred"  // likewise with all parameters, each tool marked for clients that load tools on search
 )
 
 // Profiles lists the profiles.
@@ -89,8 +89,8 @@ const deferMark = "defer_loading"
 func (s Session) all() bool { return s.Profile == ProfileFull || s.Profile == ProfileDeferred }
 
 // lists reports whether a client's list has the tools of a family.
-func (s Session) lists(family string, state *tool.Session) bool {
-	return s.Profile != ProfileOperation && (s.all() || state.Has(family))
+func (s Session) lists(family *tool.Set, state *tool.Session) bool {
+	return s.Profile != ProfileOperation && (s.all() && !family.Deprecated || state.Has(family.Name))
 }
 
 // listsCore reports whether a client's list has a core tool.
@@ -104,18 +104,21 @@ const operationName = "memory_operation"
 // offer returns a client's list of tools.
 func (s *Server) offer(session Session, state *tool.Session) []protocol.Tool {
 	readOnly := s.readOnly(session)
-	list := []protocol.Tool{}
+	list, show := []protocol.Tool{}, wire
+	if session.Profile == ProfileFull {
+		show = briefWire
+	}
 	for _, t := range s.registry.Core() {
 		if t.Annotations.Permitted(readOnly) && session.listsCore(t) {
-			list = append(list, wire(t))
+			list = append(list, show(t))
 		}
 	}
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
-		if !session.lists(f.Name, state) {
+		if !session.lists(f, state) {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {
-			list = append(list, wire(t))
+			list = append(list, show(t))
 		}
 	}
 	if session.Profile == ProfileDeferred {
@@ -132,7 +135,7 @@ func (s *Server) outline(session Session, state *tool.Session) string {
 	var b strings.Builder
 	readOnly := s.readOnly(session)
 	for _, f := range s.registry.Snapshot().For(s.rights(session)).Sets {
-		if !session.lists(f.Name, state) {
+		if !session.lists(f, state) {
 			continue
 		}
 		for _, t := range f.Offered(readOnly) {

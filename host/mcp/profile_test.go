@@ -326,3 +326,25 @@ func TestASessionIsToldAheadOfEachAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestADeprecatedFamilyIsListedOnlyOnceItWasLoaded(t *testing.T) {
+	f := newFake()
+	f.all[0].Deprecated = true
+	for _, profile := range []string{ProfileAgent, ProfileFull} {
+		p := withFamilies(t, f, Session{Profile: profile})
+		var r loaded
+		p.must("memory_smart_load", `{"intent":"I want to find the key phrases of my notes and tag them"}`).into(&r)
+		if r.Family == "auto-tag" || len(r.Tools) > 0 || strings.Contains(p.beyondCore(`{}`), "memory_auto_tag") {
+			t.Errorf("with the profile %s, the intent loads %+v", profile, r)
+		}
+		p.must("memory_auto_tag", `{"id":"k"}`) // calls load
+		p.line()
+		if got := p.beyondCore(`{}`); !strings.Contains(got, "memory_auto_tag") {
+			t.Errorf("with the profile %s, after a call, %s are listed", profile, got)
+		}
+		p.must("memory_load_family", `{"family":"auto-tag","unload":true}`)
+		if got := p.beyondCore(`{}`); strings.Contains(got, "memory_auto_tag") {
+			t.Errorf("with the profile %s, once unloaded, %s are listed", profile, got)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
-var vocabulary = strings.Fields("tea coffee green black afternoon morning deploy script staging key garden rain")
+var vocabulary = strings.Fields("tea coffee green black afternoon morning deploy script staging key garden rain?")
 
 type model struct {
 	t      *testing.T

@@ -63,8 +63,8 @@ func (c cell) says() string {
 
 // words are what a search looks at.
 func (c cell) words(key string) []string {
-	words := append(inEnglish().Terms(c.text), inEnglish().Terms(key)...)
-	said := []string{}
+	words := inEnglish().Terms(c.text)
+	said := []string{key}
 	if c.turn() {
 		said = []string{c.meta["speaker"], c.meta["caption"]}
 	}
@@ -372,53 +372,185 @@ func ranked(t tree, now time.Time, query string, namespaces []string) []string {
 			}
 		}
 	}
-	return best(conversed(cells, scores(docs, float64(total)/float64(len(docs)), query), query), 10)
+	found := scores(docs, float64(total)/float64(len(docs)), query)
+	return best(conversed(cells, docs, found, query), 10)
 }
 
-// conversed are the scores that turns of conversations have.
-func conversed(cells map[place2]cell, scores map[place2]float64, query string) map[place2]float64 {
-	words := strings.Fields(query)
-	dated := len(scores) == 0 || !slices.ContainsFunc(words, func(w string) bool { return w != "june" && w != "2025" })
+// conversed are the scores that turns of conversations have: see search.Conversation.
+func conversed(cells map[place2]cell, docs map[place2][]string, plain map[place2]float64, query string) map[place2]float64 {
+	after := maps.Clone(plain)
+	q := understood(cells, docs, query)
+	for p, c := range cells {
+		if share := dateShare(c.meta["ts"], q.june, q.in2025); c.turn() && share > 0 && (q.dateAlone || len(plain) == 0) {
+			after[p]++
+		}
+	}
+	matches := maps.Clone(after)
 	for p, c := range cells {
 		if !c.turn() {
 			continue
 		}
-		factor := dateFactor(c.meta["ts"], slices.Contains(words, "june"), slices.Contains(words, "2025"))
-		if dated && factor > 1 {
-			scores[p]++
-		}
-		if scores[p] == 0 {
-			delete(scores, p)
+		window := q.window(p)
+		if delete(after, p); window == 0 && matches[p] == 0 {
 			continue
 		}
-		speaker := 1.0
-		if c.meta["speaker"] != "" && slices.Contains(words, c.meta["speaker"]) {
-			speaker = 1.2
-		}
-		scores[p] *= speaker * factor
-	}
-	after := maps.Clone(scores)
-	for p, c := range cells {
-		more := 0.0
-		for _, g := range givers(cells, p, c) {
-			distance := math.Abs(float64(seqOf(cells[g]) - seqOf(c)))
-			more += .5 / distance * scores[g]
-		}
-		if more > 0 {
-			after[p] = scores[p] + more
-		}
+		_, cover := q.own(p)
+		score := 1e-6 * matches[p]
+		score += .35*window + .2*cover + .25*q.questionBefore(p) + .125*q.total*q.named(c) + .5*q.total*dateShare(c.meta["ts"], q.june, q.in2025)
+		score += .4 * q.zone(p)
+		after[p] = score
 	}
 	return after
 }
 
-func dateFactor(ts string, june, year bool) float64 {
+// question is a question about cells.
+type question struct {
+	cells                   map[place2]cell
+	docs                    map[place2][]string
+	average                 float64
+	terms                   []string
+	weights                 map[string]float64
+	total                   float64
+	june, in2025, dateAlone bool
+}
+
+func understood(cells map[place2]cell, docs map[place2][]string, query string) *question {
+	words := strings.Fields(query)
+	q := &question{cells: cells, docs: docs, weights: map[string]float64{}, june: slices.Contains(words, "june"), in2025: slices.Contains(words, "2025")}
+	q.dateAlone = !slices.ContainsFunc(words, func(w string) bool { return w != "june" && w != "2025" })
+	q.terms = inEnglish().Terms(query)
+	slices.Sort(q.terms)
+	q.terms = slices.Compact(q.terms)
+	length := 0
+	for _, words := range docs {
+		length += len(words)
+	}
+	q.average = float64(length) / float64(len(docs))
+	for _, term := range q.terms {
+		weight := idf(docs, term)
+		if term == "june" || term == "2025" {
+			weight *= .1
+		}
+		q.weights[term] = weight
+		q.total += weight
+	}
+	return q
+}
+
+// around are the turns of the same session within a distance.
+func (q *question) around(p place2, reach int) (list []place2) {
+	for o, other := range q.cells {
+		distance := seqOf(other) - seqOf(q.cells[p])
+		if other.turn() && o.namespace == p.namespace && other.meta["session"] == q.cells[p].meta["session"] && distance >= -reach && distance <= reach {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// count is how often a turn has a term apart from its speaker's name.
+func (q *question) count(p place2, term string) float64 {
+	n := 0.0
+	for _, w := range q.docs[p] {
+		if w == term {
+			n++
+		}
+	}
+	if q.cells[p].meta["speaker"] == term {
+		n--
+	}
+	return n
+}
+
+func (q *question) gain(p place2, term string) float64 {
+	tf := q.count(p, term)
+	if tf == 0 {
+		return 0
+	}
+	return q.weights[term] * (tf * (.9 + 1) / (tf + .9*(1-.4+.4*float64(len(q.docs[p]))/q.average)))
+}
+
+func (q *question) own(p place2) (alone, cover float64) {
+	for _, term := range q.terms {
+		if gain := q.gain(p, term); gain > 0 {
+			alone += gain
+			cover += q.weights[term]
+		}
+	}
+	return alone, cover
+}
+
+func (q *question) window(p place2) (sum float64) {
+	near := q.around(p, 2)
+	for _, term := range q.terms {
+		best := 0.0
+		for _, o := range near {
+			distance := max(seqOf(q.cells[o])-seqOf(q.cells[p]), seqOf(q.cells[p])-seqOf(q.cells[o]))
+			if distance > 0 || o == p {
+				best = max(best, q.gain(o, term)/float64(int(1)<<distance))
+			}
+		}
+		sum += best
+	}
+	return sum
+}
+
+func (q *question) questionBefore(p place2) (best float64) {
+	nearest := -1
+	near := q.around(p, 2)
+	for _, o := range near {
+		if seq := seqOf(q.cells[o]); seq < seqOf(q.cells[p]) {
+			nearest = max(nearest, seq)
+		}
+	}
+	for _, o := range near {
+		if seqOf(q.cells[o]) == nearest && q.cells[o].asks() {
+			alone, _ := q.own(o)
+			best = max(best, alone)
+		}
+	}
+	return best
+}
+
+// asks reports whether one of a cell's texts ends in a question mark.
+func (c cell) asks() bool {
+	return slices.ContainsFunc(append(slices.Collect(maps.Values(c.fields)), c.text), func(text string) bool { return strings.HasSuffix(text, "?") })
+}
+
+func (q *question) zone(p place2) (sum float64) {
+	length := 0
+	turns := q.around(p, 10)
+	for _, o := range turns {
+		length += len(q.docs[o])
+	}
+	for _, term := range q.terms {
+		tf := 0.0
+		for _, o := range turns {
+			tf += q.count(o, term)
+		}
+		if tf > 0 {
+			sum += q.weights[term] * tf * (1.2 + 1) / (tf + 1.2*(1-.75+.75*float64(length)/(21*q.average)))
+		}
+	}
+	return sum
+}
+
+// named is 1 for a turn whose speaker the question names; names have one word.
+func (q *question) named(c cell) float64 {
+	if slices.Contains(q.terms, c.meta["speaker"]) {
+		return 1
+	}
+	return 0
+}
+
+func dateShare(ts string, june, year bool) float64 {
 	switch inJune, in2025 := strings.Contains(ts, "-06-"), strings.HasPrefix(ts, "2025"); {
 	case ts == "" || !june && !year || june && !inJune || year && !in2025:
-		return 1
+		return 0
 	case !june:
-		return 1.25
+		return .25
 	}
-	return 2
+	return 1
 }
 
 func seqOf(c cell) int {
@@ -426,19 +558,14 @@ func seqOf(c cell) int {
 	return n
 }
 
-// givers are the turns around one, in order.
-func givers(cells map[place2]cell, p place2, c cell) []place2 {
-	var list []place2
-	for o, other := range cells {
-		distance := seqOf(other) - seqOf(c)
-		if c.turn() && other.turn() && o.namespace == p.namespace && other.meta["session"] == c.meta["session"] && distance != 0 && distance >= -2 && distance <= 2 {
-			list = append(list, o)
+func idf(docs map[place2][]string, term string) float64 {
+	df := 0
+	for _, words := range docs {
+		if slices.Contains(words, term) {
+			df++
 		}
 	}
-	slices.SortFunc(list, func(a, b place2) int {
-		return cmp.Or(cmp.Compare(seqOf(cells[a]), seqOf(cells[b])), strings.Compare(a.key, b.key))
-	})
-	return list
+	return math.Log(1 + (float64(len(docs))-float64(df)+.5)/(float64(df)+.5))
 }
 
 func scores(docs map[place2][]string, average float64, query string) map[place2]float64 {
@@ -446,13 +573,7 @@ func scores(docs map[place2][]string, average float64, query string) map[place2]
 	slices.Sort(terms)
 	scores := map[place2]float64{}
 	for _, term := range slices.Compact(terms) {
-		df := 0
-		for _, words := range docs {
-			if slices.Contains(words, term) {
-				df++
-			}
-		}
-		idf := math.Log(1 + (float64(len(docs))-float64(df)+.5)/(float64(df)+.5))
+		idf := idf(docs, term)
 		for p, words := range docs {
 			tf := 0.0
 			for _, w := range words {

@@ -41,6 +41,7 @@ type Stage struct {
 	counts  []stagedCount
 	bytes   int // approximate size of the changes
 
+	spent  []store.Write         // of quotas of namespaces, while it is committed
 	kept   map[string]Collection // of the changed records, by name
 	had    map[site]tally        // of changed family records: their state before
 	growth map[string]Use        // by family

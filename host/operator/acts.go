@@ -54,6 +54,8 @@ const (
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
+	listRoots       act[none, map[string]Root]          = "roots"
+	setRoot         act[RootRequest, none]              = "root-set"
 
 	listKeys  act[none, KeyList]         = "keys"
 	createKey act[KeyRequest, IssuedKey] = "key-create"
@@ -81,7 +83,7 @@ func table(o Operator) []served {
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
-		told(setEndpoint, o.SetEndpoint).changing(),
+		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 
 		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
 

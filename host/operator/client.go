@@ -171,6 +171,16 @@ func (c *Client) SetEndpoint(ctx context.Context, r EndpointRequest) error {
 	return tell(ctx, c, setEndpoint, r)
 }
 
+// Roots implements Operator.
+func (c *Client) Roots(ctx context.Context) (map[string]Root, error) {
+	return ask(ctx, c, listRoots)
+}
+
+// SetRoot implements Operator.
+func (c *Client) SetRoot(ctx context.Context, r RootRequest) error {
+	return tell(ctx, c, setRoot, r)
+}
+
 // Settings implements Operator.
 func (c *Client) Settings(ctx context.Context, q SettingQuery) ([]Setting, error) {
 	return call(ctx, c, listSettings, q)

@@ -74,7 +74,7 @@ type Keys interface {
 	DeleteKey(ctx context.Context, r KeyID) (Key, error)
 }
 
-// Families manages tool families, and the endpoints outside that they may reach.
+// Families manages tool families, and the endpoints and directories outside that they may reach.
 type Families interface {
 	// Families lists the families. A grant by name is of the digest that the operator was last shown here.
 	Families(ctx context.Context) ([]Family, error)
@@ -89,6 +89,8 @@ type Families interface {
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
 	Endpoints(ctx context.Context) (map[string]Endpoint, error)
 	SetEndpoint(ctx context.Context, r EndpointRequest) error
+	Roots(ctx context.Context) (map[string]Root, error)
+	SetRoot(ctx context.Context, r RootRequest) error
 }
 
 // Settings reads and changes the settings that families share, and those of one family.
@@ -134,6 +136,7 @@ type (
 	Capability    = registry.Capability
 	Work          = registry.Work
 	Endpoint      = registry.Endpoint
+	Root          = registry.Root
 
 	Setting        = family.Setting
 	SettingQuery   = family.SettingQuery
@@ -258,6 +261,12 @@ type FamilyConfig = map[string]json.RawMessage
 type ConfigureRequest struct {
 	Family string       `json:"family"`
 	Values FamilyConfig `json:"values,omitempty"`
+}
+
+// RootRequest names a directory; without one the name is forgotten.
+type RootRequest struct {
+	Name string `json:"name"`
+	Root *Root  `json:"root,omitempty"`
 }
 
 // EndpointRequest names a server outside; without one the name is forgotten.

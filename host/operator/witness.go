@@ -90,7 +90,7 @@ func (w *witnesses) addFamily(f Family) {
 			if slices.Contains(c.Scope, namespace) || slices.Contains(c.Scope, policy.Everything) {
 				w.of(name).Reads = true
 			}
-		case abi.CanHTTP, abi.CanLLM:
+		case abi.CanHTTP, abi.CanLLM, abi.CanFileWrite:
 			w.outside = append(w.outside, fmt.Sprintf("family %s by %s to %s", name, c.Name, strings.Join(c.Scope, ", ")))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // analysisVersion changes whenever analysers produce other terms, so that stored indexes are rebuilt.
-const analysisVersion = "unicode-2"
+const analysisVersion = "unicode-3"
 
 // maxTerm is the length in bytes to which longer words are cut.
 const maxTerm = 64
@@ -40,7 +40,8 @@ type Analyser struct {
 	language string
 	stemmer  func(*snowballstem.Env) bool // nil: none
 	stops    map[string]bool
-	clitics  bool // apostrophes are parts of words, and clitics such as 's are dropped
+	fillers  map[string]bool // terms that ask rather than tell
+	clitics  bool            // apostrophes are parts of words, and clitics such as 's are dropped
 
 	mu    sync.RWMutex
 	words map[string]known  // the cache, by the word as written
@@ -63,9 +64,12 @@ func NewAnalyser(name string) (*Analyser, error) {
 		return nil, fmt.Errorf("there is no language %q: choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages()[at]
-	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, clitics: name == english, words: map[string]known{}, ids: map[string]uint64{}}
+	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, words: map[string]known{}, ids: map[string]uint64{}}
 	for stop := range strings.FieldsSeq(l.stops) {
 		a.stops[stop] = true
+	}
+	for filler := range strings.FieldsSeq(l.fillers) {
+		a.fillers[a.stem(filler)] = true
 	}
 	return a, nil
 }
@@ -274,4 +278,11 @@ func (a *Analyser) terms(text string) []string {
 	}
 	slices.Sort(terms)
 	return slices.Compact(terms)
+}
+
+// asks reports whether a text ends in a question mark, whatever the script.
+func asks(text string) bool {
+	text = strings.TrimRight(text, " \t\n\"')»”’」")
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune("?？؟⸮՞፧፨꘏⁇⁈‽", last)
 }

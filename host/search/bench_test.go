@@ -116,3 +116,38 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkConversations searches turns, in sessions of 300 and of 2, by their features and like other documents.
+func BenchmarkConversations(b *testing.B) {
+	for _, turns := range []int{300, 2} {
+		x := New(Options{})
+		c := newCorpus(1)
+		for from := 0; from < size(100_000); from += 1000 {
+			docs := c.docs(from, 1000)
+			for i := range docs {
+				at := from + i
+				docs[i].Text[0] = c.text(5 + c.rng.Intn(25))
+				docs[i].Turn = &Turn{Session: strconv.Itoa(at / turns), Position: int64(at % turns), Speaker: []string{"Anna", "Bert"}[at%2], Said: docs[i].Time}
+			}
+			x.Apply(docs...)
+			if err := x.Tend(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		questions := make([]string, 500)
+		for i := range questions {
+			questions[i] = c.question() + " " + c.question()
+		}
+		for name, plain := range map[string]bool{"features": false, "plain": true} {
+			b.Run(fmt.Sprintf("sessions-of-%d/%s", turns, name), func(b *testing.B) {
+				i := 0
+				for b.Loop() {
+					if _, err := x.Search(b.Context(), View{Lineage: trunk}, Query{Text: questions[i%len(questions)], Plain: plain}); err != nil {
+						b.Fatal(err)
+					}
+					i++
+				}
+			})
+		}
+	}
+}

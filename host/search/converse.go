@@ -2,47 +2,155 @@ package search
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
-	"strings"
 )
 
-// converse adjusts the scores of conversation turns and ranks the matches.
-func (r *ranking) converse() {
-	if !r.keepAll {
-		return
+// conversing scores the turns among the documents of a ranking.
+type conversing struct {
+	*ranking
+	by       *Analyser
+	threads  *threads
+	weights  []float64          // of the clauses: their idf, less for words that say little
+	inNames  []bool             // the clauses that are words of a speaker's name
+	total    float64            // of the weights
+	named    map[uint32]float64 // by speaker: the share of the name's words in the question
+	date     day
+	admitted bitset // the slots of possible hits, before per-document filters
+	tested   bitset // the slots to which the per-document filters were applied,
+	wanted   bitset // and those that pass them
+	sheet    *turnSheet
+	zones    []zone
+	zoned    bitset // the slots around the zones' turns
+}
+
+// turnSheet accumulates the scores of turns, by slot.
+type turnSheet struct {
+	scores  []turnScore
+	zone    []uint16 // the number of the slot's zone, from 1
+	touched []uint32 // slots with a score
+	fresh   []uint32 // slots that the current clause touched
+}
+
+// turnScore is what a turn has of the features, before their weights.
+type turnScore struct {
+	window, alone, cover float64
+	score                float64 // the score, at the end; before that the best of the current clause
+}
+
+// zone is the turns around a candidate.
+type zone struct {
+	slot   uint32
+	length int
+	tf     uint32 // of the current clause
+	score  float64
+}
+
+// startConversing prepares the scores of turns; it returns nil when there are none, or when they score like other documents.
+// The caller holds cacheMu.
+func (r *ranking) startConversing(chosen *selection) *conversing {
+	if r.query.Plain || len(r.visible.voices) == 0 || r.index.conversation.isOff() {
+		return nil
 	}
-	if !r.query.Plain && r.visible.turns > 0 {
-		date, rest := dateIn(r.query.Text, r.index.queryAnalyser(r.view))
-		if r.date = date; date != (day{}) && (!rest || r.matches == 0) {
-			r.saidOnDate()
+	c := &conversing{ranking: r, by: r.index.queryAnalyser(r.view), threads: &r.index.table.threads}
+	c.threads.sort()
+	c.nameSpeakers(chosen)
+	return c
+}
+
+// nameSpeakers finds the clauses that are words of the view's speakers, and the share of the question's names that each
+// speaker has.
+func (c *conversing) nameSpeakers(chosen *selection) {
+	c.inNames, c.named = make([]bool, len(c.asked.clauses)), map[uint32]float64{}
+	most := 0.0
+	for speaker := range c.speakers(chosen) {
+		for _, word := range c.index.table.speakers[speaker] {
+			i := slices.IndexFunc(c.asked.clauses, func(asked clause) bool { return asked.label == word && !asked.added })
+			if i < 0 {
+				continue
+			}
+			c.inNames[i] = true
+			c.named[speaker]++
+			most = max(most, c.named[speaker])
 		}
-		r.applyFactors()
-		r.giveToNeighbours()
 	}
-	for _, l := range r.leaves {
-		for _, m := range l.matches {
-			r.best.push(plain(m.row, m.score))
+	for speaker := range c.named {
+		c.named[speaker] /= most
+	}
+}
+
+// speakers are those of the view's active turns.
+func (c *conversing) speakers(chosen *selection) map[uint32]bool {
+	expired := map[voice]int{}
+	for _, l := range c.leaves {
+		c.index.eachExpired(l.part, c.now, func(local uint32) {
+			r := c.index.table.row(l.part.rows[local])
+			if turn := c.index.table.turnOf(r); turn != nil && c.visible.rows.has(l.part.rows[local]) {
+				expired[voice{r.facet, turn.speaker}]++
+			}
+		})
+	}
+	speakers := map[uint32]bool{}
+	for v, turns := range c.visible.voices {
+		if turns > expired[v] && chosen.of(c.index, v.facet).isActive() {
+			speakers[v.speaker] = true
 		}
 	}
-	for _, c := range r.others {
-		r.best.push(c)
+	return speakers
+}
+
+// score computes the scores of all turns.
+func (c *conversing) score() {
+	c.sheet = c.index.turnSheet(len(c.threads.slots))
+	c.weigh()
+	for i := range c.asked.clauses {
+		c.addClause(i)
+	}
+	c.addMatches()
+	c.addFeatures()
+	c.addZones()
+}
+
+// weigh computes the clauses' weights.
+func (c *conversing) weigh() {
+	date, words, rest := dateIn(c.query.Text, c.by)
+	if c.date = date; date != (day{}) && (!rest || c.matches == 0) {
+		c.saidOnDate()
+	}
+	var dated []string
+	for _, word := range words {
+		dated = append(dated, c.by.terms(word)...)
+	}
+	of := c.index.conversation
+	c.weights = make([]float64, len(c.asked.clauses))
+	for i := range c.asked.clauses {
+		asked := &c.asked.clauses[i]
+		w := asked.idf * asked.weight
+		if c.by.fillers[asked.label] {
+			w *= of.Filler
+		}
+		if slices.Contains(dated, asked.label) {
+			w *= of.Dated
+		}
+		c.weights[i] = w
+		c.total += w
 	}
 }
 
 // saidOnDate adds every turn of the query's date as a match. It applies when the query has no other words, or when no
 // document has them.
-func (r *ranking) saidOnDate() {
-	for _, l := range r.leaves {
+func (c *conversing) saidOnDate() {
+	for _, l := range c.leaves {
 		l.matching.each(func(local uint32) bool {
 			number := l.part.rows[local]
-			turn := r.index.table.turnOf(r.index.table.row(number))
-			if turn == nil || !r.wants(number) || r.date.factor(turn.saidAt(), 1) == 1 {
+			slot := c.threads.slotOfRow(number)
+			if slot == none || c.date.share(c.threads.slots[slot].said) == 0 || !c.wants(number) {
 				return true
 			}
 			at, found := l.find(local)
 			if !found {
 				l.matches = slices.Insert(l.matches, at, match{local: local, row: number})
-				r.matches++
+				c.matches++
 			}
 			l.matches[at].score++
 			return true
@@ -50,97 +158,348 @@ func (r *ranking) saidOnDate() {
 	}
 }
 
+// addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
+func (c *conversing) addClause(i int) {
+	asked := &c.asked.clauses[i]
+	if c.weights[i] == 0 {
+		return
+	}
+	for _, l := range c.leaves {
+		c.eachPosting(l, i, nil, func(slot, tf uint32) {
+			t := &c.threads.slots[slot]
+			gain := c.weights[i] * c.normOf(t.row).weight(tf, t.length)
+			s := &c.sheet.scores[slot]
+			s.alone += gain
+			s.cover += c.weights[i]
+			c.spread(slot, gain)
+		})
+		if len(asked.near) > 0 && !c.inNames[i] {
+			c.addNearTurns(l, asked, c.weights[i])
+		}
+	}
+	for _, slot := range c.sheet.fresh {
+		s := &c.sheet.scores[slot]
+		if s.window == 0 {
+			c.sheet.touched = append(c.sheet.touched, slot)
+		}
+		s.window += s.score
+		s.score = 0
+	}
+	c.sheet.fresh = c.sheet.fresh[:0]
+}
+
+// addNearTurns adds the scores of a clause's similar terms to turns that lack the clause.
+func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
+	for doc, near := range l.nearest(asked) {
+		if slot := c.threads.slotOfRow(l.part.rows[doc]); slot != none && c.admits(slot) {
+			gain := weight * asked.nearWeight * near
+			c.sheet.scores[slot].alone += gain
+			c.spread(slot, gain)
+		}
+	}
+}
+
+// eachPosting calls do for the turns of a leaf that have a clause, with its frequency apart from the speaker's name. Slots that
+// are not in `of` are skipped; nil: none is.
+func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uint32)) {
+	asked := &c.asked.clauses[i]
+	list, _ := asked.open(l.part)
+	if list == nil {
+		return
+	}
+	for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
+		for j, doc := range docs {
+			if !l.matching.has(doc) {
+				continue
+			}
+			slot := c.threads.slotOfRow(l.part.rows[doc])
+			if slot == none || of != nil && !of.has(slot) || c.filtered && !c.admits(slot) {
+				continue
+			}
+			tf := tfs[j]
+			if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.slots[slot].speaker], asked.label) {
+				tf--
+			}
+			if tf > 0 {
+				do(slot, tf)
+			}
+		}
+	}
+}
+
+// spread raises the current clause's best score of a turn and those around it.
+func (c *conversing) spread(slot uint32, gain float64) {
+	c.raise(slot, gain)
+	list := c.threads.slots
+	here := &list[slot]
+	for at := slot; at > 0 && list[at-1].near(here, windowReach); at-- {
+		c.raiseAt(at-1, here.at-list[at-1].at, gain)
+	}
+	for at := slot + 1; int(at) < len(list) && list[at].near(here, windowReach); at++ {
+		c.raiseAt(at, list[at].at-here.at, gain)
+	}
+}
+
+// raiseAt raises the score of a turn at a distance from one with the clause. Others at its own position are no neighbours.
+func (c *conversing) raiseAt(slot uint32, distance int64, gain float64) {
+	if distance > 0 {
+		c.raise(slot, gain/float64(int64(1)<<distance))
+	}
+}
+
+func (c *conversing) raise(slot uint32, gain float64) {
+	s := &c.sheet.scores[slot]
+	if s.score == 0 {
+		c.sheet.fresh = append(c.sheet.fresh, slot)
+	}
+	s.score = max(s.score, gain)
+}
+
+// admits reports whether a slot's turn is a possible hit.
+func (c *conversing) admits(slot uint32) bool {
+	if !c.admitted.has(slot) || !c.filtered {
+		return c.admitted.has(slot)
+	}
+	if c.tested.add(slot) && c.wants(c.threads.slots[slot].row) {
+		c.wanted.add(slot)
+	}
+	return c.wanted.has(slot)
+}
+
+// admit collects the slots of the possible hits.
+func (c *conversing) admit() {
+	c.admitted = newBitset(len(c.threads.slots))
+	for _, l := range c.leaves {
+		for i, word := range l.matching {
+			for word != 0 {
+				number := l.part.rows[i*64+bits.TrailingZeros64(word)]
+				word &= word - 1
+				if slot := c.threads.slotOfRow(number); slot != none {
+					c.admitted[slot/64] |= 1 << (slot % 64)
+				}
+			}
+		}
+	}
+}
+
+// matched is the part of a plain score that a turn has beside the features, so that every match scores above zero.
+const matched = 1e-6
+
+// addMatches touches the turns that match, and takes their plain scores.
+func (c *conversing) addMatches() {
+	for _, l := range c.leaves {
+		for _, m := range l.matches {
+			slot := c.threads.slotOfRow(m.row)
+			if slot == none {
+				continue
+			}
+			s := &c.sheet.scores[slot]
+			if s.window == 0 {
+				c.sheet.touched = append(c.sheet.touched, slot)
+			}
+			s.score = matched * m.score
+		}
+	}
+}
+
+// addFeatures adds all features but the zone.
+func (c *conversing) addFeatures() {
+	for _, slot := range c.sheet.touched {
+		if !c.admits(slot) {
+			continue
+		}
+		f := c.features(slot)
+		c.sheet.scores[slot].score += f.Window + f.Cover + f.Question + f.Speaker + f.Date
+	}
+}
+
+// features are the weighted features of a turn, but the zone.
+func (c *conversing) features(slot uint32) Features {
+	of, s, t := c.index.conversation, &c.sheet.scores[slot], &c.threads.slots[slot]
+	f := Features{Window: of.Window * s.window, Cover: of.Cover * s.cover}
+	f.Question = of.Question * c.questionBefore(slot)
+	if len(c.named) > 0 {
+		f.Speaker = of.Speaker * c.total * c.named[t.speaker]
+	}
+	f.Date = of.Date * c.total * c.date.share(t.said)
+	return f
+}
+
+// questionBefore is the best BM25 score of the questions at the position before a turn's that has any turns, within the window.
+func (c *conversing) questionBefore(slot uint32) (best float64) {
+	here, before := &c.threads.slots[slot], int64(0)
+	found := false
+	for at := slot; at > 0 && c.threads.slots[at-1].near(here, windowReach); at-- {
+		s := &c.threads.slots[at-1]
+		if s.at == here.at || !c.admits(at-1) {
+			continue
+		}
+		if found && s.at != before {
+			break
+		}
+		found, before = true, s.at
+		if s.asks {
+			best = max(best, c.sheet.scores[at-1].alone)
+		}
+	}
+	return best
+}
+
+// addZones adds the scores of the zones of the best turns.
+func (c *conversing) addZones() {
+	if c.index.conversation.Zone == 0 {
+		return
+	}
+	c.chooseZones()
+	for i := range c.asked.clauses {
+		if c.weights[i] > 0 {
+			c.addToZones(i)
+		}
+	}
+	for i := range c.zones {
+		z := &c.zones[i]
+		c.sheet.zone[z.slot] = 0
+		c.sheet.scores[z.slot].score += c.index.conversation.Zone * z.score
+	}
+}
+
+// chooseZones makes the zones of the best turns, and of those as good as the last of them unless they are as many again.
+func (c *conversing) chooseZones() {
+	scores := make([]float64, 0, len(c.sheet.touched))
+	for _, slot := range c.sheet.touched {
+		if c.admits(slot) {
+			scores = append(scores, c.sheet.scores[slot].score)
+		}
+	}
+	least, ties := leastOf(scores, zoned)
+	c.zoned = newBitset(len(c.threads.slots))
+	for _, slot := range c.sheet.touched {
+		score := c.sheet.scores[slot].score
+		if score < least || score == least && ties > zoned || !c.admits(slot) {
+			continue
+		}
+		z := zone{slot: slot}
+		c.threads.around(slot, zoneReach, func(at uint32, _ int64) {
+			c.zoned.add(at)
+			if c.admits(at) {
+				z.length += lengthOf(c.threads.slots[at].length)
+			}
+		})
+		c.zones = append(c.zones, z)
+		c.sheet.zone[slot] = uint16(len(c.zones))
+	}
+}
+
+// leastOf returns the score of that rank from the top, or the lowest, and how many have it. It reorders the scores.
+func leastOf(scores []float64, rank int) (least float64, ties int) {
+	if len(scores) == 0 {
+		return 0, 0
+	}
+	from, to, at := 0, len(scores), min(rank, len(scores))-1
+	for to-from > 1 { // quickselect, by three parts
+		pivot, above, below := scores[from+(to-from)/2], from, to
+		for i := from; i < below; {
+			switch {
+			case scores[i] > pivot:
+				scores[i], scores[above] = scores[above], scores[i]
+				above++
+				i++
+			case scores[i] < pivot:
+				below--
+				scores[i], scores[below] = scores[below], scores[i]
+			default:
+				i++
+			}
+		}
+		if at >= above && at < below {
+			return pivot, below - above
+		}
+		if at < above {
+			to = above
+		} else {
+			from = below
+		}
+	}
+	return scores[from], 1
+}
+
+// addToZones adds a clause's scores to the zones.
+func (c *conversing) addToZones(i int) {
+	for _, l := range c.leaves {
+		c.eachPosting(l, i, c.zoned, func(slot, tf uint32) {
+			c.threads.around(slot, zoneReach, func(at uint32, _ int64) {
+				if number := c.sheet.zone[at]; number > 0 {
+					c.zones[number-1].tf += tf
+				}
+			})
+		})
+	}
+	p, average := inZone(), zoneTurns*c.average()
+	for j := range c.zones {
+		z := &c.zones[j]
+		if tf := float64(z.tf); tf > 0 {
+			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + p.K1*(1-p.B+p.B*float64(z.length)/average))
+			z.tf = 0
+		}
+	}
+}
+
+// each calls do for all turns with a score.
+func (c *conversing) each(do func(candidate)) {
+	for _, slot := range c.sheet.touched {
+		if c.admits(slot) {
+			do(plain(c.threads.slots[slot].row, c.sheet.scores[slot].score))
+		}
+	}
+}
+
+// explain returns the features of a turn.
+func (c *conversing) explain(slot uint32) *Features {
+	f := c.features(slot)
+	if i := slices.IndexFunc(c.zones, func(z zone) bool { return z.slot == slot }); i >= 0 {
+		f.Zone = c.index.conversation.Zone * c.zones[i].score
+	}
+	return &f
+}
+
+// turnSheet returns an empty sheet for a number of slots.
+func (x *Index) turnSheet(slots int) *turnSheet {
+	s, ok := x.turnSheets.Get().(*turnSheet)
+	if !ok || len(s.scores) < slots {
+		return &turnSheet{scores: make([]turnScore, slots+slots/8), zone: make([]uint16, slots+slots/8)}
+	}
+	return s
+}
+
+// release gives the sheet back.
+func (c *conversing) release() {
+	for _, slot := range c.sheet.touched {
+		c.sheet.scores[slot] = turnScore{}
+	}
+	c.sheet.touched = c.sheet.touched[:0]
+	c.index.turnSheets.Put(c.sheet)
+	c.sheet = nil
+}
+
+// converse scores the turns and ranks the matches.
+func (r *ranking) converse() {
+	if !r.keepAll {
+		return
+	}
+	if r.turns != nil {
+		r.turns.admit()
+		r.turns.score()
+	}
+	r.matches = 0
+	r.eachScored(func(c candidate) {
+		r.matches++
+		if r.best.accepts(c.score) {
+			r.best.push(c)
+		}
+	})
+}
+
 // find returns the index of a document among the leaf's matches.
 func (l *leaf) find(local uint32) (int, bool) {
 	return slices.BinarySearchFunc(l.matches, local, func(m match, local uint32) int { return cmp.Compare(m.local, local) })
-}
-
-func (r *ranking) applyFactors() {
-	speakers := make([]float64, len(r.index.table.speakers)) // 0: not computed yet
-	for _, l := range r.leaves {
-		for i := range l.matches {
-			m := &l.matches[i]
-			turn := r.index.table.turnOf(r.index.table.row(m.row))
-			if turn == nil {
-				continue
-			}
-			factor := &speakers[turn.speaker]
-			if *factor == 0 {
-				*factor = r.speakerFactor(turn)
-			}
-			m.score *= *factor * r.dateFactor(turn)
-		}
-	}
-}
-
-// speakerFactor is the factor for a turn whose speaker the query names.
-func (r *ranking) speakerFactor(t *turn) float64 {
-	for _, term := range r.index.table.speakers[t.speaker] {
-		if slices.ContainsFunc(r.asked.clauses, func(c clause) bool { return c.label == term && !c.added }) {
-			return 1 + r.index.conversation.Speaker
-		}
-	}
-	return 1
-}
-
-func (r *ranking) dateFactor(t *turn) float64 {
-	return r.date.factor(t.saidAt(), r.index.conversation.Date)
-}
-
-// giveToNeighbours adds a part of the best turns' scores to the turns around them. Parts are summed in the order of the
-// conversation, and by key at one position, so that rounding does not depend on the order of the matches.
-func (r *ranking) giveToNeighbours() {
-	part := r.index.conversation.Neighbour
-	if part == 0 {
-		return
-	}
-	r.given = map[uint32]float64{}
-	for _, giver := range r.givers() {
-		r.neighbours(giver.row, func(number uint32, distance int64) { r.given[number] += part / float64(distance) * giver.score })
-	}
-	for number, more := range r.given {
-		d := r.index.table.row(number)
-		l := r.leafOf[d.part]
-		if at, found := l.find(d.local); found {
-			l.matches[at].score += more
-		} else {
-			r.others = append(r.others, plain(number, more))
-		}
-	}
-}
-
-// givers returns the best turns in the order of their conversations.
-func (r *ranking) givers() []candidate {
-	best := heap{index: r.index, most: neighbourhood}
-	t := r.index.table
-	for _, l := range r.leaves {
-		for _, m := range l.matches {
-			if t.turnOf(t.row(m.row)) != nil {
-				best.push(plain(m.row, m.score))
-			}
-		}
-	}
-	slices.SortFunc(best.list, func(a, b candidate) int {
-		x, y := t.row(a.row), t.row(b.row)
-		p, q := t.turnOf(x).position, t.turnOf(y).position
-		return cmp.Or(cmp.Compare(p.session, q.session), cmp.Compare(p.at, q.at), strings.Compare(t.key(x), t.key(y)))
-	})
-	return best.list
-}
-
-// neighbours calls do for each searchable document near a turn.
-func (r *ranking) neighbours(number uint32, do func(number uint32, distance int64)) {
-	t := r.index.table
-	here := t.turnOf(t.row(number)).position
-	for distance := int64(-reach); distance <= reach; distance++ {
-		there := here
-		if there.at += distance; distance == 0 || (there.at < here.at) != (distance < 0) { // no overflow
-			continue
-		}
-		for _, other := range t.turns[there] {
-			if r.passes(other) {
-				do(other, max(distance, -distance))
-			}
-		}
-	}
 }

@@ -13,11 +13,13 @@ func (r *ranking) explain(number uint32) *Explanation {
 		if frequency := l.part.frequency(c, d.local); frequency > 0 {
 			e.Terms = append(e.Terms, Term{Term: c.label, Frequency: int(frequency), Documents: c.found, IDF: c.idf,
 				Score: c.idf * c.weight * n.weight(frequency, d.length)})
-		} else if t := r.explainNear(l, c, d.local); t.Term != "" {
+		} else if t := r.explainNear(l, i, d.local); t.Term != "" {
 			e.Terms = append(e.Terms, t)
 		}
 	}
-	r.explainTurn(number, e)
+	if slot := r.slotOf(number); slot != none {
+		e.Turn = r.turns.explain(slot)
+	}
 	return e
 }
 
@@ -33,19 +35,4 @@ func (p *part) frequency(c *clause, doc uint32) uint32 {
 		return frequencies[at]
 	}
 	return 0
-}
-
-// explainTurn adds the conversation's factors to an explanation.
-func (r *ranking) explainTurn(number uint32, e *Explanation) {
-	t := r.index.table.turnOf(r.index.table.row(number))
-	if t == nil || r.query.Plain {
-		return
-	}
-	if f := r.speakerFactor(t); f != 1 {
-		e.Speaker = f
-	}
-	if f := r.dateFactor(t); f != 1 {
-		e.Date = f
-	}
-	e.Around = r.given[number]
 }

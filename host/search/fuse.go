@@ -55,22 +55,35 @@ func (r *ranking) candidates(most int, near []Near) (list []Candidate) {
 func (r *ranking) eachScored(do func(candidate)) {
 	for _, l := range r.leaves {
 		for _, m := range l.matches {
-			do(plain(m.row, m.score))
+			if r.slotOf(m.row) == none {
+				do(plain(m.row, m.score))
+			}
 		}
 	}
-	for _, c := range r.others {
-		do(c)
+	if r.turns != nil {
+		r.turns.each(do)
 	}
+}
+
+// slotOf is the slot of a row that is scored as a turn, or none.
+func (r *ranking) slotOf(row uint32) uint32 {
+	if r.turns == nil {
+		return none
+	}
+	return r.turns.threads.slotOfRow(row)
 }
 
 // lexical is a document's lexical score; 0 when it does not match.
 func (r *ranking) lexical(number uint32) float64 {
+	if slot := r.slotOf(number); slot != none {
+		return r.turns.sheet.scores[slot].score
+	}
 	d := r.index.table.row(number)
 	l := r.leafOf[d.part]
 	if at, found := l.find(d.local); found {
 		return l.matches[at].score
 	}
-	return r.given[number]
+	return 0
 }
 
 // members is the Set of documents that the view and the query's filters admit.

@@ -72,7 +72,8 @@ type Index struct {
 	building sync.Mutex        // held while columns are built; locked before mu
 	wanted   map[columnID]bool // by listings; guarded by building
 
-	sheets sync.Pool // of zeroed *sheet
+	sheets     sync.Pool // of zeroed *sheet
+	turnSheets sync.Pool // of zeroed *turnSheet
 
 	cacheMu sync.Mutex
 	cache   map[string]*visible
@@ -165,6 +166,7 @@ type prepared struct {
 	terms   []occurrence
 	length  int // terms that are not stop words
 	speaker []string
+	asks    bool // it ends in a question mark
 }
 
 // passageGap is the distance in positions between passages; it keeps phrases from matching across them.
@@ -178,11 +180,13 @@ func (x *Index) prepare(d Doc) (p prepared) {
 	a := analysed{by: by, forgot: by.forgot.Load()}
 	a.texts(d.Text)
 	a.texts(d.Tags)
-	a.text(d.Key)
-	if t := d.Turn; t != nil {
+	if t := d.Turn; t == nil {
+		a.text(d.Key)
+	} else { // the key of a turn is an address: its numbers match those of dates
 		a.text(t.Speaker)
 		a.text(t.Caption)
 		p.speaker = a.by.terms(t.Speaker)
+		p.asks = slices.ContainsFunc(d.Text, asks)
 	}
 	p.length = a.length
 	p.terms = a.occurrences()
@@ -305,7 +309,7 @@ func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
 		e.tags = append(e.tags, x.table.tag(tag))
 	}
 	if d.Turn != nil {
-		e.turn = x.turnOf(d.Turn, p.speaker, space)
+		e.turn = x.turnOf(d.Turn, p, space)
 	}
 	if !d.Created.IsZero() && !d.Created.Equal(d.Time) {
 		e.created = d.Created.UnixMicro()
@@ -317,8 +321,8 @@ func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
 	return x.table.addExtra(e)
 }
 
-func (x *Index) turnOf(t *Turn, speaker []string, space uint32) *turn {
-	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(speaker)}
+func (x *Index) turnOf(t *Turn, p *prepared, space uint32) *turn {
+	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(p.speaker), asks: p.asks}
 	if !t.Said.IsZero() {
 		kept.said = t.Said.UnixMicro()
 	}

@@ -14,7 +14,7 @@ import (
 // The payload of a stored part: its rows and their interned values. Numbers are varints; versions and instants are
 // differences from the row before.
 
-const payloadFormat = 2
+const payloadFormat = 3
 
 // Flags of a stored document.
 const (
@@ -22,6 +22,7 @@ const (
 	hasImportance
 	hasExtra
 	hasTurn
+	isQuestion
 )
 
 // payloadWriter encodes the rows of a part.
@@ -123,6 +124,9 @@ func (d *payloadWriter) document(number uint32) {
 	}
 	if turn != nil {
 		flags |= hasTurn
+		if turn.asks {
+			flags |= isQuestion
+		}
 	}
 	d.out = append(d.out, flags)
 	d.facet(r.facet)
@@ -194,7 +198,7 @@ type storedDoc struct {
 	expires, created           int64
 	fields                     []Field
 	tags                       []string
-	turn                       bool
+	turn, asks                 bool
 	session, speaker           string
 	at, said                   int64
 }
@@ -331,6 +335,7 @@ func (r *payloadReader) document(d *storedDoc) {
 			d.fields = append(d.fields, Field{r.text(), Digest(r.next(len(Digest{})))})
 		}
 	}
+	d.asks = flags&isQuestion != 0
 	if d.turn = flags&hasTurn != 0; d.turn {
 		d.session, d.at, d.speaker, d.said = r.text(), r.int(), r.text(), r.int()
 	}

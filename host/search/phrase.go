@@ -2,8 +2,9 @@ package search
 
 import "github.com/alcove-memory/alcove/host/search/segment"
 
-// eachWithPhrase calls do, in ascending order, for each document of a part that contains the terms as a phrase.
-func (p *part) eachWithPhrase(terms []string, do func(doc uint32)) {
+// eachWithPhrase calls do, in ascending order, for each document of a part that contains the terms as a phrase, with the
+// number of times.
+func (p *part) eachWithPhrase(terms []string, do func(doc uint32, times int)) {
 	var found []partialMatch
 	for i, term := range terms {
 		list, _ := p.find(term)
@@ -20,7 +21,7 @@ func (p *part) eachWithPhrase(terms []string, do func(doc uint32)) {
 		}
 	}
 	for _, s := range found {
-		do(s.doc)
+		do(s.doc, len(s.begin))
 	}
 }
 

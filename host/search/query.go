@@ -53,6 +53,9 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	r.addSubstituteScores()
+	if r.turns != nil {
+		defer r.turns.release()
+	}
 	r.converse()
 	if x.semantic != nil && q.Vector != nil && q.Mode != Lexical {
 		if err := r.fuse(ctx); err != nil {
@@ -89,9 +92,7 @@ type ranking struct {
 	keepAll    bool             // every match is kept, not only the best
 	best       heap
 	matches    int
-	others     []candidate        // without a matching term, scored by their neighbours
-	given      map[uint32]float64 // scores from neighbouring turns, by row
-	date       day
+	turns      *conversing // nil: there are none
 }
 
 // leaf is a searched part.
@@ -134,8 +135,9 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 			}
 		}
 	}
+	r.turns = r.startConversing(chosen)
 	x.cacheMu.Unlock()
-	r.keepAll = r.visible.turns > 0 && !q.Plain || q.Vector != nil || asked.hasSubstitutes() || q.selected != nil
+	r.keepAll = r.turns != nil || q.Vector != nil || asked.hasSubstitutes() || q.selected != nil
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l)
@@ -307,7 +309,7 @@ func (r *ranking) passes(number uint32) bool {
 // result returns the best hits after Offset.
 func (r *ranking) result() Result {
 	list := r.best.sorted()
-	result := Result{Total: r.matches + len(r.others)}
+	result := Result{Total: r.matches}
 	for _, c := range list[min(r.query.Offset, len(list)):] {
 		result.Hits = append(result.Hits, r.hit(c))
 	}

@@ -13,12 +13,14 @@ type question struct {
 	conditions []condition // required or excluded
 }
 
-// clause is a scored unit of a query: a term, or all terms with a prefix or within an edit distance.
+// clause is a scored unit of a query: a term, all terms with a prefix or within an edit distance, or a phrase.
 type clause struct {
 	label  string // the term, or the clause as written
 	kind   clauseKind
-	word   string // the operand of the kind's operator
-	stem   string // of the word
+	phrase []string        // consecutive terms
+	lists  map[*part]*list // of the phrase
+	word   string          // the operand of the kind's operator
+	stem   string          // of the word
 	weight float64
 	added  bool // by expansion
 
@@ -36,14 +38,33 @@ const (
 	exactly    clauseKind = iota
 	startsWith            // terms that begin with word, and its stem
 	roughly               // terms within an edit distance of word
+	together              // the terms of phrase, one after the other
 )
 
 // open returns the postings of a clause in a part; nil if there are none.
 func (c *clause) open(p *part) (list reader, documents int) {
-	if c.kind == exactly {
+	switch c.kind {
+	case exactly:
 		return p.find(c.label)
+	case together:
+		return c.openPhrase(p)
 	}
 	return p.union(c.terms(p))
+}
+
+func (c *clause) openPhrase(p *part) (reader, int) {
+	found, ok := c.lists[p]
+	if !ok {
+		found = &list{}
+		p.eachWithPhrase(c.phrase, func(doc uint32, times int) {
+			found.docs, found.frequencies = append(found.docs, doc), append(found.frequencies, uint32(times))
+		})
+		c.lists[p] = found
+	}
+	if len(found.docs) == 0 {
+		return nil, 0
+	}
+	return &listReader{list: found}, len(found.docs)
 }
 
 // is reports whether the clause matches a term.
@@ -54,6 +75,8 @@ func (c *clause) is(term string) bool {
 	case roughly:
 		stemmed := []rune(c.stem)
 		return near(stemmed, term, edits(len(stemmed)))
+	case together:
+		return false
 	}
 	return term == c.label
 }
@@ -171,7 +194,7 @@ func (c condition) apply(p *part, documents bitset) bitset {
 			}
 		}
 	} else {
-		p.eachWithPhrase(c.phrase, func(doc uint32) { met.add(doc) })
+		p.eachWithPhrase(c.phrase, func(doc uint32, _ int) { met.add(doc) })
 	}
 	left := make(bitset, min(len(documents), len(met)))
 	if c.occur == excluded {
@@ -187,8 +210,9 @@ func (c condition) apply(p *part, documents bitset) bitset {
 	return left
 }
 
-// parse parses a query: words, required "quoted phrases", excluded -words and -"phrases", prefixes* and fuzzy~ words. It
-// never fails: anything else is a word, and a query of exclusions alone is read literally.
+// parse parses a query: words, "quoted phrases", excluded -words and -"phrases", prefixes* and fuzzy~ words. Phrases are
+// required when the query has no other words, and else score like a rare word: a question may quote a title that its answer
+// does not repeat. parse never fails: anything else is a word, and a query of exclusions alone is read literally.
 func (a *Analyser) parse(text string) question {
 	p := parser{by: a}
 	p.read(text)
@@ -205,7 +229,9 @@ type parser struct {
 	plain      strings.Builder // words without operators
 	clauses    []clause
 	conditions []condition
+	quoted     []clause // phrases
 	stops      []string // stop words of phrases
+	beside     bool     // the query has words beside its phrases
 	wide       int      // clauses that match several terms
 }
 
@@ -226,7 +252,7 @@ func (p *parser) read(text string) {
 		if rest, found := strings.CutPrefix(text, "-"); found && startsOperand(rest) {
 			text, occur = rest, excluded
 		}
-		if phrase, rest, ok := quoted(text); ok && len(p.conditions) < maxConditions {
+		if phrase, rest, ok := quoted(text); ok && len(p.conditions)+len(p.quoted) < maxConditions {
 			p.phrase(phrase, occur)
 			text = rest
 			continue
@@ -287,11 +313,15 @@ func (p *parser) clauseOf(w word) clause {
 	return clause{label: w.term}
 }
 
-// phrase adds a quoted phrase: a condition and, unless it is excluded, its words as clauses.
+// phrase adds a quoted phrase: a condition if it is excluded, else a clause beside those of its words.
 func (p *parser) phrase(text string, occur occur) {
-	words := p.require(text, occur)
 	if occur == excluded {
+		p.require(text, occur)
 		return
+	}
+	words := p.words(text)
+	if len(words) > 0 {
+		p.quoted = append(p.quoted, p.phraseOf(text, words))
 	}
 	for _, w := range words {
 		if w.stop {
@@ -302,21 +332,35 @@ func (p *parser) phrase(text string, occur occur) {
 	}
 }
 
-// require adds the condition that the words occur as a phrase, or do not.
-func (p *parser) require(text string, occur occur) (words []word) {
-	c := condition{occur: occur}
-	p.eachWord(text, func(w word) {
-		words = append(words, w)
-		c.phrase = append(c.phrase, w.term)
-	})
-	if len(words) == 1 && words[0].lone {
-		alone := p.clauseOf(words[0])
-		c.phrase, c.clause = nil, &alone
-	}
-	if len(words) > 0 {
-		p.conditions = append(p.conditions, c)
-	}
+func (p *parser) words(text string) (words []word) {
+	p.eachWord(text, func(w word) { words = append(words, w) })
 	return words
+}
+
+// phraseOf returns the clause of the words of a phrase. That of a lone character of a bigram script has no phrase.
+func (p *parser) phraseOf(text string, words []word) clause {
+	if len(words) == 1 && words[0].lone {
+		return p.clauseOf(words[0])
+	}
+	c := clause{label: `"` + text + `"`, kind: together, lists: map[*part]*list{}}
+	for _, w := range words {
+		c.phrase = append(c.phrase, w.term)
+	}
+	return c
+}
+
+// require adds the condition that the words occur as a phrase, or do not.
+func (p *parser) require(text string, occur occur) {
+	if words := p.words(text); len(words) > 0 {
+		p.conditions = append(p.conditions, conditionOf(p.phraseOf(text, words), occur))
+	}
+}
+
+func conditionOf(c clause, occur occur) condition {
+	if c.kind == together {
+		return condition{occur: occur, phrase: c.phrase}
+	}
+	return condition{occur: occur, clause: &c}
 }
 
 // word adds a field of the query: one or several words, perhaps with an operator at the end.
@@ -355,6 +399,7 @@ func (p *parser) operator(c clause, occur occur) {
 		return
 	}
 	p.clauses = append(p.clauses, c)
+	p.beside = true
 }
 
 // lastWord splits off the word that a text ends with, lower-cased; empty if the text ends otherwise.
@@ -380,7 +425,16 @@ func (p *parser) question() question {
 			return
 		}
 		clauses = append(clauses, p.clauseOf(w))
+		p.beside = true
 	})
+	for _, phrase := range p.quoted {
+		switch {
+		case !p.beside:
+			p.conditions = append(p.conditions, conditionOf(phrase, wanted))
+		case len(phrase.phrase) > 1:
+			clauses = append(clauses, phrase)
+		}
+	}
 	if len(clauses) == 0 {
 		for _, term := range append(stops, p.stops...) {
 			clauses = append(clauses, clause{label: term})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -36,7 +37,9 @@ func TestWhatAQuestionCanAskFor(t *testing.T) {
 		`colour~ -blue`:            "5",
 		`"tea that is green"`:      "1",
 		`"the morning"`:            "0 2",
-		`"is green" coffee`:        "1",
+		`"is green" coffee`:        "0 1 2 4",
+		`"is green" "tea that"`:    "1",
+		`"is green" -tea`:          "",
 		`"tea green"`:              "", // it does not go on in the next passage
 		`"green`:                   "0 1 2",
 		`-green`:                   "0 1 2",
@@ -55,6 +58,24 @@ func TestWhatAQuestionCanAskFor(t *testing.T) {
 		if got := keys(t, x, View{Lineage: trunk}, Query{Text: question}); got != want {
 			t.Errorf("%s finds %q, not %q", question, got, want)
 		}
+	}
+}
+
+func TestAQuotedTitleInsideAQuestionRaisesWhatHasIt(t *testing.T) {
+	x := written(t, "nothing here is impossible to read", "she read the book in June", "nothing is impossible, a book", "a train to Rome", "a book of trains")
+	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: `When did she read the book "nothing is impossible"?`, Explain: true})
+	if err != nil || r.Total != 4 || r.Hits[0].Key != "2" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	terms := r.Hits[0].Why.Terms
+	if i := slices.IndexFunc(terms, func(t Term) bool { return t.Term == `"nothing is impossible"` }); i < 0 || terms[i].Documents != 1 || terms[i].Score <= 0 {
+		t.Errorf("%+v", terms)
+	}
+	if got := keys(t, x, View{Lineage: trunk}, Query{Text: `What did she say about "rising tides"?`}); got != "" {
+		t.Errorf("words that no text has find %q", got)
+	}
+	if got := keys(t, x, View{Lineage: trunk}, Query{Text: `Which train did "rising tides" mention?`}); got != "3 4" {
+		t.Errorf("a title that no text has leaves %q", got)
 	}
 }
 

@@ -132,7 +132,7 @@ func compare(t *testing.T, rng *rand.Rand, docs []Doc, x *Index) {
 
 func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 	importance := .25
-	d := Doc{Branch: 7, Version: 3, Namespace: "n", Collection: "c", Key: "k", Text: []string{strings.Repeat("tea ", 100)}, Tags: []string{"a", "b"}, Type: "note",
+	d := Doc{Branch: 7, Version: 3, Namespace: "n", Collection: "c", Key: "k", Text: []string{strings.Repeat("tea ", 100) + "?"}, Tags: []string{"a", "b"}, Type: "note",
 		State: "archived", Time: time.UnixMicro(5), Expires: time.UnixMicro(50), Importance: &importance,
 		Turn: &Turn{Session: "s", Position: -4, Speaker: "Anna Lee", Said: time.UnixMicro(-77)}}
 	x, s := New(Options{Tail: 1}), &shelf{blobs: map[string][]byte{}}
@@ -157,7 +157,9 @@ func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 		}
 		why := *r.Hits[0].Why
 		r.Hits[0].Semantic, r.Hits[0].Why = 0, nil
-		return fmt.Sprintf("%+v %+v", r.Hits[0], why)
+		turn := why.Turn
+		why.Turn = nil
+		return fmt.Sprintf("%+v %+v %+v", r.Hits[0], why, turn)
 	}
 	if got, want := ask(y, 49), ask(x, 49); got != want || got == "" || !strings.Contains(got, "Importance:0.25") {
 		t.Errorf("found\n%s\nnot\n%s", got, want)
@@ -166,7 +168,7 @@ func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 		t.Errorf("what is expired is found: %s", got)
 	}
 	for _, p := range y.parts {
-		if turn := y.table.turnOf(y.table.row(p.rows[0])); turn == nil || turn.at != -4 || turn.said != -77 {
+		if turn := y.table.turnOf(y.table.row(p.rows[0])); turn == nil || turn.at != -4 || turn.said != -77 || !turn.asks {
 			t.Errorf("the turn is %+v", turn)
 		}
 	}

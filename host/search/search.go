@@ -122,17 +122,19 @@ type Hit struct {
 	Why        *Explanation // nil unless Query.Explain
 }
 
-// Explanation breaks a score down: the sum of the terms' scores, times the factors of a conversation's turn, plus the
-// part of neighbouring turns.
+// Explanation breaks a score down: the sum of the terms' scores, or for a conversation's turn the sum of its features.
 type Explanation struct {
 	Terms     []Term
 	Documents int     // active documents in the view
 	Length    int     // terms in this document
 	Average   float64 // terms in the view's average document
 	K1, B     float64
-	Speaker   float64 // factor for a speaker named in the query; 0: none
-	Date      float64 // factor for a date named in the query; 0: none
-	Around    float64 // the part of neighbouring turns
+	Turn      *Features // nil: not a turn, or scored like other documents
+}
+
+// Features are the parts of a turn's score: see Conversation.
+type Features struct {
+	Window, Cover, Zone, Question, Speaker, Date float64
 }
 
 // Term is the contribution of one query term to a score.

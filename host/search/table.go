@@ -76,6 +76,7 @@ type turn struct {
 	position
 	speaker uint32
 	said    int64 // µs; 0: not known
+	asks    bool  // it ends in a question mark
 }
 
 // position is a turn's session and its position there.
@@ -121,7 +122,8 @@ type table struct {
 
 	newest map[headKey]uint32 // the row of a document's newest version on a branch
 	linked uint32             // the last linked row, or none
-	turns  map[position][]uint32
+
+	threads threads
 }
 
 // headKey is a document on a branch.
@@ -133,7 +135,7 @@ type headKey struct {
 func newTable() *table {
 	return &table{
 		nameOf: map[name]uint32{}, spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
-		linked: none, speakerOf: map[string]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, newest: map[headKey]uint32{}, turns: map[position][]uint32{},
+		linked: none, speakerOf: map[string]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, newest: map[headKey]uint32{},
 	}
 }
 
@@ -156,10 +158,11 @@ func (t *table) add(r row) uint32 {
 	return number
 }
 
-// addTurn indexes a row's turn by its position.
+// addTurn puts a row's turn into its thread.
 func (t *table) addTurn(number uint32) {
-	if turn := t.turnOf(t.row(number)); turn != nil {
-		t.turns[turn.position] = append(t.turns[turn.position], number)
+	r := t.row(number)
+	if turn := t.turnOf(r); turn != nil {
+		t.threads.add(number, turn, r.length)
 	}
 }
 
@@ -181,25 +184,11 @@ func (t *table) remove(number uint32) {
 // strip removes the rare fields of a row.
 func (t *table) strip(number uint32) {
 	r := t.row(number)
-	if turn := t.turnOf(r); turn != nil {
-		t.removeTurn(turn.position, number)
-	}
+	t.threads.remove(number)
 	if r.extra != none {
 		t.extras[r.extra] = extra{}
 		t.freeExtras = append(t.freeExtras, r.extra)
 		r.extra = none
-	}
-}
-
-func (t *table) removeTurn(p position, number uint32) {
-	var left []uint32
-	for _, other := range t.turns[p] {
-		if other != number {
-			left = append(left, other)
-		}
-	}
-	if t.turns[p] = left; left == nil {
-		delete(t.turns, p)
 	}
 }
 

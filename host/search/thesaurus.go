@@ -99,20 +99,21 @@ func (r *ranking) addSubstituteScores() {
 	for _, l := range r.leaves {
 		worth := map[uint32]float64{}
 		for i := range r.asked.clauses {
-			if c := &r.asked.clauses[i]; len(c.near) > 0 && !r.isSpeaker(c.label) {
-				r.addNear(l, c, worth)
+			if c := &r.asked.clauses[i]; len(c.near) > 0 && !r.isSpeaker(i) {
+				for doc, near := range l.nearest(c) {
+					worth[doc] += c.nearWorth(near)
+				}
 			}
 		}
 		r.addWorth(l, worth)
 	}
 }
 
-func (r *ranking) isSpeaker(term string) bool {
-	return slices.ContainsFunc(r.index.table.speakers, func(terms []string) bool { return slices.Contains(terms, term) })
-}
+// isSpeaker reports whether a clause is a word of a speaker's name.
+func (r *ranking) isSpeaker(clause int) bool { return r.turns != nil && r.turns.inNames[clause] }
 
-// addNear adds the scores of a clause's similar terms in documents that lack the clause.
-func (r *ranking) addNear(l *leaf, c *clause, worth map[uint32]float64) {
+// nearest returns the matching documents of a leaf that lack a clause, with the similarity of their nearest similar term.
+func (l *leaf) nearest(c *clause) map[uint32]float64 {
 	nearest := map[uint32]float64{}
 	for _, t := range c.near { // nearest first: the first score of a document stays
 		l.each(t.term, func(doc uint32) {
@@ -122,9 +123,7 @@ func (r *ranking) addNear(l *leaf, c *clause, worth map[uint32]float64) {
 		})
 	}
 	l.each(c.label, func(doc uint32) { delete(nearest, doc) })
-	for doc, near := range nearest {
-		worth[doc] += c.nearWorth(near)
-	}
+	return nearest
 }
 
 func (c *clause) nearWorth(near float64) float64 { return c.idf * c.weight * c.nearWeight * near }
@@ -159,8 +158,9 @@ func (r *ranking) addWorth(l *leaf, worth map[uint32]float64) {
 }
 
 // explainNear explains the score of a similar term in a document that lacks a clause; the zero Term if there is none.
-func (r *ranking) explainNear(l *leaf, c *clause, doc uint32) (t Term) {
-	if r.isSpeaker(c.label) {
+func (r *ranking) explainNear(l *leaf, i int, doc uint32) (t Term) {
+	c := &r.asked.clauses[i]
+	if r.isSpeaker(i) {
 		return t
 	}
 	for _, n := range c.near {

@@ -2,6 +2,8 @@ package search
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,7 +12,7 @@ import (
 type Tuning struct {
 	Languages     string // one of Languages, and those of collections: german,notes=french
 	BM25          string // K1/B of collections: memory=1.2/0.75,notes=0.9/0.4
-	Conversations string // off, or the weights of neighbour, speaker and date: neighbour=0.5,speaker=0.2,date=1
+	Conversations string // off, or weights of Conversation: zone=0.4,speaker=0.125
 }
 
 // Options parses the tuning.
@@ -66,14 +68,15 @@ func parseBM25(text string) (map[string]Params, error) {
 	return params, nil
 }
 
-// parseConversations parses how turns of conversations are searched: off, or weights as in neighbour=0.5,speaker=0.2,date=1.
+// parseConversations parses how turns of conversations are searched: off, or weights as in zone=0.4,speaker=0.125.
 // A weight of 0 turns its part off.
 func parseConversations(text string) (c Conversation, err error) {
 	const off = -1 // zero fields mean the default
 	if strings.TrimSpace(text) == "off" {
-		return Conversation{Neighbour: off, Speaker: off, Date: off}, nil
+		return Conversation{Window: off, Cover: off, Zone: off, Question: off, Speaker: off, Date: off}, nil
 	}
-	fields := map[string]*float64{"neighbour": &c.Neighbour, "speaker": &c.Speaker, "date": &c.Date}
+	fields := map[string]*float64{"window": &c.Window, "cover": &c.Cover, "zone": &c.Zone, "question": &c.Question, "speaker": &c.Speaker,
+		"date": &c.Date, "filler": &c.Filler, "dated": &c.Dated}
 	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
@@ -82,7 +85,7 @@ func parseConversations(text string) (c Conversation, err error) {
 		weight, err := strconv.ParseFloat(number, 64)
 		field := fields[name]
 		if err != nil || field == nil || !(weight >= 0 && weight <= 10) {
-			return c, fmt.Errorf("how conversations are searched: %q is not off, nor one of neighbour, speaker and date with a number from 0 to 10, as in speaker=0.2", item)
+			return c, fmt.Errorf("how conversations are searched: %q is not off, nor one of %s with a number from 0 to 10, as in zone=0.4", item, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
 		if *field = weight; weight == 0 {
 			*field = off

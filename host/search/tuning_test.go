@@ -23,17 +23,17 @@ func TestHowCollectionsScoreIsRead(t *testing.T) {
 
 func TestHowConversationsAreSearchedIsRead(t *testing.T) {
 	for text, want := range map[string]Conversation{
-		"":                      {},
-		"off":                   {Neighbour: -1, Speaker: -1, Date: -1},
-		"speaker=0.3":           {Speaker: .3},
-		"neighbour=0, date=2":   {Neighbour: -1, Date: 2},
-		"neighbour=1,speaker=1": {Neighbour: 1, Speaker: 1},
+		"":                    {},
+		"off":                 {Window: -1, Cover: -1, Zone: -1, Question: -1, Speaker: -1, Date: -1},
+		"speaker=0.3":         {Speaker: .3},
+		"zone=0, date=2":      {Zone: -1, Date: 2},
+		"window=1,filler=0.5": {Window: 1, Filler: .5},
 	} {
 		if got, err := parseConversations(text); err != nil || got != want {
 			t.Errorf("%q is read as %v, %v", text, got, err)
 		}
 	}
-	for _, wrong := range []string{"on", "speaker", "speaker=x", "speaker=-1", "speaker=NaN", "mood=1", "date=11"} {
+	for _, wrong := range []string{"on", "speaker", "speaker=x", "speaker=-1", "speaker=NaN", "mood=1", "date=11", "neighbour=1"} {
 		if got, err := parseConversations(wrong); err == nil {
 			t.Errorf("%q is read as %v", wrong, got)
 		}

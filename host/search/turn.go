@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Turn is a document's position in a conversation. Adjacent turns raise each other's score: a question often has the
-// words of one and is answered by the next.
+// Turn is a document's position in a conversation. Turns are scored with what is said around them: a question often has
+// the words of one turn and is answered by the next. The key of a turn is not searched.
 type Turn struct {
 	Session  string    // the conversation
 	Position int64     // in the session; turns at adjacent positions are neighbours
@@ -17,29 +17,57 @@ type Turn struct {
 	Said     time.Time // zero: unknown
 }
 
-// Conversation configures the scores of turns. Zero fields mean the default in the comment; a negative number disables
-// the feature.
+// Conversation configures the scores of turns. A turn's score is the sum of six features, each times its weight. Every
+// term of the question counts by its idf, less if it says little: see Filler and Dated. Zero fields mean the default
+// in the comment; a negative number disables the feature.
 type Conversation struct {
-	// Neighbour is the part of a turn's score added to the adjacent turns; half of it goes to those at distance 2. .5
-	Neighbour float64
-	// Speaker is the increase of a turn's score when the query names its speaker; .2 means 20 %. .2
+	// Window: for each term, the best BM25 score among the turn and those up to two positions away, which count half and
+	// a quarter. .35
+	Window float64
+	// Cover: the weights of the terms that the turn has. .2
+	Cover float64
+	// Zone: the BM25 score of the turns up to ten positions away, taken as one document. .4
+	Zone float64
+	// Question: the BM25 score of the turn before, if it ends in a question mark. .25
+	Question float64
+	// Speaker: the weight of the whole question, for a turn whose speaker it names; less for one with fewer of the names'
+	// words than another speaker of the view has. .125
 	Speaker float64
-	// Date is the increase of a turn's score when it was said in the month that the query names, and within 7 days of the
-	// day if it names one; half of it further from the day, a quarter when the query names a year alone. 1
+	// Date: the weight of the whole question, for a turn that was said in the month that it names, and within 7 days of
+	// the day if it names one; half of it further from the day, a quarter when it names a year alone. .5
 	Date float64
+
+	// Filler is the factor of words that ask rather than tell, such as "mention". .3
+	Filler float64
+	// Dated is the factor of words of the date that Date recognises. .1
+	Dated float64
 }
 
 func (c Conversation) withDefaults() Conversation {
+	or := func(given, otherwise float64) float64 { return max(0, cmp.Or(given, otherwise)) }
 	return Conversation{
-		Neighbour: max(0, cmp.Or(c.Neighbour, .5)), Speaker: max(0, cmp.Or(c.Speaker, .2)), Date: max(0, cmp.Or(c.Date, 1)),
+		Window: or(c.Window, .35), Cover: or(c.Cover, .2), Zone: or(c.Zone, .4), Question: or(c.Question, .25),
+		Speaker: or(c.Speaker, .125), Date: or(c.Date, .5),
+		Filler: or(c.Filler, .3), Dated: or(c.Dated, .1),
 	}
 }
 
-// neighbourhood is the number of best turns that raise their neighbours' scores.
-const neighbourhood = 2000
+// isOff reports whether turns are scored like other documents.
+func (c Conversation) isOff() bool {
+	return c.Window == 0 && c.Cover == 0 && c.Zone == 0 && c.Question == 0 && c.Speaker == 0 && c.Date == 0
+}
 
-// reach is the largest distance of a neighbour, in positions.
-const reach = 2
+const (
+	windowReach = 2  // positions
+	zoneReach   = 10 // positions
+	zoneTurns   = 2*zoneReach + 1
+)
+
+// zoned is the number of best turns, by the other features, to which the score of their zone is added.
+const zoned = 500
+
+// inZone are the parameters of BM25 for a zone.
+func inZone() Params { return Params{K1: 1.2, B: .75} }
 
 // nearDay is the tolerance around a day named in a query, in days.
 const nearDay = 7
@@ -47,26 +75,28 @@ const nearDay = 7
 // day is a date named in a query; zero fields were not given.
 type day struct{ year, month, day int }
 
-// factor is the score factor of a turn said at an instant.
-func (d day) factor(said time.Time, boost float64) float64 {
-	switch {
-	case d == day{} || said.IsZero():
-		return 1
-	case d.year != 0 && said.Year() != d.year:
-		return 1
-	case d.month == 0:
-		return 1 + boost/4
-	case int(said.Month()) != d.month:
-		return 1
-	case d.day != 0 && (said.Day() < d.day-nearDay || said.Day() > d.day+nearDay):
-		return 1 + boost/2
+// share is how well an instant fits the date, from 0 to 1.
+func (d day) share(micros int64) float64 {
+	if (d == day{} || micros == 0) {
+		return 0
 	}
-	return 1 + boost
+	said := time.UnixMicro(micros).UTC()
+	switch {
+	case d.year != 0 && said.Year() != d.year:
+		return 0
+	case d.month == 0:
+		return .25
+	case int(said.Month()) != d.month:
+		return 0
+	case d.day != 0 && (said.Day() < d.day-nearDay || said.Day() > d.day+nearDay):
+		return .5
+	}
+	return 1
 }
 
-// dateIn parses the date named in a question: "7 May 2023", "in May", "2023-05-07", "during 2022". rest reports whether
-// the question has words besides the date and stop words.
-func dateIn(question string, by *Analyser) (d day, rest bool) {
+// dateIn parses the date named in a question: "7 May 2023", "in May", "2023-05-07", "during 2022". words are its words
+// in the question; rest reports whether the question has others that are not stop words.
+func dateIn(question string, by *Analyser) (d day, words []string, rest bool) {
 	if at, ok := isoDate(question); ok {
 		d = at
 	}
@@ -83,18 +113,21 @@ func dateIn(question string, by *Analyser) (d day, rest bool) {
 		switch month := monthOf(w, before, after); {
 		case month != 0 && d.month == 0:
 			d.month = month
+			words = append(words, w)
 			for _, near := range []string{before, after} {
 				if n := ordinal(near); n >= 1 && n <= 31 && d.day == 0 {
 					d.day = n
+					words = append(words, near)
 				}
 			}
 		case number >= 1900 && number < 2100:
 			d.year = cmp.Or(d.year, number)
+			words = append(words, w)
 		case number == 0 && !by.stops[w]:
 			rest = true
 		}
 	}
-	return d, rest
+	return d, words, rest
 }
 
 // isoDate finds a date such as 2023-05-07 or 2023-05.

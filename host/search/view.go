@@ -16,10 +16,13 @@ type visible struct {
 	lineage    store.Lineage
 	rows       bitset
 	sums       map[uint32]sum // by facet
-	turns      int            // documents that are turns of conversations
+	voices     map[voice]int  // turns of conversations
 	selections map[string]*selection
 	used       uint64
 }
+
+// voice is a speaker within a facet.
+type voice struct{ facet, speaker uint32 }
 
 type sum struct {
 	documents int
@@ -54,10 +57,16 @@ func (v *visible) replace(x *Index, before, after uint32) {
 func (v *visible) count(x *Index, number uint32, sign int) *row {
 	r := x.table.row(number)
 	v.sums[r.facet] = v.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
-	if x.table.turnOf(r) != nil {
-		v.turns += sign
+	if turn := x.table.turnOf(r); turn != nil {
+		v.countVoice(voice{r.facet, turn.speaker}, sign)
 	}
 	return r
+}
+
+func (v *visible) countVoice(of voice, sign int) {
+	if v.voices[of] += sign; v.voices[of] == 0 {
+		delete(v.voices, of)
+	}
 }
 
 // sees reports whether the view includes a version of a branch.
@@ -107,7 +116,7 @@ func (x *Index) view(l store.Lineage) *visible {
 // build computes the view of a lineage: from each branch, nearest first, the newest row of each document at the branch's
 // cut, except documents of which a nearer branch has a version.
 func (x *Index) build(l store.Lineage) *visible {
-	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, selections: map[string]*selection{}}
+	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, voices: map[voice]int{}, selections: map[string]*selection{}}
 	hidden := newBitset(len(x.table.names))
 	for i, segment := range l {
 		b := x.branches[segment.Branch]

@@ -125,6 +125,7 @@ func (r *Restorer) Finish() (s Restored, err error) {
 	if err != nil {
 		return s, err
 	}
+	carried.Roots = own.Roots // those of the backup may be of another machine
 	s = Restored{Carried: r.listed, Families: []Family{}}
 	lock := carried
 	if own.Decides() {
@@ -245,6 +246,12 @@ func (r *Restorer) write(lock registry.Lock, kept []string) error {
 	for _, f := range r.list {
 		digest, isModule := family.ModuleName(f.Name)
 		if f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" {
+			continue
+		}
+		if f.Name == registry.File {
+			if err := registry.Write(r.loading, lock); err != nil {
+				return err
+			}
 			continue
 		}
 		to := filepath.Join(r.loading, filepath.FromSlash(f.Name))

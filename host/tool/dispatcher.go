@@ -120,6 +120,14 @@ func (t *Tool) Alias(r Request) string {
 	return ""
 }
 
+// As returns how the tool was called, if not by its own name and in its present form: by an alias, or in a deprecated form.
+func (d Done) As() string {
+	if d.Answer.Deprecated != "" {
+		return d.Tool.Name + " by " + d.Answer.Deprecated
+	}
+	return d.Tool.Alias(d.Request)
+}
+
 // within calls a tool within the request's timeout.
 func (d *Dispatcher) within(ctx context.Context, t *Tool, r Request) (Answer, error) {
 	if r.Timeout <= 0 {
@@ -193,7 +201,7 @@ func (c *Call) setAsOf(moment string) (err error) {
 	if c.AsOf, err = memory.ParseAsOf(moment, c.Now); err != nil {
 		return Invalid(map[string]any{"parameters": []string{asOfParameter}}, "as_of: %v", err)
 	}
-	if !c.AsOf.IsNow() && !c.Tool.Annotations.ReadOnly {
+	if !c.AsOf.IsNow() && !c.Tool.Annotations.ReadOnly && !(c.Tool.Annotations.Mixed && c.Tool.set != nil) {
 		return Invalid(map[string]any{"parameters": []string{asOfParameter}},
 			"%s may write, and the past cannot be changed, so it takes no as_of: leave as_of out to act on the present", c.Tool.Name)
 	}

@@ -25,6 +25,7 @@ type Tool struct {
 	Spec
 	Spelling   string          // its name as model APIs accept it: site.memory.store is site_memory_store
 	Advertised json.RawMessage // Input without prose for people
+	Brief      json.RawMessage // Advertised with the required parameters and a few others, as the longest lists show it
 	Fault      string          // why lists omit it; empty: they show it
 
 	set        *Set                       // nil: a core tool
@@ -81,7 +82,7 @@ func (r *Registry) Add(specs ...Spec) error {
 			if r.names[name] != nil {
 				return fmt.Errorf("add the tool %s: another has the name %s", s.Name, name)
 			}
-			r.names[name] = t
+			r.names[name] = t.under(name)
 		}
 	}
 	r.current = nil // a family's tool may have one of these names
@@ -346,11 +347,14 @@ func (s *Snapshot) registerAliases(core func(name string) bool) {
 
 // under returns the tool as called by an alias.
 func (t *Tool) under(alias string) *Tool {
-	if len(t.Presets[alias]) == 0 {
+	if len(t.Presets[alias]) == 0 && len(t.Spellings[alias]) == 0 {
 		return t
 	}
 	other := newTool(t.Spec)
-	other.set, other.preset = t.set, t.Presets[alias]
+	other.set, other.preset, other.parameters.first = t.set, t.Presets[alias], map[string]string{}
+	for spelling, name := range t.Spellings[alias] {
+		other.parameters.first[fold(spelling)] = name
+	}
 	return other
 }
 
@@ -363,6 +367,7 @@ func newTool(s Spec) *Tool {
 	case len(t.Spelling) > longestName || strings.Trim(t.Spelling, nameCharacters) != "":
 		t.Fault = fmt.Sprintf("its name is not 1 to %d of the letters, digits, _ and -", longestName)
 	}
+	t.Brief = briefSchema(t.Advertised, inBrief())
 	t.print = t.fingerprint()
 	return t
 }

@@ -36,7 +36,7 @@ var days = memory.Collection{Name: "_usage", PerSpace: true, Internal: true, Exp
 type Row struct {
 	Agent  string    `json:"agent"`        // empty: no name
 	Tool   string    `json:"tool"`         // without an alias
-	Alias  string    `json:"as,omitempty"` // the name in the call; empty: the tool's own
+	Alias  string    `json:"as,omitempty"` // the name in the call, or its deprecated form; empty: the tool's own
 	Calls  int64     `json:"calls"`
 	Errors int64     `json:"errors,omitempty"` // failed calls
 	Last   time.Time `json:"last"`

@@ -16,8 +16,8 @@ import (
 type QueryFacts struct {
 	FactType      []string       `alcove:"alias=type"` // decision, observation, plan, error, insight, correction, steering_rule, learning, session_summary or note.
 	Tags          []string       // All of them.
-	CreatedBy     string         `alcove:"alias=agent"`
-	State         string         `alcove:"default=active,enum=active|archived|merged|pruned"`
+	CreatedBy     string         `alcove:"advanced,alias=agent"`
+	State         string         `alcove:"advanced,default=active,enum=active|archived|merged|pruned"`
 	MinImportance *float64       // 0 to 1.
 	DateRange     fact.DateRange `alcove:"opaque"` // Of the creation: start and end, in milliseconds since 1970, or as instants, dates, or spans such as 7 days ago.
 	Order         string         `alcove:"default=newest,enum=newest|importance|accessed"`

@@ -19,12 +19,12 @@ type StoreFact struct {
 	Tags             []string
 	EntityIDs        []string                 `alcove:"name=entityIds"` // The entities that it is about.
 	EmotionalContext string                   // The emotion, in a word.
-	EmotionalWeight  alcove.Optional[float64] // How strong the emotion is, 0 to 1.
+	EmotionalWeight  alcove.Optional[float64] `alcove:"advanced"` // How strong the emotion is, 0 to 1.
 	Importance       alcove.Optional[float64] // How much it matters, 0 to 1; by its type if left out.
-	Confidence       alcove.Optional[float64] // 0 to 1; 1 if left out.
+	Confidence       alcove.Optional[float64] `alcove:"advanced"` // 0 to 1; 1 if left out.
 	Summary          string
 	Pinned           bool
-	ConversationID   string
+	ConversationID   string    `alcove:"advanced"`
 	Supersedes       alcove.ID // The fact that this one replaces.
 }
 

@@ -18,13 +18,13 @@ type Update struct {
 	Tags       alcove.Optional[[]string]
 	FactType   alcove.Optional[string]  `alcove:"alias=type"`
 	Importance alcove.Optional[float64] // 0 to 1.
-	Confidence alcove.Optional[float64] // 0 to 1.
+	Confidence alcove.Optional[float64] `alcove:"advanced"` // 0 to 1.
 	Summary    alcove.Optional[string]
 	Pinned     alcove.Optional[bool]
 	Personal   alcove.Optional[bool]
 	Collection alcove.Optional[string]
 	ExpiresAt  alcove.Optional[string] `alcove:"clear,alias=expires"`
-	Metadata   map[string]alcove.Raw
+	Metadata   map[string]alcove.Raw   `alcove:"advanced"`
 }
 
 // Updated is a changed memory.

@@ -19,7 +19,7 @@ type Link struct {
 	Relation   string    `alcove:"default=related_to,alias=type"` // related_to, supersedes, contradicts, derived_from, before, after, during, caused_by, led_to, part_of, depends_on, works_with, created_by, or x:name.
 	ValidFrom  string
 	ValidUntil string
-	Confidence alcove.Optional[float64] `alcove:"min=0,max=1"`
+	Confidence alcove.Optional[float64] `alcove:"advanced,min=0,max=1"`
 }
 
 type linked struct{ Created bool }

@@ -29,7 +29,7 @@ type CreateTheme struct {
 	Description string      `alcove:"required"`
 	FactIDs     []alcove.ID `alcove:"many"`
 	EntityIDs   []alcove.ID `alcove:"many"`
-	Importance  float64     `alcove:"min=0,max=1,default=0.5"`
+	Importance  float64     `alcove:"advanced,min=0,max=1,default=0.5"`
 }
 
 //alcove:camel

@@ -250,15 +250,20 @@ func (p *put) finish(ctx context.Context) ([]Changed, error) {
 	if len(p.logged) == 0 {
 		return p.done, nil
 	}
+	return p.done, p.store(ctx)
+}
+
+// store stages the document and the changes for the history.
+func (p *put) store(ctx context.Context) error {
 	if err := write(ctx, p.Stage, p.scope, p.set); err != nil {
-		return nil, err
+		return err
 	}
 	for _, l := range p.logged {
 		if err := p.log(ctx, p.scope, l.key, l.Version); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return p.done, nil
+	return nil
 }
 
 // refusal returns the error that lists the faults.

@@ -15,9 +15,10 @@ import (
 // usable are families that can all be asked, with the default quotas.
 type usable struct{}
 
-func (usable) Usable(string) error            { return nil }
-func (usable) Schedules() []Schedule          { return nil }
-func (usable) Do(context.Context, *Job) error { return errors.New("nothing is to be done") }
+func (usable) Usable(string) error                     { return nil }
+func (usable) News(context.Context, Job) (bool, error) { return false, nil }
+func (usable) Schedules() []Schedule                   { return nil }
+func (usable) Do(context.Context, *Job) error          { return errors.New("nothing is to be done") }
 func (usable) Quota(string) (most Backlog, known bool) {
 	return Backlog{abi.DefaultQuota(abi.QuotaJobs), abi.DefaultQuota(abi.QuotaJobBytes)}, true
 }
@@ -117,5 +118,27 @@ func TestAScheduleThatWasKeptAsAnInstantIsRead(t *testing.T) {
 	var again round
 	if err := json.Unmarshal(data, &again); err != nil || !again.Began.Equal(began.Began) || *again.Reached != *began.Reached {
 		t.Errorf("%s is read as %+v (%v)", data, again, err)
+	}
+}
+
+func TestAJobIsSeenDoneOnceWhatBelongsToItsEndIsDone(t *testing.T) {
+	q := idle(time.Second)
+	committed := Job{ID: "1", Family: "tidy", State: Done, Ended: time.Now(), Proposal: "proposals/tidy/1", Result: json.RawMessage(`{}`)}
+	q.running["tidy"] = &Job{ID: "1", Family: "tidy", State: Queued}
+	seen := committed
+	if q.Describe(&seen); seen.State != Running || seen.Proposal != "" || seen.Result != nil || !seen.Ended.IsZero() {
+		t.Errorf("while its commit is published it is %+v", seen)
+	}
+	another := Job{ID: "0", Family: "tidy", State: Done, Proposal: "proposals/tidy/0"}
+	if q.Describe(&another); another.State != Done || another.Proposal == "" {
+		t.Errorf("a job that ended before is %+v", another)
+	}
+	cancelled := Job{ID: "1", Family: "tidy", State: Cancelled}
+	if q.Describe(&cancelled); cancelled.State != Cancelled {
+		t.Errorf("cancelled while it runs it is %+v", cancelled)
+	}
+	delete(q.running, "tidy")
+	if q.Describe(&committed); committed.State != Done || committed.Proposal == "" {
+		t.Errorf("afterwards it is %+v", committed)
 	}
 }

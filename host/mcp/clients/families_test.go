@@ -75,7 +75,7 @@ func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
 	if err != nil || len(scenarios) == 0 {
 		t.Fatal("there are no scenarios", err)
 	}
-	files := carrying(t, "embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank")
+	files := carrying(t, "embedder set mine --kind given --dimensions 3", "family grant ranking --hook rank", "family grant legacy tools.usage")
 	for _, path := range scenarios {
 		absolute, err := filepath.Abs(path)
 		if err != nil {

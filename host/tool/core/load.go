@@ -139,19 +139,20 @@ func (c *call) loadNote(f *tool.Set, cut cut) string {
 	if !cut.nothing() {
 		said = append(said, fmt.Sprintf("To stay within %d characters schemas were left out; they are enforced all the same, and errors say what is wrong.", tool.MaxAnswer))
 	}
-	if c.Session.Stateless() && !c.Session.Lists(f.Name) {
+	if c.Session.Stateless() && (f.Deprecated || !c.Session.Lists(f.Name)) {
 		said = append(said, "Your list of tools stays as it is, since this connection keeps nothing between calls.")
 	}
 	return strings.Join(said, " ")
 }
 
 func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
-	if there.Set(name) == nil && !c.Session.Has(name) {
+	f := there.Set(name)
+	if f == nil && !c.Session.Has(name) {
 		return tool.Answer{}, there.NoFamily(name)
 	}
 	r := loaded{Family: name}
 	switch {
-	case c.Session.ListsAll():
+	case c.Session.ListsAll() && (f == nil || !f.Deprecated):
 		r.Note = fmt.Sprintf("The profile %s lists the tools of all families: nothing was taken out.", c.Session.Profile())
 	case c.Session.Stateless():
 		r.Note = "This connection keeps nothing between calls: there was nothing to take out."
@@ -182,7 +183,7 @@ func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, er
 func (c *call) loaded() []string {
 	list := []string{}
 	for _, f := range c.Registry().Snapshot().For(c.Caller.Rights).Sets {
-		if (c.Session.ListsAll() || c.Session.Has(f.Name)) && f.Fault == "" {
+		if (c.Session.ListsAll() && !f.Deprecated || c.Session.Has(f.Name)) && f.Fault == "" {
 			list = append(list, f.Name)
 		}
 	}

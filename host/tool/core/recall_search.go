@@ -34,7 +34,7 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	r.Facts, r.Note = kept, c.also(accountsNote(cut, c.same("branch", "as_of")))
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial, Deprecated: "query"}, err
 }
 
 // recallTopic searches the call's namespace, or those that it names.

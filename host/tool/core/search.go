@@ -29,6 +29,8 @@ const (
 func (k *kit) searchTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_search",
+		Aliases:     strata("search"),
+		Spellings:   oldSearchSpellings(),
 		Description: "Find memories: ask in plain words. Best first, all namespaces.",
 		Docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
@@ -213,12 +215,20 @@ type why struct {
 	Average   float64   `json:"average_length"`
 	K1        float64   `json:"k1"`
 	B         float64   `json:"b"`
-	Speaker   float64   `json:"speaker_factor,omitempty"`
-	Date      float64   `json:"date_factor,omitempty"`
-	Around    float64   `json:"turns_around,omitempty"`
+	Turn      *whyTurn  `json:"turn,omitempty"`           // the parts of its score
 	Meaning   float64   `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
 	// Features are the inputs of ranking families.
 	Features map[string]float64 `json:"features,omitempty"`
+}
+
+// whyTurn is the features of a conversation's turn, times their weights: their sum is the score.
+type whyTurn struct {
+	Window   float64 `json:"window"`
+	Cover    float64 `json:"cover"`
+	Zone     float64 `json:"zone"`
+	Question float64 `json:"question"`
+	Speaker  float64 `json:"speaker"`
+	Date     float64 `json:"date"`
 }
 
 type whyTerm struct {
@@ -238,7 +248,10 @@ func whyOf(h memory.Hit) *why {
 		e = &search.Explanation{}
 	}
 	w := &why{Branch: h.Branch, Features: map[string]float64{}, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
-		Speaker: e.Speaker, Date: e.Date, Around: rounded(e.Around), Meaning: rounded(h.SemanticWeight)}
+		Meaning: rounded(h.SemanticWeight)}
+	if f := e.Turn; f != nil {
+		w.Turn = &whyTurn{rounded(f.Window), rounded(f.Cover), rounded(f.Zone), rounded(f.Question), rounded(f.Speaker), rounded(f.Date)}
+	}
 	for name, value := range h.Features {
 		w.Features[name] = rounded(float64(value))
 	}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/files"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
@@ -43,6 +45,8 @@ type Space struct {
 	Branch    string         // default: default
 	Read      []string       // namespaces that the caller may read beside those of Write; default: all
 	Write     []string       // namespaces that the caller may write; default: all
+	Key       string         // the id of the caller's API key; default: none, the caller is the owner's client
+	Rights    []string       // further rights of the key, such as scope.admin; that to every family is among them
 	Config    map[string]any // what differs from the manifest's defaults; nil stands for the default
 	DryRun    bool
 	// Ops run operations instead of the host, such as what reaches outside; an error of theirs reaches the family as a host's does.
@@ -61,6 +65,7 @@ type Space struct {
 	tools    *tool.Registry
 	clock    clock
 	guest    family.Guest
+	others   others
 	last     []byte // what the family answered last
 	failed   error  // what it failed with last
 	requests int
@@ -102,10 +107,50 @@ func New(t testing.TB, guest Guest, manifest []byte) *Space {
 		t.Fatalf("read the manifest: %v", err)
 	}
 	s := &Space{t: t}
-	s.open(packed, func(context.Context, *sandbox.Sandbox, []byte, string) (family.Guest, error) {
+	s.open(packed, func(_ context.Context, _ *sandbox.Sandbox, module []byte, _ string) (family.Guest, error) {
+		if other := s.others.of(module); other != nil {
+			return &native{guest: other, space: s}, nil
+		}
 		return &native{guest: guest, space: s}, nil
 	})
 	return s
+}
+
+// Beside adds another native family to a space that New made, whose tools the first may call. Tool calls its tools, too; all else is about the
+// first family.
+func (s *Space) Beside(guest Guest, manifest []byte) {
+	s.t.Helper()
+	packed, err := sandbox.Pack(placeholder(), manifest)
+	s.must(err)
+	s.others.add(packed, guest)
+	installed, err := s.families.Install(packed)
+	s.must(err)
+	name := installed.Manifest.Name
+	_, err = s.families.Grant(family.GrantRequest{Family: name, All: true})
+	s.must(err)
+	s.must(s.families.Load(s.t.Context(), name))
+	s.offer(installed.Manifest)
+}
+
+// others are the families that Beside added, by their packed modules.
+type others struct {
+	mu     sync.Mutex
+	guests map[string]Guest
+}
+
+func (o *others) add(module []byte, guest Guest) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.guests == nil {
+		o.guests = map[string]Guest{}
+	}
+	o.guests[string(module)] = guest
+}
+
+func (o *others) of(module []byte) Guest {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.guests[string(module)]
 }
 
 // Module makes a space with a packed module, which runs in the sandbox.
@@ -144,10 +189,12 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
 	s.families, err = family.New(s.t.Context(), family.Options{
-		Space: s.space, Sandbox: box, Dir: dir, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Space: s.space, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
-			s.guest = guest
+			if s.others.of(module) == nil {
+				s.guest = guest
+			}
 			return guest, err
 		},
 	})
@@ -185,10 +232,16 @@ func (s *Space) install(module []byte) {
 	s.must(s.families.Load(s.t.Context(), s.manifest.Name))
 	s.must(s.families.Listen(s.t.Context()))
 	s.tools = tool.NewRegistry(nil)
-	for _, t := range s.manifest.Tools {
+	s.offer(s.manifest)
+}
+
+// offer makes the tools of a family callable.
+func (s *Space) offer(m *abi.Manifest) {
+	s.t.Helper()
+	for _, t := range m.Tools {
 		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
 		for _, alias := range t.Aliases {
-			spec.Aliases, spec.Presets[alias.Name] = append(spec.Aliases, alias.Name), alias.Arguments
+			spec.Aliases, spec.Presets[flat(alias.Name)] = append(spec.Aliases, flat(alias.Name)), alias.Arguments
 		}
 		s.must(s.tools.Add(spec))
 	}
@@ -214,6 +267,51 @@ func (s *Space) Revoke(names ...string) {
 	s.must(err)
 }
 
+// Root names a directory for operations on files, as alcove root add does.
+func (s *Space) Root(name, dir string) {
+	s.t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	s.must(err)
+	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
+}
+
+// Grant gives the family a capability with a scope, in place of what it had of it.
+func (s *Space) Grant(capability string, scope ...string) {
+	s.t.Helper()
+	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Capabilities: []registry.Capability{{Name: abi.Capability(capability), Scope: scope}}})
+	s.must(err)
+}
+
+// Published are the tools that the family has published, by their names.
+func (s *Space) Published() map[string]abi.Tool {
+	all := map[string]abi.Tool{}
+	for _, d := range s.families.All() {
+		for _, t := range d.Published {
+			all[t.Name] = t
+		}
+	}
+	return all
+}
+
+// find is a tool of the manifest or a published one, by any spelling of its name, and its own name.
+func (s *Space) find(spelling string) (known *tool.Tool, name string, ok bool) {
+	if known, ok = s.tools.Find(spelling); ok {
+		return known, known.Name, true
+	}
+	for _, t := range s.Published() {
+		if flat(t.Name) == flat(spelling) {
+			one := tool.NewRegistry(nil)
+			s.must(one.Add(tool.Spec{Name: flat(t.Name), Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters}))
+			known, ok = one.Find(spelling)
+			return known, t.Name, ok
+		}
+	}
+	return nil, "", false
+}
+
+// flat is a name as model APIs accept it, by which a registry finds core tools.
+func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
 func (s *Space) Limit(limits map[string]int64) {
 	s.t.Helper()
@@ -227,7 +325,15 @@ func (s *Space) caller() memory.Caller {
 	if write == nil && read == nil {
 		write = []string{memory.AllNamespaces}
 	}
-	return memory.Caller{Agent: s.Caller, Rights: memory.RightsTo(read, write)}
+	rights := memory.RightsTo(read, write)
+	if s.Key != "" {
+		further := []memory.Right{memory.ToUse(memory.AllFamilies)}
+		for _, right := range s.Rights {
+			further = append(further, memory.Right(right))
+		}
+		rights = rights.LimitedTo(further)
+	}
+	return memory.Caller{Agent: s.Caller, Key: s.Key, Rights: rights}
 }
 
 // begin has the host see the fields of the space.

@@ -202,6 +202,12 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 	if f.described != "" {
 		s = s.with("description", f.described)
 	}
+	if f.advanced && (d != toGuest || f.required) {
+		return nil, errors.New("advanced is for arguments that are not required")
+	}
+	if f.advanced {
+		s = s.with(abi.AdvancedKeyword, true)
+	}
 	if f.committed && (d != toHost || kind != "integer" || len(within) > 1) {
 		return nil, errors.New("committed is for a whole number of a tool's result")
 	}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+func (a *app) rootCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "root", Short: "Manage the directories that families may be granted",
+		Long: `Name directories, below which families can read and write files. No family uses any before it is granted file.read or
+file.write for that name. Symbolic links, devices, files with several names and names that begin with a dot are refused.
+A caller needs the right to every namespace, or to the one of --namespace.`,
+	}
+	c.AddCommand(a.rootAddCommand(), a.rootListCommand(), a.rootRemoveCommand())
+	return c
+}
+
+func (a *app) rootAddCommand() *cobra.Command {
+	var r operator.Root
+	c := &cobra.Command{
+		Use: "add NAME DIR", Short: "Add a directory", Args: arguments(2, 2),
+		Example: `  alcove root add vault ~/notes
+  alcove family grant vault file.read=vault file.write=vault`,
+	}
+	flags := c.Flags()
+	flags.BoolVar(&r.ReadOnly, "read-only", false, "let nothing write there")
+	flags.StringVar(&r.Namespace, "namespace", "", "the namespace that a caller needs a right to (default: every one)")
+	flags.Int64Var(&r.MaxBytes, "max-bytes", 0, "how much all files there may have before nothing more is written (default: 1 GiB)")
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if r.Dir, err = directory(args[1]); err != nil {
+			return &usageError{err}
+		}
+		return told(c.Context(), a, operator.Operator.SetRoot, operator.RootRequest{Name: args[0], Root: &r})
+	}
+	return c
+}
+
+// directory returns the absolute path of a directory, without symbolic links: what they lead to is named once, by the operator.
+func directory(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the directory: %w", err)
+	}
+	return path, nil
+}
+
+func (a *app) rootListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the directories", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := asked(c.Context(), a, operator.Operator.Roots)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, name := range slices.Sorted(maps.Keys(list)) {
+				a.printf("%s  %s%s\n", name, list[name].Dir, described(list[name]))
+			}
+			return nil
+		},
+	}
+}
+
+func described(r operator.Root) (s string) {
+	if r.ReadOnly {
+		s += "  read-only"
+	}
+	if r.Namespace != "" {
+		s += "  for " + r.Namespace
+	}
+	return s
+}
+
+func (a *app) rootRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Remove a directory's name; its files stay", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return told(c.Context(), a, operator.Operator.SetRoot, operator.RootRequest{Name: args[0]})
+		},
+	}
+}
