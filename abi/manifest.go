@@ -19,6 +19,7 @@ type Manifest struct {
 	Version      string       `json:"version"` // of the family, as semver.org has it
 	Description  string       `json:"description"`
 	Docs         string       `json:"docs,omitempty"`
+	Keywords     []string     `json:"keywords,omitempty"` // what users call what it does: a family is found by them, too
 	License      string       `json:"license,omitempty"`
 	Homepage     string       `json:"homepage,omitempty"`
 	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it
@@ -44,6 +45,9 @@ type Tool struct {
 	// Parameters are other spellings of parameters, each with the property of InputSchema that it stands for. Case, _ and -
 	// make no difference.
 	Parameters map[string]string `json:"parameters,omitempty"`
+	// Mixed tools write or only read, call by call. Callers who may only read can call them, and with as_of they read the past; then they
+	// have only powers that change nothing.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 // CommittedKeyword marks a whole number among the members of a tool's result, in OutputSchema: the host sets it to the version of
@@ -176,4 +180,8 @@ type Collection struct {
 	Indexes [][]string `json:"indexes,omitempty"`
 	// Versioned is false where only the newest version of a record can be read; nil: true. Such a collection is per space.
 	Versioned *bool `json:"versioned,omitempty"`
+	// Open collections hold nothing that is private to an agent: any caller who may read a namespace may read their records there.
+	Open bool `json:"open,omitempty"`
+	// Private collections are read by no other family, whatever it is granted.
+	Private bool `json:"private,omitempty"`
 }

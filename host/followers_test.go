@@ -212,7 +212,7 @@ func (f *followed) fill() {
 	for done := 0; done < f.memories; {
 		var items bytes.Buffer
 		for n := 0; n < 100 && done < f.memories; n++ {
-			fmt.Fprintf(&items, `,{"key":"old-%d","value":%q}`, done, f.texts(done))
+			fmt.Fprintf(&items, `,{"key":"old-%d","type":%q,"importance":%.2f,"value":%q}`, done, []string{"observation", "decision", "plan"}[done%3], float64(done%100)/100, f.texts(done))
 			done++
 		}
 		f.operate(`{"method":"store","params":{"namespace":"old","items":[` + items.String()[1:] + `]}}`)

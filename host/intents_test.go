@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -41,6 +43,25 @@ const (
 	firstLoaded    = 33
 	firstSuggested = 42
 )
+
+// Words by which a family is found are no copies of intents: those that are phrases are in none of them.
+func TestKeywordsOfFamiliesCopyNoIntent(t *testing.T) {
+	list := intents(t)
+	for _, g := range guests.All() {
+		var m abi.Manifest
+		if err := json.Unmarshal([]byte(g.Manifest), &m); err != nil {
+			t.Fatal(err)
+		}
+		for _, keyword := range m.Keywords {
+			words := len(strings.Fields(keyword))
+			for _, each := range list {
+				if words > 4 || words > 2 && strings.Contains(strings.ToLower(each.Intent), strings.ToLower(keyword)) {
+					t.Errorf("%s: the keyword %q is a phrase, as in %q", m.Name, keyword, each.Intent)
+				}
+			}
+		}
+	}
+}
 
 // chosen is what memory_load_family makes of an intent.
 type chosen struct {
@@ -84,7 +105,7 @@ func TestIntentsLoadTheirFamilies(t *testing.T) {
 		}
 	}
 	t.Logf("%d families, %d intents: %d load their family, for %d it is the first suggestion; at first %d and %d of 63", len(there), asked, loaded, first, firstLoaded, firstSuggested)
-	if loaded < firstLoaded || first < firstSuggested {
-		t.Errorf("%d intents load their family, and for %d it is the first suggestion: fewer than %d and %d", loaded, first, firstLoaded, firstSuggested)
+	if 10*loaded < 9*asked {
+		t.Errorf("%d of %d intents load their family: at least 90%% have to", loaded, asked)
 	}
 }

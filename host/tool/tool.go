@@ -19,7 +19,9 @@ type Spec struct {
 	Aliases []string // other accepted names, not shown in lists
 	// Presets are, by alias, default values of parameters for calls by that name.
 	Presets map[string]map[string]json.RawMessage
-	Family  string // empty: a core tool
+	// Spellings maps, by alias, spellings in calls by that name to parameters of Input, or to Spread. They win over the tool's own.
+	Spellings map[string]map[string]string
+	Family    string // empty: a core tool
 
 	Title       string
 	Description string // shown to models with every list: at most 50 tokens
@@ -85,7 +87,8 @@ type Family struct {
 	Digest      string // SHA-256 of its module, hexadecimal
 	Description string
 	Docs        string
-	Deprecated  bool // lists have its tools only once it was loaded or called
+	Keywords    []string // what users call what it does
+	Deprecated  bool     // lists have its tools only once it was loaded or called
 	Tools       []Spec
 	Hooks       []string // granted: store, stored, rank, embed, job
 	Needs       []string // capabilities requested but not granted

@@ -13,9 +13,9 @@ type GetContext struct {
 	Topic           string `alcove:"required,min=1"`
 	Profile         string `alcove:"default=default,enum=default|planning|incident|handoff"`
 	TokenBudget     int    `alcove:"default=4000,min=100,max=32000"`
-	MaxFacts        int    `alcove:"default=20,min=1,max=50"`
-	IncludeEntities bool   `alcove:"default=true"`
-	IncludeThemes   bool   `alcove:"default=true"`
+	MaxFacts        int    `alcove:"advanced,default=20,min=1,max=50"`
+	IncludeEntities bool   `alcove:"advanced,default=true"`
+	IncludeThemes   bool   `alcove:"advanced,default=true"`
 }
 
 // Context is what is known.
@@ -81,11 +81,11 @@ func (in GetContext) beside(c *alcove.Call, out *Context) error {
 		}
 		out.Themes = f.Themes
 	}
-	if f, err = ask(c, "memory_get_handoffs", given{"agentId": c.Caller, "limit": mostHandoffs}); err != nil {
+	if f, err = ask(c, "memory_get_handoffs", given{"limit": mostHandoffs}.text("agentId", c.Caller)); err != nil {
 		return err
 	}
 	out.Handoffs = f.Handoffs
-	f, err = ask(c, "memory_get_notifications", given{"agentId": c.Caller, "limit": mostNotifications})
+	f, err = ask(c, "memory_get_notifications", given{"limit": mostNotifications}.text("agentId", c.Caller))
 	out.Notifications = f.Notifications
 	return err
 }

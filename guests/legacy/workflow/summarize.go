@@ -16,7 +16,7 @@ import (
 //alcove:camel
 type Summarize struct {
 	Topic    string `alcove:"required,min=1"`
-	MaxFacts int    `alcove:"default=50,min=1,max=50"`
+	MaxFacts int    `alcove:"advanced,default=50,min=1,max=50"`
 }
 
 // Summary is a stored summary.

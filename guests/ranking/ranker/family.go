@@ -6,6 +6,8 @@
 //
 //alcove:family ranking 1.0.0
 //alcove:description Ranks what a search finds by match, importance, freshness and usefulness, explains it, and learns from feedback
+//alcove:keywords rank, ranking, order, ordering, sort, score, scores, position, first, top, higher, lower, above, below, why, explain, weight, weights
+//alcove:keywords importance, recency, newer, fresh, relevance, hits, results, boost, prefer, tune, better results, worse
 //alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to run the searches that it explains and records

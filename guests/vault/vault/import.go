@@ -21,15 +21,15 @@ type ImportVaultToFacts struct {
 	Files      []given `alcove:"max=1000"` // path and content of each.
 	Source     string  `alcove:"default=inline,enum=inline|mirror"`
 	OnConflict string  `alcove:"default=report,enum=report|file|memory,alias=on_conflict"`
-	Cursor     string  // Of a mirror: next_cursor of the call before.
+	Cursor     string  `alcove:"advanced"` // Of a mirror: next_cursor of the call before.
 }
 
 // given is a file as a client passes it.
 //
 //alcove:camel
 type given struct {
-	Path    string `alcove:"required"`
-	Content string `alcove:"required"`
+	Path    string       `alcove:"required"`
+	Content string       `alcove:"required"`
 	there   *alcove.File // in a mirror
 }
 

@@ -264,8 +264,22 @@ func TestEditsOnBothSidesAreMerged(t *testing.T) {
 	if out := w.takes("report"); out.Updated != 0 || len(out.Conflicts) > 0 {
 		t.Errorf("again: %+v", out)
 	}
-	if out := w.export("mirror"); len(out.Edited) != 1 && out.Written != 1 {
+	if out := w.export("mirror"); len(out.Edited) != 0 || out.Written != 1 {
 		t.Errorf("exported again: %+v", out)
+	}
+	p = w.export("mirror").Files[0].Path
+	w.edit(p, `"mine"`, `"yours"`)
+	if out := w.export("mirror"); len(out.Edited) != 1 || out.Written != 0 {
+		t.Errorf("exported over an edit: %+v", out)
+	}
+	if out := w.takes("report"); out.Updated != 1 || len(out.Conflicts) > 0 {
+		t.Errorf("an edit of tags: %+v", out)
+	}
+	if out := w.export("mirror"); len(out.Edited) != 0 || out.Written != 1 {
+		t.Errorf("exported after the import: %+v", out)
+	}
+	if out := w.takes("report"); out.Updated != 0 || len(out.Conflicts) > 0 {
+		t.Errorf("nothing is left: %+v", out)
 	}
 }
 
@@ -393,7 +407,9 @@ func TestACallerWithFewRightsReachesNoFileAndNoOtherNamespace(t *testing.T) {
 func TestAVaultIsSearched(t *testing.T) {
 	w := open(t)
 	w.Put(memory("tea", "decision", "Ann drinks green tea."), memory("bus", "plan", "The bus leaves at nine."))
-	var found struct{ Results []struct{ Path, Snippet string } }
+	var found struct {
+		Results []struct{ Path, Snippet string }
+	}
 	w.call("memory_query_vault", map[string]any{"query": "green tea"}, &found)
 	if len(found.Results) != 1 || found.Results[0].Path != w.export("inline").Files[1].Path || !strings.Contains(found.Results[0].Snippet, "green") {
 		t.Errorf("%+v", found)

@@ -6,22 +6,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const (
 	mostSuggested = 5      // families suggested for an intent
-	clearlyBetter = 1.25   // least ratio of a family's score to the next for it to be loaded
-	wellDescribed = 1. / 3 // and least part of the intent's words in its description
+	clearlyBetter = 1.1    // least ratio of a family's score to the next for it to be loaded
+	wellDescribed = 1. / 4 // and least part of the intent's words in its description
 )
 
 // Weights of an intent's word by the part of a family's description.
 const (
 	inName        = 4.
-	inDescription = 2.
-	inTools       = 2. // names and descriptions of the tools
-	inDocs        = 1.
+	inKeywords    = 3.
+	inDescription = 2.5
+	inTools       = 1.5 // names and descriptions of the tools
+	inDocs        = .3
 )
 
 // suggestion is a family that may serve an intent, with the reason.
@@ -30,44 +32,48 @@ type suggestion struct {
 	score   float64
 	matched []string // the intent's words in its description
 	part    float64  // their fraction of the intent's words
+	telling bool     // one of them is in the descriptions of at most half of the families
 }
 
-// suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes. A deprecated
-// family serves none: its successors do.
+// suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes, and the less it does.
 func suggest(there *tool.Snapshot, intent string) []suggestion {
 	asked := wordsOf(intent)
-	sets := slices.DeleteFunc(slices.Clone(there.Sets), func(f *tool.Set) bool { return f.Deprecated })
-	described := make([]map[string]float64, len(sets))
-	known := map[string]int{} // number of families by term
-	for i, f := range sets {
+	described := make([]map[string]float64, len(there.Sets))
+	known := map[string]float64{} // weights of a term in all families
+	in := map[string]int{}        // number of families by term, their docs left out
+	for i, f := range there.Sets {
 		described[i] = termsOf(f)
-		for term := range described[i] {
-			known[term]++
+		for term, weight := range described[i] {
+			known[term] += weight
+			if weight >= inTools {
+				in[term]++
+			}
 		}
 	}
 	var list []suggestion
-	for i, f := range sets {
+	for i, f := range there.Sets {
 		s := suggestion{family: f}
 		for _, w := range asked {
 			weight := described[i][w.term]
 			if weight == 0 {
 				continue
 			}
-			s.score += weight * math.Log(1+float64(len(sets))/float64(known[w.term]))
+			s.score += weight * math.Log(1+float64(len(there.Sets))*inName/known[w.term])
 			s.matched = append(s.matched, w.text)
+			s.telling = s.telling || 2*in[w.term] <= max(2, len(there.Sets))
 		}
 		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))
 		if s.score > 0 {
 			list = append(list, s)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
+	order.StableBy(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
 	return list[:min(len(list), mostSuggested)]
 }
 
 // best returns the suggestion to follow without asking, or nil if there is none.
 func best(list []suggestion) *suggestion {
-	if len(list) == 0 || list[0].family.Fault != "" || list[0].part < wellDescribed {
+	if len(list) == 0 || list[0].family.Fault != "" || list[0].part < wellDescribed || !list[0].telling {
 		return nil
 	}
 	if len(list) > 1 && list[0].score < clearlyBetter*list[1].score {
@@ -76,7 +82,8 @@ func best(list []suggestion) *suggestion {
 	return &list[0]
 }
 
-// termsOf returns the terms that describe a family, with their weights.
+// termsOf returns the terms that describe a family, with their weights. What the tools of a deprecated family do, its successors do: it is
+// found only by what is said of the family.
 func termsOf(f *tool.Set) map[string]float64 {
 	weights := map[string]float64{}
 	count := func(text string, weight float64) {
@@ -86,6 +93,10 @@ func termsOf(f *tool.Set) map[string]float64 {
 	}
 	count(spaced(f.Name), inName)
 	count(f.Description, inDescription)
+	count(strings.Join(f.Keywords, " "), inKeywords)
+	if f.Deprecated {
+		return weights
+	}
 	count(f.Docs, inDocs)
 	for _, t := range f.Tools {
 		count(spaced(t.Name)+" "+t.Description, inTools)
@@ -107,9 +118,23 @@ func spaced(name string) string {
 // wordTerm is a word of an intent.
 type wordTerm struct{ text, term string }
 
-// wordsOf returns the significant words of an intent, each term once.
+// asking are words, as terms, by which people ask for anything.
+func asking() []string {
+	return search.Keywords("want need like let give show see tell say make use used know help try please able way thing something anything everything one memory memories")
+}
+
+// wordsOf returns the significant words of an intent, each term once: not those by which people ask, unless there are no others.
 func wordsOf(intent string) []wordTerm {
-	telling := search.Keywords(intent)
+	terms, ask := search.Keywords(intent), asking()
+	telling := slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return slices.Contains(ask, term) })
+	if len(telling) == 0 {
+		telling = terms
+	}
+	return spelled(intent, telling)
+}
+
+// spelled returns terms as an intent spells them, in its order.
+func spelled(intent string, telling []string) []wordTerm {
 	var list []wordTerm
 	for _, text := range strings.Fields(spaced(intent)) {
 		for _, term := range search.Terms(text) {

@@ -126,9 +126,9 @@ func (f *family) header() error {
 			f.name, f.version = fields[0], fields[1]
 		case "manifest":
 			f.manifestPath = d.rest
-		case "description", "license", "homepage", "deprecated", "needs", "limits":
+		case "description", "keywords", "license", "homepage", "deprecated", "needs", "limits":
 		default:
-			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, manifest, license, homepage, deprecated, needs and limits", d.name)
+			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, keywords, manifest, license, homepage, deprecated, needs and limits", d.name)
 		}
 	}
 	if !familyName.MatchString(f.name) {
@@ -301,7 +301,7 @@ func nameIn(rest string, known []string) string {
 
 // toolWords are what //alcove:tool can say beside a name.
 func toolWords() []string {
-	return []string{"read-only", "destructive", "idempotent", "open-world"}
+	return []string{"read-only", "destructive", "idempotent", "open-world", "mixed"}
 }
 
 // toolName is the name of the part's tool.

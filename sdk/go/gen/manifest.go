@@ -76,6 +76,12 @@ func described(text, name string, said []directive) (description, docs string) {
 // says adds what a directive of the package says.
 func (f *family) says(m *abi.Manifest, d directive) error {
 	switch d.name {
+	case "keywords":
+		for word := range strings.SplitSeq(d.rest, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				m.Keywords = append(m.Keywords, word)
+			}
+		}
 	case "license":
 		m.License = d.rest
 	case "deprecated":
@@ -181,6 +187,7 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 	}
 	is := func(word string) *bool { return new(slices.Contains(flags, word)) }
 	t.Annotations = abi.Annotations{ReadOnly: is("read-only"), Destructive: is("destructive"), Idempotent: is("idempotent"), OpenWorld: is("open-world")}
+	t.Mixed = slices.Contains(flags, "mixed")
 	if *t.Annotations.ReadOnly {
 		t.Annotations.Idempotent = new(true)
 	}
