@@ -125,6 +125,7 @@ stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_FLIP_STEP=$(FLIP) ALCOVE_DAMAGE_ROUNDS=$(DAMAGE) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt
 	ALCOVE_TENANTS=$(TENANTS) $(LONG) -tags guests -run 'NothingOfAnotherKey' ./host
 	ALCOVE_GRAPH=1 $(LONG) -run 'AsNetworkxWalksThem' ./guests/graph/network
+	ALCOVE_EVENTS=1 $(LONG) -v -tags guests -run 'EventsReachAReceiver' ./host
 	ALCOVE_LEAK=$(LEAK) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	@$(MAKE) --no-print-directory fuzz
 

@@ -123,7 +123,7 @@ func (s *Space) CrowdedFeeds(ctx context.Context) (list []CrowdedFeed, err error
 }
 
 func (s *Space) countFeed(ctx context.Context, b *lineage.Branch) (int, error) {
-	oldest, _, err := s.feedBounds(ctx, b)
+	oldest, latest, err := s.feedBounds(ctx, b)
 	if err != nil {
 		return 0, err
 	}
@@ -134,18 +134,17 @@ func (s *Space) countFeed(ctx context.Context, b *lineage.Branch) (int, error) {
 	}
 	last := r.last
 	s.feed.mu.Unlock()
-	for from := last.at; ; {
-		changes, next, _, err := s.feedChanges(ctx, b, from, store.Latest, feedChunk)
+	for from, more := last.at, true; more; {
+		changes, next, _, err := s.feedChanges(ctx, b, from, latest, feedChunk)
 		if err != nil {
 			return 0, s.translate("count the feed", err)
 		}
-		for version, commit := range commits(changes) {
-			last = feedPoint{version, last.total + len(commit)}
+		for _, commit := range commits(changes) {
+			last.total += len(commit)
 		}
-		if from = next; next == 0 {
-			break
-		}
+		from, more = next, next != 0
 	}
+	last.at = latest
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
 	if r.points[len(r.points)-1] != last {
