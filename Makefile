@@ -41,7 +41,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible stress fuzz
+.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -95,11 +95,11 @@ modules:
 
 # The constants of the ABI, from abi/abi.json, the manifests and codecs of the first-party families, from their packages, and their pages,
 # from their manifests. To write them anew: go run ./abi/gen, go run ./cmd/alcove family gen DIR, and
-# go run ./guests/doc -out docs/families guests/*/manifest.json.
+# go run ./guests/doc -out docs/families -settings docs/CONFIGURATION.md guests/*/manifest.json.
 generated:
 	$(GO) run ./abi/gen -check
 	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
-	$(GO) run ./guests/doc -check -out docs/families $(GUESTS:%=guests/%/manifest.json)
+	$(GO) run ./guests/doc -check -out docs/families -settings docs/CONFIGURATION.md $(GUESTS:%=guests/%/manifest.json)
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:
@@ -143,6 +143,9 @@ bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFOR
 	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o bin/facts.raw ./$(FACTS)/guest
 	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
 	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(PAIRS)
+
+seed-examples: guests ## run every call that the documents of other systems print, and write docs/seed-examples.md
+	$(GO) test -count=1 ./host/mcp/clients -run TestTheExamplesOfOtherSystems -update
 
 # In one run, on a server process of its own: 1,000 agents that poll every 5 s and 1,000 streams, beside 50 stores and 5 searches a second
 # on 100,000 memories.

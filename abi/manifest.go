@@ -45,6 +45,9 @@ type Tool struct {
 	// Parameters are other spellings of parameters, each with the property of InputSchema that it stands for. Case, _ and -
 	// make no difference.
 	Parameters map[string]string `json:"parameters,omitempty"`
+	// Mixed tools write or only read, call by call. Callers who may only read can call them, and with as_of they read the past; then they
+	// have only powers that change nothing.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 // CommittedKeyword marks a whole number among the members of a tool's result, in OutputSchema: the host sets it to the version of
@@ -177,4 +180,8 @@ type Collection struct {
 	Indexes [][]string `json:"indexes,omitempty"`
 	// Versioned is false where only the newest version of a record can be read; nil: true. Such a collection is per space.
 	Versioned *bool `json:"versioned,omitempty"`
+	// Open collections hold nothing that is private to an agent: any caller who may read a namespace may read their records there.
+	Open bool `json:"open,omitempty"`
+	// Private collections are read by no other family, whatever it is granted.
+	Private bool `json:"private,omitempty"`
 }

@@ -145,6 +145,8 @@ type RecordCollection struct {
 	Indexes     [][]string `json:"indexes,omitempty"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
 	Expires     string     `json:"expires,omitempty"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitempty"` // only the newest version of a record can be read
+	Open        bool       `json:"open,omitempty"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
+	Private     bool       `json:"private,omitempty"`     // no other family may read its records
 }
 
 // RecordFilter is a condition on an indexed field of records.
@@ -167,6 +169,19 @@ type RecordHit struct {
 	Record  Record  `json:"record"`  // the record
 	Score   float64 `json:"score"`   // its score, higher is better
 	Snippet string  `json:"snippet"` // the part of its text that matches
+}
+
+// RecordTest is a condition on a field of records, indexed or not.
+type RecordTest struct {
+	Field string          `json:"field"` // the field, by its path, as in `color` or `metadata.color`
+	Op    string          `json:"op"`    // `gt` to `lte` compare numbers, and strings; `contains` finds a part of a string, or an element of a list; a missing field satisfies only `ne`: eq, ne, gt, gte, lt, lte, in, contains
+	Value json.RawMessage `json:"value"` // what it is compared with; for `in` a list, at most 1000
+}
+
+// RecordNeighbor is a record whose vector is near.
+type RecordNeighbor struct {
+	Record Record  `json:"record"` // the record
+	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
 }
 
 // Event is an event of the log.
@@ -287,6 +302,22 @@ type Namespace struct {
 	Events    *int   `json:"events,omitempty"`   // how many events its log has, where they were asked for and may be read
 }
 
+// Moment is a commit.
+type Moment struct {
+	Version   uint64 `json:"version"`   // its version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
+}
+
+// Durability is counters of durable commits.
+type Durability struct {
+	Commits       uint64 `json:"commits"`         // durable commits
+	Syncs         uint64 `json:"syncs"`           // writes to the disk, which concurrent commits share
+	Failed        uint64 `json:"failed"`          // failed writes, whose commits were not acknowledged
+	LastSyncNs    int    `json:"last_sync_ns"`    // nanoseconds of the last write
+	SlowestSyncNs int    `json:"slowest_sync_ns"` // nanoseconds of the slowest write
+	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
+}
+
 // Embedding is how far an embedder is.
 type Embedding struct {
 	Name    string `json:"name"`    // its name
@@ -302,7 +333,7 @@ type Missed struct {
 	Message string `json:"message"` // the same in words
 }
 
-// ForeignTool is a tool of another family.
+// ForeignTool is a tool that a family may see.
 type ForeignTool struct {
 	Name        string          `json:"name"`         // its name
 	Family      string          `json:"family"`       // its family
@@ -353,7 +384,7 @@ type Scope struct {
 
 // Session is a session of a client.
 type Session struct {
-	Session   string `json:"session"`            // its id
+	Session   string `json:"session"`            // its id; empty for an agent that called without one, or whose session ended
 	Agent     string `json:"agent,omitempty"`    // the agent; absent: it has no name
 	Client    string `json:"client,omitempty"`   // the agent's program, by its own name
 	BeganAt   string `json:"began_at"`           // RFC 3339, UTC
@@ -361,6 +392,7 @@ type Session struct {
 	EndedAt   string `json:"ended_at,omitempty"` // RFC 3339, UTC; absent: it is open
 	Namespace string `json:"namespace"`          // its default namespace
 	Branch    string `json:"branch"`             // its default branch
+	LastAt    string `json:"last_at,omitempty"`  // its last call, RFC 3339, UTC
 }
 
 // MemoryGetRequest is the request of memory.get: memories by their keys.
@@ -599,6 +631,26 @@ type RecordSearchResponse struct {
 	Total int         `json:"total"` // how many records match
 }
 
+// RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+type RecordNearestRequest struct {
+	Collection string       `json:"collection"`            // the collection
+	Namespace  string       `json:"namespace,omitempty"`   // the namespace; default: the call's own
+	Prefix     string       `json:"prefix,omitempty"`      // only keys that begin with it
+	Vector     []float32    `json:"vector"`                // the question; records with a vector of another length are left out; 1 to 16384 elements
+	Field      string       `json:"field,omitempty"`       // the field of a record, by its path, that is its vector: a list of numbers; default: vector
+	Metric     string       `json:"metric,omitempty"`      // how near is computed: cosine, euclidean, dot_product; default: cosine
+	Filters    []RecordTest `json:"filters,omitempty"`     // all of these hold; at most 16 elements
+	K          int          `json:"k,omitempty"`           // how many hits; 1 to 1000; default: 10
+	OmitVector bool         `json:"omit_vector,omitempty"` // leaves the field of the vector out of the records in the answer, if it is one of the record's own
+	Family     string       `json:"family,omitempty"`      // another family, which `records.read` has to allow; default: the caller's own
+}
+
+// RecordNearestResponse is the response of record.nearest.
+type RecordNearestResponse struct {
+	Hits  []RecordNeighbor `json:"hits"`  // the nearest first; equally near ones in the order of their keys
+	Total int              `json:"total"` // how many records were compared
+}
+
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 type RecordCollectionsRequest struct {
 	Family string `json:"family,omitempty"` // only those of a family, which `records.read` has to allow if it is another; default: all
@@ -682,9 +734,11 @@ type FeedReadResponse struct {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string          `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   json.RawMessage `json:"payload,omitempty"`   // the data of the notice
-	Namespace string          `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Kind       string          `json:"kind"`                 // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload    json.RawMessage `json:"payload,omitempty"`    // the data of the notice
+	Namespace  string          `json:"namespace,omitempty"`  // the namespace; default: the call's own
+	Recipients []string        `json:"recipients,omitempty"` // the agents that see it, beside the caller; at most 1000 elements; default: all agents that may read the namespace
+	Per        string          `json:"per,omitempty"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
 // FeedEmitResponse is the response of feed.emit.
@@ -720,9 +774,10 @@ type BranchDiffResponse struct {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name string `json:"name"`            // its name
-	From string `json:"from,omitempty"`  // the branch to fork; default: the call's own
-	AsOf string `json:"as_of,omitempty"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Name     string `json:"name"`               // its name
+	From     string `json:"from,omitempty"`     // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitempty"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitempty"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchForkResponse is the response of branch.fork.
@@ -738,6 +793,7 @@ type BranchMergeRequest struct {
 	Strategy   string   `json:"strategy,omitempty"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
 	Preview    bool     `json:"preview,omitempty"`    // only tells what would happen
+	Required   bool     `json:"required,omitempty"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 // BranchMergeResponse is the response of branch.merge.
@@ -917,10 +973,12 @@ type CallerCanResponse struct {
 	Reason  string `json:"reason,omitempty"` // why it may not
 }
 
-// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 type SessionListRequest struct {
-	Agent string `json:"agent,omitempty"` // only this agent's
-	Limit int    `json:"limit,omitempty"` // sessions in the answer; 1 to 1000; default: 100
+	Agent     string `json:"agent,omitempty"`     // only this agent's
+	Namespace string `json:"namespace,omitempty"` // only sessions in this namespace, which the caller may read: of all agents
+	RecentS   int    `json:"recent_s,omitempty"`  // also agents that called so many seconds ago or less, without a session that is open; 0 to 3600; default: 0
+	Limit     int    `json:"limit,omitempty"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
 // SessionListResponse is the response of session.list.
@@ -1032,9 +1090,10 @@ type CallerProgressResponse struct {
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string          `json:"job"`               // its name, as the manifest declares it
-	Payload json.RawMessage `json:"payload,omitempty"` // what it is to work on; at most 64 KiB
-	AfterS  float64         `json:"after_s,omitempty"` // seconds until it may begin; 0 to 31622400
+	Job       string          `json:"job"`                  // its name, as the manifest declares it
+	Payload   json.RawMessage `json:"payload,omitempty"`    // what it is to work on; at most 64 KiB
+	AfterS    float64         `json:"after_s,omitempty"`    // seconds until it may begin; 0 to 31622400
+	FeedAfter uint64          `json:"feed_after,omitempty"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
 // JobEnqueueResponse is the response of job.enqueue.
@@ -1171,18 +1230,22 @@ type NamespaceDeleteResponse struct {
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
 type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Details   bool   `json:"details,omitempty"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
 // StatusGetResponse is the response of status.get.
 type StatusGetResponse struct {
-	Branch     string      `json:"branch"`           // the call's branch
-	Namespace  string      `json:"namespace"`        // the namespace
-	Branches   int         `json:"branches"`         // number of branches
-	Memories   int         `json:"memories"`         // active memories in the namespace
-	Events     *int        `json:"events,omitempty"` // events in its log, where that may be read
-	Version    uint64      `json:"version"`          // the newest version
-	Searchable bool        `json:"searchable"`       // searches find everything; false while the index is rebuilt after a start
-	Embedders  []Embedding `json:"embedders"`        // the embedders; of no meaning search, an empty list
+	Branch     string      `json:"branch"`               // the call's branch
+	Namespace  string      `json:"namespace"`            // the namespace
+	Branches   int         `json:"branches"`             // number of branches
+	Memories   int         `json:"memories"`             // active memories in the namespace
+	Events     *int        `json:"events,omitempty"`     // events in its log, where that may be read
+	Version    uint64      `json:"version"`              // the newest version
+	Searchable bool        `json:"searchable"`           // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`            // the embedders; of no meaning search, an empty list
+	Oldest     *Moment     `json:"oldest,omitempty"`     // the beginning of the branch's readable past; absent: it is empty
+	Latest     *Moment     `json:"latest,omitempty"`     // the newest commit
+	Durability *Durability `json:"durability,omitempty"` // what was made durable since the server started, where that is counted
 }
 
 // VersionAtRequest is the request of version.at: the newest version of a branch at a moment.
@@ -1217,12 +1280,14 @@ type LLMCompleteResponse struct {
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
 type HTTPFetchRequest struct {
-	Endpoint string            `json:"endpoint,omitempty"` // the operator's name for it; default: the only one that the family may reach
-	Method   string            `json:"method,omitempty"`   // the method; default: GET
-	Path     string            `json:"path,omitempty"`     // below the endpoint's URL
-	Query    map[string]string `json:"query,omitempty"`    // parameters of the query
-	Headers  map[string]string `json:"headers,omitempty"`  // headers
-	Body     string            `json:"body,omitempty"`     // the body
+	Endpoint   string            `json:"endpoint,omitempty"`   // the operator's name for it; default: the only one that the family may reach
+	Method     string            `json:"method,omitempty"`     // the method; default: GET
+	Path       string            `json:"path,omitempty"`       // below the endpoint's URL
+	Query      map[string]string `json:"query,omitempty"`      // parameters of the query
+	Headers    map[string]string `json:"headers,omitempty"`    // headers
+	Body       string            `json:"body,omitempty"`       // the body
+	Repeatable bool              `json:"repeatable,omitempty"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
+	TimeoutMS  int               `json:"timeout_ms,omitempty"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
 // HTTPFetchResponse is the response of http.fetch.
@@ -1307,6 +1372,20 @@ type ToolsWithdrawRequest struct {
 
 // ToolsWithdrawResponse is the response of tools.withdraw.
 type ToolsWithdrawResponse struct {
+}
+
+// ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+type ToolsOfferedRequest struct {
+	Families []string `json:"families,omitempty"` // only those of these families; `core` stands for the core's; at most 100 elements; default: all
+	Prefix   string   `json:"prefix,omitempty"`   // only those whose names begin with it
+	After    string   `json:"after,omitempty"`    // the name after which the page begins: `next` of the page before
+	Limit    int      `json:"limit,omitempty"`    // entries in one page; 1 to 1000; default: 100
+}
+
+// ToolsOfferedResponse is the response of tools.offered.
+type ToolsOfferedResponse struct {
+	Tools []ForeignTool `json:"tools"`          // the page
+	Next  string        `json:"next,omitempty"` // `after` of the next page; absent at the end
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
@@ -1470,6 +1549,14 @@ func (r *RecordFilter) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *RecordItem) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordTest) Check() error {
+	if err := checkEnum("op", []string{r.Op}, "eq", "ne", "gt", "gte", "lt", "lte", "in", "contains"); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -1686,6 +1773,32 @@ func (r *RecordSearchRequest) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordNearestRequest) Check() error {
+	if err := checkLength("vector", len(r.Vector), 1, 16384); err != nil {
+		return err
+	}
+	if err := checkEnum("metric", []string{r.Metric}, "", "cosine", "euclidean", "dot_product"); err != nil {
+		return err
+	}
+	if r.Filters != nil {
+		if err := checkLength("filters", len(r.Filters), 0, 16); err != nil {
+			return err
+		}
+	}
+	for i := range r.Filters {
+		if err := r.Filters[i].Check(); err != nil {
+			return inElement("filters", i, err)
+		}
+	}
+	if r.K != 0 {
+		if err := checkNumber("k", float64(r.K), 1, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *RecordCollectionsRequest) Check() error {
 	return nil
 }
@@ -1745,6 +1858,14 @@ func (r *FeedReadRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *FeedEmitRequest) Check() error {
+	if r.Recipients != nil {
+		if err := checkLength("recipients", len(r.Recipients), 0, 1000); err != nil {
+			return err
+		}
+	}
+	if err := checkEnum("per", []string{r.Per}, "", "branch", "space"); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -1889,6 +2010,11 @@ func (r *CallerCanRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *SessionListRequest) Check() error {
+	if r.RecentS != 0 {
+		if err := checkNumber("recent_s", float64(r.RecentS), 0, 3600); err != nil {
+			return err
+		}
+	}
 	if r.Limit != 0 {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
 			return err
@@ -2084,6 +2210,11 @@ func (r *LLMCompleteRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *HTTPFetchRequest) Check() error {
+	if r.TimeoutMS != 0 {
+		if err := checkNumber("timeout_ms", float64(r.TimeoutMS), 0, 300000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -2135,6 +2266,21 @@ func (r *ToolsPublishRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ToolsWithdrawRequest) Check() error {
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ToolsOfferedRequest) Check() error {
+	if r.Families != nil {
+		if err := checkLength("families", len(r.Families), 0, 100); err != nil {
+			return err
+		}
+	}
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -7,13 +7,18 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/alcove-memory/alcove/guests/agents/roster"
+	"github.com/alcove-memory/alcove/guests/developer/primitives"
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/guests/facts/facts"
 	"github.com/alcove-memory/alcove/guests/graph/network"
 	"github.com/alcove-memory/alcove/guests/legacy/workflow"
 	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
+	"github.com/alcove-memory/alcove/guests/messages/room"
 	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
+	"github.com/alcove-memory/alcove/guests/sessions/sessions"
 	"github.com/alcove-memory/alcove/guests/settings/settings"
+	"github.com/alcove-memory/alcove/guests/sites/remote"
 	"github.com/alcove-memory/alcove/guests/vault/vault"
 	"github.com/alcove-memory/alcove/guests/working-memory/attention"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -25,12 +30,17 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
+		"agents":         roster.Family(),
+		"developer":      primitives.Family(),
 		"facts":          facts.Family(),
 		"graph":          network.Family(),
 		"legacy":         workflow.Family(),
 		"lifecycle":      aging.Family(),
+		"messages":       room.Family(),
 		"retrieval":      retrieval.Family(),
+		"sessions":       sessions.Family(),
 		"settings":       settings.Family(),
+		"sites":          remote.Family(),
 		"vault":          vault.Family(),
 		"working-memory": attention.Family(),
 	} {

@@ -40,7 +40,7 @@ type assembly struct {
 	dormant   bool                                     // likewise, by choice: a space that is only verified sends its texts nowhere
 	sandbox   *sandbox.Sandbox                         // of the families; the caller closes it. Nil: a new one
 	checkKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
-	sessions  func() []sessions.Session                // the open ones; nil: there are none
+	sessions  *sessions.Sessions                       // nil: there are none
 	delegates ops.Delegates                            // nil: no keys can be made
 	purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
 }
@@ -102,11 +102,15 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		Space: p.space.As(memory.Caller{Rights: memory.FullRights()}), Namespace: ops.SystemNamespace, Clock: o.Clock, Logger: o.Logger,
 		Wanted: func() bool { return p.families != nil && p.families.AnyGranted(abi.CanToolsUsage) },
 	})
-	families, err := family.New(ctx, family.Options{
+	options := family.Options{
 		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey,
-		Sessions: a.sessions, Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
-	})
+		Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
+	}
+	if a.sessions != nil {
+		options.Sessions, options.Recent = a.sessions.List, a.sessions.Recent
+	}
+	families, err := family.New(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -80,7 +81,7 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	}
 	a := t.Annotations
 	s := tool.Spec{Name: t.Name, Family: name, Description: t.Description, Docs: t.Docs, Input: t.InputSchema, Output: t.OutputSchema, Title: a.Title,
-		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true)}}
+		Annotations: tool.Annotations{ReadOnly: hint(a.ReadOnly, false), Destructive: hint(a.Destructive, true), Idempotent: hint(a.Idempotent, false), OpenWorld: hint(a.OpenWorld, true), Mixed: t.Mixed}}
 	s.Parameters, s.Presets = t.Parameters, map[string]map[string]json.RawMessage{}
 	for _, alias := range t.Aliases {
 		s.Aliases, s.Presets[alias.Name] = append(s.Aliases, alias.Name), alias.Arguments
@@ -112,6 +113,17 @@ func (a callable) Core() (list []abi.ForeignTool) {
 		if t.Staged {
 			list = append(list, abi.ForeignTool{Name: t.Name, Family: tool.CoreFamily, Description: t.Description, InputSchema: t.Input})
 		}
+	}
+	return list
+}
+
+// Offered implements family.Callable.
+func (a callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
+	for _, t := range a.dispatcher.Registry().Offered(rights) {
+		if t.Unlisted {
+			continue
+		}
+		list = append(list, abi.ForeignTool{Name: t.Name, Family: cmp.Or(t.Family, tool.CoreFamily), Description: t.Description, InputSchema: t.Export().InputSchema})
 	}
 	return list
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/alcove-memory/alcove/host/stream"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/tool/operation"
 	"github.com/alcove-memory/alcove/host/wire"
 )
 
@@ -128,7 +129,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openRequests(ctx); err != nil {
 		return err
 	}
-	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions.List, delegates: delegates{h.keys, h.options.Logger}}
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions, delegates: delegates{h.keys, h.options.Logger}}
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}
@@ -169,6 +170,9 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 	err := all.Add(core.Specs(o)...)
 	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
+		if c.Tool.Name != operation.Name { // its operations count
+			h.sessions.Visited(c.Request.Caller, c.At)
+		}
 		h.logRequest(c)
 		if h.usage != nil {
 			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.As(), c.Err != nil)

@@ -44,12 +44,19 @@ func rules() []rule {
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
+		{pkg: "guests/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time", "regexp")},
+		{pkg: "guests/developer", own: []string{"sdk/go", "guests/developer/*"}, never: append(outside, "os")},
+		{pkg: "guests/developer/*", own: []string{"sdk/go", "sdk/go/scan", "guests/jsonpath", "guests/developer/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
-		{pkg: "guests/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
-		{pkg: "guests/doc", own: []string{"guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/image/amd64", own: nil, never: append(outside, "os")},
+		{pkg: "guests/image", own: []string{"abi", "guests/image/amd64"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
+		{pkg: "guests/doc", own: []string{"abi", "guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
+		{pkg: "guests/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/agents", own: []string{"sdk/go", "guests/agents/*"}, never: append(outside, "os")},
+		{pkg: "guests/agents/*", own: []string{"sdk/go", "sdk/go/scan", "guests/identity", "guests/words", "guests/agents/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
@@ -58,6 +65,8 @@ func rules() []rule {
 		{pkg: "guests/facts/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/score", "guests/fact", "guests/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/retrieval", own: []string{"sdk/go", "guests/retrieval/*"}, never: append(outside, "os")},
 		{pkg: "guests/retrieval/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/fact", "guests/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/sessions", own: []string{"sdk/go", "guests/sessions/*"}, never: append(outside, "os")},
+		{pkg: "guests/sessions/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/score", "guests/words"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/settings", own: []string{"sdk/go", "guests/settings/*"}, never: append(outside, "os")},
 		{pkg: "guests/settings/*", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/ranking", own: []string{"sdk/go", "guests/ranking/*"}, never: append(outside, "os")},
@@ -76,8 +85,13 @@ func rules() []rule {
 		{pkg: "guests/legacy", own: []string{"sdk/go", "guests/legacy/*"}, never: append(outside, "os")},
 		{pkg: "guests/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
 		{pkg: "guests/legacy/*", own: []string{"sdk/go", "sdk/go/scan", "guests/legacy/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/sites", own: []string{"sdk/go", "guests/sites/*"}, never: append(outside, "os")},
+		{pkg: "guests/sites/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/sites/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/messages", own: []string{"sdk/go", "guests/messages/*"}, never: append(outside, "os")},
+		{pkg: "guests/messages/*", own: []string{"sdk/go", "sdk/go/scan", "guests/identity", "guests/words", "guests/messages/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},
 		{pkg: "guests/working-memory/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/working-memory/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "host/order", never: append(outside, "os")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
@@ -117,7 +131,7 @@ func rules() []rule {
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable"}, never: outside}, // never the rest of the host
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
-		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/regular", "registry"}, never: []string{"os/exec"}},
+		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
@@ -208,9 +222,15 @@ func TestImportsThatAreForbiddenAreFound(t *testing.T) {
 	}
 }
 
+// everywhere is what all packages of the host may import: it sorts, and imports nothing of the host.
+const everywhere = "host/order"
+
 // forbids says why a package may not import another; empty when it may.
 func (r rule) forbids(imported string) string {
 	if name, own := strings.CutPrefix(imported, module); own {
+		if name == everywhere && strings.HasPrefix(r.pkg, "host/") {
+			return ""
+		}
 		if slices.ContainsFunc(r.own, func(p string) bool { return matches(p, name) }) {
 			return ""
 		}

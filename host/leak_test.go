@@ -63,10 +63,8 @@ type tenantWorld struct {
 	hints  bool           // bob's texts have common words
 }
 
-func newTenantWorld(t *testing.T, which int, at tenancy, cache string) *tenantWorld {
-	k := &keyed{t: t, dir: t.TempDir()}
-	clock := testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	var families []host.FamilyModule
+// carriedFamilies are the first-party families of this binary.
+func carriedFamilies() (families []host.FamilyModule) {
 	for _, g := range guests.All() {
 		m := host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body()}
 		if n := g.Native(); n != nil {
@@ -74,9 +72,15 @@ func newTenantWorld(t *testing.T, which int, at tenancy, cache string) *tenantWo
 		}
 		families = append(families, m)
 	}
+	return families
+}
+
+func newTenantWorld(t *testing.T, which int, at tenancy, cache string) *tenantWorld {
+	k := &keyed{t: t, dir: t.TempDir()}
+	clock := testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	var err error
 	k.host, err = host.Open(t.Context(), host.Options{
-		Dir: k.dir, Version: "test", Clock: clock.Now, Families: families,
+		Dir: k.dir, Version: "test", Clock: clock.Now, Families: carriedFamilies(),
 		Cache: sandbox.Cache{Dir: cache}, Driver: bolt.Driver{NoSync: true},
 	})
 	if err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"runtime"
 	"slices"
@@ -23,6 +25,18 @@ type connection struct {
 	dir     string // absolute path
 	server  string // URL; empty: HTTP is off
 	token   string // empty: there is none yet
+
+	name    string     // of the server in the configuration; empty: alcove
+	options []string   // further ones of alcove mcp
+	query   url.Values // of the URL
+}
+
+// as is the name of the server in the configuration.
+func (c connection) as() string { return cmp.Or(c.name, "alcove") }
+
+// arguments are those of the program.
+func (c connection) arguments() []string {
+	return append([]string{"mcp", "--data", c.dir}, c.options...)
 }
 
 // recipe connects one kind of client.
@@ -54,7 +68,8 @@ func (r recipe) lines(c connection) string {
 }
 
 func (a *app) connectCommand() *cobra.Command {
-	return &cobra.Command{
+	var system string
+	c := &cobra.Command{
 		Use:   "connect [CLIENT]",
 		Short: "Print the lines that connect an MCP client: claude-code, claude-desktop, cursor, windsurf, vscode, codex",
 		Args:  arguments(0, 1),
@@ -63,15 +78,26 @@ func (a *app) connectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			said := ""
+			if system != "" {
+				if c, said, err = a.from(c, system); err != nil {
+					return err
+				}
+			}
 			chosen := recipes()
 			if len(args) == 1 {
 				if chosen, err = chooseRecipe(args[0]); err != nil {
 					return err
 				}
 			}
-			return a.printRecipes(c, chosen)
+			if err := a.printRecipes(c, chosen); err != nil || said == "" {
+				return err
+			}
+			return a.notef("note: these replace the server %s. %s\n", c.as(), said)
 		},
 	}
+	c.Flags().StringVar(&system, "from", "", "take the place of another memory server, under its name: "+strings.Join(predecessorNames(), ", "))
+	return c
 }
 
 func chooseRecipe(name string) ([]recipe, error) {
@@ -126,7 +152,13 @@ func (a *app) printRecipes(c connection, chosen []recipe) error {
 	return nil
 }
 
-func (c connection) url() string    { return c.server + "/mcp" }
+func (c connection) url() string {
+	if len(c.query) == 0 {
+		return c.server + "/mcp"
+	}
+	return c.server + "/mcp?" + strings.ReplaceAll(c.query.Encode(), "%2C", ",")
+}
+
 func (c connection) bearer() string { return "Bearer " + c.presented() }
 
 func (c connection) presented() string {
@@ -137,11 +169,15 @@ func (c connection) presented() string {
 }
 
 func claudeCode(c connection) string {
-	return fmt.Sprintf("claude mcp add alcove -- %s mcp --data %s", quoted(c.program), quoted(c.dir))
+	line := "claude mcp add " + c.as() + " -- " + quoted(c.program)
+	for _, argument := range c.arguments() {
+		line += " " + quoted(argument)
+	}
+	return line
 }
 
 func claudeCodeHTTP(c connection) string {
-	return fmt.Sprintf("claude mcp add --transport http alcove %s --header %s", c.url(), quoted("Authorization: "+c.bearer()))
+	return fmt.Sprintf("claude mcp add --transport http %s %s --header %s", c.as(), quoted(c.url()), quoted("Authorization: "+c.bearer()))
 }
 
 // entry is a server in a JSON configuration; its members are in the usual order.
@@ -154,33 +190,37 @@ type entry struct {
 }
 
 func (c connection) stdioEntry(kind string) entry {
-	return entry{Type: kind, Command: c.program, Args: []string{"mcp", "--data", c.dir}}
+	return entry{Type: kind, Command: c.program, Args: c.arguments()}
 }
 
 func (c connection) httpEntry(kind string) entry {
 	return entry{Type: kind, URL: c.url(), Headers: map[string]string{"Authorization": c.bearer()}}
 }
 
-// configuration is a JSON file with one server, alcove, in the member list.
-func configuration(list string, e entry) string {
-	raw, err := json.Marshal(map[string]map[string]entry{list: {"alcove": e}})
+// configuration is a JSON file with one server in the member list.
+func (c connection) configuration(list string, e entry) string {
+	raw, err := json.Marshal(map[string]map[string]entry{list: {c.as(): e}})
 	if err != nil {
 		return err.Error() // strings cannot fail
 	}
 	return terminal.IndentedJSON(raw).String()
 }
 
-func mcpServers(c connection) string     { return configuration("mcpServers", c.stdioEntry("")) }
-func mcpServersHTTP(c connection) string { return configuration("mcpServers", c.httpEntry("http")) }
-func vsCode(c connection) string         { return configuration("servers", c.stdioEntry("stdio")) }
-func vsCodeHTTP(c connection) string     { return configuration("servers", c.httpEntry("http")) }
+func mcpServers(c connection) string     { return c.configuration("mcpServers", c.stdioEntry("")) }
+func mcpServersHTTP(c connection) string { return c.configuration("mcpServers", c.httpEntry("http")) }
+func vsCode(c connection) string         { return c.configuration("servers", c.stdioEntry("stdio")) }
+func vsCodeHTTP(c connection) string     { return c.configuration("servers", c.httpEntry("http")) }
 
 func codex(c connection) string {
-	return fmt.Sprintf("[mcp_servers.alcove]\ncommand = %s\nargs = [\"mcp\", \"--data\", %s]", tomlString(c.program), tomlString(c.dir))
+	args := make([]string, len(c.arguments()))
+	for i, argument := range c.arguments() {
+		args[i] = tomlString(argument)
+	}
+	return fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [%s]", c.as(), tomlString(c.program), strings.Join(args, ", "))
 }
 
 func codexHTTP(c connection) string {
-	return fmt.Sprintf("[mcp_servers.alcove]\nurl = %s\nhttp_headers = { Authorization = %s }", tomlString(c.url()), tomlString(c.bearer()))
+	return fmt.Sprintf("[mcp_servers.%s]\nurl = %s\nhttp_headers = { Authorization = %s }", c.as(), tomlString(c.url()), tomlString(c.bearer()))
 }
 
 // tomlString is a TOML basic string, which is written as a JSON string is.

@@ -1,6 +1,6 @@
-// Command doc writes the pages of first-party families, from their manifests and worked examples.
+// Command doc writes the pages of first-party families, from their manifests and worked examples, and the page of all settings.
 //
-//	doc -out docs/families guests/*/manifest.json
+//	doc -out docs/families -settings docs/CONFIGURATION.md guests/*/manifest.json
 //
 // A family has a page if there is an example.txt beside its manifest. With -check, nothing is written, and a page that is not what would
 // be written is an error.
@@ -8,12 +8,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/guests/doc/page"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -21,9 +24,14 @@ import (
 
 func main() {
 	out := flag.String("out", "", "the folder of the pages")
+	settings := flag.String("settings", "", "the file of the page of all settings; empty: none")
 	check := flag.Bool("check", false, "write nothing; fail if a page is not what would be written")
 	flag.Parse()
-	if err := write(*out, flag.Args(), *check); err != nil {
+	err := write(*out, flag.Args(), *check)
+	if err == nil && *settings != "" {
+		err = writeSettings(*settings, flag.Args(), *check)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "doc:", err)
 		os.Exit(1)
 	}
@@ -60,12 +68,34 @@ func write(out string, manifests []string, check bool) error {
 	return nil
 }
 
+// writeSettings writes the page of all settings.
+func writeSettings(path string, manifests []string, check bool) error {
+	var all []*abi.Manifest
+	for _, file := range manifests {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		m, err := sandbox.ParseManifest(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b *abi.Manifest) int { return cmp.Compare(a.Name, b.Name) })
+	text, err := page.Configuration(all)
+	if err != nil {
+		return err
+	}
+	return writeOne(path, []byte(text), check)
+}
+
 func writeOne(path string, text []byte, check bool) error {
 	if !check {
 		return durable.WriteFile(path, text, 0o644)
 	}
 	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, text) {
-		return fmt.Errorf("%s is not current: go run ./guests/doc -out docs/families guests/*/manifest.json", path)
+		return fmt.Errorf("%s is not current: go run ./guests/doc -out docs/families -settings docs/CONFIGURATION.md guests/*/manifest.json", path)
 	}
 	return nil
 }

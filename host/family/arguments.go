@@ -17,6 +17,8 @@ type Callable interface {
 	Prepare(spelling string, arguments json.RawMessage) (Prepared, error)
 	// Core lists the core tools that families can call.
 	Core() []abi.ForeignTool
+	// Offered lists the tools that lists show to a caller with some rights: the core's, then those of the families.
+	Offered(rights memory.Rights) []abi.ForeignTool
 	// CallCore calls a core tool, and returns its result and notes for the caller.
 	CallCore(ctx context.Context, c CoreCall) (result json.RawMessage, notes []string, err error)
 }

@@ -31,6 +31,8 @@ func (r *reading) Prepare(tool string, arguments json.RawMessage) (Prepared, err
 	return r.prepare(tool, arguments)
 }
 
+func (r *reading) Offered(memory.Rights) []abi.ForeignTool { return nil }
+
 // strictTool is a family whose tool takes a whole number n and nothing else.
 func strictTool(name string) *abi.Manifest {
 	m := aFamily(name)

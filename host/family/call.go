@@ -52,10 +52,13 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if c.Caller.Rights.WritesNothing() && !onlyReads(t) {
+	if c.Caller.Rights.WritesNothing() && !onlyReads(t) && !t.Mixed {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; the server's operator can allow writing", t.Name)}
 	}
-	if !c.AsOf.IsNow() && !onlyReads(t) {
+	if !c.AsOf.IsNow() && t.Mixed {
+		c.Caller.Rights = c.Caller.Rights.ReadOnly()
+	}
+	if !c.AsOf.IsNow() && !onlyReads(t) && !t.Mixed {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s may write, and the past cannot be changed: leave as_of out to act on the present", t.Name)}
 	}
 	if err := x.checkArguments(t, Prepared{Arguments: c.Arguments, Checked: c.Checked}); err != nil {
@@ -172,14 +175,14 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 		return Result{}, err
 	}
 	w := f.newRequest(x, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
-	w.DryRun, w.Progress, w.ended = c.DryRun, c.Progress, c.Ended
+	held := space.Caller().Rights
+	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, c.Ended
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
 	commit.Answer, commit.KeepAnswer = w.Keepable(output), memory.EffectsOf(ctx).Noted()
-	result, err := w.commit(ctx, space, t, output, commit)
-	return result, orOvertaken(ctx, t, err)
+	return w.commit(ctx, space, t, output, commit)
 }
 
 // forTool returns the caller that a tool acts for: a tool declared read-only cannot write. Clients trust the declaration,
@@ -297,22 +300,23 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool,
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
 	done, err := w.commitStage(ctx, c)
 	if err != nil {
-		return Result{}, err
+		return Result{}, orOvertaken(ctx, t, err)
 	}
 	if done.Replayed {
 		answer, version, err := space.Answered(ctx, c)
 		if err == nil {
 			answer = committed(t, answer, version)
 		}
-		return repetition(answer), err
+		return repetition(answer), orOvertaken(ctx, t, err)
 	}
 	result.Version, result.Output = done.Version, committed(t, output, done.Version)
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
 		result.Proposal = done.Branch
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))
 	}
-	result.Notes = append(result.Notes, w.Finish(ctx)...)
-	return result, nil
+	notes, err := w.Finish(ctx) // its conflicts are not repeated: what was staged is committed
+	result.Notes = append(result.Notes, notes...)
+	return result, asMemory(err)
 }
 
 // repetition returns the result of a request that was carried out before, with its answer.

@@ -45,21 +45,22 @@ func ModuleOf(packed []byte) (Module, error) {
 // Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space     *memory.Space
-	Sandbox   *sandbox.Sandbox          // the caller closes it after the families
-	Admit     Admit                     // nil: the sandbox admits modules
-	Dir       string                    // the data directory, with alcove.lock and families/
-	Built     []Module                  // built-in families, which are vetted
-	Watch     string                    // a folder whose modules are families, too, and are followed as they change; empty: none
-	Core      []string                  // the server's own tools; no family's tool may have or resemble their names
-	Locked    bool                      // only digests in the lock file may run
-	ReadOnly  bool                      // no background writes: no jobs run, and listening hooks are not called
-	Stepwise  bool                      // jobs and listening hooks run in Step alone: for tests
-	Outside   ops.Outside               // nil: no external access
-	Embedder  ops.Embedder              // nil: none
-	Usage     ops.Usage                 // nil: calls of tools are not counted
-	CheckKey  func(id string) error     // returns why an API key does not hold, by which a job was queued; nil: all hold
-	Sessions  func() []sessions.Session // the open sessions of clients, the newest first; nil: none are known
-	Delegates ops.Delegates             // nil: no keys can be made
+	Sandbox   *sandbox.Sandbox                              // the caller closes it after the families
+	Admit     Admit                                         // nil: the sandbox admits modules
+	Dir       string                                        // the data directory, with alcove.lock and families/
+	Built     []Module                                      // built-in families, which are vetted
+	Watch     string                                        // a folder whose modules are families, too, and are followed as they change; empty: none
+	Core      []string                                      // the server's own tools; no family's tool may have or resemble their names
+	Locked    bool                                          // only digests in the lock file may run
+	ReadOnly  bool                                          // no background writes: no jobs run, and listening hooks are not called
+	Stepwise  bool                                          // jobs and listening hooks run in Step alone: for tests
+	Outside   ops.Outside                                   // nil: no external access
+	Embedder  ops.Embedder                                  // nil: none
+	Usage     ops.Usage                                     // nil: calls of tools are not counted
+	CheckKey  func(id string) error                         // returns why an API key does not hold, by which a job was queued; nil: all hold
+	Sessions  func() []sessions.Session                     // the open sessions of clients, the newest first; nil: none are known
+	Recent    func(within time.Duration) []sessions.Session // agents that called of late, by namespace; nil: none are known
+	Delegates ops.Delegates                                 // nil: no keys can be made
 	Clock     func() time.Time
 	Rand      func() string // a unique name; nil: random
 	Logger    *slog.Logger  // nil: discards
@@ -143,7 +144,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), declared: make(chan struct{}, 1), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}}
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.scan()
@@ -161,6 +162,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f.background.Go(func() { f.keepTidy(running) })
 	if !o.ReadOnly && !o.Stepwise {
 		f.background.Go(func() { f.jobs.Run(running) })
+		f.background.Go(func() { f.jobs.Follow(running, f.o.Space.Watch(running)) })
 		f.background.Go(func() { f.hooks.Follow(running) })
 		f.background.Go(func() { f.deliverEnds(running, left) })
 	}

@@ -24,6 +24,9 @@ func (r jobsOf) Enqueue(ctx context.Context, q abi.JobEnqueueRequest) (string, e
 	queue, now := r.families.jobs, r.families.o.Clock()
 	job := jobs.Job{ID: r.families.newID(now), Family: r.family.name, Digest: r.family.digest, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
 		Namespace: r.Namespace, State: jobs.Queued, Due: now.Add(time.Duration(q.AfterS * float64(time.Second))), Created: now}
+	if job.FeedAfter = q.FeedAfter; q.FeedAfter > 0 && !r.Powers.Has(abi.CanFeedRead) {
+		return "", r.Powers.Check(abi.CanFeedRead, r.Namespace)
+	}
 	job.SetCaller(r.Caller)
 	if err := queue.HasRoom(ctx, r.family.name, append(slices.Clip(r.queued), job)...); err != nil {
 		return "", err

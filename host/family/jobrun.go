@@ -37,6 +37,15 @@ func (f jobFamilies) Quota(family string) (jobs.Backlog, bool) {
 	return jobs.Backlog{Jobs: quotaOf(g, abi.QuotaJobs), JobBytes: quotaOf(g, abi.QuotaJobBytes)}, true
 }
 
+// News implements jobs.Families.
+func (f jobFamilies) News(ctx context.Context, job jobs.Job) (bool, error) {
+	feed, err := f.o.Space.As(job.Caller()).ReadFeed(ctx, memory.FeedQuery{Branch: job.Branch, After: job.FeedAfter, Limit: 1})
+	return len(feed.Notices) > 0 || feed.Expired || feed.Passed > mostPassed, err
+}
+
+// mostPassed is how many notices of others count as news: the watermark is to follow them.
+const mostPassed = 5000
+
 // Schedules implements jobs.Families: those of families whose job hook is on.
 func (f jobFamilies) Schedules() (list []jobs.Schedule) {
 	f.mu.RLock()

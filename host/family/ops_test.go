@@ -54,6 +54,16 @@ func TestRequestsBeyondABoundAreRefusedByItsName(t *testing.T) {
 	}
 }
 
+func TestARequiredForkThatFailsFailsTheCall(t *testing.T) {
+	for required, fails := range map[string]bool{``: false, `,"required":true`: true} {
+		w := open(t, nil).with(aFamily("forks"), script{steps: []step{{"branch.fork", `{"name":"default"` + required + `}`}}})
+		r, err := w.call(Call{Tool: "forks_do"})
+		if fails != (err != nil) || fails == (len(r.Notes) > 0) {
+			t.Errorf("%s: %v, %q", required, err, r.Notes)
+		}
+	}
+}
+
 func TestASearchDoesNotSeeWhatIsStagedAndAListDoes(t *testing.T) {
 	w := open(t, nil).with(aFamily("tidy"), script{steps: []step{
 		{"memory.put", `{"items":[{"key":"a","value":"green boat"}]}`}, {"memory.search", `{"query":"boat"}`}, {"memory.list", `{}`}}})

@@ -24,12 +24,8 @@ func (r toolsOf) Publish(ctx context.Context, t abi.Tool) error {
 	if err := r.mayPublish(t); err != nil {
 		return err
 	}
-	existing, _, err := r.Stage.ListRecords(ctx, published, ops.SystemNamespace, r.family.name+"/", "", mostPublished)
-	if err != nil {
+	if err := r.roomFor(ctx, t); err != nil {
 		return err
-	}
-	if len(existing) >= mostPublished {
-		return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(existing))}
 	}
 	value, err := json.Marshal(t)
 	if err != nil {
@@ -38,7 +34,36 @@ func (r toolsOf) Publish(ctx context.Context, t abi.Tool) error {
 	if err := r.Stage.PutRecord(ctx, published, ops.SystemNamespace, r.family.name+"/"+t.Name, value, nil); err != nil {
 		return err
 	}
-	r.After("publish "+t.Name, r.families.readPublished)
+	r.publishes("publish " + t.Name)
+	return nil
+}
+
+// publishes has the published tools read once after the commit, however many of them the request changes.
+func (r *request) publishes(what string) {
+	if !r.changed {
+		r.changed = true
+		r.After(what, r.families.readPublished)
+	}
+}
+
+// roomFor refuses a tool beyond the limit, and one that resembles another that was published in the same request.
+func (r toolsOf) roomFor(ctx context.Context, t abi.Tool) error {
+	existing, _, err := r.Stage.ListRecords(ctx, published, ops.SystemNamespace, r.family.name+"/", "", mostPublished)
+	if err != nil {
+		return err
+	}
+	own := len(r.family.name) + len("/")
+	for _, other := range existing {
+		switch name := other.Key[own:]; {
+		case name == t.Name: // it is replaced
+			return nil
+		case skeleton(name) == skeleton(t.Name):
+			return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%s resembles %s, which this family has published: choose another name", t.Name, name)}
+		}
+	}
+	if len(existing) >= mostPublished {
+		return &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("the family has published %d tools, which is the limit: withdraw some", len(existing))}
+	}
 	return nil
 }
 
@@ -51,7 +76,7 @@ func (r toolsOf) Withdraw(ctx context.Context, tool string) error {
 	if n == 0 {
 		return &abi.Error{Code: abi.CodeNotFound, Message: "the family has published no tool " + tool}
 	}
-	r.After("withdraw "+tool, r.families.readPublished)
+	r.publishes("withdraw " + tool)
 	return nil
 }
 

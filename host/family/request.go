@@ -25,11 +25,13 @@ type request struct {
 	applies string                // the namespace whose settings apply; empty: none's
 	ended   func(*sandbox.Result) // nil: not reported
 	notes   []string
-	queued  []jobs.Job // staged by the request
+	queued  []jobs.Job    // staged by the request
+	changed bool          // it published or withdrew a tool
+	offered memory.Rights // of the caller, whatever the tool declares
 }
 
 func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
-	r := &request{families: f, family: x, during: during, applies: namespace}
+	r := &request{families: f, family: x, during: during, applies: namespace, offered: caller.Rights}
 	if namespace == "" {
 		namespace = memory.Default
 	}
@@ -44,7 +46,7 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 // within returns the request for another family's tool in the same stage, as part of the same work.
 func (r *request) within(x *family, t *abi.Tool) *request {
 	inner := r.families.newRequest(x, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
-	inner.DryRun = r.DryRun
+	inner.DryRun, inner.Held, inner.offered = r.DryRun, r.Held, r.offered
 	return inner
 }
 
@@ -81,13 +83,32 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 	return list
 }
 
+// Offered implements ops.Tools.
+func (r toolsOf) Offered() (list []abi.ForeignTool) {
+	f := r.families
+	if c := f.callableTools(); c != nil {
+		return c.Offered(r.offered)
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
+		x := f.tools[name]
+		for _, t := range f.toolsOf(x) {
+			if t.Name == name && r.offered.May(memory.ToUse(x.name)) {
+				list = append(list, abi.ForeignTool{Name: t.Name, Family: x.name, Description: t.Description, InputSchema: t.InputSchema})
+			}
+		}
+	}
+	return list
+}
+
 // Call implements ops.Tools: the tool's family has its own powers, bounded by its caller's.
 func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
 	x, t, err := r.families.tool(r.Caller, tool)
 	if err != nil {
 		return nil, err
 	}
-	if r.Caller.Rights.WritesNothing() && !onlyReads(t) {
+	if r.Caller.Rights.WritesNothing() && !onlyReads(t) && !t.Mixed {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: tool + " may write, and the caller may only read"}
 	}
 	p, err := r.prepare(spelling, arguments)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 const (
@@ -132,7 +133,7 @@ func (k *Keys) List() []Key {
 	for i, s := range k.file.Keys {
 		list[i] = s.Key
 	}
-	slices.SortFunc(list, byAge)
+	order.By(list, byAge)
 	return list
 }
 

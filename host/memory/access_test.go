@@ -97,7 +97,7 @@ func (w *world) write(branch, namespace string, i int) {
 	}
 	w.must(stage.Put(w.t.Context(), namespace, []Item{{Key: key, Value: value}}))
 	w.must(nil, stage.Log(namespace, "noted", value))
-	w.must(nil, stage.Emit(w.t.Context(), namespace, "bell", "rang", value))
+	w.must(nil, stage.Emit(w.t.Context(), namespace, Emission{Family: "bell", Kind: "rang", Payload: value}))
 	w.must(nil, stage.PutRecord(w.t.Context(), records, namespace, key, json.RawMessage(`{"text":`+string(value)+`}`), nil))
 	w.must(stage.Commit(w.t.Context(), Commit{}))
 }
@@ -522,7 +522,7 @@ var stageDeeds = []stageDeed{
 		})
 	}},
 	{"Emit", func(ctx context.Context, t *Stage, say func(any, error)) {
-		each(func(ns string) { say(nil, t.Emit(ctx, ns, "bell", "rang", nil)) })
+		each(func(ns string) { say(nil, t.Emit(ctx, ns, Emission{Family: "bell", Kind: "rang"})) })
 	}},
 	{"PutRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {

@@ -204,6 +204,9 @@ func namespacesIn(list []string) ([]string, bool) {
 }
 
 // readsAll reports whether every namespace may be read.
+// Held returns what Writable would if there were no rights records: what the caller's key allows.
+func (r Rights) Held() (namespaces []string, all bool) { return r.Ceiling().Writable() }
+
 func (r Rights) readsAll() bool { return r.MayRead(AllNamespaces) }
 
 // writesAll reports whether every namespace may be written.

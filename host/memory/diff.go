@@ -252,7 +252,7 @@ func (c *comparison) add(ctx context.Context, key store.Key) error {
 	if err := c.learn(ctx, key.Namespace); err != nil {
 		return err
 	}
-	if key.Collection == events || key.Collection == emitted || !selected(c.namespaces, key.Namespace) {
+	if key.Collection == events || isEmitted(key.Collection) || !selected(c.namespaces, key.Namespace) {
 		return nil
 	}
 	c.keys[key] = true

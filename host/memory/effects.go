@@ -71,7 +71,7 @@ func (e *Effects) Begin(ctx context.Context, what string) (*Effect, error) {
 	defer e.mu.Unlock()
 	if e.rehearsal {
 		e.withhold(what)
-		return nil, &Error{Code: Unavailable, Message: what + " is not sent in a dry run", Details: map[string]any{"dry_run": true}}
+		return nil, rehearsed(what)
 	}
 	if err := e.first(ctx); err != nil {
 		return nil, err
@@ -83,6 +83,22 @@ func (e *Effects) Begin(ctx context.Context, what string) (*Effect, error) {
 		return nil, err
 	}
 	return effect, nil
+}
+
+// Harmless returns an error for what may be repeated, and so is no effect, if it must not happen now: in a dry run, which lists it as
+// withheld.
+func (e *Effects) Harmless(what string) error {
+	if e == nil || !e.rehearsal {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.withhold(what)
+	return rehearsed(what)
+}
+
+func rehearsed(what string) error {
+	return &Error{Code: Unavailable, Message: what + " is not sent in a dry run", Details: map[string]any{"dry_run": true}}
 }
 
 func (e *Effects) withhold(what string) {

@@ -37,6 +37,10 @@ type Notice struct {
 	Payload   json.RawMessage // of a family's notice; nil: none
 	Agent     string          // the author; empty: unknown
 	Family    string          // its sender; empty: not a family's notice, or an old one
+	To        []string        // the agents that see it, beside its author; nil: all that may read the namespace
+
+	perSpace   bool // on every branch
+	restricted bool // to some agents
 }
 
 // Sequence returns the number in the log of the event that a notice of kind EventLogged is about.
@@ -69,10 +73,17 @@ type FeedQuery struct {
 	// next begins. 0: unbounded.
 	Most   int
 	Within int // notices of the first commit after After that were read; 0: none
+
+	viewer string // the agent that reads
 }
 
 func (q FeedQuery) selects(n Notice) bool {
-	return n.Kind != familyNotice && (len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, n.isOf)) && (len(q.Agents) == 0 || slices.Contains(q.Agents, n.Agent))
+	return n.Kind != familyNotice && n.isFor(q.viewer) && (len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, n.isOf)) && (len(q.Agents) == 0 || slices.Contains(q.Agents, n.Agent))
+}
+
+// isFor reports whether an agent sees a notice of a namespace that it may read.
+func (n Notice) isFor(agent string) bool {
+	return n.To == nil || agent != "" && (agent == n.Agent || slices.Contains(n.To, agent))
 }
 
 // isOf reports whether a notice has a kind, or one of a family's kinds.
@@ -83,6 +94,7 @@ func (n Notice) isOf(kind string) bool {
 
 const (
 	mostFiltered  = 10_000  // notices that one page examines for those selected
+	mostPassed    = 100_000 // changes that one page reads for notices
 	feedChunk     = 1000    // changes read at once
 	mostCompleted = 64      // notices of one commit completed at once
 	feedBytes     = 1 << 20 // of payloads, after which a page ends
@@ -100,6 +112,7 @@ func (a *Access) ReadFeed(ctx context.Context, q FeedQuery) (feed Feed, err erro
 	if q.Namespaces, err = a.readable(q.Namespaces); err != nil {
 		return Feed{}, err
 	}
+	q.viewer = a.caller.Agent
 	b, err := s.branch(q.Branch)
 	if err != nil {
 		return Feed{}, err
@@ -138,8 +151,9 @@ func (a *Access) FeedEnd(ctx context.Context, name string) (uint64, error) {
 // readFeed fills a page from the engine.
 func (s *Space) readFeed(ctx context.Context, b *lineage.Branch, page *feedPage) error {
 	complete := func(notices []Notice) error { return s.complete(ctx, b, notices) }
+	from, passed := page.Watermark, 0
 	for size := page.limit; ; size = feedChunk {
-		changes, next, err := s.engine.Changes(ctx, b.ID, page.Watermark, store.Latest, size)
+		changes, next, scanned, err := s.feedChanges(ctx, b, from, page.Latest, size)
 		if err != nil {
 			return s.translate("read the feed", err)
 		}
@@ -156,11 +170,15 @@ func (s *Space) readFeed(ctx context.Context, b *lineage.Branch, page *feedPage)
 		if !page.More {
 			return nil
 		}
+		if from, passed = next, passed+scanned; passed >= mostPassed {
+			page.Watermark = next
+			return nil
+		}
 	}
 }
 
 // commits groups changes by version, each with its notices, which are incomplete.
-func commits(changes []store.Change) iter.Seq2[uint64, []Notice] {
+func commits(changes []feedChange) iter.Seq2[uint64, []Notice] {
 	return func(yield func(uint64, []Notice) bool) {
 		for len(changes) > 0 {
 			version, n := changes[0].Version, 0
@@ -275,8 +293,8 @@ func (s *Space) changesAfter(ctx context.Context, b *lineage.Branch, after uint6
 	return after, s.translate("read the changes of a branch", err)
 }
 
-func notice(c store.Change) (Notice, bool) {
-	n := Notice{Namespace: c.Key.Namespace, Key: c.Key.Name, Watermark: c.Version}
+func notice(c feedChange) (Notice, bool) {
+	n := Notice{Namespace: c.Key.Namespace, Key: c.Key.Name, Watermark: c.Version, perSpace: c.perSpace, restricted: c.Key.Collection == emittedTo}
 	switch {
 	case c.Key.Collection == memories && c.Deleted:
 		n.Kind = MemoryForgotten
@@ -284,7 +302,7 @@ func notice(c store.Change) (Notice, bool) {
 		n.Kind = MemoryStored
 	case c.Key.Collection == events:
 		n.Kind = EventLogged
-	case c.Key.Collection == emitted && !c.Deleted:
+	case isEmitted(c.Key.Collection) && !c.Deleted:
 		n.Kind = familyNotice
 	default:
 		return n, false

@@ -119,7 +119,7 @@ func TestPurgedTextsLeaveTheTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stage.Emit(t.Context(), "default", "bell", "bell.rang", json.RawMessage(`{"who":"`+secretWord+`"}`)); err != nil {
+	if err := stage.Emit(t.Context(), "default", Emission{Family: "bell", Kind: "bell.rang", Payload: json.RawMessage(`{"who":"` + secretWord + `"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := stage.Commit(t.Context(), Commit{}); err != nil {
@@ -158,5 +158,82 @@ func TestAFeedTellsWhereItEnds(t *testing.T) {
 	}
 	if _, err := a.FeedEnd(t.Context(), "nothing"); err == nil {
 		t.Error("there is a feed of no branch")
+	}
+}
+
+// Notices for some agents, and on every branch, come to those and there alone, from the tail and from the store, however the pages fall.
+func TestNoticesReachTheirRecipientsOnTheirBranches(t *testing.T) {
+	s, done := openSpace(t, t.TempDir(), nil)
+	defer done()
+	agents := map[string]*Access{}
+	for _, name := range []string{"ann", "bob", "eve", ""} {
+		agents[name] = s.As(Caller{Agent: name, Call: name, Rights: FullRights()})
+	}
+	if _, err := agents["ann"].Fork(t.Context(), "", "side", AsOf{}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	emit := func(by, branch, text string, to []string, perSpace bool) {
+		stage, err := agents[by].Stage(t.Context(), branch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stage.Emit(t.Context(), "default", Emission{Family: "f", Kind: "said", Payload: json.RawMessage(`"` + text + `"`), To: to, PerSpace: perSpace}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stage.Commit(t.Context(), Commit{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := func(by, branch string, limit int) (list []string) {
+		notices, _ := follow(t, agents[by], FeedQuery{Branch: branch, Kinds: []string{"said"}, Limit: limit})
+		for _, n := range notices {
+			if n.Key != "" && (n.To != nil || n.perSpace) {
+				t.Errorf("%s has the key %s", n.Payload, n.Key)
+			}
+			list = append(list, string(n.Payload))
+		}
+		return list
+	}
+	heard("ann", "", 10) // tails begin here
+	heard("ann", "side", 10)
+	emit("ann", "default", "here", nil, false)
+	emit("ann", "side", "there", nil, false)
+	for i := range 30 { // what is on every branch lies between other changes
+		emit("ann", "side", fmt.Sprintf("all %d", i), nil, true)
+		put(t, s, "", fmt.Sprintf("k%d", i), "v")
+		emit("ann", "default", fmt.Sprintf("bob %d", i), []string{"bob"}, i%2 == 0)
+	}
+	want := func(by, branch string) (list []string) {
+		if branch == "" {
+			list = append(list, `"here"`)
+		} else {
+			list = append(list, `"there"`)
+		}
+		for i := range 30 {
+			list = append(list, fmt.Sprintf(`"all %d"`, i))
+			if (by == "ann" || by == "bob") && (i%2 == 0 || branch == "") {
+				list = append(list, fmt.Sprintf(`"bob %d"`, i))
+			}
+		}
+		return list
+	}
+	for _, by := range []string{"ann", "bob", "eve", ""} {
+		for _, branch := range []string{"", "side"} {
+			for _, limit := range []int{1, 7, 1000} {
+				warm := heard(by, branch, limit)
+				s.tails.clear()
+				cold := heard(by, branch, limit)
+				if expected := want(by, branch); !slices.Equal(warm, expected) || !slices.Equal(cold, expected) {
+					t.Errorf("%q on %q, %d a page: %q, then %q", by, branch, limit, warm, cold)
+				}
+			}
+		}
+	}
+	stage, err := agents["ann"].Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stage.Emit(t.Context(), "default", Emission{Kind: "said", To: []string{""}}); err == nil {
+		t.Error("a recipient without a name is accepted")
 	}
 }

@@ -115,7 +115,7 @@ func (t *feedTail) readOn(ctx context.Context, s *Space) error {
 	if head.Version <= t.upTo {
 		return nil
 	}
-	changes, next, err := s.engine.Changes(ctx, t.branch.ID, t.upTo, store.Latest, tailChunk)
+	changes, next, _, err := s.feedChanges(ctx, t.branch, t.upTo, head.Version, tailChunk)
 	if _, trimmed := asTrimmed(err); trimmed || next != 0 || len(changes) > 2*tailChunk {
 		t.begin(head.Version, purges)
 		return nil
@@ -133,7 +133,6 @@ func (t *feedTail) readOn(ctx context.Context, s *Space) error {
 	t.upTo = head.Version
 	if len(changes) > 0 {
 		t.last = changes[len(changes)-1].Version
-		t.upTo = max(t.upTo, t.last)
 	}
 	t.append(notices)
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -103,7 +104,7 @@ func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string
 			}
 		}
 	}
-	slices.SortFunc(ranges, func(a, b store.Range) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	order.By(ranges, func(a, b store.Range) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	return ranges, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -123,7 +124,7 @@ func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 		}
 	}
 	run.behind = last
-	slices.SortFunc(list, Ref.compare)
+	order.By(list, Ref.compare)
 	return slices.Compact(list), nil
 }
 

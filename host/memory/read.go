@@ -152,6 +152,15 @@ func (a *Access) History(ctx context.Context, p Location, key string, at AsOf, l
 	return versions, 0, nil
 }
 
+// Durability returns the counters of durable commits; counted is false if the engine has none.
+func (s *Space) Durability(ctx context.Context) (d store.Durability, counted bool, err error) {
+	e, counted := s.engine.(store.Durable)
+	if counted {
+		d, err = e.Durability(ctx)
+	}
+	return d, counted, s.translate("read the counters of durability", err)
+}
+
 // Extent returns the readable past of a branch.
 func (a *Access) Extent(ctx context.Context, name string) (Extent, error) {
 	s := a.space

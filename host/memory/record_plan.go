@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // FilterOp is the comparison of a filter.
@@ -128,7 +129,7 @@ func (f Field) oneOf(q RecordFilter) ([]interval, error) {
 		}
 		list = append(list, one...)
 	}
-	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	order.By(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
 	return slices.Compact(list), nil
 }
 

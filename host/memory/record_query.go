@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -101,7 +102,7 @@ func (run *recordRun) scan(ctx context.Context, lineage store.Lineage) error {
 			run.scanned = append(run.scanned, indexEntry{run.plan.index.name(e.Name, fieldsOf(&r)), expiryText(r.Expires)})
 		}
 	}
-	slices.SortFunc(run.scanned, func(a, b indexEntry) int { return cmp.Compare(a.name, b.name) })
+	order.By(run.scanned, func(a, b indexEntry) int { return cmp.Compare(a.name, b.name) })
 	return nil
 }
 
@@ -217,7 +218,7 @@ func (run *recordRun) page(ctx context.Context) (RecordPage, error) {
 			list = append(list, f)
 		}
 	}
-	slices.SortFunc(list, func(a, b foundRecord) int {
+	order.By(list, func(a, b foundRecord) int {
 		if desc {
 			a, b = b, a
 		}

@@ -101,7 +101,7 @@ func (t *Stage) Scope(ctx context.Context, namespace string) (*scope.Record, err
 		return nil, nil
 	}
 	r, _, err := t.scope(ctx, namespace)
-	if err != nil || r == nil || r.Deleted {
+	if err != nil || r == nil || r.Deleted || r.Bare {
 		return nil, err
 	}
 	return r, nil
@@ -151,7 +151,7 @@ func (t *Stage) Scopes(q ScopeQuery) (list []*scope.Record, next string) {
 }
 
 func (q ScopeQuery) shows(r *scope.Record) bool {
-	return !r.Deleted && (!r.Archived || q.Archived == WithArchived) && strings.HasPrefix(r.Namespace, q.Prefix) && (q.Only == nil || q.Only(r.Namespace))
+	return !r.Deleted && !r.Bare && (!r.Archived || q.Archived == WithArchived) && strings.HasPrefix(r.Namespace, q.Prefix) && (q.Only == nil || q.Only(r.Namespace))
 }
 
 // PutScope stages a change of the rights record of a namespace, or creates one.
@@ -226,7 +226,7 @@ func (t *Stage) scopeToChange(ctx context.Context, namespace string, only ScopeC
 	if err != nil {
 		return r, false, err
 	}
-	absent := now == nil || now.Deleted || !caller.Rights.MayRead(namespace)
+	absent := now == nil || now.Deleted || now.Bare || !caller.Rights.MayRead(namespace)
 	if absent && only == ChangeScope {
 		return r, false, NoScope(namespace)
 	}
@@ -244,7 +244,10 @@ func (t *Stage) scopeToChange(ctx context.Context, namespace string, only ScopeC
 func (t *Stage) newScope(ctx context.Context, namespace string, was *scope.Record) (r scope.Record, err error) {
 	caller := t.access.caller
 	r = scope.New(namespace, caller.AsMember(), t.now)
-	again := was != nil && was.Deleted && was.Creator == caller.AsMember() && caller.Rights.Ceiling().MayWrite(namespace)
+	if was != nil {
+		r.Quota = was.Quota
+	}
+	again := was != nil && was.Deleted && !was.Bare && was.Creator == caller.AsMember() && caller.Rights.Ceiling().MayWrite(namespace)
 	if !again && !caller.Rights.MayWrite(namespace) {
 		return r, denied("write", namespace)
 	}

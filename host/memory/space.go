@@ -110,6 +110,7 @@ type Space struct {
 	chores    *chores
 	usage     *usage
 	scopes    scope.Table
+	quotas    quotaLocks
 	indexes   indexes
 	tails     feedTails
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -40,6 +41,7 @@ type Stage struct {
 	counts  []stagedCount
 	bytes   int // approximate size of the changes
 
+	spent  []store.Write         // of quotas of namespaces, while it is committed
 	kept   map[string]Collection // of the changed records, by name
 	had    map[site]tally        // of changed family records: their state before
 	growth map[string]Use        // by family
@@ -355,7 +357,7 @@ func (t *Stage) list(ctx context.Context, c Collection, namespace, prefix, after
 			list = append(list, stagedEntry{site: at, record: *t.changed[at]})
 		}
 	}
-	slices.SortFunc(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
 	if len(list) > limit {
 		list, next = list[:limit], list[limit-1].Name
 	}

@@ -109,6 +109,14 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if c.DryRun {
 		return store.Committed{}, t.rehearse(ctx, c)
 	}
+	release, err := t.spend(ctx, c)
+	if err != nil {
+		if done, again, failed := t.space.replayed(ctx, req); again || failed != nil { // it was within the quota then
+			return done, failed
+		}
+		return store.Committed{}, err
+	}
+	defer release()
 	system, err := t.systemFor(ctx, c)
 	if err != nil {
 		return store.Committed{}, err
@@ -174,6 +182,11 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branc
 
 // rehearse returns the error that a commit would fail with.
 func (t *Stage) rehearse(ctx context.Context, c Commit) error {
+	release, err := t.spend(ctx, c)
+	if err != nil {
+		return err
+	}
+	release()
 	room, err := t.reserve(ctx, t.useChanges(c))
 	if err != nil {
 		return t.discreet(err)
@@ -208,7 +221,7 @@ func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Br
 
 // systemFor returns the system branch, if something is to be written there.
 func (t *Stage) systemFor(ctx context.Context, c Commit) (*lineage.Branch, error) {
-	needed := c.Answer != nil && c.RequestID != ""
+	needed := c.Answer != nil && c.RequestID != "" || len(t.spent) > 0
 	for _, at := range t.order {
 		needed = needed || at.system
 	}
@@ -234,6 +247,10 @@ func (t *Stage) batch(c Commit, system *lineage.Branch) (store.Batch, error) {
 			}
 			w.Value = value
 		}
+		batch.Writes = append(batch.Writes, w)
+	}
+	for _, w := range t.spent {
+		w.Branch = system.ID
 		batch.Writes = append(batch.Writes, w)
 	}
 	for _, e := range t.events {

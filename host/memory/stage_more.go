@@ -1,14 +1,10 @@
 package memory
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/search"
@@ -64,67 +60,6 @@ func (t *Stage) counted(c Collection) store.Lineage {
 		return t.branch.Lineage
 	case b != nil:
 		return b.Lineage
-	}
-	return nil
-}
-
-// emitted is the collection of families' notices. They are no memories: merges leave them in place.
-const emitted = "_feed"
-
-type emittedRecord struct {
-	Kind    Kind            `json:"kind"`
-	Payload json.RawMessage `json:"payload,omitempty"`
-	Family  string          `json:"family,omitempty"`
-}
-
-// Emit stages a family's notice for the feed.
-func (t *Stage) Emit(ctx context.Context, namespace, family string, kind Kind, payload json.RawMessage) error {
-	if kind == MemoryStored || kind == MemoryForgotten || kind == EventLogged {
-		return invalid("kind %s is the memory's own: choose another name", kind)
-	}
-	if err := t.space.limits.checkName("kind", string(kind)); err != nil {
-		return err
-	}
-	if len(bytes.TrimSpace(payload)) > 0 {
-		if err := t.space.limits.checkJSON("payload", payload, t.space.limits.Metadata); err != nil {
-			return err
-		}
-	}
-	value, err := json.Marshal(emittedRecord{kind, payload, family})
-	if err != nil {
-		return err
-	}
-	_, err = t.AppendRecord(ctx, Collection{Name: emitted, Expires: t.space.feedAge}, namespace, value)
-	return err
-}
-
-// payloads reads the payloads of families' notices.
-func (s *Space) payloads(ctx context.Context, b *lineage.Branch, notices []Notice) error {
-	for i := range notices {
-		n := &notices[i]
-		if n.Kind != familyNotice {
-			continue
-		}
-		key := store.Key{Namespace: n.Namespace, Collection: emitted, Name: n.Key}
-		found, err := s.engine.GetAt(ctx, b.Lineage.At(n.Watermark), []store.Key{key})
-		if err != nil {
-			return s.translate("read the feed", err)
-		}
-		if !found[0].Exists() {
-			continue
-		}
-		r, err := record.Decode(found[0])
-		if err != nil {
-			return err
-		}
-		var said emittedRecord
-		if err := json.Unmarshal(r.Value, &said); err != nil {
-			return err
-		}
-		n.Kind, n.Payload, n.Agent, n.Family = said.Kind, said.Payload, r.Agent, said.Family
-		if family, _, prefixed := strings.Cut(string(said.Kind), "."); n.Family == "" && prefixed {
-			n.Family = family // written by the previous version, which prefixed all kinds
-		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -92,7 +93,9 @@ func (m *Metrics) ofTools(permits func(family string) bool) []family {
 	seconds := family{name: "alcove_tool_duration_seconds", help: "How long calls of tools took, by family and tool.", kind: histograms}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, l := range slices.SortedFunc(maps.Keys(m.tools), labels.compare) {
+	tools := slices.Collect(maps.Keys(m.tools))
+	order.By(tools, labels.compare)
+	for _, l := range tools {
 		if !permits(l.family) {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // contentType is that of the text format, https://prometheus.io/docs/instrumenting/exposition_formats.
@@ -34,7 +36,7 @@ type label struct{ name, value string }
 
 // text is the text format of the metrics that have samples.
 func text(all []family) []byte {
-	slices.SortFunc(all, func(a, b family) int { return cmp.Compare(a.name, b.name) })
+	order.By(all, func(a, b family) int { return cmp.Compare(a.name, b.name) })
 	help := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 	value := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 	var b []byte

@@ -6,6 +6,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -164,7 +166,7 @@ func (c Client) post(ctx context.Context, e registry.Endpoint, to string, reques
 		retries = 2
 	}
 	for attempt := 0; ; attempt++ {
-		response, err := c.do(ctx, e, outgoing{http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body, leaving})
+		response, err := c.do(ctx, e, outgoing{http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body, leaving, 0})
 		if err == nil && response.status/100 == 2 {
 			if err := json.Unmarshal(response.body, answer); err != nil {
 				return fmt.Errorf("read what the language model answered: %w", err)
@@ -224,7 +226,7 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchR
 	default:
 		return abi.HTTPFetchResponse{}, fmt.Errorf("the method %.16q is not one of GET, HEAD, POST, PUT, PATCH, DELETE", method)
 	}
-	response, err := c.do(ctx, e, outgoing{method, f.Path, query, header, []byte(f.Body), leaving})
+	response, err := c.do(ctx, e, outgoing{method, f.Path, query, header, []byte(f.Body), leaving, time.Duration(f.TimeoutMS) * time.Millisecond})
 	if err != nil {
 		return abi.HTTPFetchResponse{}, err
 	}
@@ -254,6 +256,7 @@ type outgoing struct {
 	header     http.Header
 	body       []byte
 	leaving    ops.Leaving
+	timeout    time.Duration // 0: the client's
 }
 
 // repeatable reports whether the request may be sent more than once.
@@ -266,10 +269,7 @@ type response struct {
 }
 
 func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (response, error) {
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = time.Minute
-	}
+	timeout := cmp.Or(o.timeout, c.Timeout, time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var connected atomic.Bool
@@ -311,7 +311,28 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (respon
 	if len(data) > bodyLimit {
 		return response{}, fmt.Errorf("the endpoint answered more than %d bytes, which is the limit", bodyLimit)
 	}
+	if repeats(answered.Header, data, key) {
+		return response{}, errors.New("the endpoint's answer contains the key that it was sent, and is withheld")
+	}
 	return response{answered.StatusCode, answered.Header, data}, nil
+}
+
+// repeats reports whether an answer contains a key, however it is encoded: a server that returns what it was sent would reveal it.
+func repeats(header http.Header, body []byte, key string) bool {
+	text, err := json.Marshal(key)
+	if key == "" || err != nil {
+		return false
+	}
+	found := traces.New("")
+	found.Add(text)
+	for _, values := range header {
+		for _, value := range values {
+			if strings.Contains(value, key) || found.Find([]byte(value)).Text {
+				return true
+			}
+		}
+	}
+	return bytes.Contains(body, []byte(key)) || found.Find(body).Text
 }
 
 func (c Client) client() *http.Client {

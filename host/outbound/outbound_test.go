@@ -3,6 +3,8 @@ package outbound
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -294,5 +297,44 @@ func TestARequestThatNeverLeftHasNoEffect(t *testing.T) {
 	_, err = quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{Method: "POST", Path: "a?b"}, func(context.Context) error { told = true; return nil })
 	if err == nil || told {
 		t.Errorf("a request that is wrong was about to leave: %v", err)
+	}
+}
+
+func TestAnAnswerThatRepeatsTheKeyIsWithheld(t *testing.T) {
+	const secret = "a-secret-of-the-operator"
+	client := quick()
+	client.Env = func(string) string { return secret }
+	for name, encode := range map[string]func(string) string{
+		"as it is": func(s string) string { return s }, "base64": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("Bearer " + s)) },
+		"hex": func(s string) string { return hex.EncodeToString([]byte(s)) }, "escaped": func(s string) string { return url.QueryEscape("a&" + s) },
+	} {
+		for _, inHeader := range []bool{false, true} {
+			address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+				said := encode(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+				if inHeader {
+					w.Header().Set("Location", "/"+said)
+				} else {
+					io.WriteString(w, `{"you sent":"`+said+`"}`)
+				}
+			})
+			got, err := client.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address, KeyEnv: "KEY"}, abi.HTTPFetchRequest{Method: "POST"}, out)
+			if err == nil || !strings.Contains(err.Error(), "withheld") || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s, in a header %t: %+v, %v", name, inHeader, got, err)
+			}
+		}
+	}
+}
+
+func TestARequestMayHaveAShorterTime(t *testing.T) {
+	done := make(chan struct{})
+	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "the beginning")
+		http.NewResponseController(w).Flush()
+		<-done
+	})
+	defer close(done)
+	_, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{Method: "POST", TimeoutMS: 20}, out)
+	if err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Errorf("the answer that never ends: %v", err)
 	}
 }

@@ -22,6 +22,8 @@ type Rights interface {
 	// Readable and Writable list namespaces; all is true if every one may be read, or written.
 	Readable() (namespaces []string, all bool)
 	Writable() (namespaces []string, all bool)
+	// Held lists the namespaces that the caller's key lets it write, whatever rights records say.
+	Held() (namespaces []string, all bool)
 }
 
 // Grant is a capability that an operator granted a family, with a scope.
@@ -94,7 +96,10 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 		return scope
 	}
 	of := p.rights.Readable
-	if Writes(c) {
+	switch {
+	case c == abi.CanScopeWrite: // who may change a rights record is for the stage to decide: an archived scope would stay archived
+		of = p.rights.Held
+	case Writes(c):
 		of = p.rights.Writable
 	}
 	namespaces, all := of()
@@ -105,11 +110,15 @@ func (p Powers) withinCaller(c abi.Capability, scope []string) []string {
 }
 
 // callerMay reports whether the caller has the right to a namespace that a capability needs.
-func (p Powers) callerMay(c abi.Capability, namespace string) bool {
-	if Writes(c) {
-		return p.rights.MayWrite(namespace)
+func (p Powers) callerMay(c abi.Capability, name string) bool {
+	switch {
+	case c == abi.CanScopeWrite:
+		held, all := p.rights.Held()
+		return all || namespace.Covers(held, name)
+	case Writes(c):
+		return p.rights.MayWrite(name)
 	}
-	return p.rights.MayRead(namespace)
+	return p.rights.MayRead(name)
 }
 
 // Has reports whether the capability is held for anything at all.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -194,7 +195,7 @@ func (c *cache) evict() {
 	c.sweep()
 	var total int64
 	files := c.files()
-	slices.SortFunc(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	order.By(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
 	files = slices.DeleteFunc(files, abandoned)
 	for _, f := range files {
 		total += f.size

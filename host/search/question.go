@@ -19,8 +19,8 @@ type clause struct {
 	kind   clauseKind
 	phrase []string        // consecutive terms
 	lists  map[*part]*list // of the phrase
-	word   string // the operand of the kind's operator
-	stem   string // of the word
+	word   string          // the operand of the kind's operator
+	stem   string          // of the word
 	weight float64
 	added  bool // by expansion
 

@@ -201,7 +201,7 @@ func (c *Call) setAsOf(moment string) (err error) {
 	if c.AsOf, err = memory.ParseAsOf(moment, c.Now); err != nil {
 		return Invalid(map[string]any{"parameters": []string{asOfParameter}}, "as_of: %v", err)
 	}
-	if !c.AsOf.IsNow() && !c.Tool.Annotations.ReadOnly {
+	if !c.AsOf.IsNow() && !c.Tool.Annotations.ReadOnly && !(c.Tool.Annotations.Mixed && c.Tool.set != nil) {
 		return Invalid(map[string]any{"parameters": []string{asOfParameter}},
 			"%s may write, and the past cannot be changed, so it takes no as_of: leave as_of out to act on the present", c.Tool.Name)
 	}

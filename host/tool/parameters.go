@@ -28,6 +28,7 @@ type parameters struct {
 	known  map[string]string   // folded spelling → parameter
 	closed bool                // the schema refuses unnamed members
 	free   bool                // the schema names no members: all are allowed
+	first  map[string]string   // folded spelling → parameter, of an alias of the tool: before all others
 }
 
 // fold normalizes spellings that differ by case, _ and - only.
@@ -84,6 +85,9 @@ func (p *parameters) addCommon(s Spec, ambiguous map[string]bool) {
 
 // lookup returns the parameter that a name stands for.
 func (p parameters) lookup(name string) (string, bool) {
+	if parameter, meant := p.first[fold(name)]; meant {
+		return parameter, true
+	}
 	if _, exact := p.types[name]; exact {
 		return name, true
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/schema"
 )
 
@@ -81,7 +82,7 @@ func (r *Registry) Add(specs ...Spec) error {
 			if r.names[name] != nil {
 				return fmt.Errorf("add the tool %s: another has the name %s", s.Name, name)
 			}
-			r.names[name] = t
+			r.names[name] = t.under(name)
 		}
 	}
 	r.current = nil // a family's tool may have one of these names
@@ -277,7 +278,7 @@ func (s *Set) Offered(readOnly bool) []*Tool {
 // snapshot indexes families for lookup; the caller holds mu.
 func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
 	s := &Snapshot{byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: changed}
-	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range all {
 		set := &Set{Family: f}
 		s.Sets, s.byName[f.Name] = append(s.Sets, set), set
@@ -346,11 +347,14 @@ func (s *Snapshot) registerAliases(core func(name string) bool) {
 
 // under returns the tool as called by an alias.
 func (t *Tool) under(alias string) *Tool {
-	if len(t.Presets[alias]) == 0 {
+	if len(t.Presets[alias]) == 0 && len(t.Spellings[alias]) == 0 {
 		return t
 	}
 	other := newTool(t.Spec)
-	other.set, other.preset = t.set, t.Presets[alias]
+	other.set, other.preset, other.parameters.first = t.set, t.Presets[alias], map[string]string{}
+	for spelling, name := range t.Spellings[alias] {
+		other.parameters.first[fold(spelling)] = name
+	}
 	return other
 }
 

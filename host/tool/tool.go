@@ -19,7 +19,9 @@ type Spec struct {
 	Aliases []string // other accepted names, not shown in lists
 	// Presets are, by alias, default values of parameters for calls by that name.
 	Presets map[string]map[string]json.RawMessage
-	Family  string // empty: a core tool
+	// Spellings maps, by alias, spellings in calls by that name to parameters of Input, or to Spread. They win over the tool's own.
+	Spellings map[string]map[string]string
+	Family    string // empty: a core tool
 
 	Title       string
 	Description string // shown to models with every list: at most 50 tokens

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // Bounds of the counts.
@@ -205,9 +206,11 @@ func (c *Counter) read(ctx context.Context, stage *memory.Stage, day string) (ma
 }
 
 func sorted(rows map[key]Row) []Row {
-	return slices.SortedFunc(maps.Values(rows), func(a, b Row) int {
+	list := slices.Collect(maps.Values(rows))
+	order.By(list, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Alias, b.Alias))
 	})
+	return list
 }
 
 // Query selects usage.

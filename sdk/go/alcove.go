@@ -27,6 +27,7 @@ type Family struct {
 	named  map[string]*Family // those that this one stands for; nil: it is one itself
 	tools  map[string]Handler
 	jobs   map[string]Handler
+	rest   func(c *Call, tool string, arguments Raw) (Raw, error)
 	store  func(*Call, []Entry) ([]*Change, error)
 	stored func(*Call, []Entry) error
 	merged func(*Call, MergeNotice) error
@@ -97,6 +98,11 @@ func (f *Family) Name() string { return f.name }
 
 // HandleTool adds a tool, by its name in the manifest.
 func (f *Family) HandleTool(name string, handle Handler) { f.tools[name] = handle }
+
+// HandlePublished serves the tools that are not in the manifest: those that the family published.
+func (f *Family) HandlePublished(handle func(c *Call, tool string, arguments Raw) (Raw, error)) {
+	f.rest = handle
+}
 
 // HandleJob adds a job, by its name in the manifest.
 func (f *Family) HandleJob(name string, handle Handler) { f.jobs[name] = handle }

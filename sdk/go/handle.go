@@ -45,11 +45,14 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle, ok := f.tools[r.Tool]
-	if !ok {
-		return nil, Errorf(NotFound, "this family has no tool %q", r.Tool)
+	c := &Call{Context: r.Context, Config: r.Config, host: host}
+	if handle, ok := f.tools[r.Tool]; ok {
+		return handle(c, r.Arguments)
 	}
-	return handle(&Call{Context: r.Context, Config: r.Config, host: host}, r.Arguments)
+	if f.rest != nil {
+		return f.rest(c, r.Tool, r.Arguments)
+	}
+	return nil, Errorf(NotFound, "this family has no tool %q", r.Tool)
 }
 
 func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {

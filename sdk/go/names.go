@@ -91,6 +91,7 @@ const (
 	OpRecordList        Op = "record.list"        // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
 	OpRecordHistory     Op = "record.history"     // the versions of one record, the newest first
 	OpRecordSearch      Op = "record.search"      // search in a searchable collection; staged changes are not found
+	OpRecordNearest     Op = "record.nearest"     // the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included
 	OpRecordCollections Op = "record.collections" // the collections whose records the call may read, its own and those of other families, by family and name
 	OpRecordAppend      Op = "record.append"      // stage records with the next sequence numbers as their keys
 	OpLogAppend         Op = "log.append"         // stage an event of the log, which gets its sequence number at the commit
@@ -115,7 +116,7 @@ const (
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call
 	OpCallerCan         Op = "caller.can"         // whether the caller may do something, apart from what the family may
-	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes
+	OpSessionList       Op = "session.list"       // the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace
 	OpScopeGet          Op = "scope.get"          // the rights record of a namespace. One that the caller may not read has none
 	OpScopeList         Op = "scope.list"         // the rights records of namespaces that the caller may read, in their order, page by page, without staged changes
 	OpScopePut          Op = "scope.put"          // stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent
@@ -146,5 +147,6 @@ const (
 	OpToolsCall         Op = "tools.call"         // call another permitted tool inside of the same stage; its errors are passed on
 	OpToolsPublish      Op = "tools.publish"      // publish a tool of its own
 	OpToolsWithdraw     Op = "tools.withdraw"     // withdraw a published tool
+	OpToolsOffered      Op = "tools.offered"      // the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included
 	OpToolsUsage        Op = "tools.usage"        // how often agents called tools; a caller without the right to every namespace sees only its own calls
 )

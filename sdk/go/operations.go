@@ -604,6 +604,8 @@ type RecordCollection struct {
 	Indexes     [][]string `json:"indexes,omitzero"`     // the fields that record.list filters and orders by, index by index, with their types, as in `due:time`
 	Expires     string     `json:"expires,omitzero"`     // how long a record is kept; absent: without end
 	Unversioned bool       `json:"unversioned,omitzero"` // only the newest version of a record can be read
+	Open        bool       `json:"open,omitzero"`        // it holds nothing that is private to an agent: any caller who may read a namespace may read its records there
+	Private     bool       `json:"private,omitzero"`     // no other family may read its records
 }
 
 func (x *RecordCollection) read(s *scan.Scanner) {
@@ -623,6 +625,10 @@ func (x *RecordCollection) read(s *scan.Scanner) {
 			x.Expires = s.String()
 		case "unversioned":
 			x.Unversioned = s.Bool()
+		case "open":
+			x.Open = s.Bool()
+		case "private":
+			x.Private = s.Bool()
 		default:
 			s.Skip()
 		}
@@ -688,6 +694,43 @@ func (x *RecordHit) read(s *scan.Scanner) {
 			x.Score = s.Number()
 		case "snippet":
 			x.Snippet = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecordTest is a condition on a field of records, indexed or not.
+type RecordTest struct {
+	Field string `json:"field"` // the field, by its path, as in `color` or `metadata.color`
+	Op    string `json:"op"`    // `gt` to `lte` compare numbers, and strings; `contains` finds a part of a string, or an element of a list; a missing field satisfies only `ne`: eq, ne, gt, gte, lt, lte, in, contains
+	Value Raw    `json:"value"` // what it is compared with; for `in` a list, at most 1000
+}
+
+func (x *RecordTest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("field")
+	w.Text(x.Field)
+	w.Key("op")
+	w.Text(x.Op)
+	w.Key("value")
+	w.Raw(x.Value)
+	w.Close()
+}
+
+// RecordNeighbor is a record whose vector is near.
+type RecordNeighbor struct {
+	Record Record  `json:"record"` // the record
+	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
+}
+
+func (x *RecordNeighbor) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "record":
+			x.Record = readObject[Record](s)
+		case "score":
+			x.Score = s.Number()
 		default:
 			s.Skip()
 		}
@@ -1060,6 +1103,56 @@ func (x *Namespace) read(s *scan.Scanner) {
 	}
 }
 
+// Moment is a commit.
+type Moment struct {
+	Version   uint64 `json:"version"`   // its version; as `as_of` it is written `v123`
+	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
+}
+
+func (x *Moment) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "version":
+			x.Version = s.Uint()
+		case "timestamp":
+			x.Timestamp = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// Durability is counters of durable commits.
+type Durability struct {
+	Commits       uint64 `json:"commits"`         // durable commits
+	Syncs         uint64 `json:"syncs"`           // writes to the disk, which concurrent commits share
+	Failed        uint64 `json:"failed"`          // failed writes, whose commits were not acknowledged
+	LastSyncNs    int    `json:"last_sync_ns"`    // nanoseconds of the last write
+	SlowestSyncNs int    `json:"slowest_sync_ns"` // nanoseconds of the slowest write
+	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
+}
+
+func (x *Durability) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "commits":
+			x.Commits = s.Uint()
+		case "syncs":
+			x.Syncs = s.Uint()
+		case "failed":
+			x.Failed = s.Uint()
+		case "last_sync_ns":
+			x.LastSyncNs = int(s.Int())
+		case "slowest_sync_ns":
+			x.SlowestSyncNs = int(s.Int())
+		case "database_bytes":
+			x.DatabaseBytes = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // Embedding is how far an embedder is.
 type Embedding struct {
 	Name    string `json:"name"`    // its name
@@ -1107,7 +1200,7 @@ func (x *Missed) read(s *scan.Scanner) {
 	}
 }
 
-// ForeignTool is a tool of another family.
+// ForeignTool is a tool that a family may see.
 type ForeignTool struct {
 	Name        string `json:"name"`         // its name
 	Family      string `json:"family"`       // its family
@@ -1261,7 +1354,7 @@ func (x *Scope) read(s *scan.Scanner) {
 
 // Session is a session of a client.
 type Session struct {
-	Session   string `json:"session"`           // its id
+	Session   string `json:"session"`           // its id; empty for an agent that called without one, or whose session ended
 	Agent     string `json:"agent,omitzero"`    // the agent; absent: it has no name
 	Client    string `json:"client,omitzero"`   // the agent's program, by its own name
 	BeganAt   string `json:"began_at"`          // RFC 3339, UTC
@@ -1269,6 +1362,7 @@ type Session struct {
 	EndedAt   string `json:"ended_at,omitzero"` // RFC 3339, UTC; absent: it is open
 	Namespace string `json:"namespace"`         // its default namespace
 	Branch    string `json:"branch"`            // its default branch
+	LastAt    string `json:"last_at,omitzero"`  // its last call, RFC 3339, UTC
 }
 
 func (x *Session) read(s *scan.Scanner) {
@@ -1290,6 +1384,8 @@ func (x *Session) read(s *scan.Scanner) {
 			x.Namespace = s.String()
 		case "branch":
 			x.Branch = s.String()
+		case "last_at":
+			x.LastAt = s.String()
 		default:
 			s.Skip()
 		}
@@ -2091,6 +2187,80 @@ func (x *RecordSearchResponse) read(s *scan.Scanner) {
 	}
 }
 
+// RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+type RecordNearestRequest struct {
+	Collection string       `json:"collection"`           // the collection
+	Namespace  string       `json:"namespace,omitzero"`   // the namespace; default: the call's own
+	Prefix     string       `json:"prefix,omitzero"`      // only keys that begin with it
+	Vector     []float32    `json:"vector"`               // the question; records with a vector of another length are left out; 1 to 16384 elements
+	Field      string       `json:"field,omitzero"`       // the field of a record, by its path, that is its vector: a list of numbers; default: vector
+	Metric     string       `json:"metric,omitzero"`      // how near is computed: cosine, euclidean, dot_product; default: cosine
+	Filters    []RecordTest `json:"filters,omitzero"`     // all of these hold; at most 16 elements
+	K          int          `json:"k,omitzero"`           // how many hits; 1 to 1000; default: 10
+	OmitVector bool         `json:"omit_vector,omitzero"` // leaves the field of the vector out of the records in the answer, if it is one of the record's own
+	Family     string       `json:"family,omitzero"`      // another family, which `records.read` has to allow; default: the caller's own
+}
+
+func (x *RecordNearestRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	w.Key("vector")
+	w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
+	if x.Field != "" {
+		w.Key("field")
+		w.Text(x.Field)
+	}
+	if x.Metric != "" {
+		w.Key("metric")
+		w.Text(x.Metric)
+	}
+	if x.Filters != nil {
+		w.Key("filters")
+		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
+	}
+	if x.K != 0 {
+		w.Key("k")
+		w.Int(int64(x.K))
+	}
+	if x.OmitVector {
+		w.Key("omit_vector")
+		w.Bool(x.OmitVector)
+	}
+	if x.Family != "" {
+		w.Key("family")
+		w.Text(x.Family)
+	}
+	w.Close()
+}
+
+// RecordNearestResponse is the response of record.nearest.
+type RecordNearestResponse struct {
+	Hits  []RecordNeighbor `json:"hits"`  // the nearest first; equally near ones in the order of their keys
+	Total int              `json:"total"` // how many records were compared
+}
+
+func (x *RecordNearestResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "hits":
+			x.Hits = scan.ReadList(s, func() RecordNeighbor { return readObject[RecordNeighbor](s) })
+		case "total":
+			x.Total = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 type RecordCollectionsRequest struct {
 	Family string `json:"family,omitzero"` // only those of a family, which `records.read` has to allow if it is another; default: all
@@ -2356,9 +2526,11 @@ func (x *FeedReadResponse) read(s *scan.Scanner) {
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
 type FeedEmitRequest struct {
-	Kind      string `json:"kind"`               // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
-	Payload   Raw    `json:"payload,omitzero"`   // the data of the notice
-	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Kind       string   `json:"kind"`                // its name; others see `FAMILY.KIND`, or with the capability `feed.kind` for it the name alone
+	Payload    Raw      `json:"payload,omitzero"`    // the data of the notice
+	Namespace  string   `json:"namespace,omitzero"`  // the namespace; default: the call's own
+	Recipients []string `json:"recipients,omitzero"` // the agents that see it, beside the caller; at most 1000 elements; default: all agents that may read the namespace
+	Per        string   `json:"per,omitzero"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
 func (x *FeedEmitRequest) write(w *scan.Writer) {
@@ -2372,6 +2544,14 @@ func (x *FeedEmitRequest) write(w *scan.Writer) {
 	if x.Namespace != "" {
 		w.Key("namespace")
 		w.Text(x.Namespace)
+	}
+	if x.Recipients != nil {
+		w.Key("recipients")
+		w.Texts(x.Recipients)
+	}
+	if x.Per != "" {
+		w.Key("per")
+		w.Text(x.Per)
 	}
 	w.Close()
 }
@@ -2452,9 +2632,10 @@ func (x *BranchDiffResponse) read(s *scan.Scanner) {
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
 type BranchForkRequest struct {
-	Name string `json:"name"`           // its name
-	From string `json:"from,omitzero"`  // the branch to fork; default: the call's own
-	AsOf string `json:"as_of,omitzero"` // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Name     string `json:"name"`              // its name
+	From     string `json:"from,omitzero"`     // the branch to fork; default: the call's own
+	AsOf     string `json:"as_of,omitzero"`    // an earlier moment: `v123`, an instant, a date, `1h ago`; default: the version at which the call began
+	Required bool   `json:"required,omitzero"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 func (x *BranchForkRequest) write(w *scan.Writer) {
@@ -2468,6 +2649,10 @@ func (x *BranchForkRequest) write(w *scan.Writer) {
 	if x.AsOf != "" {
 		w.Key("as_of")
 		w.Text(x.AsOf)
+	}
+	if x.Required {
+		w.Key("required")
+		w.Bool(x.Required)
 	}
 	w.Close()
 }
@@ -2498,6 +2683,7 @@ type BranchMergeRequest struct {
 	Strategy   string   `json:"strategy,omitzero"`   // what decides where both changed a key: strict, source, target, newest, fields; default: strict
 	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
 	Preview    bool     `json:"preview,omitzero"`    // only tells what would happen
+	Required   bool     `json:"required,omitzero"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
 func (x *BranchMergeRequest) write(w *scan.Writer) {
@@ -2519,6 +2705,10 @@ func (x *BranchMergeRequest) write(w *scan.Writer) {
 	if x.Preview {
 		w.Key("preview")
 		w.Bool(x.Preview)
+	}
+	if x.Required {
+		w.Key("required")
+		w.Bool(x.Required)
 	}
 	w.Close()
 }
@@ -3054,10 +3244,12 @@ func (x *CallerCanResponse) read(s *scan.Scanner) {
 	}
 }
 
-// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 type SessionListRequest struct {
-	Agent string `json:"agent,omitzero"` // only this agent's
-	Limit int    `json:"limit,omitzero"` // sessions in the answer; 1 to 1000; default: 100
+	Agent     string `json:"agent,omitzero"`     // only this agent's
+	Namespace string `json:"namespace,omitzero"` // only sessions in this namespace, which the caller may read: of all agents
+	RecentS   int    `json:"recent_s,omitzero"`  // also agents that called so many seconds ago or less, without a session that is open; 0 to 3600; default: 0
+	Limit     int    `json:"limit,omitzero"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
 func (x *SessionListRequest) write(w *scan.Writer) {
@@ -3065,6 +3257,14 @@ func (x *SessionListRequest) write(w *scan.Writer) {
 	if x.Agent != "" {
 		w.Key("agent")
 		w.Text(x.Agent)
+	}
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.RecentS != 0 {
+		w.Key("recent_s")
+		w.Int(int64(x.RecentS))
 	}
 	if x.Limit != 0 {
 		w.Key("limit")
@@ -3382,9 +3582,10 @@ func (x *CallerProgressRequest) write(w *scan.Writer) {
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
 type JobEnqueueRequest struct {
-	Job     string  `json:"job"`              // its name, as the manifest declares it
-	Payload Raw     `json:"payload,omitzero"` // what it is to work on; at most 64 KiB
-	AfterS  float64 `json:"after_s,omitzero"` // seconds until it may begin; 0 to 31622400
+	Job       string  `json:"job"`                 // its name, as the manifest declares it
+	Payload   Raw     `json:"payload,omitzero"`    // what it is to work on; at most 64 KiB
+	AfterS    float64 `json:"after_s,omitzero"`    // seconds until it may begin; 0 to 31622400
+	FeedAfter uint64  `json:"feed_after,omitzero"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
 func (x *JobEnqueueRequest) write(w *scan.Writer) {
@@ -3398,6 +3599,10 @@ func (x *JobEnqueueRequest) write(w *scan.Writer) {
 	if x.AfterS != 0 {
 		w.Key("after_s")
 		w.Number(x.AfterS)
+	}
+	if x.FeedAfter != 0 {
+		w.Key("feed_after")
+		w.Uint(x.FeedAfter)
 	}
 	w.Close()
 }
@@ -3792,6 +3997,7 @@ func (x *NamespaceDeleteResponse) read(s *scan.Scanner) {
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
 type StatusGetRequest struct {
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Details   bool   `json:"details,omitzero"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
 func (x *StatusGetRequest) write(w *scan.Writer) {
@@ -3800,19 +4006,26 @@ func (x *StatusGetRequest) write(w *scan.Writer) {
 		w.Key("namespace")
 		w.Text(x.Namespace)
 	}
+	if x.Details {
+		w.Key("details")
+		w.Bool(x.Details)
+	}
 	w.Close()
 }
 
 // StatusGetResponse is the response of status.get.
 type StatusGetResponse struct {
-	Branch     string      `json:"branch"`          // the call's branch
-	Namespace  string      `json:"namespace"`       // the namespace
-	Branches   int         `json:"branches"`        // number of branches
-	Memories   int         `json:"memories"`        // active memories in the namespace
-	Events     *int        `json:"events,omitzero"` // events in its log, where that may be read
-	Version    uint64      `json:"version"`         // the newest version
-	Searchable bool        `json:"searchable"`      // searches find everything; false while the index is rebuilt after a start
-	Embedders  []Embedding `json:"embedders"`       // the embedders; of no meaning search, an empty list
+	Branch     string      `json:"branch"`              // the call's branch
+	Namespace  string      `json:"namespace"`           // the namespace
+	Branches   int         `json:"branches"`            // number of branches
+	Memories   int         `json:"memories"`            // active memories in the namespace
+	Events     *int        `json:"events,omitzero"`     // events in its log, where that may be read
+	Version    uint64      `json:"version"`             // the newest version
+	Searchable bool        `json:"searchable"`          // searches find everything; false while the index is rebuilt after a start
+	Embedders  []Embedding `json:"embedders"`           // the embedders; of no meaning search, an empty list
+	Oldest     *Moment     `json:"oldest,omitzero"`     // the beginning of the branch's readable past; absent: it is empty
+	Latest     *Moment     `json:"latest,omitzero"`     // the newest commit
+	Durability *Durability `json:"durability,omitzero"` // what was made durable since the server started, where that is counted
 }
 
 func (x *StatusGetResponse) read(s *scan.Scanner) {
@@ -3834,6 +4047,12 @@ func (x *StatusGetResponse) read(s *scan.Scanner) {
 			x.Searchable = s.Bool()
 		case "embedders":
 			x.Embedders = scan.ReadList(s, func() Embedding { return readObject[Embedding](s) })
+		case "oldest":
+			x.Oldest = readNullable[Moment](s)
+		case "latest":
+			x.Latest = readNullable[Moment](s)
+		case "durability":
+			x.Durability = readNullable[Durability](s)
 		default:
 			s.Skip()
 		}
@@ -3940,12 +4159,14 @@ func (x *LLMCompleteResponse) read(s *scan.Scanner) {
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
 type HTTPFetchRequest struct {
-	Endpoint string            `json:"endpoint,omitzero"` // the operator's name for it; default: the only one that the family may reach
-	Method   string            `json:"method,omitzero"`   // the method; default: GET
-	Path     string            `json:"path,omitzero"`     // below the endpoint's URL
-	Query    map[string]string `json:"query,omitzero"`    // parameters of the query
-	Headers  map[string]string `json:"headers,omitzero"`  // headers
-	Body     string            `json:"body,omitzero"`     // the body
+	Endpoint   string            `json:"endpoint,omitzero"`   // the operator's name for it; default: the only one that the family may reach
+	Method     string            `json:"method,omitzero"`     // the method; default: GET
+	Path       string            `json:"path,omitzero"`       // below the endpoint's URL
+	Query      map[string]string `json:"query,omitzero"`      // parameters of the query
+	Headers    map[string]string `json:"headers,omitzero"`    // headers
+	Body       string            `json:"body,omitzero"`       // the body
+	Repeatable bool              `json:"repeatable,omitzero"` // the receiver knows a repetition, as by `Webhook-Id`: the request is no effect, and what sent it may be tried again
+	TimeoutMS  int               `json:"timeout_ms,omitzero"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
 func (x *HTTPFetchRequest) write(w *scan.Writer) {
@@ -3973,6 +4194,14 @@ func (x *HTTPFetchRequest) write(w *scan.Writer) {
 	if x.Body != "" {
 		w.Key("body")
 		w.Text(x.Body)
+	}
+	if x.Repeatable {
+		w.Key("repeatable")
+		w.Bool(x.Repeatable)
+	}
+	if x.TimeoutMS != 0 {
+		w.Key("timeout_ms")
+		w.Int(int64(x.TimeoutMS))
 	}
 	w.Close()
 }
@@ -4199,6 +4428,54 @@ func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
 	w.Close()
 }
 
+// ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+type ToolsOfferedRequest struct {
+	Families []string `json:"families,omitzero"` // only those of these families; `core` stands for the core's; at most 100 elements; default: all
+	Prefix   string   `json:"prefix,omitzero"`   // only those whose names begin with it
+	After    string   `json:"after,omitzero"`    // the name after which the page begins: `next` of the page before
+	Limit    int      `json:"limit,omitzero"`    // entries in one page; 1 to 1000; default: 100
+}
+
+func (x *ToolsOfferedRequest) write(w *scan.Writer) {
+	w.Open()
+	if x.Families != nil {
+		w.Key("families")
+		w.Texts(x.Families)
+	}
+	if x.Prefix != "" {
+		w.Key("prefix")
+		w.Text(x.Prefix)
+	}
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	w.Close()
+}
+
+// ToolsOfferedResponse is the response of tools.offered.
+type ToolsOfferedResponse struct {
+	Tools []ForeignTool `json:"tools"`         // the page
+	Next  string        `json:"next,omitzero"` // `after` of the next page; absent at the end
+}
+
+func (x *ToolsOfferedResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "tools":
+			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
+		case "next":
+			x.Next = s.String()
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
 type ToolsUsageRequest struct {
 	Days  int      `json:"days,omitzero"`  // until now, today included; 0 to 90; default: 30
@@ -4327,6 +4604,12 @@ func (c *Call) RecordHistory(r RecordHistoryRequest) (out RecordHistoryResponse,
 // RecordSearch runs record.search: search in a searchable collection; staged changes are not found.
 func (c *Call) RecordSearch(r RecordSearchRequest) (out RecordSearchResponse, err error) {
 	err = c.exchange(OpRecordSearch, &r, &out)
+	return out, err
+}
+
+// RecordNearest runs record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
+func (c *Call) RecordNearest(r RecordNearestRequest) (out RecordNearestResponse, err error) {
+	err = c.exchange(OpRecordNearest, &r, &out)
 	return out, err
 }
 
@@ -4472,7 +4755,7 @@ func (c *Call) CallerCan(r CallerCanRequest) (out CallerCanResponse, err error) 
 	return out, err
 }
 
-// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes.
+// SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 func (c *Call) SessionList(r SessionListRequest) (out SessionListResponse, err error) {
 	err = c.exchange(OpSessionList, &r, &out)
 	return out, err
@@ -4651,6 +4934,12 @@ func (c *Call) ToolsPublish(r ToolsPublishRequest) error {
 // ToolsWithdraw runs tools.withdraw: withdraw a published tool.
 func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
 	return c.exchange(OpToolsWithdraw, &r, nil)
+}
+
+// ToolsOffered runs tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
+func (c *Call) ToolsOffered(r ToolsOfferedRequest) (out ToolsOfferedResponse, err error) {
+	err = c.exchange(OpToolsOffered, &r, &out)
+	return out, err
 }
 
 // ToolsUsage runs tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.

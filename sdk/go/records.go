@@ -17,6 +17,8 @@ type Records[T any] struct {
 	Searchable  []string   // fields whose text Search searches
 	Indexes     [][]string // lists of up to 3 fields by which RecordList filters and sorts
 	Unversioned bool       // only the newest version of a record can be read; with Per: "space"
+	Open        bool       // its records hold nothing that is private to an agent: whoever may read their namespace may read them
+	Private     bool       // no other family may read the records
 	Namespace   string     // where the records are; empty: in the call's namespace
 }
 

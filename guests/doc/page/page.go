@@ -263,19 +263,10 @@ func (p *printer) config(m *abi.Manifest) error {
 		}
 		p.line("| `%s` | %s | %s |", s.Key, s.Default, joined("; ", s.Description, allowed.bounds(), shared))
 	}
-	for _, r := range m.ConfigRules {
-		keys := make([]string, len(r.Keys))
-		for i, k := range r.Keys {
-			keys[i] = "`" + k + "`"
-		}
-		switch r.Rule {
-		case abi.RuleSum:
-			p.line("\n%s add up to %g ± %g.", strings.Join(keys, ", "), r.Equals, r.Within)
-		default:
-			p.line("\nRule %s: %s.", r.Rule, strings.Join(keys, ", "))
-		}
-	}
 	p.line("")
+	for _, r := range m.ConfigRules {
+		p.rule(r)
+	}
 	return nil
 }
 

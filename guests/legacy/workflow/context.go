@@ -81,11 +81,11 @@ func (in GetContext) beside(c *alcove.Call, out *Context) error {
 		}
 		out.Themes = f.Themes
 	}
-	if f, err = ask(c, "memory_get_handoffs", given{"agentId": c.Caller, "limit": mostHandoffs}); err != nil {
+	if f, err = ask(c, "memory_get_handoffs", given{"limit": mostHandoffs}.text("agentId", c.Caller)); err != nil {
 		return err
 	}
 	out.Handoffs = f.Handoffs
-	f, err = ask(c, "memory_get_notifications", given{"agentId": c.Caller, "limit": mostNotifications})
+	f, err = ask(c, "memory_get_notifications", given{"limit": mostNotifications}.text("agentId", c.Caller))
 	out.Notifications = f.Notifications
 	return err
 }

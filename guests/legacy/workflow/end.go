@@ -41,6 +41,9 @@ func (in EndSession) Call(c *alcove.Call) (out Ended, err error) {
 	if in.ToAgent != "" {
 		to = in.ToAgent
 	}
+	if to == "" {
+		return out, alcove.Errorf(alcove.InvalidArgument, "this client has no name: say in toAgent who goes on")
+	}
 	stored, err := store(c, given{"content": text, "factType": "session_summary"}.text("conversationId", in.ConversationID).texts("tags", []string{"session_summary", "handoff"}))
 	if err != nil {
 		return out, err

@@ -52,14 +52,14 @@ func alone(t *testing.T) *alcovetest.Space {
 	return alcovetest.New(t, Family(), alcovetest.Manifest(t, "../manifest.json"))
 }
 
-// together is a space with the families whose tools these tools call.
-func together(t *testing.T) *alcovetest.Space {
+// together is a space with families whose tools these tools call.
+func together(t *testing.T, names ...string) *alcovetest.Space {
 	t.Helper()
 	s := alone(t)
-	s.Beside(facts.Family(), alcovetest.Manifest(t, "../../facts/manifest.json"))
-	s.Beside(retrieval.Family(), alcovetest.Manifest(t, "../../retrieval/manifest.json"))
-	s.Beside(aging.Family(), alcovetest.Manifest(t, "../../lifecycle/manifest.json"))
-	s.Beside(network.Family(), alcovetest.Manifest(t, "../../graph/manifest.json"))
+	families := map[string]*alcove.Family{"facts": facts.Family(), "retrieval": retrieval.Family(), "lifecycle": aging.Family(), "graph": network.Family()}
+	for _, name := range names {
+		s.Beside(families[name], alcovetest.Manifest(t, "../../"+name+"/manifest.json"))
+	}
 	return s
 }
 
@@ -119,7 +119,7 @@ func TestTheManifestAgreesWithTheTableOfSuccessors(t *testing.T) {
 }
 
 func TestAnObservationIsAFact(t *testing.T) {
-	s := together(t)
+	s := together(t, "facts")
 	var out Observed
 	must(t, s.Tool("memory_observe", object{"observation": "The build failed twice.", "emotionalContext": "frustrated"}, &out))
 	m := s.Memory(out.FactID.Key)
@@ -160,7 +160,7 @@ func TestAContextHasWhatTheSuccessorsFindWithinTheBudget(t *testing.T) {
 
 // The seed's second example: what the older tool finds about a topic is what its successors find.
 func TestAContextHasTheFactsThatTheSuccessorsFind(t *testing.T) {
-	s := together(t)
+	s := together(t, "facts", "retrieval", "graph")
 	for _, text := range []string{"The API limits rates by a token bucket.", "Rate limiting uses Redis.", "Lunch is at noon."} {
 		must(t, s.Tool("memory_store_fact", object{"content": text, "factType": "decision"}, nil))
 	}
@@ -248,7 +248,7 @@ func importance(t *testing.T, s *alcovetest.Space, id alcove.ID) float64 {
 }
 
 func TestFeedbackRatesARecallOnceAndMovesDecisions(t *testing.T) {
-	s := together(t)
+	s := together(t, "facts", "retrieval")
 	decision, observation, recall := decided(t, s)
 	var out Recorded
 	for range 2 {
@@ -263,7 +263,7 @@ func TestFeedbackRatesARecallOnceAndMovesDecisions(t *testing.T) {
 }
 
 func TestASummaryReplacesWhatItSummarizes(t *testing.T) {
-	s := together(t)
+	s := together(t, "facts", "retrieval", "lifecycle")
 	var first facts.Stored
 	for _, text := range []string{"The ledger uses PostgreSQL.", "The ledger is slow on Mondays.", "The ledger has one writer."} {
 		must(t, s.Tool("memory_store_fact", object{"content": text}, &first))
@@ -281,7 +281,7 @@ func TestASummaryReplacesWhatItSummarizes(t *testing.T) {
 }
 
 func TestPruningPreviewsUnlessToldOtherwise(t *testing.T) {
-	s := together(t)
+	s := together(t, "facts", "lifecycle")
 	var old facts.Stored
 	must(t, s.Tool("memory_store_fact", object{"content": "The printer was moved.", "importance": .1}, &old))
 	s.Now = s.Now.Add(100 * 24 * time.Hour)
@@ -341,7 +341,7 @@ func TestTheEndOfASessionIsAFactAndAHandoff(t *testing.T) {
 
 // Sessions are not beside: the second call of each fails, after the first has written.
 func TestWhatFailsLeavesNoWrite(t *testing.T) {
-	s := together(t)
+	s := together(t, "facts", "retrieval")
 	if err := s.Tool("memory_end_session", object{"summary": "The ledger moves to PostgreSQL."}, nil); err == nil || !stdstrings.Contains(err.Error(), "memory_record_handoff") {
 		t.Errorf("the end of a session without the family of handoffs: %v", err)
 	}

@@ -113,7 +113,7 @@ func (x *exported) over(f file, there *alcove.File) (item alcove.FileItem, fits 
 		return item, false
 	}
 	n, err := read(f.Path, there.Content)
-	if err != nil || n.id.IsZero() || n.edited.digest() != n.digest {
+	if err != nil || n.id.IsZero() || n.edited.digest() != n.digest && n.edited.digest() != f.Digest { // the latter was imported
 		x.Edited = append(x.Edited, f.Path)
 		return item, false
 	}

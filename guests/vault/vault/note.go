@@ -25,12 +25,19 @@ type edited struct {
 // digest tells whether a note was edited since it was written. It is no protection against forgery.
 func (e edited) digest() string {
 	h := fnv.New64a()
-	for _, part := range []string{trimmed(e.content), trimmed(e.summary), strings.Join(e.tags, "\x00"), strings.Join(e.entities, "\x00")} {
+	for _, part := range []string{trimmed(e.content), trimmed(e.summary), set(e.tags), set(e.entities)} {
 		h.Write([]byte(part))
 		h.Write([]byte{0xff})
 	}
 	text := strconv.FormatUint(h.Sum64(), 16)
 	return strings.Repeat("0", 16-len(text)) + text
+}
+
+// set is a list as text, in whatever order its elements are.
+func set(list []string) string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return strings.Join(list, "\x00")
 }
 
 // trimmed is a text as it is compared: editors end files and lines as they like.
@@ -96,9 +103,7 @@ func editedOf(m *alcove.Memory, names []string) edited {
 
 // linksOf are the memories that a memory refers to or replaces.
 func linksOf(m *alcove.Memory) (list []string) {
-	for _, id := range m.Links {
-		list = append(list, id)
-	}
+	list = append(list, m.Links...)
 	for _, id := range m.Supersedes {
 		list = append(list, "supersedes "+id)
 	}

@@ -264,8 +264,22 @@ func TestEditsOnBothSidesAreMerged(t *testing.T) {
 	if out := w.takes("report"); out.Updated != 0 || len(out.Conflicts) > 0 {
 		t.Errorf("again: %+v", out)
 	}
-	if out := w.export("mirror"); len(out.Edited) != 1 && out.Written != 1 {
+	if out := w.export("mirror"); len(out.Edited) != 0 || out.Written != 1 {
 		t.Errorf("exported again: %+v", out)
+	}
+	p = w.export("mirror").Files[0].Path
+	w.edit(p, `"mine"`, `"yours"`)
+	if out := w.export("mirror"); len(out.Edited) != 1 || out.Written != 0 {
+		t.Errorf("exported over an edit: %+v", out)
+	}
+	if out := w.takes("report"); out.Updated != 1 || len(out.Conflicts) > 0 {
+		t.Errorf("an edit of tags: %+v", out)
+	}
+	if out := w.export("mirror"); len(out.Edited) != 0 || out.Written != 1 {
+		t.Errorf("exported after the import: %+v", out)
+	}
+	if out := w.takes("report"); out.Updated != 0 || len(out.Conflicts) > 0 {
+		t.Errorf("nothing is left: %+v", out)
 	}
 }
 

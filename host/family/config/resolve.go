@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // For identifies where settings apply. Empty names omit their scopes.
@@ -96,7 +97,7 @@ func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
 		}
 		list = append(list, candidate{l.scope, e})
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return b.entry.Priority - a.entry.Priority })
+	order.StableBy(list, func(a, b candidate) int { return b.entry.Priority - a.entry.Priority })
 	list = append(list, system...)
 	return append(list, candidate{entry: entry{Value: k.Default}}), unused
 }

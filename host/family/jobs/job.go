@@ -50,19 +50,22 @@ type Job struct {
 	// Rights are those that its caller has beside those to namespaces; nil: all.
 	Rights []memory.Right `json:"rights,omitzero"`
 	// Generation is its caller's: see memory.Caller.
-	Generation int             `json:"generation,omitempty"`
-	Branch     string          `json:"branch"`
-	Namespace  string          `json:"namespace"`
-	State      State           `json:"state"`
-	Attempts   int             `json:"attempts"`
-	Due        time.Time       `json:"due"` // earliest start
-	Created    time.Time       `json:"created"`
-	Ended      time.Time       `json:"ended,omitzero"`
-	Progress   *Progress       `json:"progress,omitempty"`
-	Error      string          `json:"error,omitempty"` // of the last attempt
-	Result     json.RawMessage `json:"result,omitempty"`
-	Proposal   string          `json:"proposal,omitempty"` // the branch with its proposed changes
-	Sent       []string        `json:"sent,omitempty"`     // its effects outside: a job with any is not retried
+	Generation int       `json:"generation,omitempty"`
+	Branch     string    `json:"branch"`
+	Namespace  string    `json:"namespace"`
+	State      State     `json:"state"`
+	Attempts   int       `json:"attempts"`
+	Due        time.Time `json:"due"` // earliest start
+	// FeedAfter is a watermark: news behind it in the feed of Branch, as far as the caller may read it, start the job before it is due. 0:
+	// nothing does.
+	FeedAfter uint64          `json:"feed_after,omitempty"`
+	Created   time.Time       `json:"created"`
+	Ended     time.Time       `json:"ended,omitzero"`
+	Progress  *Progress       `json:"progress,omitempty"`
+	Error     string          `json:"error,omitempty"` // of the last attempt
+	Result    json.RawMessage `json:"result,omitempty"`
+	Proposal  string          `json:"proposal,omitempty"` // the branch with its proposed changes
+	Sent      []string        `json:"sent,omitempty"`     // its effects outside: a job with any is not retried
 
 	bytes int64 // of a payload that is not loaded
 }
@@ -134,6 +137,8 @@ type Families interface {
 	Usable(family string) error
 	// Quota returns the largest backlog of a family; known is false for an unknown family.
 	Quota(family string) (most Backlog, known bool)
+	// News reports whether the feed that a job waits for has news for its caller.
+	News(ctx context.Context, job Job) (bool, error)
 	// Schedules returns the jobs to be queued at intervals.
 	Schedules() []Schedule
 	// Do has a family run a job, and commits its writes together with the job's end, which it records in job.
@@ -229,7 +234,7 @@ func (q *Queue) begin(ctx context.Context, working *sync.WaitGroup) time.Duratio
 	}
 	sleep := longestSleep
 	for _, job := range q.ready(now) {
-		if wait := job.Due.Sub(now); wait > 0 {
+		if wait := job.Due.Sub(now); wait > 0 && !q.hasNews(ctx, job) {
 			sleep = min(sleep, wait)
 			continue
 		}
@@ -247,7 +252,7 @@ func (q *Queue) Step(ctx context.Context) error {
 		if err := q.refresh(ctx); err != nil {
 			return err
 		}
-		due := slices.DeleteFunc(q.ready(now), func(job Job) bool { return job.Due.After(now) })
+		due := slices.DeleteFunc(q.ready(now), func(job Job) bool { return job.Due.After(now) && !q.hasNews(ctx, job) })
 		if len(due) == 0 {
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // refresh reads the queue again if others changed it.
@@ -60,7 +61,7 @@ func (q *Queue) remove(id string) {
 
 // sortQueue sorts jobs by due time.
 func sortQueue(list []Job) {
-	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
+	order.StableBy(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
 }
 
 // ready returns the waiting jobs, in order, of usable families without a running job. Others wait
@@ -181,7 +182,7 @@ func (q *Queue) Forget(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(list, func(a, b Job) int { return b.Ended.Compare(a.Ended) })
+	order.StableBy(list, func(a, b Job) int { return b.Ended.Compare(a.Ended) })
 	var old []string
 	ended := map[string]int{}
 	for _, job := range list {

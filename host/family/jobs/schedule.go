@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 )
 
 // scheduled queues due jobs with a schedule.
@@ -159,7 +159,7 @@ func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Loc
 	if err != nil {
 		return nil, false, err
 	}
-	slices.SortFunc(branches, func(a, b memory.Branch) int { return strings.Compare(a.Name, b.Name) })
+	order.By(branches, func(a, b memory.Branch) int { return strings.Compare(a.Name, b.Name) })
 	for _, b := range branches {
 		if b.Name < reached.Branch || strings.HasPrefix(b.Name, proposals) {
 			continue

@@ -90,10 +90,10 @@ func branchFork(call *Call, _ context.Context, r abi.BranchForkRequest) (out abi
 	if err != nil {
 		return out, err
 	}
-	call.After(fmt.Sprintf("fork %s from %s", r.Name, from), func(ctx context.Context) error {
+	call.after(fmt.Sprintf("fork %s from %s", r.Name, from), func(ctx context.Context) error {
 		_, err := call.space().Fork(ctx, from, r.Name, at, memory.Write{})
 		return err
-	})
+	}, r.Required)
 	return abi.BranchForkResponse{Name: r.Name, From: from}, nil
 }
 
@@ -111,11 +111,23 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 		return out, nil
 	}
 	out.Merged = merged.Unresolved == 0
-	call.After(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
-		_, err := call.space().Merge(ctx, m, memory.Write{})
+	call.after(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
+		done, err := call.space().Merge(ctx, m, memory.Write{})
+		if err == nil && !done.Merged {
+			return clashing(call.differencesOf(done.Clashes))
+		}
 		return err
-	})
+	}, r.Required)
 	return out, nil
+}
+
+// clashing is the error of a merge that others made impossible since it was previewed.
+func clashing(list []abi.Difference) error {
+	var keys []string
+	for _, d := range list[:min(len(list), 10)] {
+		keys = append(keys, fmt.Sprintf("%.128q", d.Key))
+	}
+	return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("both branches changed %d keys, so nothing was merged: %s", len(list), strings.Join(keys, ", "))}
 }
 
 // mergeOf returns a merge that the call may make, or preview.

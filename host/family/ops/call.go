@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
@@ -64,6 +65,8 @@ type Config interface {
 // Tools provides other families' tools, and publishes the family's own.
 type Tools interface {
 	List() []abi.ForeignTool
+	// Offered lists the tools that lists show to the caller: the core's, then those of all families.
+	Offered() []abi.ForeignTool
 	// Name resolves the spelling of a tool's name, or an alias; without a match it returns the spelling.
 	Name(spelling string) string
 	// Call calls a family's tool in the caller's stage, within the caller's rights. spelling is the requested
@@ -105,10 +108,12 @@ type Host struct {
 	Roots     func() map[string]registry.Root     // named by an operator; nil: none
 	Usage     Usage                               // nil: calls of tools are not counted
 	Sessions  func() []sessions.Session           // the open ones, the newest first; nil: none are known
-	Delegates Delegates                           // nil: no keys can be made
-	Recalls   Recalls                             // nil: those of Space
-	Manifest  func(family string) *abi.Manifest   // of a family, nil: unknown; a nil function: no others
-	Families  func() []string                     // the names of all families, sorted; nil: there are no others
+	// Recent lists the agents that called within some time, by namespace, each without a session's id; nil: none are known.
+	Recent    func(within time.Duration) []sessions.Session
+	Delegates Delegates                         // nil: no keys can be made
+	Recalls   Recalls                           // nil: those of Space
+	Manifest  func(family string) *abi.Manifest // of a family, nil: unknown; a nil function: no others
+	Families  func() []string                   // the names of all families, sorted; nil: there are no others
 	Logger    *slog.Logger
 	// Trace is called for every operation that a guest requests, known or not, before it is served. It must not keep the request,
 	// nor block. Nil: no trace.
@@ -130,11 +135,12 @@ func NewHost(h Host) *Host {
 	return &h
 }
 
-// Request configures a call. All fields but Progress are required.
+// Request configures a call. All fields but Held and Progress are required.
 type Request struct {
 	Manifest  *abi.Manifest // of the called family
 	Stage     *memory.Stage
 	Caller    memory.Caller
+	Held      *memory.Rights // the caller's, which the tool's declaration that it only reads does not narrow; nil: Caller's
 	Powers    policy.Powers
 	Namespace string // the default of operations
 	RequestID string // empty: none
@@ -152,9 +158,9 @@ type Call struct {
 	host *Host
 	Request
 
-	proposes bool                              // something staged needs a proposal
-	secret   bool                              // its answer shows one, and is not kept
-	later    []func(ctx context.Context) error // to run after the commit
+	proposes bool       // something staged needs a proposal
+	secret   bool       // its answer shows one, and is not kept
+	later    []deferred // to run after the commit
 }
 
 // space returns the space for the caller, for work outside the stage.
@@ -328,6 +334,7 @@ func operations() map[abi.Op]operation {
 		abi.OpRecordSearch:  decoded(recordSearch),
 		abi.OpRecordAppend:  decoded(recordAppend),
 		abi.OpRecordHistory: decoded(recordHistory),
+		abi.OpRecordNearest: decoded(recordNearest),
 
 		abi.OpRecordCollections: decoded(recordCollections),
 
@@ -396,6 +403,7 @@ func operations() map[abi.Op]operation {
 		abi.OpToolsCall:     decoded(toolsCall),
 		abi.OpToolsPublish:  decoded(toolsPublish),
 		abi.OpToolsWithdraw: decoded(toolsWithdraw),
+		abi.OpToolsOffered:  decoded(toolsOffered),
 		abi.OpToolsUsage:    decoded(toolsUsage),
 	}
 }
@@ -413,30 +421,47 @@ func AsABI(err error) error {
 	return err
 }
 
-// After runs a function after the call is committed; its failure is reported to the caller.
-func (call *Call) After(what string, do func(ctx context.Context) error) {
-	call.later = append(call.later, func(ctx context.Context) error {
+// deferred is work for after the commit.
+type deferred struct {
+	do       func(ctx context.Context) error
+	required bool // its failure is the call's
+}
+
+// After runs a function after the call is committed; its failure is reported to the caller in a note.
+func (call *Call) After(what string, do func(ctx context.Context) error) { call.after(what, do, false) }
+
+// after is After, for a failure that is the call's own where that is required.
+func (call *Call) after(what string, do func(ctx context.Context) error, required bool) {
+	call.later = append(call.later, deferred{required: required, do: func(ctx context.Context) error {
 		if err := do(ctx); err != nil {
 			return fmt.Errorf("could not %s: %w", what, err)
 		}
 		return nil
-	})
+	}})
 }
 
-// Finish runs the functions of After once the call is committed, and returns notes on failures. It stops at the first: later ones may
-// depend on it.
-func (call *Call) Finish(ctx context.Context) []string {
-	for i, do := range call.later {
-		if err := do(ctx); err != nil {
-			return []string{fmt.Sprintf("%v; %d more were not tried", err, len(call.later)-i-1)}
+// Finish runs the functions of After once the call is committed, and returns notes on failures, or the failure of one that is required. It
+// stops at the first: later ones may depend on it.
+func (call *Call) Finish(ctx context.Context) (notes []string, err error) {
+	for i, work := range call.later {
+		err := work.do(ctx)
+		switch {
+		case err != nil && work.required:
+			return nil, err
+		case err != nil:
+			return []string{fmt.Sprintf("%v; %d more were not tried", err, len(call.later)-i-1)}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // FinishUnseen is Finish without a caller who reads notes.
 func (call *Call) FinishUnseen(ctx context.Context) {
-	for _, note := range call.Finish(ctx) {
+	notes, err := call.Finish(ctx)
+	if err != nil {
+		notes = append(notes, err.Error())
+	}
+	for _, note := range notes {
 		call.host.Logger.Warn("a family did not do all it wanted", "family", call.Manifest.Name, "note", note)
 	}
 }

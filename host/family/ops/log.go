@@ -86,7 +86,9 @@ func feedEmit(call *Call, ctx context.Context, r abi.FeedEmitRequest) (out abi.F
 	if err := call.Powers.Check(abi.CanFeedEmit, namespace); err != nil {
 		return out, err
 	}
-	return out, call.Stage.Emit(ctx, namespace, call.Manifest.Name, call.kind(r.Kind), r.Payload)
+	return out, call.Stage.Emit(ctx, namespace, memory.Emission{
+		Family: call.Manifest.Name, Kind: call.kind(r.Kind), Payload: r.Payload, To: r.Recipients, PerSpace: r.Per == "space",
+	})
 }
 
 // kind converts the kind of a notice for others. The scope of feed.kind must name a bare one: * would be any.

@@ -73,6 +73,10 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 		return answer, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
 	}
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
+	if r.Repeatable {
+		answer, err = call.host.Outside.Fetch(ctx, e, r, func(ctx context.Context) error { return memory.EffectsOf(ctx).Harmless(out.what) })
+		return answer, call.outside(err)
+	}
 	answer, err = call.host.Outside.Fetch(ctx, e, r, out.leave)
 	out.ended(fmt.Sprintf("answered %d", answer.Status), err)
 	return answer, out.outcome(call.outside(err))

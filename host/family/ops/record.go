@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/policy"
 )
 
@@ -54,7 +55,7 @@ func (call *Call) readable(family, name string) (memory.Collection, error) {
 	}
 	if m := call.host.manifest(family); m != nil {
 		for _, c := range m.Collections {
-			if c.Name == name {
+			if c.Name == name && !c.Private {
 				return CollectionOf(m, c)
 			}
 		}
@@ -296,7 +297,7 @@ func recordCollections(call *Call, _ context.Context, r abi.RecordCollectionsReq
 		}
 		m, may := call.Manifest, func(c abi.Collection) bool { return call.Powers.Allows(abi.CanRecord, c.Name) }
 		if family != own {
-			m, may = call.host.manifest(family), func(abi.Collection) bool { return call.mayReadOf(family) == nil }
+			m, may = call.host.manifest(family), func(c abi.Collection) bool { return !c.Private && call.mayReadOf(family) == nil }
 		}
 		out.Collections = append(out.Collections, collectionsOf(m, may)...)
 	}
@@ -319,10 +320,10 @@ func collectionsOf(m *abi.Manifest, may func(abi.Collection) bool) (list []abi.R
 	for _, c := range m.Collections {
 		if may(c) {
 			list = append(list, abi.RecordCollection{Family: m.Name, Name: c.Name, Per: cmp.Or(c.Per, "branch"), Searchable: c.Searchable,
-				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned})
+				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned, Open: c.Open, Private: c.Private})
 		}
 	}
-	slices.SortFunc(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -1,8 +1,10 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -116,7 +118,11 @@ func callerCan(call *Call, _ context.Context, r abi.CallerCanRequest) (out abi.C
 	if !memory.IsRight(right) {
 		return out, invalid("the action %.64q is none of read, write, branch, config, scope.admin, site.admin, act_as and family:NAME", r.Action)
 	}
-	access := call.space()
+	who := call.Caller
+	if call.Held != nil {
+		who.Rights = *call.Held
+	}
+	access := call.host.Space.As(who)
 	switch {
 	case r.Agent == "" || r.Agent == call.Caller.Agent:
 		err = access.Has(right, call.in(r.Namespace))
@@ -140,11 +146,23 @@ func sessionList(call *Call, _ context.Context, r abi.SessionListRequest) (out a
 		return out, nil
 	}
 	shown := call.peers()
+	if r.Namespace != "" {
+		if shown, err = call.present(r.Namespace); err != nil {
+			return out, err
+		}
+	}
 	limit := r.Limit
 	if limit == 0 {
 		limit = defaultPage
 	}
-	for _, s := range call.host.Sessions() {
+	all := call.host.Sessions()
+	if r.RecentS > 0 && call.host.Recent != nil {
+		all = append(all, call.host.Recent(time.Duration(r.RecentS)*time.Second)...)
+	}
+	for _, s := range all {
+		if r.Namespace != "" && cmp.Or(s.Namespace, memory.Default) != r.Namespace {
+			continue
+		}
 		if r.Agent != "" && s.Caller.Agent != r.Agent || !shown(s.Caller) {
 			continue
 		}
@@ -161,10 +179,24 @@ func sessionList(call *Call, _ context.Context, r abi.SessionListRequest) (out a
 func SessionOf(s sessions.Session) abi.Session {
 	out := abi.Session{Session: s.ID, Agent: s.Caller.Agent, Client: s.Caller.Client, BeganAt: memory.FormatTime(s.Began), Calls: s.Calls,
 		Namespace: s.Namespace, Branch: s.Branch}
+	if !s.Last.IsZero() {
+		out.LastAt = memory.FormatTime(s.Last)
+	}
 	if !s.Ended.IsZero() {
 		out.EndedAt = memory.FormatTime(s.Ended)
 	}
 	return out
+}
+
+// present returns whose sessions in a namespace the caller is shown: those of all that may read it, as far as rights records decide.
+func (call *Call) present(namespace string) (func(memory.Caller) bool, error) {
+	if err := call.mayRead(namespace); err != nil {
+		return nil, err
+	}
+	space := call.space()
+	return func(c memory.Caller) bool {
+		return c.IsOwner() || space.HasAgent(c.AsMember(), memory.ToRead, namespace) == nil
+	}, nil
 }
 
 // peers returns whose sessions the caller is shown: those of its principal, and of members of the scopes that it may read; or for the

@@ -86,7 +86,36 @@ func statusGet(call *Call, ctx context.Context, r abi.StatusGetRequest) (out abi
 	for _, e := range now.Embedders {
 		out.Embedders = append(out.Embedders, abi.Embedding{Name: e.Name, Vectors: e.Vectors, Waiting: e.Waiting, Refused: e.Refused})
 	}
-	return out, nil
+	if !r.Details {
+		return out, nil
+	}
+	past, err := call.space().Extent(ctx, now.Branch)
+	if err != nil {
+		return out, err
+	}
+	out.Oldest, out.Latest = momentOf(past.OldestVersion, past.Oldest), momentOf(past.LatestVersion, past.Latest)
+	out.Durability, err = call.durability(ctx)
+	return out, err
+}
+
+// momentOf describes a commit; nil: there is none.
+func momentOf(version uint64, at time.Time) *abi.Moment {
+	if version == 0 {
+		return nil
+	}
+	return &abi.Moment{Version: version, Timestamp: memory.FormatTime(at)}
+}
+
+// durability returns the counters of durability for callers who may read everything: they tell of all that is written.
+func (call *Call) durability(ctx context.Context) (*abi.Durability, error) {
+	if _, all := call.Caller.Rights.Ceiling().Readable(); !all {
+		return nil, nil
+	}
+	d, counted, err := call.host.Space.Durability(ctx)
+	if err != nil || !counted {
+		return nil, err
+	}
+	return &abi.Durability{Commits: d.Commits, Syncs: d.Syncs, Failed: d.Failed, LastSyncNs: int(d.LastSync), SlowestSyncNs: int(d.Slowest), DatabaseBytes: int(d.Bytes)}, nil
 }
 
 func versionAt(call *Call, ctx context.Context, r abi.VersionAtRequest) (out abi.VersionAtResponse, err error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -73,6 +74,28 @@ func toolsPublish(call *Call, ctx context.Context, r abi.ToolsPublishRequest) (o
 
 func toolsWithdraw(call *Call, ctx context.Context, r abi.ToolsWithdrawRequest) (out abi.ToolsWithdrawResponse, err error) {
 	return out, call.Tools.Withdraw(ctx, r.Name)
+}
+
+// toolsOffered lists what the caller could list itself, so that no capability guards it.
+func toolsOffered(call *Call, _ context.Context, r abi.ToolsOfferedRequest) (abi.ToolsOfferedResponse, error) {
+	out := abi.ToolsOfferedResponse{Tools: []abi.ForeignTool{}}
+	past := r.After == ""
+	for _, t := range call.Tools.Offered() {
+		switch {
+		case !past:
+			past = t.Name == r.After
+		case len(r.Families) > 0 && !slices.Contains(r.Families, t.Family) || !strings.HasPrefix(t.Name, r.Prefix):
+		case len(out.Tools) == cmp.Or(r.Limit, 100):
+			out.Next = out.Tools[len(out.Tools)-1].Name
+			return out, nil
+		default:
+			out.Tools = append(out.Tools, t)
+		}
+	}
+	if !past {
+		return out, invalid("there is no tool %.64q after which a page could begin: start with the first page", r.After)
+	}
+	return out, nil
 }
 
 // toolsUsage reports the use of tools: by all agents, or for a caller who may not read everything, by that caller alone.

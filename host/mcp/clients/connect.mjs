@@ -4,24 +4,24 @@
 // version 2 in the stateless one.
 import { readFileSync } from "node:fs";
 
-const identity = { name: "alcove-test", version: "1.0.0" };
+const identity = (name) => ({ name, version: "1.0.0" });
 
 export const stateless = (kind) => kind === "client-2026";
 
-// connect gives a client, and which transport it uses: stdio or http.
-export async function connect(kind, configuration) {
+// connect gives a client of a name, and which transport it uses: stdio or http.
+export async function connect(kind, configuration, name = "alcove-test") {
   const { alcove } = JSON.parse(readFileSync(configuration, "utf8")).mcpServers;
   const transport = alcove.command ? "stdio" : "http";
   if (kind === "sdk") {
     const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
     const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
     const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
-    return { client: await dial(new Client(identity), alcove, StdioClientTransport, StreamableHTTPClientTransport), transport };
+    return { client: await dial(new Client(identity(name)), alcove, StdioClientTransport, StreamableHTTPClientTransport), transport };
   }
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   const mode = stateless(kind) ? { pin: "2026-07-28" } : "legacy";
-  return { client: await dial(new Client(identity, { versionNegotiation: { mode } }), alcove, StdioClientTransport, StreamableHTTPClientTransport), transport };
+  return { client: await dial(new Client(identity(name), { versionNegotiation: { mode } }), alcove, StdioClientTransport, StreamableHTTPClientTransport), transport };
 }
 
 async function dial(client, alcove, Stdio, HTTP) {

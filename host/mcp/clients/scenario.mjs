@@ -10,6 +10,7 @@
 //   operation(method, params, options)    the envelope of memory_operation
 //   post(body)              the envelope of POST /operation; null over stdio, where there is none
 //   namespace               that of this run alone
+//   another()               another client of the same program: its call, and kill, after which it is gone without a goodbye
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -20,14 +21,14 @@ const { client, transport } = await connect(kind, configuration);
 const { family, intent, run } = await import(pathToFileURL(path).href);
 const namespace = `scenario/${family}/${kind}/${transport}${deaf ? "/deaf" : ""}`;
 
-async function ask(name, args) {
-  const result = await client.callTool({ name, arguments: { namespace, ...args } });
+async function ask(name, args, by = client) {
+  const result = await by.callTool({ name, arguments: { namespace, ...args } });
   if (!result.isError) JSON.parse(result.content[0].text);
   return result;
 }
 
-async function call(name, args = {}) {
-  const result = await ask(name, args);
+async function call(name, args = {}, by = client) {
+  const result = await ask(name, args, by);
   assert.ok(!result.isError, `${name} ${JSON.stringify(args).slice(0, 500)} failed: ${result.content[0].text}`);
   return result.structuredContent;
 }
@@ -39,6 +40,18 @@ async function refused(name, args = {}) {
 }
 
 const operation = (method, params = {}, options = {}) => call("memory_operation", { namespace: undefined, method, params, options: { namespace, ...options } });
+
+async function another() {
+  const { client: other } = await connect(kind, configuration);
+  const kill = async () => {
+    const { pid } = other.transport;
+    if (!pid) return other.close(); // over HTTP it tells the server nothing
+    const gone = new Promise((resolve) => { other.onclose = resolve; });
+    process.kill(pid, "SIGKILL");
+    await gone;
+  };
+  return { call: (name, args) => call(name, args, other), kill };
+}
 
 async function post(body) {
   const { alcove } = JSON.parse(readFileSync(configuration, "utf8")).mcpServers;
@@ -60,7 +73,7 @@ if (!deaf) {
   assert.deepEqual(described.tools, tools);
 }
 
-await run({ assert, call, refused, operation, post, namespace, kind, transport, client, configuration });
+await run({ assert, call, refused, operation, post, namespace, another, kind, transport, client, configuration });
 
 await client.close();
 console.log(`ok ${kind} ${transport}`);

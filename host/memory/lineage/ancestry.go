@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -73,7 +74,7 @@ func (c *Catalogue) Bases(both Known, namespace string, written Written) ([]stor
 	for b, at := range both {
 		points = append(points, store.Segment{Branch: b, At: at})
 	}
-	slices.SortFunc(points, func(a, b store.Segment) int { // what contains another is newer, or a fork of it
+	order.By(points, func(a, b store.Segment) int { // what contains another is newer, or a fork of it
 		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Branch, a.Branch))
 	})
 	covered := Known{}

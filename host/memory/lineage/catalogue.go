@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -35,7 +36,7 @@ func (c *Catalogue) Load(branches, merges []store.Entry) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	branches = slices.Clone(branches)
-	slices.SortFunc(branches, func(a, b store.Entry) int { // ancestors first, each branch's newest version first
+	order.By(branches, func(a, b store.Entry) int { // ancestors first, each branch's newest version first
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
 	})
 	created := map[string]time.Time{}
@@ -88,7 +89,7 @@ func (c *Catalogue) loadMerges(entries []store.Entry) error {
 		c.merges[r.Target] = append(c.merges[r.Target], Merge{r, e.Version, e.Key})
 	}
 	for _, list := range c.merges {
-		slices.SortFunc(list, func(a, b Merge) int { return cmp.Compare(a.At, b.At) })
+		order.By(list, func(a, b Merge) int { return cmp.Compare(a.At, b.At) })
 	}
 	return nil
 }
@@ -176,7 +177,7 @@ func (c *Catalogue) Live() []*Branch {
 			list = append(list, b)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
+	order.By(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
@@ -188,7 +189,7 @@ func (c *Catalogue) Kept() []*Branch {
 	for _, b := range c.byID {
 		list = append(list, b)
 	}
-	slices.SortFunc(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
+	order.By(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 

@@ -48,6 +48,15 @@ type Record struct {
 	Archived      bool      `json:"archived,omitempty"` // nobody may write
 	Deleted       bool      `json:"deleted,omitempty"`  // nobody may read: what the namespace held stays closed
 	Created       time.Time `json:"created"`
+	// Quota limits each agent. Only an operator sets it.
+	Quota Quota `json:"quota,omitzero"`
+	// Bare means that there is a quota alone: the namespace is no scope, and open to all.
+	Bare bool `json:"bare,omitempty"`
+}
+
+// Limited returns the record of a namespace that is no scope, for its quota.
+func Limited(namespace string, now time.Time) Record {
+	return Record{Namespace: namespace, Read: Everyone, Write: Everyone, Created: now.UTC(), Bare: true}
 }
 
 // Includes reports whether an agent is a member.
@@ -157,7 +166,7 @@ func checkAgent(name string) error {
 
 // Tombstone returns the record of a deleted scope. Its creator may make it again.
 func (r Record) Tombstone() Record {
-	return Record{Namespace: r.Namespace, Creator: r.Creator, Read: Creator, Write: Creator, Created: r.Created, Deleted: true}
+	return Record{Namespace: r.Namespace, Creator: r.Creator, Read: Creator, Write: Creator, Created: r.Created, Deleted: true, Quota: r.Quota}
 }
 
 // privatePrefix is the prefix of namespaces that are reserved for the agent whose name follows.

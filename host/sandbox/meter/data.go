@@ -2,8 +2,8 @@ package meter
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
@@ -56,7 +56,7 @@ func locate(segments []wasm.Data) ([]located, bool) {
 		}
 		sorted[i] = located{s, at}
 	}
-	slices.SortStableFunc(sorted, func(a, b located) int { return cmp.Compare(a.at, b.at) })
+	order.StableBy(sorted, func(a, b located) int { return cmp.Compare(a.at, b.at) })
 	for i := 1; i < len(sorted); i++ {
 		if before := sorted[i-1]; sorted[i].at < before.at+uint64(len(before.Bytes)) {
 			return nil, false

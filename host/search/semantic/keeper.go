@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/vector"
 	"github.com/alcove-memory/alcove/host/store"
@@ -384,7 +385,7 @@ func (k *Keeper) Status() []Status {
 			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

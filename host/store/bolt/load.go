@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
@@ -119,7 +120,7 @@ type change struct {
 }
 
 func putLog(tx *bbolt.Tx, log []change) error {
-	slices.SortFunc(log, func(a, b change) int {
+	order.By(log, func(a, b change) int {
 		if a.branch != b.branch {
 			return int(int64(a.branch) - int64(b.branch))
 		}

@@ -15,11 +15,15 @@ import (
 const branchName = "memory_branch"
 
 func (k *kit) branchTool() tool.Spec {
+	aliases, presets, spellings := oldBranchNames()
 	return tool.Spec{
 		Name:        branchName,
+		Aliases:     aliases,
+		Presets:     presets,
+		Spellings:   spellings,
 		Description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
 		Docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
-			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
+			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches, or the one called name. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
 			"resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
@@ -129,7 +133,10 @@ func decodeBranch(c *call, action string) *branchCall {
 	b := &branchCall{
 		call: c, name: a.Text("name"), source: a.Text("source"), target: a.Text("target"), compare: a.Text("compare"),
 		current: c.branch(), preview: a.Flag("preview"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
-		strategy: memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields))),
+		strategy: memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields), lastWriterWins)),
+	}
+	if b.strategy == lastWriterWins {
+		b.strategy = memory.Newest
 	}
 	if action == "switch" { // the session's new namespace, not the call's
 		b.namespaces = a.Texts("namespace")
@@ -294,9 +301,11 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	rows := make([]listed, len(branches))
-	for i, each := range branches {
-		rows[i] = listed{branchOf(each)}
+	rows := make([]listed, 0, len(branches))
+	for _, each := range branches {
+		if b.name == "" || b.name == each.Name {
+			rows = append(rows, listed{branchOf(each)})
+		}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	if err != nil {

@@ -18,6 +18,7 @@ const (
 func (k *kit) historyTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_history",
+		Aliases:     strata("history"),
 		Description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
 		Docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
 			"Long answers leave out the largest values and say so: memory_recall with as_of=vN gives each whole.",

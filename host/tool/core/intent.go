@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/order"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -66,7 +67,7 @@ func suggest(there *tool.Snapshot, intent string) []suggestion {
 			list = append(list, s)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
+	order.StableBy(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
 	return list[:min(len(list), mostSuggested)]
 }
 

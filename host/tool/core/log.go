@@ -11,6 +11,7 @@ import (
 func (k *kit) logTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_log",
+		Aliases:     strata("log"),
 		Description: "Append an event to a log that can never be changed: actions, observations, what happened. Search it with memory_search events=true.",
 		Docs:        "Each event gets the next sequence number of its branch and namespace, and a hash over all before it, so that the log can be checked.",
 		Input: json.RawMessage(`{

@@ -13,6 +13,7 @@ import (
 func (k *kit) recallTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_recall",
+		Aliases:     strata("recall"),
 		Description: "Get a memory by its exact key, now or at a past moment (null: there is none), or search by query or topic.",
 		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
 			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +

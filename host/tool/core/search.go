@@ -29,6 +29,8 @@ const (
 func (k *kit) searchTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_search",
+		Aliases:     strata("search"),
+		Spellings:   oldSearchSpellings(),
 		Description: "Find memories: ask in plain words. Best first, all namespaces.",
 		Docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
@@ -223,7 +225,7 @@ type why struct {
 	Average   float64   `json:"average_length"`
 	K1        float64   `json:"k1"`
 	B         float64   `json:"b"`
-	Turn      *whyTurn  `json:"turn,omitempty"` // the parts of its score
+	Turn      *whyTurn  `json:"turn,omitempty"`           // the parts of its score
 	Meaning   float64   `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
 	// Features are the inputs of ranking families.
 	Features map[string]float64 `json:"features,omitempty"`

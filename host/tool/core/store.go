@@ -14,6 +14,7 @@ import (
 func (k *kit) storeTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_store",
+		Aliases:     strata("store"),
 		Description: "Remember any JSON value under a key; older versions are kept. Several at once: items, with these fields.",
 		Docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +

@@ -67,6 +67,7 @@ func open(t *testing.T) *world {
 		spec("memory_part", `{"type":"object"}`, func(context.Context, *tool.Call) (tool.Answer, error) {
 			return tool.Answer{Structured: map[string]any{"results": []int{1}, "partial": true}, Partial: true}, nil
 		}),
+		tool.Spec{Name: "memory_mark", Input: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`), Parameters: map[string]string{"memory_id": "id", "key": "id"}, Handler: echo},
 		spec("plain", `{"type":"object"}`, echo),
 		spec("memory_plain", `{"type":"object"}`, echo),
 		Spec(),
@@ -168,6 +169,17 @@ func TestStepsOfAChainReceiveResults(t *testing.T) {
 		}
 		if len(r.Steps) == 0 || r.Steps[0].Method != "echo" || r.Steps[0].Result == nil {
 			t.Errorf("%s has the steps %v", given, r.Steps)
+		}
+	}
+}
+
+func TestAMissingParameterIsTakenFromTheResultBeforeInItsOtherSpellings(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"memory_id":"a"}`: `{"id":"a"}`, `{"id":"b","memory_id":"a"}`: `{"id":"b"}`, `{"memory_id":"a","key":"b"}`: "", `{"other":"a"}`: "",
+	} {
+		r := open(t).run(`{"method":"echo","params":` + result + `,"then":{"method":"mark"}}`)
+		if got := string(r.Result); (want == "") != (r.Error != nil) || want != "" && got != want {
+			t.Errorf("after %s: %s, %+v", result, got, r.Error)
 		}
 	}
 }

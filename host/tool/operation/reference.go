@@ -195,7 +195,8 @@ func each(list []any, path []string) (any, error) {
 	return parts, nil
 }
 
-// complete adds required parameters that are missing, from the members of the same names of the result before.
+// complete adds required parameters that are missing, from the members of the same names of the result before, in any spelling that the
+// tool accepts.
 func (r *resolver) complete(t *tool.Tool, params json.RawMessage) (json.RawMessage, []string, error) {
 	missing := t.Missing(params)
 	if len(missing) == 0 {
@@ -212,7 +213,7 @@ func (r *resolver) complete(t *tool.Tool, params json.RawMessage) (json.RawMessa
 	}
 	var taken []string
 	for _, name := range missing {
-		if part, ok := result[name]; ok {
+		if part, ok := spelled(result, name, t.Parameters); ok {
 			if given[name], err = tool.Encode(part); err != nil {
 				return nil, nil, fmt.Errorf("encode a part of a result: %w", err)
 			}
@@ -225,4 +226,18 @@ func (r *resolver) complete(t *tool.Tool, params json.RawMessage) (json.RawMessa
 	slices.Sort(taken)
 	completed, err := tool.Encode(given)
 	return completed, []string{fmt.Sprintf("%s of %s was taken from the result before.", strings.Join(taken, ", "), t.Name)}, err
+}
+
+// spelled returns the member of a result for a parameter: the one of its name, or the only one in another spelling of it.
+func spelled(result map[string]any, name string, spellings map[string]string) (part any, ok bool) {
+	if part, ok = result[name]; ok {
+		return part, true
+	}
+	found := 0
+	for other, v := range result {
+		if spellings[other] == name {
+			part, found = v, found+1
+		}
+	}
+	return part, found == 1
 }

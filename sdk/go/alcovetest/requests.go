@@ -28,9 +28,9 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return fmt.Errorf("write the arguments: %w", err)
 	}
-	known, ok := s.tools.Find(name)
+	known, own, ok := s.find(name)
 	if !ok {
-		return alcove.Errorf(alcove.NotFound, "the manifest has no tool %s", name)
+		return alcove.Errorf(alcove.NotFound, "the family has no tool %s", name)
 	}
 	p, err := known.Prepare(raw)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Space) Tool(name string, arguments, result any) error {
 		return asError(err)
 	}
 	r, err := s.families.Call(s.t.Context(), family.Call{
-		Tool: known.Name, AsOf: at, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
+		Tool: own, AsOf: at, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
 	})
 	s.Notes = append(p.Notes(), r.Notes...)
 	if err != nil || result == nil {

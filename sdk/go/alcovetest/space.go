@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +45,8 @@ type Space struct {
 	Branch    string         // default: default
 	Read      []string       // namespaces that the caller may read beside those of Write; default: all
 	Write     []string       // namespaces that the caller may write; default: all
+	Key       string         // the id of the caller's API key; default: none, the caller is the owner's client
+	Rights    []string       // further rights of the key, such as scope.admin; that to every family is among them
 	Config    map[string]any // what differs from the manifest's defaults; nil stands for the default
 	DryRun    bool
 	// Ops run operations instead of the host, such as what reaches outside; an error of theirs reaches the family as a host's does.
@@ -238,7 +241,7 @@ func (s *Space) offer(m *abi.Manifest) {
 	for _, t := range m.Tools {
 		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
 		for _, alias := range t.Aliases {
-			spec.Aliases, spec.Presets[alias.Name] = append(spec.Aliases, alias.Name), alias.Arguments
+			spec.Aliases, spec.Presets[flat(alias.Name)] = append(spec.Aliases, flat(alias.Name)), alias.Arguments
 		}
 		s.must(s.tools.Add(spec))
 	}
@@ -272,6 +275,43 @@ func (s *Space) Root(name, dir string) {
 	s.must(s.families.SetRoot(name, &registry.Root{Dir: dir}))
 }
 
+// Grant gives the family a capability with a scope, in place of what it had of it.
+func (s *Space) Grant(capability string, scope ...string) {
+	s.t.Helper()
+	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Capabilities: []registry.Capability{{Name: abi.Capability(capability), Scope: scope}}})
+	s.must(err)
+}
+
+// Published are the tools that the family has published, by their names.
+func (s *Space) Published() map[string]abi.Tool {
+	all := map[string]abi.Tool{}
+	for _, d := range s.families.All() {
+		for _, t := range d.Published {
+			all[t.Name] = t
+		}
+	}
+	return all
+}
+
+// find is a tool of the manifest or a published one, by any spelling of its name, and its own name.
+func (s *Space) find(spelling string) (known *tool.Tool, name string, ok bool) {
+	if known, ok = s.tools.Find(spelling); ok {
+		return known, known.Name, true
+	}
+	for _, t := range s.Published() {
+		if flat(t.Name) == flat(spelling) {
+			one := tool.NewRegistry(nil)
+			s.must(one.Add(tool.Spec{Name: flat(t.Name), Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters}))
+			known, ok = one.Find(spelling)
+			return known, t.Name, ok
+		}
+	}
+	return nil, "", false
+}
+
+// flat is a name as model APIs accept it, by which a registry finds core tools.
+func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
 func (s *Space) Limit(limits map[string]int64) {
 	s.t.Helper()
@@ -285,7 +325,15 @@ func (s *Space) caller() memory.Caller {
 	if write == nil && read == nil {
 		write = []string{memory.AllNamespaces}
 	}
-	return memory.Caller{Agent: s.Caller, Rights: memory.RightsTo(read, write)}
+	rights := memory.RightsTo(read, write)
+	if s.Key != "" {
+		further := []memory.Right{memory.ToUse(memory.AllFamilies)}
+		for _, right := range s.Rights {
+			further = append(further, memory.Right(right))
+		}
+		rights = rights.LimitedTo(further)
+	}
+	return memory.Caller{Agent: s.Caller, Key: s.Key, Rights: rights}
 }
 
 // begin has the host see the fields of the space.

@@ -75,16 +75,21 @@ func (f *family) declare(c *collection, name string, value ast.Expr) (err error)
 		c.Searchable, err = f.texts(value)
 	case name == "Indexes":
 		c.Indexes, err = f.indexes(c.typ, value)
-	case name == "Unversioned":
+	case name == "Unversioned" || name == "Open" || name == "Private":
 		v := f.info.Types[value].Value
 		if v == nil || v.Kind() != constant.Bool {
-			return fmt.Errorf("%s: Unversioned is true or false", f.at(value.Pos()))
+			return fmt.Errorf("%s: %s is true or false", f.at(value.Pos()), name)
 		}
-		if constant.BoolVal(v) {
+		switch is := constant.BoolVal(v); {
+		case name == "Open":
+			c.Open = is
+		case name == "Private":
+			c.Private = is
+		case is:
 			c.Versioned = new(false)
 		}
 	default:
-		return fmt.Errorf("%s: a collection is declared with Name, Per, Expires, Searchable, Indexes and Unversioned; use In for a namespace", f.at(value.Pos()))
+		return fmt.Errorf("%s: a collection is declared with Name, Per, Expires, Searchable, Indexes, Unversioned, Open and Private; use In for a namespace", f.at(value.Pos()))
 	}
 	return err
 }

@@ -301,7 +301,7 @@ func nameIn(rest string, known []string) string {
 
 // toolWords are what //alcove:tool can say beside a name.
 func toolWords() []string {
-	return []string{"read-only", "destructive", "idempotent", "open-world"}
+	return []string{"read-only", "destructive", "idempotent", "open-world", "mixed"}
 }
 
 // toolName is the name of the part's tool.

@@ -187,6 +187,7 @@ func (f *family) toolOf(p part) (abi.Tool, error) {
 	}
 	is := func(word string) *bool { return new(slices.Contains(flags, word)) }
 	t.Annotations = abi.Annotations{ReadOnly: is("read-only"), Destructive: is("destructive"), Idempotent: is("idempotent"), OpenWorld: is("open-world")}
+	t.Mixed = slices.Contains(flags, "mixed")
 	if *t.Annotations.ReadOnly {
 		t.Annotations.Idempotent = new(true)
 	}

@@ -1,0 +1,354 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/scope"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// spending is the collection of what agents stored in namespaces with a quota: a record for each namespace and agent.
+const spending = "_spent"
+
+// Spent is what an agent stored in a namespace.
+type Spent struct {
+	Day      string `json:"day"` // in UTC, of memories and links
+	Memories int64  `json:"memories"`
+	Links    int64  `json:"links"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// on returns what was stored on a day: of another day only the bytes count.
+func (s Spent) on(day string) Spent {
+	if s.Day != day {
+		s = Spent{Day: day, Bytes: s.Bytes}
+	}
+	return s
+}
+
+// quotaLocks are the locks of namespaces with a quota, held from the look at what was stored to the end of the commit: so a quota is
+// exact, whoever else commits. Namespaces without a quota have none.
+type quotaLocks struct {
+	mu    sync.Mutex
+	locks map[string]*sync.Mutex
+}
+
+// lock locks namespaces, which are sorted.
+func (q *quotaLocks) lock(namespaces []string) (unlock func()) {
+	var held []*sync.Mutex
+	for _, name := range namespaces {
+		q.mu.Lock()
+		if q.locks == nil {
+			q.locks = map[string]*sync.Mutex{}
+		}
+		l := q.locks[name]
+		if l == nil {
+			l = &sync.Mutex{}
+			q.locks[name] = l
+		}
+		q.mu.Unlock()
+		l.Lock()
+		held = append(held, l)
+	}
+	return sync.OnceFunc(func() {
+		for _, l := range held {
+			l.Unlock()
+		}
+	})
+}
+
+// SetQuota stages the quota of a namespace, for an operator; the zero Quota is none.
+func (t *Stage) SetQuota(ctx context.Context, namespace string, q scope.Quota) error {
+	if err := t.space.limits.checkName("namespace", namespace); err != nil {
+		return err
+	}
+	if err := q.Check(); err != nil {
+		return invalid("%v", err)
+	}
+	now, _, err := t.scope(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	r := scope.Limited(namespace, t.now)
+	if now != nil {
+		r = *now
+	}
+	r.Quota = q
+	return t.keepScope(ctx, r)
+}
+
+// quotaOf returns the quota of a namespace.
+func (s *Space) quotaOf(namespace string) scope.Quota {
+	if r := s.scopes.Of(namespace); r != nil {
+		return r.Quota
+	}
+	return scope.Quota{}
+}
+
+// spend adds what the stage stores in namespaces with a quota to what its commit writes, or returns why that is too much. release is
+// called after the commit.
+func (t *Stage) spend(ctx context.Context, c Commit) (release func(), err error) {
+	limited := map[string][]site{}
+	for _, at := range t.order {
+		if at.Collection == memories && !at.system && !t.space.quotaOf(at.Namespace).Unlimited() {
+			limited[at.Namespace] = append(limited[at.Namespace], at)
+		}
+	}
+	if t.spent = nil; len(limited) == 0 {
+		return func() {}, nil
+	}
+	names := slices.Sorted(maps.Keys(limited))
+	release = t.space.quotas.lock(names)
+	for _, name := range names {
+		writes, err := t.spendIn(ctx, c, name, limited[name])
+		if err != nil {
+			release()
+			return nil, err
+		}
+		t.spent = append(t.spent, writes...)
+	}
+	return release, nil
+}
+
+// spendIn is spend for one namespace, whose lock is held.
+func (t *Stage) spendIn(ctx context.Context, c Commit, namespace string, sites []site) ([]store.Write, error) {
+	costs, err := t.costs(ctx, c, sites)
+	if err != nil {
+		return nil, err
+	}
+	agents := slices.Sorted(maps.Keys(costs))
+	known, err := t.space.spent(ctx, namespace, agents)
+	if err != nil {
+		return nil, err
+	}
+	quota, day := t.space.quotaOf(namespace), dayOf(t.space.clock())
+	var writes []store.Write
+	for i, agent := range agents {
+		was, cost := known[i].on(day), costs[agent]
+		will := Spent{Day: day, Memories: was.Memories + cost.Memories, Links: was.Links + cost.Links, Bytes: max(0, was.Bytes+cost.Bytes)}
+		if err := fits(quota, namespace, agent, was, will); err != nil {
+			return nil, err
+		}
+		w, err := spentWrite(namespace, agent, will)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, w)
+	}
+	return writes, nil
+}
+
+func dayOf(now time.Time) string { return now.UTC().Format(time.DateOnly) }
+
+// costs returns what the changes of a namespace's memories cost, by agent.
+func (t *Stage) costs(ctx context.Context, c Commit, sites []site) (map[string]Spent, error) {
+	from := t.branch.Lineage // its newest versions, which only a holder of the lock changes
+	if c.Proposal != "" {
+		from = t.lineage()
+	}
+	keys := make([]store.Key, len(sites))
+	for i, at := range sites {
+		keys[i] = at.Key
+	}
+	found, err := t.space.engine.GetAt(ctx, from, keys)
+	if err != nil {
+		return nil, t.space.translate("read what is changed", err)
+	}
+	costs := map[string]Spent{t.payer(): {}}
+	for i, at := range sites {
+		var was *record.Record
+		if found[i].Exists() {
+			r, err := record.Decode(found[i])
+			if err != nil {
+				return nil, err
+			}
+			was = &r
+		}
+		t.cost(costs, was, t.changed[at])
+	}
+	return costs, nil
+}
+
+// payer returns the agent whose quota the stage counts toward: for a delegated key the delegating one.
+func (t *Stage) payer() string { return cmp.Or(t.access.caller.Principal, t.access.caller.author()) }
+
+// cost adds what a change costs. The bytes of the former version are those of whoever wrote it.
+func (t *Stage) cost(costs map[string]Spent, was, will *record.Record) {
+	if was != nil {
+		by := was.Agent
+		if by == t.agent || by == t.access.caller.Agent {
+			by = t.payer()
+		}
+		s := costs[by]
+		s.Bytes -= weight(was)
+		costs[by] = s
+	}
+	if will == nil {
+		return
+	}
+	s := costs[t.payer()]
+	s.Bytes += weight(will)
+	s.Links += added(was, will)
+	if was == nil || !sameBut(*was, *will) {
+		s.Memories++
+	}
+	costs[t.payer()] = s
+}
+
+// weight is how many bytes of a quota a memory takes.
+func weight(r *record.Record) int64 {
+	n := r.Size()
+	for _, list := range [][]string{r.Tags, r.Links, r.Supersedes} {
+		for _, text := range list {
+			n += len(text)
+		}
+	}
+	return int64(n)
+}
+
+// added counts the links of a version that the former one does not have.
+func added(was, will *record.Record) (n int64) {
+	for _, link := range will.Links {
+		if was == nil || !slices.Contains(was.Links, link) {
+			n++
+		}
+	}
+	return n
+}
+
+// sameBut reports whether two versions differ in links and state alone.
+func sameBut(was, will record.Record) bool {
+	was.Links, will.Links, was.State, will.State = nil, nil, "", ""
+	return was.SameContent(will)
+}
+
+// fits returns the error of a quota that a change would exceed. What grows nothing is never refused.
+func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
+	for _, of := range []struct {
+		limit, what    string
+		was, will, max int64
+	}{
+		{"memories_a_day", "memories today", was.Memories, will.Memories, q.Memories},
+		{"links_a_day", "links today", was.Links, will.Links, q.Links},
+		{"bytes", "bytes", was.Bytes, will.Bytes, q.Bytes},
+	} {
+		if of.max > 0 && of.will > of.max && of.will > of.was {
+			return &Error{Code: Exhausted, Message: fmt.Sprintf("agent %q would have %d %s in namespace %q, and its quota is %d: nothing was stored; an operator can change the quota", agent, of.will, of.what, namespace, of.max),
+				Details: map[string]any{"limit": of.limit, "value": of.max, "used": of.was, "namespace": namespace}}
+		}
+	}
+	return nil
+}
+
+func spentKey(namespace, agent string) store.Key {
+	return store.Key{Namespace: lineage.Namespace, Collection: spending, Name: namespace + "#" + agent}
+}
+
+func spentWrite(namespace, agent string, s Spent) (store.Write, error) {
+	value, err := json.Marshal(s)
+	if err != nil {
+		return store.Write{}, err
+	}
+	encoded, err := record.Record{Value: value}.Encode()
+	return store.Write{Key: spentKey(namespace, agent), Value: encoded}, err
+}
+
+// spent reads what agents stored in a namespace.
+func (s *Space) spent(ctx context.Context, namespace string, agents []string) ([]Spent, error) {
+	list := make([]Spent, len(agents))
+	b := s.catalogue.System()
+	if b == nil {
+		return list, nil
+	}
+	keys := make([]store.Key, len(agents))
+	for i, agent := range agents {
+		keys[i] = spentKey(namespace, agent)
+	}
+	found, err := s.engine.GetAt(ctx, b.Lineage, keys)
+	if err != nil {
+		return nil, s.translate("read what was stored", err)
+	}
+	for i, e := range found {
+		if list[i], err = decodeSpent(e); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func decodeSpent(e store.Entry) (s Spent, err error) {
+	if !e.Exists() {
+		return s, nil
+	}
+	r, err := record.Decode(e)
+	if err == nil {
+		err = json.Unmarshal(r.Value, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read what was stored in %s: %w", e.Key.Name, err)
+	}
+	return s, nil
+}
+
+// QuotaUse is what an agent stored in a namespace, beside its quota.
+type QuotaUse struct {
+	Namespace string
+	Agent     string // empty: nobody stored anything yet
+	Quota     scope.Quota
+	Spent     Spent // of today
+}
+
+// QuotaUses lists the namespaces with a quota that the caller may read, and what agents stored there: of callers that are neither the
+// owner nor administer scopes, they themselves alone. An empty agent stands for all.
+func (a *Access) QuotaUses(ctx context.Context, agent string) (list []QuotaUse, err error) {
+	own := ""
+	if !a.caller.IsOwner() && !a.caller.Rights.May(ToAdministerScopes) {
+		own = cmp.Or(a.caller.Principal, a.caller.author())
+	}
+	for _, r := range a.space.scopes.List() {
+		if r.Quota.Unlimited() || !a.caller.Rights.MayRead(r.Namespace) {
+			continue
+		}
+		uses, err := a.space.usesOf(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		uses = slices.DeleteFunc(uses, func(u QuotaUse) bool { return own != "" && u.Agent != own || agent != "" && u.Agent != agent })
+		if len(uses) == 0 {
+			uses = []QuotaUse{{Namespace: r.Namespace, Agent: cmp.Or(own, agent), Quota: r.Quota, Spent: Spent{Day: dayOf(a.space.clock())}}}
+		}
+		list = append(list, uses...)
+	}
+	return list, nil
+}
+
+func (s *Space) usesOf(ctx context.Context, r *scope.Record) (list []QuotaUse, err error) {
+	b := s.catalogue.System()
+	if b == nil {
+		return nil, nil
+	}
+	within := store.Range{Namespace: lineage.Namespace, Collection: spending, Prefix: r.Namespace + "#"}
+	for page, err := range store.Pages(ctx, s.engine.ScanAt, b.Lineage, within, cataloguePage) {
+		if err != nil {
+			return nil, s.translate("read what was stored", err)
+		}
+		for _, e := range page {
+			kept, err := decodeSpent(e)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, QuotaUse{r.Namespace, strings.TrimPrefix(e.Key.Name, r.Namespace+"#"), r.Quota, kept.on(dayOf(s.clock()))})
+		}
+	}
+	return list, nil
+}
