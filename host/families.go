@@ -8,7 +8,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
-	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
@@ -37,7 +36,7 @@ func (f familyTools) shown(all []family.Described) []tool.Family {
 // meaning implements core.Options.Meaning by the settings that the family settings declares. Without that family searches are as is usual.
 func (h *Host) meaning(ctx context.Context, namespace, agent string) (m core.Meaning, err error) {
 	const enabled, method, threshold = "semantic_enabled", "semantic_method", "semantic_threshold"
-	values, err := h.families.ValuesOf(ctx, "settings", config.For{Namespace: namespace, Agent: agent})
+	values, err := h.families.ValuesOf(ctx, "settings", namespace, agent)
 	if err != nil {
 		return m, err
 	}
