@@ -152,6 +152,8 @@ func announce(c *alcove.Call, kind string, id alcove.ID, n *notification) error 
 
 // GetNotifications lists the caller's notifications in the namespace and in scopes that it may read, the newest first.
 //
+// Those that were read stay; memory_mark_notifications_read marks them.
+//
 //alcove:description Your notifications.
 //alcove:title Notifications
 //alcove:tool read-only
