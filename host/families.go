@@ -33,6 +33,20 @@ func (f familyTools) shown(all []family.Described) []tool.Family {
 	return list
 }
 
+// meaning implements core.Options.Meaning by the settings that the family settings declares. Without that family searches are as is usual.
+func (h *Host) meaning(ctx context.Context, namespace, agent string) (m core.Meaning, err error) {
+	const enabled, method, threshold = "semantic_enabled", "semantic_method", "semantic_threshold"
+	values, err := h.families.ValuesOf(ctx, "settings", namespace, agent)
+	if err != nil {
+		return m, err
+	}
+	m.Off = string(values[enabled]) == "false" || string(values[method]) == `"lexical"`
+	if least := values[threshold]; len(least) > 0 {
+		err = json.Unmarshal(least, &m.Least)
+	}
+	return m, err
+}
+
 func (f familyTools) family(d family.Described) tool.Family {
 	m := d.Manifest
 	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}

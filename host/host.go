@@ -164,7 +164,11 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 		families = familyTools{h.families}
 	}
 	all := tool.NewRegistry(families)
-	err := all.Add(core.Specs(core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable})...)
+	o := core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable}
+	if h.families != nil {
+		o.Meaning = h.meaning
+	}
+	err := all.Add(core.Specs(o)...)
 	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
 		h.metrics.Count(c)
 		if c.Tool.Name != operation.Name { // its operations count

@@ -63,9 +63,12 @@ type tenantWorld struct {
 	hints  bool           // bob's texts have common words
 }
 
-// carriedFamilies are the first-party families of this binary.
-func carriedFamilies() (families []host.FamilyModule) {
+// carriedFamilies are the first-party families of this binary; with names, these alone.
+func carriedFamilies(names ...string) (families []host.FamilyModule) {
 	for _, g := range guests.All() {
+		if len(names) > 0 && !slices.Contains(names, g.Name) {
+			continue
+		}
 		m := host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body()}
 		if n := g.Native(); n != nil {
 			m.Native = &sandbox.Native{Code: n.Code, Engine: n.Engine, Name: n.Name, Sum: n.Sum, Open: n.Open}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,16 +20,6 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testclock"
 )
-
-// carriedFamilies are the families that the program carries; none named: all.
-func carriedFamilies(names ...string) (list []host.FamilyModule) {
-	for _, g := range guests.All() {
-		if len(names) == 0 || slices.Contains(names, g.Name) {
-			list = append(list, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body()})
-		}
-	}
-	return list
-}
 
 // threeFamilies is a data directory as the program of commit ddf5254 left it, when auto-tag, ranking and consolidation were the only
 // families: with their settings, hooks, vocabulary, feedback, reports and proposals. It was made with:

@@ -179,6 +179,20 @@ func familyOf(s config.Scope) string {
 	return ""
 }
 
+// ValuesOf returns the settings that a family declares, as they apply in a namespace to an agent, without those of the family's own scope; none
+// of a family that cannot be used.
+func (f *Families) ValuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
+	x, err := f.named(name)
+	if err != nil {
+		return nil, nil
+	}
+	stage, err := f.operatorStage(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return f.settingsOf(x, stage).Values(ctx, config.For{Namespace: namespace, Agent: agent})
+}
+
 // carryAttempts bounds how often settings are carried over again because something else was written meanwhile.
 const carryAttempts = 5
 

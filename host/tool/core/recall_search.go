@@ -92,10 +92,15 @@ func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string
 	if err := a.Err(); err != nil {
 		return q, memory.Found{}, err
 	}
+	least, err := c.configured(ctx, &q)
+	if err != nil {
+		return q, memory.Found{}, err
+	}
 	found, err := c.memories().Search(ctx, q)
 	if err != nil {
 		return q, memory.Found{}, err
 	}
+	found.Hits = alike(found.Hits, least)
 	for _, note := range found.Notes {
 		c.Note(note)
 	}

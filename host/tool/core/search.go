@@ -135,9 +135,19 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
+	least, err := c.configured(ctx, &q)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	found, err := c.memories().Search(ctx, q)
 	if err != nil {
 		return tool.Answer{}, err
+	}
+	found.Hits = alike(found.Hits, least)
+	if !q.Explain {
+		for i := range found.Hits {
+			found.Hits[i].Features = nil // they served the threshold
+		}
 	}
 	rows := make([]*hit, len(found.Hits))
 	for i, h := range found.Hits {
