@@ -45,7 +45,7 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 		if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		commands, slug = append(commands, "site add "+website(t)+" --slug anwe-sh --secret-file "+secret), "anwe-sh"
+		commands, slug = append(commands, "site add "+printedSite(t)+" --slug anwe-sh --secret-file "+secret), "anwe-sh"
 	}
 	files, said := carryingAfter(t, append(commands, "key create --agent casey --namespaces * --rights read,write,family:*"))
 	secret, _, _ := strings.Cut(said[len(said)-1], "\n")
@@ -156,8 +156,8 @@ func clipped(raw json.RawMessage) string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// website serves a site as ORA's document describes them: GET answers with the actions, POST runs one.
-func website(t *testing.T) string {
+// printedSite serves a site as ORA's document describes them: GET answers with the actions, POST runs one.
+func printedSite(t *testing.T) string {
 	t.Helper()
 	const actions = `{"name":"anwe.sh","version":"1.0.0","actions":{
 		"posts.list":{"description":"List all blog posts on anwe.sh","method":"GET","params":{"status":{"type":"string","required":false,"enum":["draft","published","archived"]},"limit":{"type":"number","required":false,"default":10}}},
