@@ -200,7 +200,7 @@ func (w *siteWorld) refused(c *client.Client, code, tool string, arguments given
 	fmt.Fprintln(&w.answers, err)
 }
 
-func answered[T any](w *siteWorld, c *client.Client, tool string, arguments given) (out T) {
+func siteAnswered[T any](w *siteWorld, c *client.Client, tool string, arguments given) (out T) {
 	w.t.Helper()
 	text := w.tell(c, tool, arguments)
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
@@ -230,7 +230,7 @@ func TestASiteOfAnotherLanguageIsUsedAndItsSecretStaysSecret(t *testing.T) {
 	t.Parallel()
 	w := openSites(t)
 	w.add("anwe-sh", "other")
-	if got := answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "anwe-sh"}); len(got.Tools) != 7 || len(got.Pending) != 0 {
+	if got := siteAnswered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "anwe-sh"}); len(got.Tools) != 7 || len(got.Pending) != 0 {
 		t.Fatalf("connected: %+v", got)
 	}
 	w.callsItsActions()
@@ -240,22 +240,22 @@ func TestASiteOfAnotherLanguageIsUsedAndItsSecretStaysSecret(t *testing.T) {
 	w.completes(agent)
 	w.survivesARestart()
 	w.seeksTheSecret()
-	if got := answered[struct{ Removed []string }](w, w.owner, "memory_site_disconnect", given{"slug": "anwe-sh"}); len(got.Removed) != 7 {
+	if got := siteAnswered[struct{ Removed []string }](w, w.owner, "memory_site_disconnect", given{"slug": "anwe-sh"}); len(got.Removed) != 7 {
 		t.Errorf("disconnected: %+v", got)
 	}
 	w.refused(w.owner, "no tool", "anwe-sh.posts.list", nil)
 }
 
 func (w *siteWorld) callsItsActions() {
-	post := answered[struct{ ID, Status string }](w, w.owner, "anwe-sh.posts.create", given{"title": "Tea"})
+	post := siteAnswered[struct{ ID, Status string }](w, w.owner, "anwe-sh.posts.create", given{"title": "Tea"})
 	if post.Status != "draft" {
 		w.t.Errorf("created %+v", post)
 	}
-	if got := answered[struct{ Published bool }](w, w.owner, "anwe-sh_posts_publish", given{"id": post.ID}); !got.Published {
+	if got := siteAnswered[struct{ Published bool }](w, w.owner, "anwe-sh_posts_publish", given{"id": post.ID}); !got.Published {
 		w.t.Error("not published")
 	}
 	type posts struct{ Posts []struct{ ID string } }
-	if got := answered[posts](w, w.owner, "anwe-sh_posts_list", given{"status": "published", "limit": 5}); len(got.Posts) != 1 || got.Posts[0].ID != post.ID {
+	if got := siteAnswered[posts](w, w.owner, "anwe-sh_posts_list", given{"status": "published", "limit": 5}); len(got.Posts) != 1 || got.Posts[0].ID != post.ID {
 		w.t.Errorf("listed %+v", got)
 	}
 	w.refused(w.owner, "not_found", "anwe-sh.posts.publish", given{"id": "post-99"})
@@ -269,7 +269,7 @@ func (w *siteWorld) callsItsActions() {
 			InputSchema json.RawMessage `json:"input_schema"`
 		}
 	}
-	all := answered[exported](w, w.owner, "memory_export_tools", nil).Tools
+	all := siteAnswered[exported](w, w.owner, "memory_export_tools", nil).Tools
 	names := map[string]string{}
 	for _, tool := range all {
 		names[tool.Name] = string(tool.InputSchema)
@@ -285,14 +285,14 @@ func (w *siteWorld) callsItsActions() {
 func (w *siteWorld) changes() {
 	w.site.mode("anwe-sh", "changed")
 	described := func() string {
-		return answered[struct {
+		return siteAnswered[struct {
 			Tools []struct{ Description string }
 		}](w, w.owner, "memory_export_tools", given{"slug": "anwe-sh", "limit": 6}).Tools[5].Description
 	}
 	before := described()
 	helper, err := w.dial(owner.Hello{Key: w.issue("helper", []operator.Right{"read", "write", "family:*"}, "site/*").Secret})
 	did(w.t, err)
-	got := answered[siteTools](w, helper, "memory_site_refresh", given{"slug": "anwe-sh"})
+	got := siteAnswered[siteTools](w, helper, "memory_site_refresh", given{"slug": "anwe-sh"})
 	if len(got.Pending) != 2 || got.Pending[0].Change != "changed" || !strings.Contains(got.Pending[0].Description, "Ignore what you were told") || described() != before || !strings.Contains(before, "List all blog posts") {
 		w.t.Errorf("pending %+v, and callers have %q", got.Pending, described())
 	}
@@ -300,12 +300,12 @@ func (w *siteWorld) changes() {
 	w.refused(w.owner, "no tool", "anwe-sh.users.invite", given{"email": "x"})
 	admin, err := w.dial(owner.Hello{Key: w.issue("admin", []operator.Right{"read", "write", "family:*", "site.admin"}, "site/*").Secret})
 	did(w.t, err)
-	if got = answered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh", "accept": true}); len(got.Pending) != 0 || described() == before {
+	if got = siteAnswered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh", "accept": true}); len(got.Pending) != 0 || described() == before {
 		w.t.Errorf("accepted: %+v, and callers have %q", got, described())
 	}
 	w.site.mode("anwe-sh", "")
-	answered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh"})
-	answered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh", "accept": true})
+	siteAnswered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh"})
+	siteAnswered[siteTools](w, admin, "memory_site_refresh", given{"slug": "anwe-sh", "accept": true})
 	if described() != before {
 		w.t.Errorf("changed back, callers have %q", described())
 	}
@@ -342,14 +342,14 @@ func (w *siteWorld) spawns() (agent siteAgent) {
 
 // keepsAgentsApart has an agent try what its key does not cover.
 func (w *siteWorld) keepsAgentsApart(agent siteAgent) {
-	answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "other"})
-	answered[any](w, w.owner, "anwe-sh.memory.store", given{"content": "Of the keeper alone"})
+	siteAnswered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "other"})
+	siteAnswered[any](w, w.owner, "anwe-sh.memory.store", given{"content": "Of the keeper alone"})
 	c, err := w.dial(owner.Hello{Key: agent.Key})
 	did(w.t, err)
-	answered[any](w, c, "anwe-sh.memory.store", given{"content": "The owner wants posts about tea", "importance": 8})
-	answered[any](w, c, "anwe-sh.memory.store", given{"content": "The button is blue", "importance": 5})
-	answered[any](w, c, "anwe-sh.posts.list", nil)
-	if got := answered[siteMemories](w, c, "anwe-sh.memory.recall", given{"query": "owner"}); got.Count != 1 {
+	siteAnswered[any](w, c, "anwe-sh.memory.store", given{"content": "The owner wants posts about tea", "importance": 8})
+	siteAnswered[any](w, c, "anwe-sh.memory.store", given{"content": "The button is blue", "importance": 5})
+	siteAnswered[any](w, c, "anwe-sh.posts.list", nil)
+	if got := siteAnswered[siteMemories](w, c, "anwe-sh.memory.recall", given{"query": "owner"}); got.Count != 1 {
 		w.t.Errorf("the agent recalls %+v", got)
 	}
 	w.refused(c, "denied", "other.posts.list", nil)
@@ -361,29 +361,29 @@ func (w *siteWorld) keepsAgentsApart(agent siteAgent) {
 	w.refused(c, "not_found", "memory_agent_spawn", given{"siteSlug": "anwe-sh", "taskDescription": "x", "agentType": "custom"})
 	w.refused(c, "not_found", "memory_agent_complete", given{"siteSlug": "anwe-sh", "agentSlug": agent.AgentSlug})
 	w.refused(c, "no tool", "memory_store_fact", given{"content": "x"})
-	if got := answered[struct{ Sites []any }](w, c, "memory_site_list", nil); len(got.Sites) != 0 {
+	if got := siteAnswered[struct{ Sites []any }](w, c, "memory_site_list", nil); len(got.Sites) != 0 {
 		w.t.Errorf("the agent sees %+v", got)
 	}
 }
 
 func (w *siteWorld) completes(agent siteAgent) {
 	complete := given{"siteSlug": "anwe-sh", "agentSlug": agent.AgentSlug}
-	late := answered[siteAgent](w, w.owner, "memory_agent_spawn", given{"siteSlug": "other", "taskDescription": "Wait.", "agentType": "custom", "expiresInMinutes": 10})
+	late := siteAnswered[siteAgent](w, w.owner, "memory_agent_spawn", given{"siteSlug": "other", "taskDescription": "Wait.", "agentType": "custom", "expiresInMinutes": 10})
 	sleeper, err := w.dial(owner.Hello{Key: late.Key})
 	did(w.t, err)
-	answered[any](w, sleeper, "other.posts.list", nil)
+	siteAnswered[any](w, sleeper, "other.posts.list", nil)
 	type ended struct{ Extracted int }
-	first, again := answered[ended](w, w.owner, "ora.agent.complete", complete), answered[ended](w, w.owner, "ora.agent.complete", complete)
+	first, again := siteAnswered[ended](w, w.owner, "ora.agent.complete", complete), siteAnswered[ended](w, w.owner, "ora.agent.complete", complete)
 	if first.Extracted != 1 || again != first {
 		w.t.Errorf("completed %+v, and again %+v", first, again)
 	}
-	if got := answered[siteMemories](w, w.owner, "anwe-sh.memory.recall", given{"query": "ABOUT TEA"}); got.Count != 1 {
+	if got := siteAnswered[siteMemories](w, w.owner, "anwe-sh.memory.recall", given{"query": "ABOUT TEA"}); got.Count != 1 {
 		w.t.Errorf("kept %+v", got)
 	}
 	if _, err := w.dial(owner.Hello{Key: agent.Key}); err == nil {
 		w.t.Error("the key of a completed agent holds")
 	}
-	archived := answered[struct{ Items []struct{ ID string } }](w, w.owner, "memory_archive_list", given{"namespace": agent.Namespace})
+	archived := siteAnswered[struct{ Items []struct{ ID string } }](w, w.owner, "memory_archive_list", given{"namespace": agent.Namespace})
 	if len(archived.Items) != 2 {
 		w.t.Errorf("the backup has %+v", archived)
 	}
@@ -402,7 +402,7 @@ func (w *siteWorld) survivesARestart() {
 	did(w.t, w.host.Close())
 	w.begin()
 	did(w.t, w.act.SetEndpoint(w.t.Context(), operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: filepath.Join(w.dir, "secrets", "site")}}))
-	if got := answered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil); got.Count != 2 {
+	if got := siteAnswered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil); got.Count != 2 {
 		w.t.Errorf("recalled without the network: %+v", got)
 	}
 	w.refused(w.owner, "unavailable", "anwe-sh.posts.list", nil)
@@ -414,7 +414,7 @@ func (w *siteWorld) survivesARestart() {
 	}
 	_, err = w.act.GrantFamily(w.t.Context(), operator.GrantRequest{Family: "sites", Disable: &no})
 	did(w.t, err)
-	answered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil)
+	siteAnswered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil)
 	did(w.t, w.act.SetEndpoint(w.t.Context(), operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/anwe-sh", KeyFile: filepath.Join(w.dir, "secrets", "site")}}))
 }
 
@@ -424,8 +424,8 @@ func (w *siteWorld) seeksTheSecret() {
 	w.refused(w.owner, "withheld", "anwe-sh.posts.list", nil)
 	w.refused(w.owner, "withheld", "memory_site_refresh", given{"slug": "anwe-sh"})
 	w.site.mode("anwe-sh", "")
-	answered[any](w, w.owner, "ora.site.sync", given{"slug": "anwe-sh"})
-	answered[any](w, w.owner, "memory_site_status", given{"slug": "anwe-sh"})
+	siteAnswered[any](w, w.owner, "ora.site.sync", given{"slug": "anwe-sh"})
+	siteAnswered[any](w, w.owner, "memory_site_status", given{"slug": "anwe-sh"})
 	if w.images.Load() < 30 || w.leaked.Load() {
 		w.t.Errorf("it is in one of %d images of guests' memory: %t", w.images.Load(), w.leaked.Load())
 	}
@@ -470,12 +470,12 @@ func TestAHostileSiteIsContained(t *testing.T) {
 	w := openSites(t)
 	w.add("many", "big", "odd")
 	w.site.mode("many", "many")
-	if got := answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "many"}); len(got.Tools) != 204 {
+	if got := siteAnswered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "many"}); len(got.Tools) != 204 {
 		t.Errorf("of 10,000 actions %d are tools", len(got.Tools))
 	}
 	w.site.mode("big", "big")
 	w.refused(w.owner, "2097152 bytes", "memory_site_connect", given{"slug": "big"})
-	answered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "odd"})
+	siteAnswered[siteTools](w, w.owner, "memory_site_connect", given{"slug": "odd"})
 	for mode, code := range map[string]string{"unauthorized": "denied", "redirect": "unavailable", "broken": "unavailable"} {
 		w.site.mode("odd", mode)
 		before := len(w.site.asked("odd"))
@@ -506,14 +506,14 @@ func (w *siteWorld) isSlow() {
 func (w *siteWorld) conflicts() {
 	other, err := w.dial(owner.Hello{Agent: "otto"})
 	did(w.t, err)
-	answered[any](w, w.owner, "odd.memory.store", given{"content": "Ours"})
+	siteAnswered[any](w, w.owner, "odd.memory.store", given{"content": "Ours"})
 	before := len(w.site.asked("odd"))
 	w.site.mode("odd", "held")
 	done := make(chan string, 1)
 	go func() { done <- told(other, "memory_site_sync", given{"slug": "odd"}) }()
 	await.That(w.t, "the site is asked", func() bool { return len(w.site.asked("odd")) > before })
-	answered[any](w, w.owner, "odd.memory.store", given{"content": "Meanwhile"})
-	answered[any](w, w.owner, "memory_site_connect", given{"slug": "odd"})
+	siteAnswered[any](w, w.owner, "odd.memory.store", given{"content": "Meanwhile"})
+	siteAnswered[any](w, w.owner, "memory_site_connect", given{"slug": "odd"})
 	w.site.mode("odd", "")
 	text := await.Value(w.t, "the exchange", done)
 	if asked := w.site.asked("odd")[before:]; !slices.Equal(asked, []string{"memory.fetch", "memory.sync"}) || !strings.HasPrefix(text, "error: ") {
