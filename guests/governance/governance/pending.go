@@ -17,6 +17,8 @@ const (
 
 // PendingList lists changes of the namespace that wait for approval, or were decided.
 //
+// Each names who wrote it, when, what it changes, and the votes so far. memory_pending_approve and memory_pending_reject take its id.
+//
 //alcove:title Changes that wait for approval
 //alcove:description Changes waiting for approval.
 //alcove:tool read-only
