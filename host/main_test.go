@@ -27,9 +27,6 @@ const overHTTP = "ALCOVE_TEST_HTTP"
 // telling makes the owners that tests start tell their vitals.
 const telling = "ALCOVE_TEST_VITALS"
 
-// carrying makes the owners that tests start carry the first-party families.
-const carrying = "ALCOVE_TEST_FAMILIES"
-
 // TestMain lets the test binary be an owner, when it is started as owner.Starter starts one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "compile-module" { // as the sandbox starts its compiler

@@ -9,6 +9,9 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
+// carrying makes the owners that tests start carry the first-party families.
+const carrying = "ALCOVE_TEST_FAMILIES"
+
 // withFamilies adds the first-party families to an owner that a test starts with them.
 func withFamilies(o host.Options) host.Options {
 	if os.Getenv(carrying) != "" {

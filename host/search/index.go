@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
@@ -327,13 +326,6 @@ func (x *Index) turnOf(t *Turn, p *prepared, space uint32) *turn {
 		kept.said = t.Said.UnixMicro()
 	}
 	return kept
-}
-
-func (t *turn) saidAt() time.Time {
-	if t.said == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(t.said).UTC()
 }
 
 func (x *Index) branch(id store.BranchID) *branch {
