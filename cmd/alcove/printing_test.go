@@ -105,6 +105,10 @@ func printings(s scene) []printing {
 
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
 		shows("site", "add", "http://h/"+steering, "--slug", "s"+steering), print("site", "list"), shows("site", "remove", steering),
+		shows("root", "add", "r"+steering, s.notes), shows("root", "add", "r", "none"+steeringName), print("root", "list"), shows("root", "remove", steering),
+		shows("quota", "set", steering, "--memories", "9"), print("quota", "list"), shows("quota", "remove", steering), print("quota", "remove", "none"),
+		print("approval", "list"), print("approval", "approve", steering), print("approval", "reject", steering),
+		shows("migrate-calls", "none"+steeringName), print("migrate-calls", s.hostile),
 		shows("endpoint", "remove", steering), shows("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering), print("embedder"), print("embedder", "set", "v", "--kind", "openai", "--url", s.address, "--model", steering, "--dimensions", "3"),
 		shows("key", "create", "--agent", steering, "--namespaces", "*"), shows("key", "create", "--agent", "a", "--namespaces", steering), shows("key", "create", "--agent", "a", "--namespaces", "*", "--rights", steering),
 		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), print("key", "limits"), shows("key", "revoke", steering), shows("key", "delete", steering),
