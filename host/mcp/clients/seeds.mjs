@@ -62,10 +62,10 @@ class World {
     const answer = await fetch(new URL(path, alcove.url), { method: "POST", headers: { "content-type": "application/json", ...speaker }, body: JSON.stringify(body) });
     return answer.json();
   }
-  // overheard is what one client of the stream receives when another sends something.
+  // overheard is what one client of the stream receives when another sends something, both in the namespace in which clients begin.
   async overheard(body) {
     const open = (headers) => new Promise((done, failed) => {
-      const ws = new WebSocket(new URL(`/stream?namespace=${this.namespace}`, alcove.url.replace(/^http/, "ws")), { headers });
+      const ws = new WebSocket(new URL("/stream", alcove.url.replace(/^http/, "ws")), { headers });
       ws.onopen = () => done(ws);
       ws.onerror = (e) => failed(new Error(`/stream: ${e.message ?? e.error ?? "refused"}`));
     });
@@ -78,7 +78,7 @@ class World {
           if (message.type === "message") done(message);
         };
       });
-      says.send(JSON.stringify({ ...body, options: { namespace: this.namespace } }));
+      says.send(JSON.stringify(body));
       return await heard;
     } finally {
       hears.close();

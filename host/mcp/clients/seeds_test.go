@@ -180,6 +180,10 @@ func printedSite(t *testing.T) string {
 		}
 		data := map[string]any{"action": asked.Action, "asked": asked.Data}
 		switch asked.Action {
+		case "posts.list":
+			if asked.Data["limit"] == nil {
+				asked.Data["limit"] = 10 // as its schema says
+			}
 		case "memory.sync":
 			data = map[string]any{"synced": 1}
 		case "memory.fetch":
