@@ -48,12 +48,6 @@ func TestTheTableOfCapabilitiesNamesWhatExists(t *testing.T) {
 // lacks says what a reference lacks: package.TestName or a file; "" for nothing.
 func lacks(t *testing.T, reference string) string {
 	t.Helper()
-	if parts := strings.Split(reference, "/"); parts[0] == "guests" && len(parts) > 2 {
-		if _, err := os.Stat(filepath.Join("..", "guests", parts[1])); err != nil {
-			t.Logf("%s waits for its family", reference)
-			return ""
-		}
-	}
 	pkg, name, test := strings.Cut(reference, ".")
 	if !test || !regexp.MustCompile(`^(Test|Benchmark|Fuzz)`).MatchString(name) {
 		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(reference))); err != nil {

@@ -100,7 +100,7 @@ async function run(w, e, known) {
   const name = typeof e.tool === "function" ? e.tool(w) : e.tool;
   const given = e.body ?? e.arguments;
   const row = { line: e.line, tool: e.method ? `${name} ${e.method}` : name, effect: e.effect, arguments: e.printed ?? (typeof given === "object" ? given : undefined) };
-  if (e.needs && !known.has(e.needs)) return { ...row, result: "pending", why: e.needs };
+  if (e.needs && !known.has(e.needs)) return { ...row, result: "fails", why: `there is no tool ${e.needs}` };
   try {
     let args = typeof given === "function" ? await given(w) : { ...given };
     if (e.bodyNamespace) args.options = { namespace: w.namespace };
@@ -112,7 +112,7 @@ async function run(w, e, known) {
     }
     return { ...row, result: "works" };
   } catch (error) {
-    if (error instanceof Missing) return { ...row, result: "pending", why: error.message };
+    if (error instanceof Missing) return { ...row, result: "fails", why: error.message };
     return { ...row, result: "fails", why: error.message.slice(0, 600) };
   }
 }
