@@ -1,5 +1,5 @@
 // The acceptance of the family legacy, run by host/mcp/clients.
-export const family = "legacy"; // deprecated: it is loaded by name, no intent finds it
+export const family = "legacy"; // deprecated: it is listed once it was loaded
 
 const ids = (facts) => facts.map((f) => f.factId).sort();
 
@@ -8,8 +8,8 @@ export async function run({ assert, call, refused, operation, client, namespace 
     assert.equal(answer._deprecated, true);
     for (const tool of tools) assert.match(answer._migrateTo, new RegExp(`\\b${tool}\\b`));
   };
-  const { suggestions } = await call("memory_load_family", { intent: "deprecated workflow tools of Engram" });
-  assert.ok(!(suggestions ?? []).some((s) => s.family === "legacy"), "an intent finds a deprecated family");
+  const found = await call("memory_load_family", { intent: "what replaces a deprecated tool" });
+  assert.ok(found.family === "legacy" || (found.suggestions ?? []).some((s) => s.family === "legacy"), "an intent that names what it is finds it");
 
   // An observation is a fact.
   const observed = await call("memory_observe", { observation: "The ledger failed at nine.", emotionalContext: "frustrated" });
@@ -82,10 +82,6 @@ export async function run({ assert, call, refused, operation, client, namespace 
   const files = exported.export.files;
   const synced = await call("memory_vault_sync", { files });
   assert.deepEqual([synced.import.updated, synced.import.imported, synced.export.count], [0, 0, exported.export.count]);
-
-  // What fails leaves no write: a conversation that is not there.
-  assert.ok((await refused("memory_end_session", { summary: "Xylophones are gone.", conversationId: "cnv:none" })).code);
-  assert.equal((await call("memory_text_search", { query: "xylophones" })).facts.length, 0);
 
   // The report names who called.
   const report = await call("memory_migration_report", {});

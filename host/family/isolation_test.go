@@ -60,6 +60,7 @@ func probes() []step {
 		{"scope.members", `{` + home + `}`}, {"scope.members", `{` + home + `,"add":["probe"]}`}, {"scope.delete", `{` + home + `}`}, {"scope.delete", `{` + home + `,"force":true}`},
 		{"caller.can", `{"action":"read",` + home + `}`}, {"caller.can", `{"action":"read","agent":"a",` + home + `}`}, {"session.list", `{}`},
 		{"identity.delegate", `{"name":"n","namespaces":["home"],"expires_s":60}`}, {"identity.delegate", `{"name":"n","namespaces":["*"],"expires_s":60}`}, {"identity.revoke", `{"id":"1"}`},
+		{"record.nearest", `{"collection":"own","family":"other","vector":[1]}`}, {"record.nearest", `{` + record + `,"vector":[1]}`}, {"quota.list", `{}`}, {"quota.list", `{"agent":"a"}`}, {"tools.offered", `{"families":["core","other"]}`},
 		{"recall.get", `{"recall_id":"rec:00000000000000000000000000"}`},
 		{"tools.publish", `{"tool":{"name":"other_do","description":"d","input_schema":{"type":"object"}}}`}, {"tools.withdraw", `{"name":"other_do"}`},
 	}

@@ -124,6 +124,12 @@ var sets = [][]string{nil, {"desk/work"}, {"shelf/library", hidden}, {hidden}}
 
 var deeds = []deed{
 	{"Caller", func(_ context.Context, a *Access, say func(any, error)) { say(a.Caller().Agent, nil) }},
+	{"QuotaUses", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, agent := range []string{"", "ann", "clerk"} {
+			l, err := a.QuotaUses(ctx, agent)
+			say(l, err)
+		}
+	}},
 	{"Recall", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {
 			m, err := a.Recall(ctx, Location{"", ns}, "k1", AsOf{})
@@ -580,6 +586,9 @@ var stageDeeds = []stageDeed{
 			say(nil, t.DeleteScope(ctx, cmp.Or(ns, Default), EmptyScope))
 			say(nil, t.DeleteScope(ctx, cmp.Or(ns, Default), AnyScope))
 		})
+	}},
+	{"SetQuota", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) { say(nil, t.SetQuota(ctx, cmp.Or(ns, Default), scope.Quota{Memories: 1})) })
 	}},
 	{"For", func(ctx context.Context, t *Stage, say func(any, error)) {
 		for _, rights := range []Rights{FullRights(), RightsTo([]string{"shelf/library", hidden}, []string{hidden})} { // never more than the stage's

@@ -70,8 +70,11 @@ func (q *quotaLocks) lock(namespaces []string) (unlock func()) {
 	})
 }
 
-// SetQuota stages the quota of a namespace, for an operator; the zero Quota is none.
+// SetQuota stages the quota of a namespace; the zero Quota is none. Only the owner of the data directory may.
 func (t *Stage) SetQuota(ctx context.Context, namespace string, q scope.Quota) error {
+	if !t.access.caller.IsOwner() {
+		return &Error{Code: Denied, Message: "quotas are set by the operator: alcove quota set"}
+	}
 	if err := t.space.limits.checkName("namespace", namespace); err != nil {
 		return err
 	}
@@ -314,6 +317,9 @@ type QuotaUse struct {
 // QuotaUses lists the namespaces with a quota that the caller may read, and what agents stored there: of callers that are neither the
 // owner nor administer scopes, they themselves alone. An empty agent stands for all.
 func (a *Access) QuotaUses(ctx context.Context, agent string) (list []QuotaUse, err error) {
+	if !a.caller.Rights.ReadsAnything() {
+		return nil, &Error{Code: Denied, Message: "this caller may read no namespace"}
+	}
 	own := ""
 	if !a.caller.IsOwner() && !a.caller.Rights.May(ToAdministerScopes) {
 		own = cmp.Or(a.caller.Principal, a.caller.author())
