@@ -179,6 +179,52 @@ func BenchmarkFirstPartyStores(b *testing.B) {
 	reportBoth(b, without, with)
 }
 
+// BenchmarkCoreBesideStoredHooks is what the core costs beside the stored hooks of all families that have one, and beside none: stores,
+// searches and recalls by turns in two spaces, while the hooks of one follow.
+func BenchmarkCoreBesideStoredHooks(b *testing.B) {
+	without, _ := space(b, b.TempDir(), compiledHere())
+	with, f := space(b, b.TempDir(), compiledHere())
+	for _, name := range []string{"agents", "facts", "governance", "graph"} {
+		on(b, f, name, abi.HookStored)
+	}
+	if err := f.Listen(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	spaces := [2]*memory.Space{without, with}
+	for _, s := range spaces {
+		storeTexts(b, s, sentences(10_000))
+	}
+	var stores, searches, recalls [2][]time.Duration
+	round := 0
+	for b.Loop() {
+		round++
+		for i, text := range sentences(200) {
+			for j, s := range spaces {
+				key := fmt.Sprintf("%d-%d", round, i)
+				stores[j] = append(stores[j], storeAll(b, s, key, []string{text})...)
+				began := time.Now()
+				if _, err := owned(s, "").Search(b.Context(), memory.Search{Text: text}); err != nil {
+					b.Fatal(err)
+				}
+				searches[j] = append(searches[j], time.Since(began))
+				began = time.Now()
+				if _, err := owned(s, "").Recall(b.Context(), memory.Location{}, key+"00000", memory.AsOf{}); err != nil {
+					b.Fatal(err)
+				}
+				recalls[j] = append(recalls[j], time.Since(began))
+			}
+		}
+	}
+	for name, took := range map[string][2][]time.Duration{"store": stores, "search": searches, "recall": recalls} {
+		for j, beside := range []string{"alone", "beside"} {
+			p50, p99 := percentiles(took[j])
+			b.ReportMetric(float64(p50.Microseconds()), name+"-"+beside+"-p50-µs")
+			b.ReportMetric(float64(p99.Microseconds()), name+"-"+beside+"-p99-µs")
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 // reportBoth reports how long something takes without a hook and with it.
 func reportBoth(b *testing.B, without, with []time.Duration) {
 	a50, a99 := percentiles(without)
