@@ -150,6 +150,7 @@ func TestADirectMessageLeavesNoTraceForOthers(t *testing.T) {
 		return answers
 	}
 	m.ann.ask("memory_say", map[string]any{"message": "open"}, nil)
+	look() // loads the families that it asks
 	before := look()
 	for i := range 3 {
 		m.ann.ask("memory_say", map[string]any{"message": fmt.Sprintf("kumquat %d", i), "recipients": []string{"bob"}}, nil)
