@@ -184,11 +184,11 @@ func BenchmarkFirstPartyStores(b *testing.B) {
 func BenchmarkCoreBesideStoredHooks(b *testing.B) {
 	without, _ := space(b, b.TempDir(), compiledHere())
 	with, f := space(b, b.TempDir(), compiledHere())
+	if err := f.Listen(b.Context()); err != nil { // as a server does when it starts
+		b.Fatal(err)
+	}
 	for _, name := range []string{"agents", "facts", "governance", "graph"} {
 		on(b, f, name, abi.HookStored)
-	}
-	if err := f.Listen(b.Context()); err != nil {
-		b.Fatal(err)
 	}
 	spaces := [2]*memory.Space{without, with}
 	for _, s := range spaces {
