@@ -101,7 +101,7 @@ func (a *app) migrateFile(tools migrate.Tools, path string, dry bool) (migrated,
 	return m, a.tellMigrated(m)
 }
 
-// tellMigrated says what was done, and what was not.
+// tellMigrated prints the calls that were rewritten, and those that were left.
 func (a *app) tellMigrated(m migrated) error {
 	for _, c := range m.Changes {
 		if c.Dropped != "" {

@@ -156,7 +156,7 @@ func (a *app) dropSecret(slug string) error {
 	return err
 }
 
-// grantSite grants the family sites what it needs for a site, beside what it has.
+// grantSite turns on the job of the family sites, and grants it the endpoint of a site, tools of its own, and keys and deletion below site/.
 func grantSite(ctx context.Context, o operator.Operator, slug string) error {
 	sites, err := sitesGranted(ctx, o)
 	if err != nil {

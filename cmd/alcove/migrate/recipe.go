@@ -20,7 +20,7 @@ type recipe struct {
 	left     string   // why the call stays as it is; empty: it does not
 }
 
-// taken are the arguments of a call, from which a recipe takes what it knows.
+// taken holds the arguments of a call that no recipe has used yet.
 type taken struct{ rest []member }
 
 func (t *taken) take(name string) *value {
@@ -113,7 +113,7 @@ func replacing(t successor.Tool, arguments []member) recipe {
 	return recipe{left: "use " + t.Text()}
 }
 
-// recall searches as the strategy says, and records what was found.
+// recall replaces a recall by the search of its strategy and a record of the hits.
 func recall(a *taken) recipe {
 	where := a.common()
 	query := a.take("query")
