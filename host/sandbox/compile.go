@@ -177,8 +177,17 @@ func readEntryFile(path string) ([]byte, error) {
 	return data, err
 }
 
+// isCompiler is set in the environment of a compiler. A program that does not call RunCompiler for its arguments would start another
+// one there, without end.
+const isCompiler = "ALCOVE_COMPILING"
+
+var errCompiling = errors.New("this process was started as a compiler of modules: have its program call sandbox.RunCompiler, or name another one")
+
 // runCompiler runs the compiler in its directory and kills it at the timeout.
 func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Duration) error {
+	if os.Getenv(isCompiler) != "" {
+		return errCompiling
+	}
 	path, err := s.compiler.program()
 	if err != nil {
 		return err
@@ -188,7 +197,7 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Dur
 	args := append(append([]string(nil), s.compiler.Args...), work, strconv.FormatInt(s.compiler.Memory, 10))
 	cmd := exec.CommandContext(limited, path, args...)
 	cmd.Dir = work
-	cmd.Env = append(bareEnvironment(), s.compiler.Env...)
+	cmd.Env = append(append(bareEnvironment(), isCompiler+"=1"), s.compiler.Env...)
 	cmd.WaitDelay = time.Second
 	said := &ends{}
 	cmd.Stderr = said

@@ -108,3 +108,11 @@ func TestTheOutputOfACompilerIsCutInTheMiddle(t *testing.T) {
 		t.Errorf("%d bytes: %.20q…", len(text), text)
 	}
 }
+
+// A program that does not know that it is a compiler starts no other one, which would start the next.
+func TestACompilerStartsNoCompiler(t *testing.T) {
+	t.Setenv(isCompiler, "1")
+	if err := compiling(t); err == nil || !strings.Contains(err.Error(), "sandbox.RunCompiler") {
+		t.Errorf("%v", err)
+	}
+}
