@@ -44,6 +44,7 @@ type assembly struct {
 	checkKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
 	sessions  *sessions.Sessions                       // nil: there are none
 	delegates ops.Delegates                            // nil: no keys can be made
+	watch     func(family.Guest) family.Guest          // replaces the guests of families, which then run stepwise; nil: they are as admitted
 	purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
 }
 
@@ -111,6 +112,15 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 	}
 	if a.sessions != nil {
 		options.Sessions, options.Recent = a.sessions.List, a.sessions.Recent
+	}
+	if a.watch != nil {
+		options.Stepwise, options.Admit = true, func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
+			m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest})
+			if err != nil {
+				return nil, err
+			}
+			return a.watch(m), nil
+		}
 	}
 	families, err := family.New(ctx, options)
 	if err != nil {

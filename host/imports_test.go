@@ -43,7 +43,7 @@ func rules() []rule {
 		{pkg: "sdk/go/gen/output", never: outside},
 		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
-		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
+		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/conform", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time", "regexp")},
 		{pkg: "guests/developer", own: []string{"sdk/go", "guests/developer/*"}, never: append(outside, "os")},
@@ -164,6 +164,8 @@ func rules() []rule {
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/schema/instance", own: []string{"host/schema"}, never: append(outside, "os")},
+		{pkg: "host/conform", own: []string{"abi", "registry", "host/family", "host/memory", "host/sandbox", "host/schema/instance"}, never: append(outside, "os")},
 		{pkg: "host/operator", own: []string{"host/keys", "abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/keys", own: []string{"host/durable", "host/memory", "host/namespace"}, never: outside},

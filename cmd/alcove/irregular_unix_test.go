@@ -54,6 +54,7 @@ func TestWhatIsNoRegularFileIsRefusedBeforeAnythingStarts(t *testing.T) {
 		{args: []string{"family", "pack", "../../host/sandbox/testdata/guests/c.wasm", "--manifest", "FILE", "-o", filepath.Join(dir, "out")}},
 		{args: []string{"family", "meter", "FILE", "-o", filepath.Join(dir, "out")}},
 		{args: []string{"family", "call", "FILE", "{}"}},
+		{args: []string{"family", "test", "FILE"}},
 		{args: []string{"family", "call", "--bare", "FILE", "{}"}},
 		{args: []string{"endpoint", "add", "e", "http://127.0.0.1:1", "--key-file", "FILE"}},
 		{args: []string{"embedder", "set", "e", "--kind", "openai", "--url", "http://127.0.0.1:1", "--model", "m", "--key-file", "FILE"}},

@@ -129,6 +129,17 @@ func TestAnErrorOfTheHostIsPassedOn(t *testing.T) {
 	}
 }
 
+func TestALongMessageIsCutBetweenCharacters(t *testing.T) {
+	f := New()
+	long := strings.Repeat("é", 100_000)
+	handleTool(f, "fail", func(*Call, struct{}) (value, error) { return value{}, Errorf(NotFound, "no %s", long) })
+	_, result := (&script{}).serves(f, KindTool, `{"tool":"fail","arguments":{}}`)
+	var e Error
+	if err := json.Unmarshal([]byte(result), &e); err != nil || e.Code != NotFound || e.Message != "no é"+long[:1994]+"…" {
+		t.Errorf("%d bytes: %.200s", len(result), result)
+	}
+}
+
 func TestWhatCannotBeServedIsAnError(t *testing.T) {
 	f := finder()
 	handleTool(f, "fail", func(*Call, struct{}) (value, error) { return value{}, errors.New("no luck") })

@@ -67,6 +67,23 @@ func asError(err error) *Error {
 	return &Error{Code: Internal, Message: err.Error()}
 }
 
+// mostMessage is the bytes of a message that a caller is told: messages quote arguments, which may be long.
+const mostMessage = 2000
+
+// told is the error with a message that fits an error body.
+func (e *Error) told() *Error {
+	if len(e.Message) <= mostMessage {
+		return e
+	}
+	cut := mostMessage
+	for cut > 0 && e.Message[cut]&0xc0 == 0x80 { // within a character
+		cut--
+	}
+	short := *e
+	short.Message = e.Message[:cut] + "…"
+	return &short
+}
+
 // find is the first error of a type among an error and those that it wraps. errors.As does more, and needs reflection.
 func find[E error](err error) (found E, ok bool) {
 	for err != nil {

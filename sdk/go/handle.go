@@ -169,7 +169,7 @@ func (f *Family) serve(p port, kind Kind, length int) int32 {
 		p.write(writeResult, result)
 		return statusOK
 	}
-	body, failed := encode(asError(err))
+	body, failed := encode(asError(err).told())
 	if failed != nil { // details that JSON does not have
 		body = []byte(`{"code":"internal","message":"the details of the guest's error cannot be written as JSON"}`)
 	}

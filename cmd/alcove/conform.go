@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/conform"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+func (a *app) familyTestCommand() *cobra.Command {
+	var c host.Conformance
+	cmd := &cobra.Command{
+		Use: "test M.wasm", Short: "Test whether a family keeps its contract, whatever it is asked", Args: arguments(1, 1),
+		Long: `Test whether a family keeps its contract, in spaces that are thrown away: its tools are called with arguments that their
+schemas allow, with much text and without capabilities; its hooks and jobs run on memories of every form; and each kind of
+request is sent damaged, cancelled and twice. A family may refuse, and fail with errors of its own. It must not trap, exceed
+a limit, answer in another form than its manifest says, or keep state.
+
+The exit code is 0 if every check passed, 1 if one failed, and 4 if the module was not admitted. Equal seeds generate equal
+arguments.`,
+		Example: `  alcove family test notes.wasm
+  alcove family test notes.wasm --tool add_note --inputs 500 --seed 7 --json`,
+	}
+	cmd.Flags().Uint64Var(&c.Seed, "seed", 1, "what arguments are generated from")
+	cmd.Flags().IntVar(&c.Inputs, "inputs", 0, "how many arguments to generate for each tool (default 25)")
+	cmd.Flags().StringVar(&c.Tool, "tool", "", "test this tool only, without hooks and jobs")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		const mostInputs = 100_000
+		if c.Inputs < 0 || c.Inputs > mostInputs {
+			return &usageError{fmt.Errorf("--inputs is %d: give a number from 1 to %d", c.Inputs, mostInputs)}
+		}
+		var err error
+		if c.Module, err = readModule(args[0]); err != nil {
+			return err
+		}
+		box, done, err := a.openSandbox()
+		if err != nil {
+			return err
+		}
+		defer done()
+		c.Sandbox = box
+		report, err := host.TestFamily(cmd.Context(), c)
+		var refused *sandbox.Refusal
+		if errors.As(err, &refused) {
+			return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.printConformance(report); err != nil {
+			return err
+		}
+		if report.Failed() {
+			return &outcomeError{abi.OutcomeErrorResult, fmt.Errorf("family %s breaks its contract", report.Family)}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) printConformance(r *conform.Report) error {
+	if a.asJSON {
+		return a.printJSON(r)
+	}
+	for _, c := range r.Checks {
+		switch c.Status {
+		case conform.Skip:
+			a.printf("skip  %s: %s (%s)\n", terminal.Line(c.Subject), c.Name, terminal.Line(c.Reason))
+		default:
+			a.printf("%s  %s: %s, %d cases\n", c.Status, terminal.Line(c.Subject), c.Name, c.Cases)
+		}
+		for _, p := range c.Problems {
+			a.printf("      %s\n      with %s\n", terminal.Line(p.Message), terminal.Line(p.Case))
+		}
+	}
+	a.printf("\n%-32s %12s %12s %10s %10s %6s\n", "tool", "fuel", "most fuel", "cpu ms", "memory", "calls")
+	for _, c := range r.Costs {
+		if c.Calls > 0 {
+			a.printf("%-32s %12d %12d %10.3f %9dK %6d\n", terminal.Line(c.Tool), c.Fuel, c.MostFuel, milliseconds(c.CPU), c.Memory>>10, c.HostCalls)
+		}
+	}
+	return a.printf("\n%s %s, sha256 %s, seed %d\n", terminal.Line(r.Family), terminal.Line(r.Version), r.Digest, r.Seed)
+}

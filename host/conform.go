@@ -1,0 +1,40 @@
+package host
+
+import (
+	"context"
+	"os"
+
+	"github.com/alcove-memory/alcove/host/conform"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// Conformance is a test of whether a family keeps its contract.
+type Conformance struct {
+	Sandbox *sandbox.Sandbox
+	Module  []byte // packed
+	Seed    uint64 // of what is generated
+	Inputs  int    // generated for each tool; 0: 25
+	Tool    string // only this one; empty: all tools, hooks and jobs
+}
+
+// TestFamily tests a family in spaces that are thrown away. A module that is not admitted is a *sandbox.Refusal.
+func TestFamily(ctx context.Context, c Conformance) (*conform.Report, error) {
+	return conform.Run(ctx, c.Module, conform.Options{Seed: c.Seed, Inputs: c.Inputs, Tool: c.Tool, Open: c.open})
+}
+
+// open opens a world in a temporary directory.
+func (c Conformance) open(ctx context.Context, watch func(family.Guest) family.Guest) (conform.World, error) {
+	dir, err := os.MkdirTemp("", "alcove-test-*")
+	if err != nil {
+		return conform.World{}, err
+	}
+	var closing closers
+	closing.later("the temporary directory", func() error { return os.RemoveAll(dir) })
+	p, err := assemble(ctx, Options{Dir: dir}.withDefaults(), assembly{sandbox: c.Sandbox, watch: watch}, &closing)
+	if err != nil {
+		closing.close()
+		return conform.World{}, err
+	}
+	return conform.World{Space: p.space, Families: p.families, Close: closing.close}, nil
+}

@@ -1,0 +1,98 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// mostKept are kept of the requests of a kind.
+const mostKept = 8
+
+// recorder keeps requests and failures of a family's guests. There may be several: an installation compiles one, and closes it.
+type recorder struct {
+	mu       sync.Mutex
+	guest    family.Guest // the last that was called
+	requests map[abi.Kind][][]byte
+	failed   []*sandbox.Result // since taken was called
+}
+
+// watched is a guest whose requests and failures are kept.
+type watched struct {
+	family.Guest
+	by *recorder
+}
+
+// watch has the recorder keep what becomes of a guest's requests.
+func (w *recorder) watch(g family.Guest) family.Guest {
+	return watched{g, w}
+}
+
+// Call implements family.Guest.
+func (w watched) Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
+	result, err := w.Guest.Call(ctx, r)
+	w.by.ended(w.Guest, r, result, err)
+	return result, err
+}
+
+func (w *recorder) ended(g family.Guest, r sandbox.Request, result *sandbox.Result, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.guest = g
+	if w.requests == nil {
+		w.requests = map[abi.Kind][][]byte{}
+	}
+	if kept := w.requests[r.Kind]; len(kept) < mostKept {
+		w.requests[r.Kind] = append(kept, bytes.Clone(r.Payload))
+	}
+	if err == nil && result.Class != abi.ClassOK {
+		w.failed = append(w.failed, result)
+	}
+}
+
+// ask sends a request that is not kept.
+func (w *recorder) ask(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
+	w.mu.Lock()
+	guest := w.guest
+	w.mu.Unlock()
+	return guest.Call(ctx, r)
+}
+
+// kinds are those of the requests that came.
+func (w *recorder) kinds() []abi.Kind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Sorted(maps.Keys(w.requests))
+}
+
+func (w *recorder) kept(kind abi.Kind) [][]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.requests[kind])
+}
+
+// taken are the failures since it was called last.
+func (w *recorder) taken() []*sandbox.Result {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	failed := w.failed
+	w.failed = nil
+	return failed
+}
+
+// fault says what is wrong with the outcome of a request; empty: the guest may end so.
+func fault(r *sandbox.Result) string {
+	switch {
+	case r.Class == abi.ClassOK, r.Class == abi.ClassError && r.Error.Code != abi.CodeInternal, r.Class == abi.ClassCancelled:
+		return ""
+	case r.Class == abi.ClassRequest: // the host refused to send so much
+		return ""
+	}
+	return string(r.Class) + ": " + r.Error.Error()
+}

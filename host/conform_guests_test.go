@@ -1,0 +1,36 @@
+//go:build guests
+
+package host
+
+import (
+	"testing"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// The first-party families keep the contract that alcove family test checks. With more arguments:
+//
+//	for m in guests/dist/*.wasm; do alcove family test $m --inputs 500 || break; done
+func TestTheFirstPartyFamiliesKeepTheirContract(t *testing.T) {
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.UserCache()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	for _, f := range guests.All() {
+		module, err := f.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := TestFamily(t.Context(), Conformance{Sandbox: box, Module: module, Seed: 1, Inputs: 3})
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		for _, c := range report.Checks {
+			for _, p := range c.Problems {
+				t.Errorf("%s, %s, %s: %s with %s", f.Name, c.Name, c.Subject, p.Message, p.Case)
+			}
+		}
+	}
+}
