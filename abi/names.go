@@ -164,6 +164,7 @@ const (
 // The operations of the host.
 const (
 	OpMemoryGet         Op = "memory.get"         // memories by their keys
+	OpMemoryStates      Op = "memory.states"      // the states of memories by their keys, and their values
 	OpMemoryList        Op = "memory.list"        // memories of a namespace, page by page: in the order of their keys, or by their fields and in another order
 	OpMemoryNamespaces  Op = "memory.namespaces"  // the namespaces that have memories, of those that may be read
 	OpMemoryHistory     Op = "memory.history"     // the versions of one memory, the newest first
@@ -177,6 +178,7 @@ const (
 	OpRecordPut         Op = "record.put"         // stage records
 	OpRecordDelete      Op = "record.delete"      // stage deletions of records
 	OpRecordList        Op = "record.list"        // records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order
+	OpRecordScan        Op = "record.scan"        // the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys
 	OpRecordHistory     Op = "record.history"     // the versions of one record, the newest first
 	OpRecordSearch      Op = "record.search"      // search in a searchable collection; staged changes are not found
 	OpRecordNearest     Op = "record.nearest"     // the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included
@@ -733,6 +735,7 @@ func Capabilities() []Capability {
 func Ops() map[Op]Capability {
 	return map[Op]Capability{
 		OpMemoryGet:         "memory.read",
+		OpMemoryStates:      "memory.read",
 		OpMemoryList:        "memory.read",
 		OpMemoryNamespaces:  "memory.read",
 		OpMemoryHistory:     "memory.read",
@@ -746,6 +749,7 @@ func Ops() map[Op]Capability {
 		OpRecordPut:         "record",
 		OpRecordDelete:      "record",
 		OpRecordList:        "record",
+		OpRecordScan:        "record",
 		OpRecordHistory:     "record",
 		OpRecordSearch:      "record",
 		OpRecordNearest:     "record",

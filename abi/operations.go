@@ -423,6 +423,19 @@ type MemoryGetResponse struct {
 	Memories []*Memory `json:"memories"` // in the order of the keys; null for a missing one
 }
 
+// MemoryStatesRequest is the request of memory.states: the states of memories by their keys, and their values.
+type MemoryStatesRequest struct {
+	Keys      []string `json:"keys"`                // keys; 1 to 1000 elements
+	Namespace string   `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Values    bool     `json:"values,omitempty"`    // adds the values
+}
+
+// MemoryStatesResponse is the response of memory.states.
+type MemoryStatesResponse struct {
+	States []string          `json:"states"`           // in the order of the keys; empty for a missing memory
+	Values []json.RawMessage `json:"values,omitempty"` // in the order of the keys; null for a missing memory
+}
+
 // MemoryListRequest is the request of memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 type MemoryListRequest struct {
 	Namespace string        `json:"namespace,omitempty"` // the namespace; default: the call's own
@@ -608,6 +621,23 @@ type RecordListResponse struct {
 	Records []Record `json:"records"`         // the page
 	Next    string   `json:"next,omitempty"`  // `after` of the next page; absent at the end
 	Total   *int     `json:"total,omitempty"` // number of matches on all pages, if `count` requests it
+}
+
+// RecordScanRequest is the request of record.scan: the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys.
+type RecordScanRequest struct {
+	Collection string   `json:"collection"`          // one of the family's own collections
+	Namespace  string   `json:"namespace,omitempty"` // the namespace; default: the call's own
+	Prefixes   []string `json:"prefixes"`            // the prefixes, in any order; 1 to 1000 elements
+	After      string   `json:"after,omitempty"`     // `next` of the page before
+	Limit      int      `json:"limit,omitempty"`     // records in one page; 1 to 1000; default: 1000
+	Values     bool     `json:"values,omitempty"`    // adds the values
+}
+
+// RecordScanResponse is the response of record.scan.
+type RecordScanResponse struct {
+	Keys   []string          `json:"keys"`             // the keys, each once
+	Values []json.RawMessage `json:"values,omitempty"` // in the order of the keys
+	Next   string            `json:"next,omitempty"`   // `after` of the next page; absent at the end
 }
 
 // RecordHistoryRequest is the request of record.history: the versions of one record, the newest first.
@@ -1602,6 +1632,14 @@ func (r *MemoryGetRequest) Check() error {
 }
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *MemoryStatesRequest) Check() error {
+	if err := checkLength("keys", len(r.Keys), 1, 1000); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *MemoryListRequest) Check() error {
 	if r.Limit != 0 {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
@@ -1762,6 +1800,19 @@ func (r *RecordListRequest) Check() error {
 	for i := range r.Filters {
 		if err := r.Filters[i].Check(); err != nil {
 			return inElement("filters", i, err)
+		}
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *RecordScanRequest) Check() error {
+	if err := checkLength("prefixes", len(r.Prefixes), 1, 1000); err != nil {
+		return err
+	}
+	if r.Limit != 0 {
+		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
 		}
 	}
 	return nil

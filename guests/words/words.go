@@ -99,7 +99,7 @@ func (s *scanner) word() {
 	w.Number = '0' <= first && first <= '9'
 	w.Acronym = letters > 1 && capitals == letters
 	w.Mixed = letters > 0 && digits > 0 || signs > 0
-	w.Lower = lower(Possessive(s.text[w.From:w.To]))
+	w.Lower = Possessive(lower(s.text[w.From:w.To]))
 	s.words = append(s.words, w)
 	s.start, s.apart = false, false
 }

@@ -21,6 +21,7 @@ func TestATextIsSplitIntoWords(t *testing.T) {
 		"Ann's v1.26 costs 10,000; don't panic.":  {"ann", "v1.26", "costs", "10,000", "don't", "panic"},
 		"snake_case a/b me@x.org C++ C# end.Next": {"snake_case", "a/b", "me@x.org", "c++", "c#", "end", "next"},
 		"well-known ÉTÉ naïve 日本":                 {"well", "known", "été", "naïve", "日本"},
+		"ANN'S ÉTÉ’S":                             {"ann", "été"},
 		"":                                        nil,
 		"... --- !!!":                             nil,
 	} {

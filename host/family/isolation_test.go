@@ -26,6 +26,8 @@ func probes() []step {
 	const put, record, link = `{"items":[{"key":"k","value":"by a probe",` + home + `}]}`, `"collection":"other/own"`, `{"key":"k","to":["work"],` + home + `}`
 	return []step{
 		{"memory.get", `{"keys":["k","gone"],` + home + `}`}, {"memory.get", `{"keys":["k"],` + home + `,"as_of":"v2","counters":true}`}, {"memory.get", `{"keys":["home/k","k"]}`},
+		{"memory.states", `{"keys":["k","gone"],` + home + `}`}, {"memory.states", `{"keys":["k","home/k"],"values":true,` + home + `}`},
+		{"record.scan", `{"collection":"own","prefixes":[""],"values":true,` + home + `}`}, {"record.scan", `{` + record + `,"prefixes":["","r"]}`}, {"record.scan", `{"collection":"../other/own","prefixes":[""]}`},
 		{"memory.list", `{` + home + `}`}, {"memory.list", `{` + home + `,"counters":true,"prefix":"k"}`}, {"memory.list", `{"prefix":"../home/"}`}, {"memory.namespaces", `{}`},
 		{"memory.history", `{"key":"k",` + home + `}`}, {"memory.history", `{"key":"gone",` + home + `}`},
 		{"memory.search", `{"query":"velvet hammer"}`}, {"memory.search", `{"query":"velvet hammer","namespaces":["home"]}`}, {"memory.search", `{"query":"velvet hammer","namespaces":["*"]}`},

@@ -447,6 +447,12 @@ var stageDeeds = []stageDeed{
 			say([]any{l, next}, err)
 		})
 	}},
+	{"ScanRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
+		each(func(ns string) {
+			l, next, err := t.ScanRecords(ctx, records, ns, []string{"k", ""}, "", 2)
+			say([]any{l, next}, err)
+		})
+	}},
 	{"QueryRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
 			c := records

@@ -336,6 +336,23 @@ type stagedEntry struct {
 
 // list reads at most limit entries of a collection in the order of their keys, after the key after. next is the after of the next page.
 func (t *Stage) list(ctx context.Context, c Collection, namespace, prefix, after string, limit int) (list []stagedEntry, next string, err error) {
+	return t.listWith(ctx, c, namespace, prefix, after, limit, t.staged(c, namespace, prefix))
+}
+
+// staged returns what the stage changed in a collection under a prefix, in the order of the keys.
+func (t *Stage) staged(c Collection, namespace, prefix string) (list []site) {
+	for _, at := range t.order {
+		in := at.system == c.PerSpace && at.Namespace == namespace && at.Collection == c.Name && strings.HasPrefix(at.Name, prefix)
+		if in && t.changed[at] != nil {
+			list = append(list, at)
+		}
+	}
+	order.By(list, func(a, b site) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// listWith is list with what the stage changed under the prefix.
+func (t *Stage) listWith(ctx context.Context, c Collection, namespace, prefix, after string, limit int, staged []site) (list []stagedEntry, next string, err error) {
 	if len(t.seen) > t.space.limits.StageReads {
 		return nil, "", t.exhausted("entries are read", t.space.limits.StageReads)
 	}
@@ -351,13 +368,14 @@ func (t *Stage) list(ctx context.Context, c Collection, namespace, prefix, after
 			return nil, "", t.space.translate("list", err)
 		}
 	}
-	for _, at := range t.order {
-		in := at.system == c.PerSpace && at.Namespace == namespace && at.Collection == c.Name && strings.HasPrefix(at.Name, prefix)
-		if in && at.Name > after && t.changed[at] != nil {
+	for _, at := range staged {
+		if at.Name > after {
 			list = append(list, stagedEntry{site: at, record: *t.changed[at]})
 		}
 	}
-	order.By(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
+	if len(staged) > 0 {
+		order.By(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
+	}
 	if len(list) > limit {
 		list, next = list[:limit], list[limit-1].Name
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"sort"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/jsontext"
@@ -68,6 +71,56 @@ func (t *Stage) ListRecords(ctx context.Context, c Collection, namespace, prefix
 		list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time, l.record.ExpiresAt(), false})
 	}
 	return list, next, err
+}
+
+// ScanRecords reads at most limit records whose keys begin with one of some prefixes, in the order of their keys, after the key after.
+// next is the after of the next page; empty: the last page.
+func (t *Stage) ScanRecords(ctx context.Context, c Collection, namespace string, prefixes []string, after string, limit int) (list []Record, next string, err error) {
+	namespace, err = t.allowing(c).reading(namespace)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := t.present(c); err != nil {
+		return nil, "", err
+	}
+	staged := t.staged(c, namespace, "")
+	limit = t.space.page(limit)
+	for _, prefix := range widest(prefixes) {
+		if prefix < after && !strings.HasPrefix(after, prefix) {
+			continue // all its keys are before
+		}
+		found, more, err := t.listWith(ctx, c, namespace, prefix, after, max(limit-len(list), 1), under(staged, prefix))
+		if err != nil {
+			return nil, "", err
+		}
+		if len(list) == limit && len(found) > 0 {
+			return list, list[limit-1].Key, nil
+		}
+		for _, l := range found {
+			list = append(list, Record{l.Namespace, l.Name, l.record.Value, l.point.Version, l.point.Time, l.record.ExpiresAt(), false})
+		}
+		if more != "" {
+			return list, more, nil
+		}
+	}
+	return list, "", nil
+}
+
+// widest returns prefixes in order, without those that begin with another one.
+func widest(prefixes []string) (list []string) {
+	for _, p := range slices.Sorted(slices.Values(prefixes)) {
+		if n := len(list); n == 0 || !strings.HasPrefix(p, list[n-1]) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// under returns those of some sites, in the order of their keys, whose keys begin with a prefix.
+func under(sites []site, prefix string) []site {
+	from := sort.Search(len(sites), func(i int) bool { return sites[i].Name >= prefix })
+	n := sort.Search(len(sites)-from, func(i int) bool { return !strings.HasPrefix(sites[from+i].Name, prefix) })
+	return sites[from : from+n]
 }
 
 // RecordItem is a record to be staged.

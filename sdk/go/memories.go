@@ -264,6 +264,17 @@ func (c *Call) GetMemories(namespace string, keys []string) (memories []*Memory,
 	return memories, err
 }
 
+// States reads the states of any number of memories.
+func (c *Call) States(r MemoryStatesRequest) (out MemoryStatesResponse, err error) {
+	err = parts(r.Keys, sizeOfKey, func(part []string) error {
+		r.Keys = part
+		page, err := c.MemoryStates(r)
+		out.States, out.Values = append(out.States, page.States...), append(out.Values, page.Values...)
+		return err
+	})
+	return out, err
+}
+
 // PutMemories stages any number of memories.
 func (c *Call) PutMemories(items []MemoryItem) (stored []MemoryID, err error) {
 	size := func(m *MemoryItem) int { return sizeOf(m.Value, m.Metadata, m.Tags, m.Supersedes, m.Links) }

@@ -1485,6 +1485,47 @@ func (x *MemoryGetResponse) read(s *scan.Scanner) {
 	}
 }
 
+// MemoryStatesRequest is the request of memory.states: the states of memories by their keys, and their values.
+type MemoryStatesRequest struct {
+	Keys      []string `json:"keys"`               // keys; 1 to 1000 elements
+	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Values    bool     `json:"values,omitzero"`    // adds the values
+}
+
+func (x *MemoryStatesRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("keys")
+	w.Texts(x.Keys)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	if x.Values {
+		w.Key("values")
+		w.Bool(x.Values)
+	}
+	w.Close()
+}
+
+// MemoryStatesResponse is the response of memory.states.
+type MemoryStatesResponse struct {
+	States []string `json:"states"`          // in the order of the keys; empty for a missing memory
+	Values []Raw    `json:"values,omitzero"` // in the order of the keys; null for a missing memory
+}
+
+func (x *MemoryStatesResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "states":
+			x.States = s.Strings()
+		case "values":
+			x.Values = scan.ReadList(s, func() Raw { return s.Raw() })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // MemoryListRequest is the request of memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 type MemoryListRequest struct {
 	Namespace string        `json:"namespace,omitzero"` // the namespace; default: the call's own
@@ -2103,6 +2144,63 @@ func (x *RecordListResponse) read(s *scan.Scanner) {
 			x.Next = s.String()
 		case "total":
 			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// RecordScanRequest is the request of record.scan: the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys.
+type RecordScanRequest struct {
+	Collection string   `json:"collection"`         // one of the family's own collections
+	Namespace  string   `json:"namespace,omitzero"` // the namespace; default: the call's own
+	Prefixes   []string `json:"prefixes"`           // the prefixes, in any order; 1 to 1000 elements
+	After      string   `json:"after,omitzero"`     // `next` of the page before
+	Limit      int      `json:"limit,omitzero"`     // records in one page; 1 to 1000; default: 1000
+	Values     bool     `json:"values,omitzero"`    // adds the values
+}
+
+func (x *RecordScanRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("collection")
+	w.Text(x.Collection)
+	if x.Namespace != "" {
+		w.Key("namespace")
+		w.Text(x.Namespace)
+	}
+	w.Key("prefixes")
+	w.Texts(x.Prefixes)
+	if x.After != "" {
+		w.Key("after")
+		w.Text(x.After)
+	}
+	if x.Limit != 0 {
+		w.Key("limit")
+		w.Int(int64(x.Limit))
+	}
+	if x.Values {
+		w.Key("values")
+		w.Bool(x.Values)
+	}
+	w.Close()
+}
+
+// RecordScanResponse is the response of record.scan.
+type RecordScanResponse struct {
+	Keys   []string `json:"keys"`            // the keys, each once
+	Values []Raw    `json:"values,omitzero"` // in the order of the keys
+	Next   string   `json:"next,omitzero"`   // `after` of the next page; absent at the end
+}
+
+func (x *RecordScanResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "keys":
+			x.Keys = s.Strings()
+		case "values":
+			x.Values = scan.ReadList(s, func() Raw { return s.Raw() })
+		case "next":
+			x.Next = s.String()
 		default:
 			s.Skip()
 		}
@@ -4587,6 +4685,12 @@ func (c *Call) MemoryGet(r MemoryGetRequest) (out MemoryGetResponse, err error) 
 	return out, err
 }
 
+// MemoryStates runs memory.states: the states of memories by their keys, and their values.
+func (c *Call) MemoryStates(r MemoryStatesRequest) (out MemoryStatesResponse, err error) {
+	err = c.exchange(OpMemoryStates, &r, &out)
+	return out, err
+}
+
 // MemoryList runs memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 func (c *Call) MemoryList(r MemoryListRequest) (out MemoryListResponse, err error) {
 	err = c.exchange(OpMemoryList, &r, &out)
@@ -4662,6 +4766,12 @@ func (c *Call) RecordDelete(r RecordDeleteRequest) (out RecordDeleteResponse, er
 // RecordList runs record.list: records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order.
 func (c *Call) RecordList(r RecordListRequest) (out RecordListResponse, err error) {
 	err = c.exchange(OpRecordList, &r, &out)
+	return out, err
+}
+
+// RecordScan runs record.scan: the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys.
+func (c *Call) RecordScan(r RecordScanRequest) (out RecordScanResponse, err error) {
+	err = c.exchange(OpRecordScan, &r, &out)
 	return out, err
 }
 

@@ -29,6 +29,23 @@ func (c *Call) Records(r RecordListRequest) iter.Seq2[*Record, error] {
 	})
 }
 
+// Scan iterates over what RecordScan answers, page by page, for any number of prefixes. An error ends it.
+func (c *Call) Scan(r RecordScanRequest) iter.Seq2[*RecordScanResponse, error] {
+	return func(yield func(*RecordScanResponse, error) bool) {
+		for all := r.Prefixes; len(all) > 0; {
+			n := min(len(all), mostItems)
+			r.Prefixes, r.After, all = all[:n], "", all[n:]
+			for more := true; more; more = r.After != "" {
+				page, err := smaller(&r.Limit, func() (RecordScanResponse, error) { return c.RecordScan(r) })
+				if !yield(&page, err) || err != nil {
+					return
+				}
+				r.After = page.Next
+			}
+		}
+	}
+}
+
 // smaller asks for a page. One of more bytes than a host call may have is asked for again with half as many entries.
 func smaller[T any](limit *int, ask func() (T, error)) (page T, err error) {
 	for {
@@ -38,7 +55,7 @@ func smaller[T any](limit *int, ask func() (T, error)) (page T, err error) {
 			return page, err
 		}
 		if *limit == 0 {
-			*limit = 100 // the default
+			*limit = 100 // no more than any default
 		}
 		*limit /= 2
 	}

@@ -94,26 +94,37 @@ func edgeKey(d direction, node alcove.ID, relation string, other alcove.ID) stri
 
 // readHop is a stored link with the given prefix of its key cut off.
 func readHop(item *alcove.Item[edge], prefix string) (h hop, ok bool) {
-	relation, other, ok := strings.Cut(strings.TrimPrefix(item.Key, prefix), "|")
+	h = hop{edge: item.Value}
+	return h, h.name(item.Namespace, strings.TrimPrefix(item.Key, prefix))
+}
+
+// name reads relation and other end in the rest of the key of a link that is stored in a namespace.
+func (h *hop) name(namespace, rest string) bool {
+	relation, other, ok := strings.Cut(rest, "|")
 	if !ok {
-		return h, false
+		return false
 	}
-	h.edge = item.Value
 	h.Relation, _ = unescaped(relation) // it is too short for a hash
-	var hashed bool
-	namespace, key, foreign := strings.Cut(other, "#")
-	if !foreign {
-		namespace, key = "", other
+	foreign, key, isForeign := strings.Cut(other, "#")
+	if !isForeign {
+		key = other
 	}
-	if h.Other.Key, hashed = unescaped(key); hashed {
+	text, hashed := unescaped(key)
+	if hashed {
 		h.Other = alcove.ParseID(h.Node)
-		return h, h.Other.Key != ""
+		return h.Other.Key != ""
 	}
-	h.Other.Namespace = item.Namespace
-	if foreign {
-		h.Other.Namespace, _ = unescaped(namespace)
+	if isForeign {
+		namespace, _ = unescaped(foreign)
 	}
-	return h, true
+	h.Other = alcove.ID{Namespace: namespace, Key: text}
+	return true
+}
+
+// isHashed reports whether the key of a link has only a hash of the other end.
+func isHashed(key string) bool {
+	at := max(strings.LastIndexByte(key, '|'), strings.LastIndexByte(key, '#'))
+	return strings.HasPrefix(key[at+1:], "%~")
 }
 
 // triple is what a link is known by.

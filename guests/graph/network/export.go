@@ -159,8 +159,8 @@ func (g *graph) memories(ids []alcove.ID) error {
 		if err != nil {
 			return err
 		}
-		for _, id := range part {
-			n := there[id]
+		for i, id := range part {
+			n := there[i]
 			if n == nil {
 				continue
 			}

@@ -84,7 +84,7 @@ func (f *found) sort(c *alcove.Call, id alcove.ID, d direction, hops []hop) erro
 	}
 	for i := range hops {
 		h := &hops[i]
-		n := there[h.Other]
+		n := there[i]
 		switch {
 		case n == nil:
 		case n.Kind == kindEntity:

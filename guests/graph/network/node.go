@@ -51,11 +51,13 @@ func mustResolve(c *alcove.Call, id alcove.ID) (*node, error) {
 	return n, err
 }
 
-func nodeOf(m *alcove.Memory) *node {
-	text := words.Text(m.Value, mostText)
-	n := &node{ID: m.ID(), Kind: kindMemory, Label: words.Cut(text, mostLabel), Text: text}
-	if m.State != "active" {
-		n.State = m.State
+func nodeOf(m *alcove.Memory) *node { return nodeFrom(m.ID(), m.State, m.Value) }
+
+func nodeFrom(id alcove.ID, state string, value alcove.Raw) *node {
+	text := words.Text(value, mostText)
+	n := &node{ID: id, Kind: kindMemory, Label: words.Cut(text, mostLabel), Text: text}
+	if state != "active" {
+		n.State = state
 	}
 	return n
 }
@@ -63,62 +65,88 @@ func nodeOf(m *alcove.Memory) *node {
 // outOfReach reports whether an error says that the call may not see something.
 func outOfReach(err error) bool { return alcove.CodeOf(err) == alcove.Denied }
 
-// existing are those of some nodes that there are and that the call may see. They are read together, namespace by namespace.
-func existing(c *alcove.Call, ids []alcove.ID) (map[alcove.ID]*node, error) {
-	found := make(map[alcove.ID]*node, len(ids))
-	byNamespace := map[string][]string{}
-	var namespaces []string
-	for _, id := range ids {
-		if byNamespace[id.Namespace] == nil {
-			namespaces = append(namespaces, id.Namespace)
+// existing are those of some nodes that there are and that the call may see; those that are missing are nil. They are read together,
+// namespace by namespace.
+func existing(c *alcove.Call, ids []alcove.ID) ([]*node, error) {
+	found := make([]*node, len(ids))
+	for namespace, nodes := range byNamespace(ids) {
+		missing, err := memoriesOf(c, namespace, ids, nodes, found)
+		if err == nil {
+			err = entitiesOf(c, namespace, ids, missing, found)
 		}
-		byNamespace[id.Namespace] = append(byNamespace[id.Namespace], id.Key)
-	}
-	for _, namespace := range namespaces {
-		missing, err := memoriesOf(c, namespace, byNamespace[namespace], found)
 		if err != nil {
-			return nil, err
-		}
-		if err := entitiesOf(c, namespace, missing, found); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-func memoriesOf(c *alcove.Call, namespace string, keys []string, found map[alcove.ID]*node) (missing []string, err error) {
-	memories, err := c.GetMemories(namespace, keys)
+// present reports for each of some nodes whether there is one that the call may see.
+func present(c *alcove.Call, ids []alcove.ID) ([]bool, error) {
+	there := make([]bool, len(ids))
+	entities := make([]*node, len(ids))
+	for namespace, nodes := range byNamespace(ids) {
+		out, err := c.States(alcove.MemoryStatesRequest{Namespace: namespace, Keys: keysOf(ids, nodes)})
+		if err != nil && !outOfReach(err) {
+			return nil, err
+		}
+		var others []int
+		for i, at := range nodes {
+			if there[at] = err == nil && out.States[i] != ""; !there[at] {
+				others = append(others, at)
+			}
+		}
+		if err := entitiesOf(c, namespace, ids, others, entities); err != nil {
+			return nil, err
+		}
+	}
+	for i := range there {
+		there[i] = there[i] || entities[i] != nil
+	}
+	return there, nil
+}
+
+// keysOf are the keys of some of the ids.
+func keysOf(ids []alcove.ID, which []int) []string {
+	keys := make([]string, len(which))
+	for i, at := range which {
+		keys[i] = ids[at].Key
+	}
+	return keys
+}
+
+func memoriesOf(c *alcove.Call, namespace string, ids []alcove.ID, which []int, found []*node) (missing []int, err error) {
+	out, err := c.States(alcove.MemoryStatesRequest{Namespace: namespace, Keys: keysOf(ids, which), Values: true})
 	if outOfReach(err) {
-		return keys, nil
+		return which, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	for i, m := range memories {
-		if m == nil {
-			missing = append(missing, keys[i])
+	for i, at := range which {
+		if out.States[i] == "" {
+			missing = append(missing, at)
 			continue
 		}
-		found[alcove.ID{Namespace: namespace, Key: keys[i]}] = nodeOf(m)
+		found[at] = nodeFrom(ids[at], out.States[i], out.Values[i])
 	}
 	return missing, nil
 }
 
-func entitiesOf(c *alcove.Call, namespace string, keys []string, found map[alcove.ID]*node) error {
-	if len(keys) == 0 {
+func entitiesOf(c *alcove.Call, namespace string, ids []alcove.ID, which []int, found []*node) error {
+	if len(which) == 0 {
 		return nil
 	}
-	list, err := entities.In(namespace).GetAll(c, keys)
+	list, err := entities.In(namespace).GetAll(c, keysOf(ids, which))
 	if outOfReach(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	for i, e := range list {
-		if e != nil && !e.Value.Archived() {
-			id := alcove.ID{Namespace: namespace, Key: keys[i]}
-			found[id] = &node{ID: id, Kind: kindEntity, Label: e.Value.Name}
+	for i, at := range which {
+		if e := list[i]; e != nil && !e.Value.Archived() {
+			found[at] = &node{ID: ids[at], Kind: kindEntity, Label: e.Value.Name}
 		}
 	}
 	return nil

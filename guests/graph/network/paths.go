@@ -41,127 +41,201 @@ func (in FindPaths) Call(c *alcove.Call, cfg Config) (out paths, err error) {
 	if from.ID == to.ID {
 		return paths{Paths: [][]alcove.ID{{from.ID}}}, nil
 	}
-	m := meeting{
-		walk:  &walk{c: c, budget: cfg.MaxVisits, anyone: true},
-		near:  map[alcove.ID][]alcove.ID{},
-		alive: map[alcove.ID]bool{from.ID: true, to.ID: true},
-		ends:  [2]*side{newSide(from.ID), newSide(to.ID)},
-		most:  bounded(in.MaxResults, 50), steps: stepsPerVisit * cfg.MaxVisits,
-	}
+	m := meeting{walk: &walk{c: c, budget: cfg.MaxVisits, anyone: true}, numbers: map[alcove.ID]int{}, most: bounded(in.MaxResults, 50)}
+	m.ends = [2]*side{m.side(from.ID), m.side(to.ID)}
 	for length := 1; length <= in.MaxDepth && len(m.found) < in.MaxResults && !m.truncated; length++ {
 		if err := m.widen(); err != nil {
 			return out, err
 		}
-		m.enumerate([]alcove.ID{from.ID}, to.ID, length)
+		if err := m.search(length, stepsPerVisit*cfg.MaxVisits); err != nil {
+			return out, err
+		}
 	}
-	return paths{m.found, m.truncated}, nil
+	return paths{m.paths(), m.truncated}, nil
 }
 
-// stepsPerVisit is how many steps a search takes through links that it looked at before, for each that it may look at.
+// stepsPerVisit is how many steps the search for paths of a length takes through links that it looked at before, for each that it may
+// look at.
 const stepsPerVisit = 20
 
 // side is what is known around one end: nodes by their distance, up to a radius.
 type side struct {
-	distance map[alcove.ID]int
-	frontier []alcove.ID
+	distance map[int]int
+	frontier []int
 	radius   int
 }
 
-func newSide(node alcove.ID) *side {
-	return &side{distance: map[alcove.ID]int{node: 0}, frontier: []alcove.ID{node}}
-}
+// life is whether there is a node, as far as that is known.
+type life byte
 
-// meeting is a search from both ends. When the radiuses of both sides add up to a length, near has every link of every path of this
-// length: a node of such a path is within one of the radiuses.
+const (
+	unknown life = iota
+	alive
+	missing
+)
+
+// meeting is a search from both ends, of nodes by their numbers. When the radiuses of both sides add up to a length, next has every link of
+// every path of this length, in its direction.
 type meeting struct {
 	*walk
-	near  map[alcove.ID][]alcove.ID // neighbours, in the order of their ids
-	alive map[alcove.ID]bool        // whether a node exists, where that is known
-	ends  [2]*side
-	found [][]alcove.ID
-	most  int
-	steps int
+	numbers map[alcove.ID]int
+	ids     []alcove.ID
+	lives   []life
+	next    [][]int // neighbours on the way to the target
+	sorted  []bool  // whether next is in the order of the ids, each once
+	ends    [2]*side
+	found   [][]int
+	most    int
+	steps   int
+}
+
+// number is that of a node.
+func (m *meeting) number(id alcove.ID) int {
+	n, ok := m.numbers[id]
+	if !ok {
+		n = len(m.ids)
+		m.numbers[id] = n
+		m.ids, m.lives, m.next, m.sorted = append(m.ids, id), append(m.lives, unknown), append(m.next, nil), append(m.sorted, true)
+	}
+	return n
+}
+
+// side is what is known around an end: itself.
+func (m *meeting) side(end alcove.ID) *side {
+	n := m.number(end)
+	m.lives[n] = alive
+	return &side{distance: map[int]int{n: 0}, frontier: []int{n}}
 }
 
 // widen extends the side with fewer nodes at its edge by one link.
 func (m *meeting) widen() error {
-	s := m.ends[0]
+	s, forward := m.ends[0], true
 	if len(m.ends[1].frontier) < len(s.frontier) {
-		s = m.ends[1]
+		s, forward = m.ends[1], false
 	}
 	s.radius++
-	around := make(map[alcove.ID][]alcove.ID, len(s.frontier))
-	var unknown []alcove.ID
-	for _, node := range s.frontier {
-		others, err := m.neighbours(node)
-		if err != nil || m.truncated {
-			return err
-		}
-		around[node] = others
-		for _, other := range others {
-			if _, known := m.alive[other]; !known {
-				m.alive[other], unknown = false, append(unknown, other)
-			}
-		}
-	}
-	there, err := existing(m.c, unknown)
+	frontier, err := m.living(s.frontier)
 	if err != nil {
 		return err
 	}
-	for id := range there {
-		m.alive[id] = true
+	s.frontier = nil
+	around, err := m.links(frontier, ends, outward, inward)
+	if err != nil || m.truncated {
+		return err
 	}
-	var next []alcove.ID
-	for _, node := range s.frontier {
-		for _, other := range around[node] {
-			if !m.alive[other] {
+	for i, id := range frontier {
+		node := m.number(id)
+		for j := range around[i] {
+			other := m.number(around[i][j].Other)
+			if other == node {
 				continue
 			}
-			m.connect(node, other)
+			if forward {
+				m.next[node], m.sorted[node] = append(m.next[node], other), false
+			} else {
+				m.next[other], m.sorted[other] = append(m.next[other], node), false
+			}
 			if _, known := s.distance[other]; !known {
 				s.distance[other] = s.radius
-				next = append(next, other)
+				s.frontier = append(s.frontier, other)
 			}
 		}
 	}
-	s.frontier = next
 	return nil
 }
 
-// neighbours are the nodes that a node is linked with in either direction.
-func (m *meeting) neighbours(node alcove.ID) (list []alcove.ID, err error) {
-	for _, d := range []direction{outward, inward} {
-		hops, err := m.hops(node, d)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range hops {
-			if h.Other != node {
-				list = append(list, h.Other)
-			}
+// living are the ids of those of some nodes that there are.
+func (m *meeting) living(nodes []int) (ids []alcove.ID, err error) {
+	if err := m.look(nodes); err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if m.lives[n] == alive {
+			ids = append(ids, m.ids[n])
 		}
 	}
-	order.By(list, compareIDs)
-	return slices.Compact(list), nil
+	return ids, nil
+}
+
+// look finds out which of some nodes there are.
+func (m *meeting) look(nodes []int) error {
+	var ids []alcove.ID
+	for _, n := range nodes {
+		if m.lives[n] == unknown {
+			ids = append(ids, m.ids[n])
+		}
+	}
+	there, err := present(m.c, ids)
+	for i := range there {
+		m.lives[m.number(ids[i])] = missing
+		if there[i] {
+			m.lives[m.number(ids[i])] = alive
+		}
+	}
+	return err
+}
+
+// search finds the paths of a length. Few nodes are on paths, so it looks afterwards whether these are there; if one is missing, it looks
+// at all nodes and searches again.
+func (m *meeting) search(length, steps int) error {
+	const from, to = 0, 1 // the first numbers
+	before := len(m.found)
+	m.steps = steps
+	m.enumerate([]int{from}, to, length)
+	for _, path := range m.found[before:] {
+		if err := m.look(path); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(m.found[before:], m.broken) {
+		return nil
+	}
+	all := make([]int, len(m.ids))
+	for i := range all {
+		all[i] = i
+	}
+	if err := m.look(all); err != nil {
+		return err
+	}
+	m.found, m.steps, m.truncated = m.found[:before], steps, false
+	m.enumerate([]int{from}, to, length)
+	return nil
+}
+
+// broken reports whether a node of a path is missing.
+func (m *meeting) broken(path []int) bool {
+	return slices.ContainsFunc(path, func(n int) bool { return m.lives[n] == missing })
+}
+
+// paths are those that were found.
+func (m *meeting) paths() (list [][]alcove.ID) {
+	for _, path := range m.found {
+		ids := make([]alcove.ID, len(path))
+		for i, n := range path {
+			ids[i] = m.ids[n]
+		}
+		list = append(list, ids)
+	}
+	return list
 }
 
 func compareIDs(a, b alcove.ID) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Key, b.Key))
 }
 
-// connect notes that two nodes are neighbours.
-func (m *meeting) connect(a, b alcove.ID) {
-	for _, pair := range [2][2]alcove.ID{{a, b}, {b, a}} {
-		list := m.near[pair[0]]
-		if i, there := slices.BinarySearchFunc(list, pair[1], compareIDs); !there {
-			m.near[pair[0]] = slices.Insert(list, i, pair[1])
-		}
+// onward are the neighbours of a node on the way to the target, in the order of their ids.
+func (m *meeting) onward(node int) []int {
+	if !m.sorted[node] {
+		list := m.next[node]
+		order.By(list, func(a, b int) int { return compareIDs(m.ids[a], m.ids[b]) })
+		m.next[node], m.sorted[node] = slices.Compact(list), true
 	}
+	return m.next[node]
 }
 
 // enumerate finds the paths that go on from a path to a target in so many steps.
-func (m *meeting) enumerate(path []alcove.ID, target alcove.ID, steps int) {
-	for _, next := range m.near[path[len(path)-1]] {
+func (m *meeting) enumerate(path []int, target, steps int) {
+	for _, next := range m.onward(path[len(path)-1]) {
 		if len(m.found) == m.most || m.truncated {
 			return
 		}
@@ -170,6 +244,7 @@ func (m *meeting) enumerate(path []alcove.ID, target alcove.ID, steps int) {
 			return
 		}
 		switch {
+		case m.lives[next] == missing:
 		case next == target && steps == 1:
 			m.found = append(m.found, append(slices.Clone(path), next))
 		case next != target && steps > 1 && m.reaches(next, steps-1) && !slices.Contains(path, next):
@@ -179,7 +254,7 @@ func (m *meeting) enumerate(path []alcove.ID, target alcove.ID, steps int) {
 }
 
 // reaches reports whether a node may be so near to the target: what is outside of the target's side is farther than its radius.
-func (m *meeting) reaches(node alcove.ID, steps int) bool {
+func (m *meeting) reaches(node, steps int) bool {
 	s := m.ends[1]
 	if d, known := s.distance[node]; known {
 		return d <= steps

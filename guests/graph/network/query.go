@@ -74,13 +74,24 @@ func bounded(limit, most int) int { return min(max(limit, 1), most) }
 // breadth is a walk in which each node is reached once.
 type breadth struct {
 	*walk
-	limit int
-	seen  map[alcove.ID]bool
-	nodes []reached
+	limit   int
+	seen    map[alcove.ID]bool
+	nodes   []reached
+	asked   int // nodes whose links were read
+	answers int // links that they have
 }
 
-// enough is how many new nodes are looked up at once.
+// enough is how many nodes are read at once.
 const enough = 256
+
+// few is how many nodes have about as many links as there is room for new nodes.
+func (b *breadth) few(waiting int) int {
+	if b.asked == 0 {
+		return 1
+	}
+	room := min(enough, b.limit-len(b.nodes)+1) - waiting
+	return min(max(room*b.asked/max(b.answers, 1), 1), enough)
+}
 
 // level reaches the nodes behind those of a level, which are the next level.
 func (b *breadth) level(from []alcove.ID, depth int) (next []alcove.ID, err error) {
@@ -90,38 +101,45 @@ func (b *breadth) level(from []alcove.ID, depth int) (next []alcove.ID, err erro
 		next, waiting = append(next, list...), waiting[:0]
 		return err
 	}
-	for _, node := range from {
-		hops, err := b.hops(node, outward)
+	for len(from) > 0 && !b.truncated {
+		part := from[:min(b.few(len(waiting)), len(from))]
+		from = from[len(part):]
+		links, err := b.links(part, whole, outward)
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range hops {
-			if b.seen[h.Other] {
-				continue
-			}
-			b.seen[h.Other] = true
-			waiting = append(waiting, reached{
-				ID: h.Other, Depth: depth, From: node, Relation: h.Relation, ValidFrom: h.ValidFrom, ValidUntil: h.ValidUntil,
-				ObservedBy: h.ObservedBy, Confidence: h.Confidence,
-			})
+		b.asked += len(part)
+		for i, hops := range links {
+			b.answers += len(hops)
+			waiting = b.discover(waiting, part[i], depth, hops)
 		}
 		if len(waiting) >= min(enough, b.limit-len(b.nodes)+1) {
 			if err := flush(); err != nil {
 				return nil, err
 			}
 		}
-		if b.truncated {
-			break
-		}
 	}
 	return next, flush()
 }
 
+// discover adds the nodes that links from a node reach first.
+func (b *breadth) discover(waiting []reached, from alcove.ID, depth int, hops []hop) []reached {
+	for i := range hops {
+		h := &hops[i]
+		if b.seen[h.Other] {
+			continue
+		}
+		b.seen[h.Other] = true
+		waiting = append(waiting, reached{
+			ID: h.Other, Depth: depth, From: from, Relation: h.Relation, ValidFrom: h.ValidFrom, ValidUntil: h.ValidUntil,
+			ObservedBy: h.ObservedBy, Confidence: h.Confidence,
+		})
+	}
+	return waiting
+}
+
 // reach lists those of some nodes that there are.
 func (b *breadth) reach(waiting []reached) (next []alcove.ID, err error) {
-	if len(waiting) == 0 {
-		return nil, nil
-	}
 	ids := make([]alcove.ID, len(waiting))
 	for i := range waiting {
 		ids[i] = waiting[i].ID
@@ -130,8 +148,7 @@ func (b *breadth) reach(waiting []reached) (next []alcove.ID, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range waiting {
-		n := there[r.ID]
+	for i, n := range there {
 		if n == nil {
 			continue
 		}
@@ -139,8 +156,9 @@ func (b *breadth) reach(waiting []reached) (next []alcove.ID, err error) {
 			b.truncated = true
 			break
 		}
+		r := &waiting[i]
 		r.Kind, r.Label, r.State = n.Kind, n.Label, n.State
-		b.nodes, next = append(b.nodes, r), append(next, r.ID)
+		b.nodes, next = append(b.nodes, *r), append(next, r.ID)
 	}
 	return next, nil
 }

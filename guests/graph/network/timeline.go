@@ -76,8 +76,8 @@ func (t *timeline) add(c *alcove.Call, hops []hop, limit int) error {
 		if err != nil {
 			return err
 		}
-		for _, h := range part {
-			n := there[h.Other]
+		for i, h := range part {
+			n := there[i]
 			if n == nil {
 				continue
 			}

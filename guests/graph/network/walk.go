@@ -1,9 +1,12 @@
 package network
 
 import (
+	"iter"
 	"slices"
+	"strings"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // walk reads links, up to as many as a call may look at.
@@ -18,25 +21,93 @@ type walk struct {
 }
 
 // hops are the links of a node in a direction that the walk follows, in the order of their keys.
-func (w *walk) hops(of alcove.ID, d direction) (list []hop, err error) {
-	p := prefix(d, of)
-	for item, err := range edges.In(of.Namespace).All(w.c, p) {
-		if outOfReach(err) {
-			return list, nil
+func (w *walk) hops(of alcove.ID, d direction) ([]hop, error) {
+	list, err := w.links([]alcove.ID{of}, whole, d)
+	return list[0], err
+}
+
+// detail is how much of a link is read.
+type detail bool
+
+const (
+	whole detail = true
+	ends  detail = false // where it begins and ends, and its relation
+)
+
+// links are the links of each of some nodes in some directions that the walk follows.
+func (w *walk) links(of []alcove.ID, how detail, ds ...direction) (list [][]hop, err error) {
+	list = make([][]hop, len(of))
+	for namespace, nodes := range byNamespace(of) {
+		owners := make(map[string]int, len(ds)*len(nodes))
+		r := alcove.RecordScanRequest{Collection: edges.Name, Namespace: namespace, Values: how == whole, Prefixes: make([]string, 0, len(ds)*len(nodes))}
+		for _, i := range nodes {
+			for _, d := range ds {
+				p := prefix(d, of[i])
+				owners[p], r.Prefixes = i, append(r.Prefixes, p)
+			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		if w.budget == 0 {
-			w.truncated = true
-			return list, nil
-		}
-		w.budget--
-		if h, ok := readHop(&item, p); ok && w.follows(&h) {
-			list = append(list, h)
+		for page, err := range w.c.Scan(r) {
+			if outOfReach(err) {
+				break
+			}
+			if err == nil {
+				err = w.take(page, namespace, owners, list)
+			}
+			if w.truncated || err != nil {
+				return list, err
+			}
 		}
 	}
 	return list, nil
+}
+
+// take adds the links of a page to those of their nodes, which owners has by their prefixes.
+func (w *walk) take(page *alcove.RecordScanResponse, namespace string, owners map[string]int, list [][]hop) error {
+	for i, key := range page.Keys {
+		if w.budget == 0 {
+			w.truncated = true
+			return nil
+		}
+		w.budget--
+		at := strings.IndexByte(key, '|') + 1
+		at += strings.IndexByte(key[at:], '|') + 1
+		var h hop
+		switch {
+		case page.Values != nil:
+			if err := scan.Decode(page.Values[i], &h.edge); err != nil {
+				return alcove.Errorf(alcove.Internal, "read the link %s: %v", key, err)
+			}
+		case isHashed(key):
+			e, _, err := edges.In(namespace).Get(w.c, key)
+			if err != nil {
+				return err
+			}
+			h.edge = e
+		}
+		if owner, ok := owners[key[:at]]; ok && h.name(namespace, key[at:]) && w.follows(&h) {
+			list[owner] = append(list[owner], h)
+		}
+	}
+	return nil
+}
+
+// byNamespace groups the places of ids in a list, in the order in which namespaces come first.
+func byNamespace(ids []alcove.ID) iter.Seq2[string, []int] {
+	return func(yield func(string, []int) bool) {
+		groups := map[string][]int{}
+		var namespaces []string
+		for i, id := range ids {
+			if groups[id.Namespace] == nil {
+				namespaces = append(namespaces, id.Namespace)
+			}
+			groups[id.Namespace] = append(groups[id.Namespace], i)
+		}
+		for _, namespace := range namespaces {
+			if !yield(namespace, groups[namespace]) {
+				return
+			}
+		}
+	}
 }
 
 func (w *walk) follows(h *hop) bool {

@@ -41,7 +41,8 @@ func (in WmAdd) Call(c *alcove.Call, cfg Config) (out added, err error) {
 		}
 		it = b.add(c, in.Content)
 	}
-	it.Attention, it.Accessed = min(it.Attention+in.AttentionScore, 1), c.Time()
+	it.strengthen(in.AttentionScore)
+	it.Accessed = c.Time()
 	out.ItemID, out.Count, out.Capacity, out.ConsolidationDue = it.ID, len(b.Items), cfg.Capacity, b.due(cfg, c.Time())
 	return out, b.save(c)
 }

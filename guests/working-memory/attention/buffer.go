@@ -106,6 +106,19 @@ func (b *buffer) average() float64 {
 	return sum / float64(len(b.Items))
 }
 
+// decay takes a share of the attention of each thought.
+func (b *buffer) decay(rate float64) {
+	for i := range b.Items {
+		b.Items[i].Attention *= 1 - rate
+	}
+}
+
+// strengthen adds to the attention of a thought, which is at most 1.
+func (it *item) strengthen(by float64) { it.Attention = min(it.Attention+by, 1) }
+
+// load is the share of the capacity that is taken.
+func (b *buffer) load(cfg Config) float64 { return float64(len(b.Items)) / float64(cfg.Capacity) }
+
 // kept is how many thoughts stay after a consolidation. What is added to the product keeps .6 of 5 at 3.
 func kept(cfg Config) int {
 	return max(int(math.Floor(cfg.KeepRatio*float64(cfg.Capacity)+1e-9)), 1)

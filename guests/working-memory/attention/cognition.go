@@ -42,7 +42,7 @@ func (in CognitiveStatus) Call(c *alcove.Call, cfg Config) (out cognition, err e
 		return out, err
 	}
 	out.Boundaries, out.Associations = f.Counts, f.Links
-	out.Patterns, out.Load = b.patterns(), float64(len(b.Items))/float64(cfg.Capacity)
+	out.Patterns, out.Load = b.patterns(), b.load(cfg)
 	return out, nil
 }
 

@@ -23,8 +23,6 @@ func (in WmDecay) Call(c *alcove.Call) (decayed, error) {
 	if err != nil || len(b.Items) == 0 {
 		return decayed{}, err
 	}
-	for i := range b.Items {
-		b.Items[i].Attention *= 1 - in.DecayRate
-	}
+	b.decay(in.DecayRate)
 	return decayed{len(b.Items), b.average()}, b.save(c)
 }

@@ -165,6 +165,6 @@ func (b *buffer) strengthen(content string, out *processed) {
 	if it == nil {
 		return
 	}
-	it.Attention = min(it.Attention+peak, 1)
+	it.strengthen(peak)
 	out.did("strengthened", 1)
 }

@@ -318,6 +318,7 @@ func operations() map[abi.Op]operation {
 		abi.OpMemoryNamespaces: decoded(memoryNamespaces),
 
 		abi.OpMemoryGet:     decoded(memoryGet),
+		abi.OpMemoryStates:  decoded(memoryStates),
 		abi.OpMemoryList:    decoded(memoryList),
 		abi.OpMemoryHistory: decoded(memoryHistory),
 		abi.OpMemorySearch:  decoded(memorySearch),
@@ -332,6 +333,7 @@ func operations() map[abi.Op]operation {
 		abi.OpRecordPut:     decoded(recordPut),
 		abi.OpRecordDelete:  decoded(recordDelete),
 		abi.OpRecordList:    decoded(recordList),
+		abi.OpRecordScan:    decoded(recordScan),
 		abi.OpRecordSearch:  decoded(recordSearch),
 		abi.OpRecordAppend:  decoded(recordAppend),
 		abi.OpRecordHistory: decoded(recordHistory),

@@ -3,6 +3,7 @@ package ops
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -137,6 +138,31 @@ func (call *Call) get(ctx context.Context, namespace string, r abi.MemoryGetRequ
 		}
 	}
 	return found, nil
+}
+
+func memoryStates(call *Call, ctx context.Context, r abi.MemoryStatesRequest) (out abi.MemoryStatesResponse, err error) {
+	namespace := call.in(r.Namespace)
+	if err := call.Powers.Check(abi.CanMemoryRead, namespace); err != nil {
+		return out, err
+	}
+	found, err := call.Stage.Get(ctx, namespace, r.Keys)
+	if err != nil {
+		return out, err
+	}
+	out.States = make([]string, len(found))
+	if r.Values {
+		out.Values = make([]json.RawMessage, len(found))
+	}
+	for i, m := range found {
+		if m == nil {
+			continue
+		}
+		out.States[i] = string(m.State)
+		if r.Values {
+			out.Values[i] = m.Value
+		}
+	}
+	return out, nil
 }
 
 // defaultPage is the default length of a page.

@@ -3,6 +3,7 @@ package ops
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -221,6 +222,28 @@ func recordList(call *Call, ctx context.Context, r abi.RecordListRequest) (out a
 		return out, err
 	}
 	return abi.RecordListResponse{Records: recordsOf(found), Next: next}, nil
+}
+
+func recordScan(call *Call, ctx context.Context, r abi.RecordScanRequest) (out abi.RecordScanResponse, err error) {
+	c, namespace, err := call.records(r.Collection, r.Namespace)
+	if err != nil {
+		return out, err
+	}
+	found, next, err := call.Stage.ScanRecords(ctx, c, namespace, r.Prefixes, r.After, r.Limit)
+	if err != nil {
+		return out, err
+	}
+	out.Next, out.Keys = next, make([]string, len(found))
+	if r.Values {
+		out.Values = make([]json.RawMessage, len(found))
+	}
+	for i := range found {
+		out.Keys[i] = found[i].Key
+		if r.Values {
+			out.Values[i] = found[i].Value
+		}
+	}
+	return out, nil
 }
 
 // queryRecords answers from indexes.
