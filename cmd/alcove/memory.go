@@ -138,7 +138,7 @@ func (a *app) recallCommand() *cobra.Command {
 			Found bool
 			Value json.RawMessage
 		}
-		printed, err := a.get(c.Context(), "memory_recall", fields{"key": args[0]}.set("as_of", asOf), &m)
+		printed, err := a.get(c.Context(), "memory_recall", fields{"key": args[0], "verbose": true}.set("as_of", asOf), &m)
 		switch {
 		case err != nil:
 			return err
@@ -176,7 +176,7 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&embedder, "embedder", "", "the embedder, if there are several")
 	flags.BoolVar(&explain, "explain", false, "explain each score (with --json)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"query": strings.Join(args, " "), "k": k}.list("tags", tags).list("type", types).
+		f := fields{"query": strings.Join(args, " "), "k": k, "verbose": true}.list("tags", tags).list("type", types).
 			set("since", since).set("until", until).set("as_of", asOf).set("mode", mode).set("embedder", embedder)
 		if a.scope.namespace != "" {
 			f["namespace"] = a.scope.namespace
@@ -264,7 +264,7 @@ func (a *app) historyCommand() *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 0, "how many versions")
 	c.Flags().StringVar(&asOf, "as-of", "", "only versions up to this moment")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{}.set("as_of", asOf)
+		f := fields{"verbose": true}.set("as_of", asOf)
 		if limit > 0 {
 			f["limit"] = limit
 		}

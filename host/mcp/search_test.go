@@ -142,7 +142,7 @@ func TestALongAnswerShowsEveryHitAndSaysWhatItLeftOut(t *testing.T) {
 		}
 		p.must("memory_store", fmt.Sprintf(`{"key":"k%d","value":"apple %s"}`, i, strings.Repeat("x ", size/2)))
 	}
-	o := p.must("memory_search", `{"query":"apple","k":12}`)
+	o := p.must("memory_search", `{"query":"apple","k":12,"verbose":true}`)
 	if n := utf8.RuneCountInString(o.text); n > tool.MaxAnswer {
 		t.Errorf("the answer has %d characters", n)
 	}

@@ -140,6 +140,9 @@ type Search struct {
 	Expand   bool      // also search for distinctive terms of the best hits
 	Distinct bool      // only the best of near-duplicates
 
+	// Passage is the length of snippets of values more than twice as long, in characters; 0: the usual length.
+	Passage int
+
 	weights []search.Weighted
 	records string // the collection of families' records that is searched instead
 	by      Caller
