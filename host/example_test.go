@@ -49,7 +49,9 @@ func storeAndSearch(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	var answer struct{ Results []struct{ Key, Snippet string } }
+	var answer struct {
+		Results []struct{ Key, Snippet string }
+	}
 	if err := json.Unmarshal(found.Structured, &answer); err != nil {
 		return err
 	}

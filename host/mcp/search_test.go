@@ -81,7 +81,10 @@ func TestSearchFiltersTakeOneOrMany(t *testing.T) {
 func TestSearchSaysWhatIsWrong(t *testing.T) {
 	p := use(t)
 	for arguments, want := range map[string]string{
-		`{}`:                                            "memory_search needs query",
+		`{"after":"?"}`:                                 "begin again without it",
+		`{"order":"best"}`:                              "order must be one of newest, oldest",
+		`{"query":"q","after":"x"}`:                     "after continues a listing",
+		`{"explain":true}`:                              "leave explain out",
 		`{"query":"q","k":"many"}`:                      `k must be a whole number from 1 to 50, got "many"`,
 		`{"query":"q","k":51}`:                          "k must be a whole number from 1 to 50, got 51",
 		`{"query":"q","k":1.5}`:                         "k must be a whole number from 1 to 50, got 1.5",

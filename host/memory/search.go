@@ -110,6 +110,7 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	if err := q.checkOrder(s.limits); err != nil {
 		return err
 	}
+	q.asked = q.digest()
 	q.Namespaces, err = a.readable(q.Namespaces)
 	return err
 }

@@ -31,17 +31,20 @@ func (k *kit) searchTool() tool.Spec {
 		Name:        "memory_search",
 		Aliases:     strata("search"),
 		Spellings:   oldSearchSpellings(),
-		Description: "Find memories: ask in plain words. Best first, all namespaces.",
-		Docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
+		Description: "Find memories in plain words, best first, in all namespaces. Without query: list by order (newest, key, importance, accesses).",
+		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
+			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
 			"Namespace, agent, version and timestamp are shown if fields names them, all with verbose; namespace and agent also where they are not the call's.",
 		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"query": {"type": "string", "description": "What to look for, in plain words."},
-				"k": {"type": "integer", "default": 10, "minimum": 1, "maximum": 50, "description": "How many results."},
-				"offset": {"type": "integer", "description": "How many of the best results to pass over, to read on."},
+				"query": {"type": "string", "description": "What to look for, in plain words. Without it, memories are listed."},
+				"order": {"type": "string", "description": "What a list goes by; with a query, instead of relevance: newest, oldest, updated, key, importance, accesses or accessed."},
+				"after": {"type": "string", "x-advanced": true, "description": "next of the page before, to list on."},
+				"k": {"type": "integer", "maximum": 50, "description": "How many results: 10 when left out."},
+				"offset": {"type": "integer", "x-advanced": true, "description": "How many of the best results to pass over, to read on."},
 				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
 				"type": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "Only memories of this type, or one of these."},
 				"state": {"type": "string", "description": "active (when left out), archived, merged or pruned; or a list of these."},
@@ -57,17 +60,17 @@ func (k *kit) searchTool() tool.Spec {
 				"expand": {"type": "boolean", "x-advanced": true, "description": "Look for what stands out in the best results, too: more is found, a little less exactly."},
 				"distinct": {"type": "boolean", "x-advanced": true, "description": "Of near-duplicates only the best, with how many it stands for in similar."},
 				"budget_tokens": {"type": "integer", "minimum": 200, "maximum": 100000, "x-advanced": true, "description": "How many tokens of a model the results may take; what does not fit is left out, and said."},
-				"explain": {"type": "boolean", "description": "Say how each score came about."},
+				"explain": {"type": "boolean", "x-advanced": true, "description": "Say how each score came about."},
 				` + fieldsProperty + `,
 				` + verboseProperty + `
-			},
-			"required": ["query"]
+			}
 		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"results": {"type": "array", "items": {"type": "object"}, "description": "key, value, score, snippet and more; namespace where it is not the call's; truncated where a value was cut, value_omitted where it was left out."},
 				"total": {"type": "integer", "description": "How many match in all."},
+				"next": {"type": "string", "description": "Of a list: after, for the next page."},
 				"partial": {"type": "boolean", "description": "Something was left out for want of time, as note says."},
 				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
 			},
@@ -77,6 +80,11 @@ func (k *kit) searchTool() tool.Spec {
 		Parameters: map[string]string{
 			"topic":          "query",
 			"limit":          "k",
+			"q":              "query",
+			"text":           "query",
+			"sort":           "order",
+			"sort_by":        "order",
+			"cursor":         "after",
 			"top_k":          "k",
 			"scope":          "namespace",
 			"scopeId":        "namespace",
@@ -102,18 +110,21 @@ func (k *kit) searchTool() tool.Spec {
 // decodeSearch reads the query, what the answer tells, and the limit of the results in characters.
 func decodeSearch(c *call) (q memory.Search, f form, limit int, err error) {
 	a := c.Arguments
+	base := memory.SearchBegan(a.Text("after"), c.Now)
 	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
 	q = memory.Search{
-		Text:       a.NeedText("query", "what to look for, in plain words"),
+		Text:       a.Text("query"),
+		Order:      memory.Order(a.Choice("order", orders()...)),
+		After:      a.Text("after"),
 		K:          int(a.Whole("k", defaultHits, 1, mostHits)),
 		Offset:     int(a.Whole("offset", 0, 0, mostOffset)),
 		Tags:       a.Texts("tags"),
 		Types:      a.Texts("type"),
-		Since:      a.Moment("since", c.Now, memory.ParseTime),
-		Until:      a.Moment("until", c.Now, memory.ParseTime),
+		Since:      a.Moment("since", base, memory.ParseTime),
+		Until:      a.Moment("until", base, memory.ParseTime),
 		Namespaces: c.namespaces(),
 		Branch:     c.branch(),
-		AsOf:       a.AsOf("as_of", c.Now),
+		AsOf:       a.AsOf("as_of", base),
 		Events:     a.Flag("events"),
 		Explain:    a.Flag("explain"),
 		Mode:       memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
@@ -121,6 +132,9 @@ func decodeSearch(c *call) (q memory.Search, f form, limit int, err error) {
 		Embedder:   a.Text("embedder"),
 		Expand:     a.Flag("expand"),
 		Distinct:   a.Flag("distinct"),
+	}
+	if q.Text == "" && q.Order == "" && q.Vector == nil {
+		q.Order = memory.ByNewest
 	}
 	q.Features = q.Explain
 	for _, state := range a.Choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
@@ -160,19 +174,23 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	rows := make([]*hit, len(found.Hits))
 	for i, h := range found.Hits {
 		rows[i] = hitOf(h, q.Events, f)
+		if q.Text == "" && q.Order != "" {
+			rows[i].unranked(f)
+		}
 	}
 	kept, cut, err := shorten(rows, limit)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
 	said := slices.Concat(found.Notes, searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
-	note := strings.Join(said, " ")
+	note, next := strings.Join(said, " "), nextPage(found, cut)
 	return tool.Answer{Structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
+		Next    string `json:"next,omitempty"`
 		Partial bool   `json:"partial,omitempty"`
 		Note    string `json:"note,omitempty"`
-	}{kept, found.Total, found.Partial, note}, Plain: f.plain(kept), Notes: tool.NotesOf(note), HasNotes: true, Partial: found.Partial}, nil
+	}{kept, found.Total, next, found.Partial, note}, Plain: f.plain(kept), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
@@ -186,7 +204,7 @@ type hit struct {
 	Data      json.RawMessage `json:"data,omitempty"`
 	Omitted   bool            `json:"value_omitted,omitempty"`
 	Truncated bool            `json:"truncated,omitempty"`
-	Score     float64         `json:"score"`
+	Score     *float64        `json:"score,omitempty"`   // nil: in a list
 	Snippet   *string         `json:"snippet,omitempty"` // nil: the text form shows the value
 	Similar   int             `json:"similar,omitempty"`
 	Version   uint64          `json:"version,omitempty"`
@@ -198,7 +216,7 @@ type hit struct {
 
 func hitOf(h memory.Hit, event bool, f form) *hit {
 	r := &hit{
-		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: f.score(h.Score), Snippet: &h.Snippet, Similar: h.Similar,
+		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Snippet: &h.Snippet, Similar: h.Similar,
 		particulars: particularsOf(h.Memory), Why: whyOf(h),
 	}
 	if slices.Contains(f.fields, "branch") {
@@ -219,6 +237,39 @@ func hitOf(h memory.Hit, event bool, f form) *hit {
 		r.Key, r.Value, r.Type = "", nil, ""
 	}
 	return r
+}
+
+// nextPage returns the cursor of the page after the one that is shown; "" if there is none, or if its end was left out.
+func nextPage(found memory.Found, c cut) string {
+	if c.rows > 0 {
+		return ""
+	}
+	return found.Next
+}
+
+// nextNote tells readers how to list on.
+func nextNote(next string, total int) string {
+	if next == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d in all: the same call with after=%q lists on.", total, next)
+}
+
+// unranked drops what a row of a list does not have: it answers no question.
+func (h *hit) unranked(f form) {
+	h.Score = nil
+	if !f.verbose && h.value() != nil {
+		h.Snippet = nil
+	}
+}
+
+// orders returns the orders of lists.
+func orders() []string {
+	var list []string
+	for _, o := range []memory.Order{memory.ByNewest, memory.ByOldest, memory.ByUpdate, memory.ByKey, memory.ByImportance, memory.ByAccesses, memory.ByAccess} {
+		list = append(list, string(o))
+	}
+	return list
 }
 
 // plain returns hits for readers: where they show a value, its snippet is in it.
@@ -324,7 +375,9 @@ func searchNote(kept []*hit, c cut, limit int, q memory.Search, same string) []s
 	if c.details {
 		said = append(said, "tags, links, metadata and explanations were left out.")
 	}
-	if c.rows > 0 {
+	if c.rows > 0 && q.After != "" {
+		said = append(said, fmt.Sprintf("The last %s left out: call again with k=%d.", were(c.rows, "result"), len(kept)))
+	} else if c.rows > 0 {
 		said = append(said, fmt.Sprintf("The last %s left out: search again with offset=%d.", were(c.rows, "result"), q.Offset+len(kept)))
 	}
 	return said
