@@ -49,11 +49,13 @@ func storeAndSearch(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	var hits []struct{ Key, Snippet string }
-	if err := json.Unmarshal([]byte(found.Text), &hits); err != nil {
+	var answer struct {
+		Results []struct{ Key, Snippet string }
+	}
+	if err := json.Unmarshal(found.Structured, &answer); err != nil {
 		return err
 	}
-	for _, hit := range hits {
+	for _, hit := range answer.Results {
 		fmt.Printf("%s: %s\n", hit.Key, hit.Snippet)
 	}
 	return nil

@@ -130,7 +130,7 @@ func (a callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
 // CallCore implements family.Callable.
 func (a callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMessage, []string, error) {
 	answer, err := a.dispatcher.Dispatch(ctx, tool.Request{
-		Tool: c.Tool, Arguments: c.Arguments, Caller: c.Caller, Stage: c.Stage, Branch: c.Branch, Namespace: c.Namespace, DryRun: c.DryRun,
+		Tool: c.Tool, Arguments: c.Arguments, Caller: c.Caller, Stage: c.Stage, Branch: c.Branch, Namespace: c.Namespace, DryRun: c.DryRun, Detail: tool.Full,
 	})
 	if err != nil {
 		return nil, nil, err

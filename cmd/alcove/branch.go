@@ -43,7 +43,7 @@ func (a *app) listBranches(ctx context.Context) error {
 			Created      time.Time
 		}
 	}
-	if printed, err := a.get(ctx, branchTool, fields{"action": "list"}, &answer); printed || err != nil {
+	if printed, err := a.get(ctx, branchTool, fields{"action": "list", "verbose": true}, &answer); printed || err != nil {
 		return err
 	}
 	dir, err := a.ownDir()
@@ -79,7 +79,7 @@ func (a *app) listBranches(ctx context.Context) error {
 func (a *app) createCommand() *cobra.Command {
 	c := &cobra.Command{Use: "create NAME", Short: "Create an empty branch", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.branchDone(c.Context(), fields{"action": "create", "name": args[0]}, "created %s, which is empty\n", args[0])
+		return a.branchDone(c.Context(), fields{"action": "create", "name": args[0], "verbose": true}, "created %s, which is empty\n", args[0])
 	}
 	return c
 }
@@ -92,7 +92,7 @@ func (a *app) forkCommand() *cobra.Command {
 	c.Flags().StringVar(&from, "from", "", "the branch to fork (default: the current one)")
 	c.Flags().StringVar(&asOf, "as-of", "", "fork its state at this moment")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"action": "fork", "name": args[0]}.set("source", from).set("as_of", asOf)
+		f := fields{"action": "fork", "name": args[0], "verbose": true}.set("source", from).set("as_of", asOf)
 		return a.branchDone(c.Context(), f, "forked %s: alcove branch switch %s\n", args[0], args[0])
 	}
 	return a.scoped(c)
@@ -160,7 +160,7 @@ func (a *app) diffCommand() *cobra.Command {
 			Summary     string
 			Differences []difference
 		}
-		if printed, err := a.get(c.Context(), branchTool, fields{"action": "diff", "compare": args[0]}, &d); printed || err != nil {
+		if printed, err := a.get(c.Context(), branchTool, fields{"action": "diff", "compare": args[0], "verbose": true}, &d); printed || err != nil {
 			return err
 		}
 		a.printDifferences(d.Differences)
@@ -194,7 +194,7 @@ func (a *app) mergeCommand() *cobra.Command {
 	c.Flags().StringVar(&strategy, "strategy", "", "how to resolve conflicts: strict, source, target, newest, fields (default strict: change nothing)")
 	c.Flags().BoolVar(&preview, "preview", false, "show the result, change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"action": "merge", "source": args[0]}.set("target", into).set("strategy", strategy)
+		f := fields{"action": "merge", "source": args[0], "verbose": true}.set("target", into).set("strategy", strategy)
 		if preview {
 			f["preview"] = true
 		}

@@ -96,7 +96,7 @@ All commands talk to the one server of the data directory, and start it if need 
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	root.AddCommand(
 		a.mcpCommand(), a.serveCommand(), a.connectCommand(), a.demoCommand(),
-		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.forgetCommand(),
+		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.listMemoriesCommand(), a.forgetCommand(),
 		a.logCommand(), a.historyCommand(), a.statusCommand(), a.branchCommand(),
 		a.callCommand(), a.replayCommand(), a.migrateCallsCommand(), a.toolsCommand(), a.familyCommand(), a.configCommand(), a.keyCommand(),
 		a.endpointCommand(), a.rootCommand(), a.siteCommand(), a.quotaCommand(), a.approvalCommand(), a.doctorCommand(), a.serviceCommand(), a.versionCommand(),

@@ -138,7 +138,7 @@ func (a *app) recallCommand() *cobra.Command {
 			Found bool
 			Value json.RawMessage
 		}
-		printed, err := a.get(c.Context(), "memory_recall", fields{"key": args[0]}.set("as_of", asOf), &m)
+		printed, err := a.get(c.Context(), "memory_recall", fields{"key": args[0], "verbose": true}.set("as_of", asOf), &m)
 		switch {
 		case err != nil:
 			return err
@@ -176,7 +176,7 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&embedder, "embedder", "", "the embedder, if there are several")
 	flags.BoolVar(&explain, "explain", false, "explain each score (with --json)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"query": strings.Join(args, " "), "k": k}.list("tags", tags).list("type", types).
+		f := fields{"query": strings.Join(args, " "), "k": k, "verbose": true}.list("tags", tags).list("type", types).
 			set("since", since).set("until", until).set("as_of", asOf).set("mode", mode).set("embedder", embedder)
 		if a.scope.namespace != "" {
 			f["namespace"] = a.scope.namespace
@@ -209,6 +209,86 @@ func (a *app) searchCommand() *cobra.Command {
 	return a.scoped(c)
 }
 
+// browseFlags are the flags of commands that list memories or events.
+type browseFlags struct {
+	order, after, since, until, asOf, state string
+	tags, types                             []string
+	k                                       int
+}
+
+// add adds the flags. noun is what is listed.
+func (b *browseFlags) add(c *cobra.Command, noun string) {
+	flags := c.Flags()
+	flags.IntVar(&b.k, "k", 20, "how many, at most 50")
+	flags.StringVar(&b.order, "order", "newest", "newest, oldest, updated, key, importance, accesses or accessed")
+	flags.StringVar(&b.after, "after", "", "list on: what the page before printed last")
+	flags.StringSliceVar(&b.types, "type", nil, "only "+noun+" of one of these types")
+	flags.StringVar(&b.since, "since", "", "only "+noun+" written since this moment")
+	flags.StringVar(&b.until, "until", "", "only "+noun+" written before this moment")
+	flags.StringVar(&b.asOf, "as-of", "", "list what there was at this moment")
+}
+
+// browseFlagNames returns the names of the flags that add adds.
+func browseFlagNames() []string {
+	return []string{"k", "order", "after", "type", "since", "until", "as-of"}
+}
+
+// list prints a page.
+func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
+	f := fields{"order": b.order, "k": b.k, "verbose": true}.set("after", b.after).set("since", b.since).set("until", b.until).
+		set("as_of", b.asOf).set("state", b.state).list("tags", b.tags).list("type", b.types)
+	if events {
+		f["events"] = true
+	}
+	if a.scope.namespace != "" {
+		f["namespace"] = a.scope.namespace
+	}
+	var found struct {
+		Results []struct {
+			Key, Event, Namespace string
+			Sequence              uint64
+			Timestamp             time.Time
+			Value, Data           json.RawMessage
+			Snippet               string
+		}
+		Total int
+		Next  string
+	}
+	if printed, err := a.get(c.Context(), "memory_search", f, &found); printed || err != nil {
+		return err
+	}
+	for _, r := range found.Results {
+		name, value := r.Key, r.Value
+		if events {
+			name, value = fmt.Sprintf("#%d %s", r.Sequence, r.Event), r.Data
+		}
+		a.printf("%s  %s%s\n    %s\n", a.dim(clock(r.Timestamp)), a.bold(name), a.dim("  "+r.Namespace), oneLine(r.Snippet, value))
+	}
+	if len(found.Results) == 0 {
+		return a.notef("there is nothing to list\n")
+	}
+	if found.Next != "" {
+		return a.notef("%d in all; the next page: --after %s\n", found.Total, found.Next)
+	}
+	return nil
+}
+
+func (a *app) listMemoriesCommand() *cobra.Command {
+	var b browseFlags
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List memories, newest first, or by key, importance or accesses",
+		Example: `  alcove list
+  alcove list --order importance --tags work --k 5`,
+		Args: noArguments,
+	}
+	b.add(c, "memories")
+	c.Flags().StringSliceVar(&b.tags, "tags", nil, "only memories with all of these tags")
+	c.Flags().StringVar(&b.state, "state", "", "active (default), archived, merged or pruned")
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.list(c, &b, false) }
+	return a.scoped(c)
+}
+
 func (a *app) forgetCommand() *cobra.Command {
 	var archive bool
 	c := &cobra.Command{
@@ -234,11 +314,31 @@ func (a *app) forgetCommand() *cobra.Command {
 }
 
 func (a *app) logCommand() *cobra.Command {
+	var b browseFlags
+	var list bool
 	c := &cobra.Command{
-		Use: "log EVENT DATA", Short: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input", Args: arguments(2, 2),
-		Example: `  alcove log deployed '{"version": "1.4"}'`,
+		Use: "log EVENT DATA", Short: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input",
+		Long: "Append an event to the immutable log: DATA is JSON, otherwise text; - reads standard input.\n\nWith --list, the log's events are listed instead, as alcove list lists memories.",
+		Example: `  alcove log deployed '{"version": "1.4"}'
+  alcove log --list --type deployed`,
+		Args: func(c *cobra.Command, args []string) error {
+			if list {
+				return noArguments(c, args)
+			}
+			return arguments(2, 2)(c, args)
+		},
 	}
+	c.Flags().BoolVar(&list, "list", false, "list the events instead, newest first; the other flags choose which")
+	b.add(c, "events")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if list {
+			return a.list(c, &b, true)
+		}
+		for _, name := range browseFlagNames() {
+			if c.Flags().Changed(name) {
+				return &usageError{fmt.Errorf("--%s is for --list: give both, or neither", name)}
+			}
+		}
 		data, err := a.value(args[1])
 		if err != nil {
 			return err
@@ -264,7 +364,7 @@ func (a *app) historyCommand() *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 0, "how many versions")
 	c.Flags().StringVar(&asOf, "as-of", "", "only versions up to this moment")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{}.set("as_of", asOf)
+		f := fields{"verbose": true}.set("as_of", asOf)
 		if limit > 0 {
 			f["limit"] = limit
 		}

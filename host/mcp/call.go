@@ -173,7 +173,10 @@ func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	text, cut := clipJSON(plain)
+	text, cut, err := clipJSON(plain)
+	if err != nil {
+		return nil, fmt.Errorf("encode the beginning of the result: %w", err)
+	}
 	content := []protocol.Content{protocol.NewTextContent(text)}
 	for _, note := range []string{cut, a.Note()} {
 		if note != "" {
@@ -201,14 +204,19 @@ func metaOf(a tool.Answer) *protocol.Meta {
 	return protocol.NewMetaFromMap(members)
 }
 
-// clipJSON returns an answer as shown to models, with a note if it is clipped.
-func clipJSON(plain []byte) (text, note string) {
+// clipJSON returns an answer as shown to models, with a note if it is clipped. A clipped answer is a text in an object, because a part of a JSON
+// value looks like another value.
+func clipJSON(plain []byte) (text, note string, err error) {
 	if len(plain) <= maxText {
-		return string(plain), ""
+		return string(plain), "", nil
 	}
 	runes := []rune(string(plain[:maxText]))
-	return string(runes[:min(len(runes), tool.MaxAnswer)]), fmt.Sprintf(
-		"The answer is %d bytes long. Its first %d characters are shown: ask for less at once. Programs find all of it in structuredContent.", len(plain), tool.MaxAnswer)
+	clipped, err := tool.Encode(struct {
+		Truncated bool   `json:"truncated"`
+		Bytes     int    `json:"bytes"` // of the whole answer
+		Beginning string `json:"beginning"`
+	}{true, len(plain), string(runes[:min(len(runes), tool.MaxAnswer)])})
+	return string(clipped), fmt.Sprintf("The answer is %d bytes long. Its first %d characters are shown: ask for less at once. Programs find all of it in structuredContent.", len(plain), tool.MaxAnswer), err
 }
 
 // failed converts an error to the protocol's form.

@@ -243,7 +243,15 @@ func TestAHugeAnswerIsCutForModelsAndWholeForPrograms(t *testing.T) {
 	}
 	p := withFamilies(t, f, Session{})
 	o := p.must("memory_auto_tag", `{"id":"k"}`)
-	if len([]rune(o.text)) != tool.MaxAnswer || string(o.structured) != huge || len(o.notes) != 1 || !strings.Contains(o.notes[0], "50000 characters") {
+	var clipped struct {
+		Truncated bool
+		Bytes     int
+		Beginning string
+	}
+	if err := json.Unmarshal([]byte(o.text), &clipped); err != nil || !clipped.Truncated || clipped.Bytes != len(huge) || len([]rune(clipped.Beginning)) != tool.MaxAnswer {
+		t.Errorf("shown are %d characters of %d bytes: %v", len([]rune(clipped.Beginning)), clipped.Bytes, err)
+	}
+	if string(o.structured) != huge || len(o.notes) != 1 || !strings.Contains(o.notes[0], "50000 characters") {
 		t.Errorf("%d characters, %d bytes, %s", len([]rune(o.text)), len(o.structured), o.notes)
 	}
 }

@@ -62,7 +62,7 @@ func TestALargeHistoryLeavesOutTheLargestValuesAndSaysSo(t *testing.T) {
 	for i := range 8 {
 		p.must("memory_store", fmt.Sprintf(`{"key":"k","value":"%d%s"}`, i, strings.Repeat("x", 9_000)))
 	}
-	o := p.must("memory_history", `{"key":"k"}`)
+	o := p.must("memory_history", `{"key":"k","verbose":true}`)
 	var h historyAnswer
 	o.into(&h)
 	if utf8.RuneCountInString(o.text) > tool.MaxAnswer || len(h.Versions) != 8 || !strings.Contains(h.Note, "3 values were left out") {

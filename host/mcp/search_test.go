@@ -81,7 +81,10 @@ func TestSearchFiltersTakeOneOrMany(t *testing.T) {
 func TestSearchSaysWhatIsWrong(t *testing.T) {
 	p := use(t)
 	for arguments, want := range map[string]string{
-		`{}`:                                            "memory_search needs query",
+		`{"after":"?"}`:                                 "begin again without it",
+		`{"order":"best"}`:                              "order must be one of newest, oldest",
+		`{"query":"q","after":"x"}`:                     "after continues a listing",
+		`{"explain":true}`:                              "leave explain out",
 		`{"query":"q","k":"many"}`:                      `k must be a whole number from 1 to 50, got "many"`,
 		`{"query":"q","k":51}`:                          "k must be a whole number from 1 to 50, got 51",
 		`{"query":"q","k":1.5}`:                         "k must be a whole number from 1 to 50, got 1.5",
@@ -142,7 +145,7 @@ func TestALongAnswerShowsEveryHitAndSaysWhatItLeftOut(t *testing.T) {
 		}
 		p.must("memory_store", fmt.Sprintf(`{"key":"k%d","value":"apple %s"}`, i, strings.Repeat("x ", size/2)))
 	}
-	o := p.must("memory_search", `{"query":"apple","k":12}`)
+	o := p.must("memory_search", `{"query":"apple","k":12,"verbose":true}`)
 	if n := utf8.RuneCountInString(o.text); n > tool.MaxAnswer {
 		t.Errorf("the answer has %d characters", n)
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,8 +43,8 @@ func TestStoringAnswersWithAReceipt(t *testing.T) {
 	if r.Key != "user/timezone" || r.Version == 0 || !strings.HasSuffix(r.Timestamp, "Z") || len(r.Timestamp) != len("2026-01-01T00:00:00.000000Z") {
 		t.Errorf("the receipt is %s", o.structured)
 	}
-	if o.text != string(o.structured) {
-		t.Errorf("the text %s is not the object %s", o.text, o.structured)
+	if want := fmt.Sprintf(`{"key":"user/timezone","version":%d}`, r.Version); o.text != want {
+		t.Errorf("the text is %s, not %s", o.text, want)
 	}
 }
 

@@ -3,8 +3,15 @@ package memory
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // checkOrder checks the fields of a search that an order needs or excludes.
@@ -19,7 +26,13 @@ func (q *Search) checkOrder(l Limits) error {
 		return invalid("min_importance is %v: it goes from 0 to 1", *m)
 	}
 	if q.Order == "" {
+		if q.After != "" {
+			return invalid("after continues a listing: give the order of the page before, or use offset")
+		}
 		return nil
+	}
+	if q.After != "" && q.Offset > 0 {
+		return invalid("after and offset cannot go together: leave offset out")
 	}
 	for name, given := range map[string]bool{"mode semantic": q.Mode == Semantic, "vector": q.Vector != nil, "expand": q.Expand, "distinct": q.Distinct, "explain": q.Explain, "features": q.Features} {
 		if given {
@@ -35,41 +48,194 @@ func (q *Search) checkOrder(l Limits) error {
 	return nil
 }
 
-// browse lists matches in the requested order; without a text, everything.
+// browse lists matches in the requested order; without a text, everything. Each page is of the version that the first one had.
 func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
-	asked := q.indexQuery()
-	f := search.Filter{Text: q.Text, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, MinImportance: q.MinImportance, Updated: Span{Since: q.Since, Until: q.Until}}
-	if len(f.States) == 0 {
-		f.States = []string{string(Active)}
-	}
-	found, within, most := firsts{most: q.Offset + q.K}, v.search(q.Namespaces, q.collection()), 0
-	total, tallied, err := s.index.Tally(ctx, within, f)
+	b, err := s.browsing(ctx, v, q)
 	if err != nil {
+		return Found{}, err
+	}
+	if err := b.find(ctx); err != nil {
 		return Found{}, s.translate("search", err)
 	}
-	if tallied {
-		most = found.most // the others need no look
+	list := b.firsts.sorted()
+	list = list[min(q.Offset, len(list)):]
+	found := Found{Total: b.total}
+	if len(list) > q.K {
+		list = list[:q.K]
+		found.Next = b.cursor(&list[q.K-1].position)
 	}
-	find := func(counted countedNow) error {
-		return s.index.Select(ctx, within, f, q.Order.ordering(nil, most), func(c *search.Columns) bool {
-			if !tallied {
-				total++
-			}
-			at := position{q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
-			found.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
-			return !c.InOrder || len(found.list) < found.most
-		})
-	}
-	if err := s.counting(ctx, q.Order, v, find); err != nil {
-		return Found{}, s.translate("search", err)
-	}
-	list := found.sorted()
-	hits := make([]search.Hit, 0, q.K)
-	for _, c := range list[min(q.Offset, len(list)):] {
+	hits := make([]search.Hit, 0, len(list))
+	for _, c := range list {
 		hits = append(hits, search.Hit{Branch: c.branch, Version: c.version, Namespace: c.namespace, Collection: q.collection(), Key: c.key, Score: c.score})
 	}
-	page, err := s.hits(ctx, v, q, hits)
-	return Found{Hits: page, Total: total}, err
+	found.Hits, err = s.hits(ctx, b.view, q, hits)
+	return found, err
+}
+
+// browsing is the execution of an ordered search.
+type browsing struct {
+	space  *Space
+	q      Search
+	view   view
+	began  time.Time // when the first page was asked for
+	digest [8]byte   // of the search and its branch
+	filter search.Filter
+	from   *position // nil: the first page
+	firsts firsts
+	total  int
+}
+
+// browsing reads the cursor and fixes the version that is shown.
+func (s *Space) browsing(ctx context.Context, v view, q Search) (*browsing, error) {
+	asked := q.indexQuery()
+	b := &browsing{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, firsts: firsts{most: q.Offset + q.K + 1}, filter: search.Filter{
+		Text: q.Text, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, MinImportance: q.MinImportance, Updated: Span{Since: q.Since, Until: q.Until}}}
+	if len(b.filter.States) == 0 {
+		b.filter.States = []string{string(Active)}
+	}
+	for i := range 4 {
+		b.digest[i] ^= byte(v.branch.ID >> (8 * i)) // a branch made anew under the same name is another
+	}
+	if v.version == store.Latest {
+		head, err := s.engine.Head(ctx)
+		if err != nil {
+			return nil, s.translate("read the newest version", err)
+		}
+		b.view.version = head.Version
+	}
+	if err := b.continued(); err != nil {
+		return nil, err
+	}
+	b.view.lineage = v.lineage.At(b.view.version)
+	if _, err := s.indexedUpTo(ctx, b.view.version); err != nil {
+		return nil, err
+	}
+	if b.from == nil {
+		return b, nil
+	}
+	return b, s.reachable(ctx, view{branch: v.branch, lineage: b.view.lineage, past: true})
+}
+
+// continued resumes at the end of the page before.
+func (b *browsing) continued() error {
+	if b.q.After == "" {
+		return nil
+	}
+	c, err := parseBrowseCursor(b.q.After)
+	switch {
+	case err != nil:
+		return err
+	case c.digest != b.digest:
+		return invalid("after is of another listing: repeat the query, the filters, the order and the branch of the page before, or begin again without it")
+	case c.version == 0 || c.version > b.view.version || c.now.After(b.view.now.Add(clockSkew)):
+		return errCursor()
+	}
+	b.view.version, b.view.now, b.began, b.total = c.version, c.now, c.began, c.total
+	b.from = &position{c.value, c.namespace, c.key}
+	return nil
+}
+
+// cursor continues behind a position.
+func (b *browsing) cursor(last *position) string {
+	return browseCursor{b.digest, b.view.version, b.began, b.view.now, b.total, *last}.String()
+}
+
+// find finds the page, and on the first one how many matches there are.
+func (b *browsing) find(ctx context.Context) (err error) {
+	within, most, tallied := b.view.search(b.q.Namespaces, b.q.collection()), 0, b.from != nil
+	if !tallied {
+		if b.total, tallied, err = b.space.index.Tally(ctx, within, b.filter); err != nil {
+			return err
+		}
+	}
+	if tallied {
+		most = b.firsts.most // the others need no look
+	}
+	return b.space.counting(ctx, b.q.Order, b.view, func(counted countedNow) error {
+		return b.space.index.Select(ctx, within, b.filter, b.q.Order.ordering(b.from, most), func(c *search.Columns) bool {
+			if !tallied {
+				b.total++
+			}
+			at := position{b.q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
+			if b.from == nil || at.compare(b.from) > 0 {
+				b.firsts.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
+			}
+			return !c.InOrder || len(b.firsts.list) < b.firsts.most
+		})
+	})
+}
+
+// digest identifies a search, apart from its page.
+func (q Search) digest() [8]byte {
+	q.After, q.K, q.Offset, q.Branch, q.Passage = "", 0, 0, "", 0
+	if q.present {
+		q.AsOf = AsOf{}
+	}
+	asked, err := json.Marshal(q)
+	if err != nil { // a number that is none, which no index finds
+		return [8]byte{}
+	}
+	sum := sha256.Sum256(asked)
+	return [8]byte(sum[:8])
+}
+
+// browseCursor continues an ordered search.
+type browseCursor struct {
+	digest  [8]byte
+	version uint64    // being read
+	began   time.Time // when the first page was asked for
+	now     time.Time // for expiry
+	total   int
+	position
+}
+
+func (c browseCursor) String() string {
+	out := append([]byte(nil), c.digest[:]...)
+	out = binary.AppendUvarint(out, c.version)
+	out = binary.AppendVarint(out, c.began.UnixMicro())
+	out = binary.AppendVarint(out, c.now.UnixMicro()-c.began.UnixMicro())
+	out = binary.AppendUvarint(out, uint64(c.total))
+	out = binary.AppendVarint(out, c.value)
+	out = binary.AppendUvarint(out, uint64(len(c.namespace)))
+	return base64.RawURLEncoding.EncodeToString(append(append(out, c.namespace...), c.key...))
+}
+
+func parseBrowseCursor(text string) (c browseCursor, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(raw) < len(c.digest) {
+		return c, errCursor()
+	}
+	c.digest, raw = [8]byte(raw), raw[len(c.digest):]
+	whole := func() uint64 {
+		v, n := binary.Uvarint(raw)
+		if n <= 0 {
+			err, n = errCursor(), 0
+		}
+		raw = raw[n:]
+		return v
+	}
+	signed := func() int64 {
+		v := whole() // zigzag, as binary.AppendVarint writes
+		return int64(v>>1) ^ -int64(v&1)
+	}
+	c.version = whole()
+	began := signed()
+	c.began, c.now = time.UnixMicro(began).UTC(), time.UnixMicro(began+signed()).UTC()
+	c.total, c.value = int(whole()&math.MaxInt32), signed()
+	length := whole()
+	if err != nil || length > uint64(len(raw)) {
+		return c, errCursor()
+	}
+	c.namespace, c.key = string(raw[:length]), string(raw[length:])
+	return c, nil
+}
+
+// SearchBegan returns the base of an ordered search's relative moments such as an hour ago: when the first page was asked for, or now.
+func SearchBegan(after string, now time.Time) time.Time {
+	if c, err := parseBrowseCursor(after); after != "" && err == nil && c.began.Before(now) {
+		return c.began
+	}
+	return now.UTC().Truncate(time.Microsecond)
 }
 
 // counting runs work with the counters, if an order needs them.

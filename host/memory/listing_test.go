@@ -500,6 +500,33 @@ func (r *lister) search(branch string, entries map[place2]entry) {
 	if page = page[:min(q.K, len(page))]; found.Total != len(want) || !slices.Equal(got, page) {
 		r.Fatalf("%+v: found %v of %d, not %v of %d", q, got, found.Total, page, len(want))
 	}
+	r.rest(branch, q, found, want[min(q.Offset+len(page), len(want)):])
+}
+
+// rest compares the pages of an ordered search after the first, beside writers unless it is ordered by counters, which are present ones.
+func (r *lister) rest(branch string, q Search, found Found, want []place2) {
+	var got []place2
+	total := found.Total
+	for q.Offset = 0; found.Next != "" && len(got) < len(want); {
+		if !q.Order.counts() {
+			writer := r.begin(branch)
+			r.commit(writer, branch, r.change(writer, r.ledger.branches[branch]))
+			r.advance(time.Duration(r.rng.IntN(3)) * time.Minute)
+		}
+		q.After, q.K = found.Next, 1+r.rng.IntN(20)
+		var err error
+		found, err = r.space.Search(r.Context(), q)
+		r.must(err)
+		for _, h := range found.Hits {
+			got = append(got, place2{h.Namespace, h.Key})
+		}
+		if found.Total != total {
+			r.Fatalf("%+v: a page counts %d, not %d", q, found.Total, total)
+		}
+	}
+	if !slices.Equal(got, want) || found.Next != "" {
+		r.Fatalf("%+v: the pages after the first list %v, not %v, and then %q", q, got, want, found.Next)
+	}
 }
 
 // behind runs something while the index does not have everything.

@@ -110,6 +110,7 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	if err := q.checkOrder(s.limits); err != nil {
 		return err
 	}
+	q.asked = q.digest()
 	q.Namespaces, err = a.readable(q.Namespaces)
 	return err
 }
@@ -142,7 +143,7 @@ func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) 
 		if !e.Exists() {
 			continue
 		}
-		hit, err := s.hit(h, e, q.Text)
+		hit, err := s.hit(h, e, q)
 		if err != nil {
 			return nil, err
 		}
@@ -167,18 +168,26 @@ func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key
 	return older[0], nil
 }
 
-func (s *Space) hit(h search.Hit, e store.Entry, query string) (Hit, error) {
+func (s *Space) hit(h search.Hit, e store.Entry, q Search) (Hit, error) {
 	d, _, err := record.Doc(e)
 	if err != nil {
 		return Hit{}, err
 	}
-	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), Snippet: s.index.Analyser(e.Collection).Snippet(d.Text, query, snippetLength)}
+	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch)}
 	if e.Collection == events {
 		event, err := s.event(e)
+		if err != nil {
+			return hit, err
+		}
 		hit.Memory = Memory{Namespace: e.Namespace, Key: e.Name, Value: event.Data, Type: event.Event, Agent: event.Agent,
 			State: Active, Version: e.Version, Timestamp: e.Time}
+	} else if hit.Memory, err = decodeMemory(e); err != nil {
 		return hit, err
 	}
-	hit.Memory, err = decodeMemory(e)
-	return hit, err
+	length := snippetLength
+	if q.Passage > 0 && len(hit.Value) > 2*q.Passage {
+		length = q.Passage
+	}
+	hit.Snippet = s.index.Analyser(e.Collection).Snippet(d.Text, q.Text, length)
+	return hit, nil
 }

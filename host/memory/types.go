@@ -129,7 +129,10 @@ type Search struct {
 	// MinImportance excludes memories of less, or no importance; nil: none.
 	MinImportance *float64
 	// Order is the order of the hits; empty: the best first, or without a Text the newest. Hooks do not rank ordered hits.
-	Order    Order
+	Order Order
+	// After is Found.Next of the page before, for an ordered search: a page shows what there was at the first one. Orders by counters go by
+	// present counters, so a memory whose counters change between two pages may be on both, or on neither.
+	After    string
 	AsOf     AsOf
 	Explain  bool
 	Unranked bool      // in the space's own order, without Hooks
@@ -140,6 +143,10 @@ type Search struct {
 	Expand   bool      // also search for distinctive terms of the best hits
 	Distinct bool      // only the best of near-duplicates
 
+	// Passage is the length of snippets of values more than twice as long, in characters; 0: the usual length.
+	Passage int
+
+	asked   [8]byte // identifies the search, without its page
 	weights []search.Weighted
 	records string // the collection of families' records that is searched instead
 	by      Caller
@@ -168,6 +175,8 @@ type Found struct {
 	// Partial means that something was left out, which Notes say, because the search's context would have ended before.
 	Partial bool
 	Vectors bool // vectors were searched, too
+	// Next continues an ordered search, as Search.After; empty at the end.
+	Next string
 }
 
 // Event is a record of the log.

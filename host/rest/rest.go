@@ -213,7 +213,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	client := s.options.Client(r)
 	a, err := s.options.Dispatcher.Dispatch(r.Context(), tool.Request{
-		Tool: operation.Name, Arguments: body, Caller: client.Caller, RequestID: key, Admission: tool.Admitted,
+		Tool: operation.Name, Arguments: body, Caller: client.Caller, RequestID: key, Admission: tool.Admitted, Detail: tool.Full,
 		Session: tool.NewSession(tool.SessionOptions{Namespace: client.Namespace, Stateless: true, Listing: tool.ListAll}),
 	})
 	if err != nil {

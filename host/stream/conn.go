@@ -255,7 +255,7 @@ func (c *conn) operate(ctx context.Context, id, body json.RawMessage, account *j
 		defer account.Close()
 		who := c.caller()
 		c.called(who)
-		a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{Tool: operation.Name, Arguments: body, Caller: who, Session: c.session})
+		a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{Tool: operation.Name, Arguments: body, Caller: who, Session: c.session, Detail: tool.Full})
 		if err != nil {
 			c.fail(id, err)
 			return

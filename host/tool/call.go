@@ -23,6 +23,7 @@ type Request struct {
 	Branch, Namespace string // defaults for the arguments; empty: the session's
 	RequestID         string // idempotency key, for a day; empty: none
 	DryRun            bool   // nothing is written
+	Detail            Detail
 	Timeout           time.Duration
 	Progress          Progress // nil: not reported
 	Admission         Admission
@@ -62,6 +63,7 @@ type Call struct {
 	AsOf              memory.AsOf // for a read-only tool without a parameter of that name
 	RequestID         string
 	DryRun            bool
+	Detail            Detail
 	Progress          Progress // nil: not reported
 	Now               time.Time
 

@@ -214,7 +214,7 @@ func (c *conn) operate(ctx context.Context, line []byte) {
 	branch, namespace := session.At()
 	c.server.options.Sessions.Called(c.client.Caller, memory.Location{Branch: branch, Namespace: namespace})
 	a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{
-		Tool: operation.Name, Arguments: body, Caller: c.client.Caller, Session: session,
+		Tool: operation.Name, Arguments: body, Caller: c.client.Caller, Session: session, Detail: tool.Full,
 	})
 	if err != nil {
 		c.out.line(failure(id, tool.FailureOf(err)))

@@ -26,7 +26,7 @@ func (k *kit) branchTool() tool.Spec {
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
-			"resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
+			"verbose shows versions and times, too. resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
 			"branch says what counts as current in this call. namespace limits diff and merge.",
 		Input: json.RawMessage(`{
 			"type": "object",
@@ -41,7 +41,8 @@ func (k *kit) branchTool() tool.Spec {
 				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
 				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
 				"namespace": {"type": "string", "description": "switch: the session's namespace. diff, merge: only this namespace, or these."},
-				"branch": {"type": "string", "description": "What counts as the current branch in this call."}
+				"branch": {"type": "string", "description": "What counts as the current branch in this call."},
+				` + verboseProperty + `
 			},
 			"required": ["action"]
 		}`),
@@ -50,7 +51,7 @@ func (k *kit) branchTool() tool.Spec {
 			"properties": {
 				"current": {"type": "string", "description": "The session's branch after the call."},
 				"branches": {"type": "array", "items": {"type": "object"}, "description": "list: all branches."},
-				"differences": {"type": "array", "items": {"type": "object"}, "description": "diff, merge: namespace, key, change, clash, and what source and target have."},
+				"differences": {"type": "array", "items": {"type": "object"}, "description": "diff, merge: key, change, clash, and what source and target have; namespace where it is not the call's."},
 				"merged": {"type": "boolean", "description": "merge: whether it was written."}
 			}
 		}`),
@@ -121,6 +122,7 @@ type branchCall struct {
 	*call
 	name, source, target, compare, current string
 
+	form        form
 	strategy    memory.Strategy
 	resolutions []memory.Resolution
 	preview     bool
@@ -135,6 +137,11 @@ func decodeBranch(c *call, action string) *branchCall {
 		current: c.branch(), preview: a.Flag("preview"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
 		strategy: strategyOf(a),
 	}
+	here := c.Location().Namespace
+	if len(b.namespaces) == 1 {
+		here = b.namespaces[0]
+	}
+	b.form = c.form(memory.Location{Branch: b.current, Namespace: here})
 	if action == "switch" { // the session's new namespace, not the call's
 		b.namespaces = a.Texts("namespace")
 	}
@@ -190,11 +197,14 @@ type branchRow struct {
 	Name     string `json:"name"`
 	Parent   string `json:"parent,omitempty"`
 	ForkedAt uint64 `json:"forked_at,omitempty"` // the parent's version
-	Created  string `json:"created"`
+	Created  string `json:"created,omitempty"`
 	Depth    int    `json:"depth,omitempty"`
 }
 
-func branchOf(b memory.Branch) branchRow {
+func branchOf(b memory.Branch, f form) branchRow {
+	if !f.verbose {
+		return branchRow{Name: b.Name, Parent: b.Parent, ForkedAt: b.ForkedAt}
+	}
 	return branchRow{b.Name, b.Parent, b.ForkedAt, memory.FormatTime(b.Created), b.Depth}
 }
 
@@ -206,7 +216,7 @@ func (b *branchCall) made(action string, m memory.Branch) tool.Answer {
 	r := struct {
 		branchRow
 		Current string `json:"current"`
-	}{branchOf(m), b.here()}
+	}{branchOf(m, b.form), b.here()}
 	return tool.Answer{Structured: r, Plain: r}
 }
 
@@ -308,7 +318,7 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	rows := make([]listed, 0, len(branches))
 	for _, each := range branches {
 		if b.name == "" || b.name == each.Name {
-			rows = append(rows, listed{branchOf(each)})
+			rows = append(rows, listed{branchOf(each, b.form)})
 		}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)

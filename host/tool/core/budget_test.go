@@ -10,7 +10,7 @@ import (
 func TestRowsThatCannotShrinkAreLeftOutFromTheEnd(t *testing.T) {
 	rows := make([]*hit, 50)
 	for i := range rows {
-		rows[i] = &hit{Key: strings.Repeat("k", 1000), Namespace: "n", Snippet: strings.Repeat("s", 500)}
+		rows[i] = &hit{Key: strings.Repeat("k", 1000), Namespace: "n", Snippet: new(strings.Repeat("s", 500))}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	if err != nil {

@@ -15,31 +15,35 @@ const mostDifferences = 50 // listed by a diff or merge; all are counted
 
 // difference is a key that differs between two branches.
 type difference struct {
-	Namespace string `json:"namespace"`
+	Namespace string `json:"namespace,omitempty"` // unless the call's
 	Key       string `json:"key"`
 	Change    string `json:"change"` // added, changed or removed by the source, relative to the target
 	Clash     string `json:"clash,omitempty"`
 	Source    *side  `json:"source,omitempty"`
 	Target    *side  `json:"target,omitempty"`
 	Omitted   bool   `json:"value_omitted,omitempty"`
+	Truncated bool   `json:"truncated,omitempty"`
 }
 
 // side is one branch's memory.
 type side struct {
 	Value     json.RawMessage `json:"value,omitempty"`
-	Version   uint64          `json:"version"`
-	Timestamp string          `json:"timestamp"`
+	Version   uint64          `json:"version,omitempty"`
+	Timestamp string          `json:"timestamp,omitempty"`
 }
 
-func sideOf(m *memory.Memory) *side {
+func sideOf(m *memory.Memory, f form) *side {
 	if m == nil {
 		return nil
+	}
+	if !f.verbose {
+		return &side{Value: m.Value}
 	}
 	return &side{m.Value, m.Version, memory.FormatTime(m.Timestamp)}
 }
 
-func differenceOf(d memory.Difference) *difference {
-	r := &difference{Namespace: d.Namespace, Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source), Target: sideOf(d.Target)}
+func differenceOf(d memory.Difference, f form) *difference {
+	r := &difference{Namespace: f.unless("namespace", d.Namespace, f.place.Namespace), Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source, f), Target: sideOf(d.Target, f)}
 	switch {
 	case d.Target == nil:
 		r.Change = "added"
@@ -61,7 +65,7 @@ func (d *difference) value() json.RawMessage {
 }
 
 func (d *difference) dropValue() {
-	d.Omitted = true
+	d.Omitted, d.Truncated = true, true
 	for _, s := range []*side{d.Source, d.Target} {
 		if s != nil {
 			s.Value = nil
@@ -72,10 +76,10 @@ func (d *difference) dropValue() {
 func (d *difference) dropDetails() {}
 
 // list returns rows of the first differences.
-func list(differences []memory.Difference) []*difference {
+func list(differences []memory.Difference, f form) []*difference {
 	rows := make([]*difference, 0, min(len(differences), mostDifferences))
 	for _, d := range differences[:min(len(differences), mostDifferences)] {
-		rows = append(rows, differenceOf(d))
+		rows = append(rows, differenceOf(d, f))
 	}
 	return rows
 }
@@ -102,7 +106,7 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	kept, cut, err := shorten(list(d.Differences), tool.MaxAnswer)
+	kept, cut, err := shorten(list(d.Differences, b.form), tool.MaxAnswer)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode differences: %w", err)
 	}
@@ -171,11 +175,11 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	clashes, cutClashes, err := shorten(list(m.Clashes), tool.MaxAnswer/2)
+	clashes, cutClashes, err := shorten(list(m.Clashes, b.form), tool.MaxAnswer/2)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode clashes: %w", err)
 	}
-	changes, cutChanges, err := shorten(list(m.Applied), tool.MaxAnswer/2)
+	changes, cutChanges, err := shorten(list(m.Applied, b.form), tool.MaxAnswer/2)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}

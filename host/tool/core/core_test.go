@@ -52,7 +52,7 @@ func newUser(t *testing.T) *user {
 // call gives what a tool answers programs, as JSON, and its notes as one text.
 func (u *user) call(name, arguments string) (answer, note string, err error) {
 	u.t.Helper()
-	a, err := u.tools.Dispatch(u.t.Context(), tool.Request{Tool: name, Arguments: json.RawMessage(arguments), Caller: u.caller, Session: u.session})
+	a, err := u.tools.Dispatch(u.t.Context(), tool.Request{Tool: name, Arguments: json.RawMessage(arguments), Caller: u.caller, Session: u.session, Detail: tool.Full})
 	if err != nil {
 		return "", "", err
 	}

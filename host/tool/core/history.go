@@ -21,7 +21,7 @@ func (k *kit) historyTool() tool.Spec {
 		Aliases:     strata("history"),
 		Description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
 		Docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
-			"Long answers leave out the largest values and say so: memory_recall with as_of=vN gives each whole.",
+			"Of a long text the beginning is shown, another long value is left out: truncated marks them, and memory_recall with as_of=vN gives each whole. verbose shows them here.",
 		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -29,13 +29,15 @@ func (k *kit) historyTool() tool.Spec {
 				"limit": {"type": "integer", "default": 20, "minimum": 1, "maximum": 50, "description": "How many versions."},
 				"as_of": {"type": "string", "description": "Only versions up to this moment, such as yesterday or v12."},
 				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
+				` + fieldsProperty + `,
+				` + verboseProperty + `
 			}
 		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; value_omitted where a value was left out."},
+				"versions": {"type": "array", "items": {"type": "object"}, "description": "value, version, timestamp; deleted where it was forgotten; truncated where a value was cut, value_omitted where it was left out."},
 				"more": {"type": "string", "description": "as_of for the call that reads on."},
 				"note": {"type": "string", "description": "What was left out, and how to get it."},
 				"oldest": {"type": "string"},
@@ -58,7 +60,8 @@ func (k *kit) historyTool() tool.Spec {
 }
 
 func history(ctx context.Context, c *call) (tool.Answer, error) {
-	location, key := c.location(), c.Arguments.Text("key")
+	f := c.form(c.location())
+	location, key := f.place, c.Arguments.Text("key")
 	limit, at := c.Arguments.Whole("limit", defaultVersions, 1, mostVersions), c.Arguments.AsOf("as_of", c.Now)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
@@ -72,7 +75,7 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	rows := make([]*versionRow, len(versions))
 	for i, m := range versions {
-		rows[i] = versionOf(m)
+		rows[i] = versionOf(m, f)
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	if err != nil {
@@ -112,6 +115,7 @@ type historyAnswer struct {
 type versionRow struct {
 	Value     json.RawMessage `json:"value,omitempty"`
 	Omitted   bool            `json:"value_omitted,omitempty"`
+	Truncated bool            `json:"truncated,omitempty"`
 	Version   uint64          `json:"version"`
 	Timestamp string          `json:"timestamp"`
 	Deleted   bool            `json:"deleted,omitempty"`
@@ -120,16 +124,20 @@ type versionRow struct {
 	Fewer bool `json:"details_omitted,omitempty"`
 }
 
-func versionOf(m memory.Memory) *versionRow {
+func versionOf(m memory.Memory, f form) *versionRow {
 	r := &versionRow{Version: m.Version, Timestamp: memory.FormatTime(m.Timestamp), Deleted: m.Deleted}
 	if r.Purged = m.Purged; !m.Deleted && m.Purged == "" {
-		r.Value, r.particulars = m.Value, particularsOf(m)
+		r.particulars = particularsOf(m)
+		r.Agent = f.unless("agent", r.Agent, f.agent)
+		r.Value, r.Truncated = f.shown(m.Value, beginning(m.Value, passage))
+		r.Omitted = r.Truncated && r.Value == nil
 	}
 	return r
 }
 
 func (r *versionRow) value() json.RawMessage { return r.Value }
-func (r *versionRow) dropValue()             { r.Value, r.Omitted = nil, true }
+func (r *versionRow) dropValue()             { r.Value, r.Omitted, r.Truncated = nil, true, true }
+func (r *versionRow) cut() bool              { return r.Truncated }
 
 func (r *versionRow) dropDetails() {
 	r.fewer()
@@ -138,6 +146,9 @@ func (r *versionRow) dropDetails() {
 
 func historyNote(kept []*versionRow, c cut, key string, more uint64, same string) string {
 	var said []string
+	if n := count(kept) - len(c.values); n > 0 {
+		said = append(said, fmt.Sprintf("%s cut (truncated): memory_recall with key=%q, as_of=v…%s gives each whole.", were(n, "long value"), tool.Clip(key, 64), same))
+	}
 	if len(c.values) > 0 {
 		var versions []string
 		for _, i := range c.values {

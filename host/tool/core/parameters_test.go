@@ -99,7 +99,7 @@ func TestAnUnknownParameterIsNamedInTheNotes(t *testing.T) {
 		{"memory_search", `{"query":"q","filters":{"minImportance":0.5}}`, `no parameter "filters.minImportance"`},
 		{"memory_forget", `{"key":"k","hard":true}`, `no parameter "hard"`},
 		{"memory_log", `{"event":"e","data":1,"level":"info"}`, `no parameter "level"`},
-		{"memory_branch", `{"action":"list","verbose":true}`, `no parameter "verbose"`},
+		{"memory_branch", `{"action":"list","colour":true}`, `no parameter "colour"`},
 		{"memory_history", `{"key":"k","from":1}`, `no parameter "from"`},
 		{"memory_status", `{"as_of":"1h ago"}`, `no parameter "as_of"`},
 		{"memory_capabilities", `{"namespace":"n"}`, `no parameter "namespace"`},

@@ -29,7 +29,9 @@ func (k *kit) recallTool() tool.Spec {
 				"semantic": {"type": "boolean", "x-advanced": true, "description": "Whether meaning counts beside words, where mode is left out."},
 				"as_of": {"type": "string", "description": "A past moment, such as 2026-03-01T12:00:00Z, 1h ago, yesterday or v12."},
 				"namespace": {"type": "string", "description": "Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
+				` + fieldsProperty + `,
+				` + verboseProperty + `
 			},
 			"anyOf": [{"required": ["key"]}, {"required": ["query"]}, {"required": ["topic"]}]
 		}`),
@@ -41,9 +43,9 @@ func (k *kit) recallTool() tool.Spec {
 				"value": {},
 				"version": {"type": "integer"},
 				"timestamp": {"type": "string", "description": "When this version was stored."},
-				"facts": {"type": "array", "items": {"type": "object"}, "description": "Of query: factId, content, factType, score, importance, tags, timestamp, summary."},
+				"facts": {"type": "array", "items": {"type": "object"}, "description": "Of query: factId, content, factType, score, importance, tags, summary; with verbose, timestamp."},
 				"recallId": {"type": "string", "description": "Of query: for feedback. Absent where nothing may be written."},
-				"memories": {"type": "array", "items": {"type": "object"}, "description": "Of topic: memory_id, content, type, score, importance, tags, timestamp, summary."},
+				"memories": {"type": "array", "items": {"type": "object"}, "description": "Of topic: memory_id, content, type, score, importance, tags, summary; with verbose, timestamp."},
 				"count": {"type": "integer", "description": "Of topic: how many memories are here."},
 				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
 			}

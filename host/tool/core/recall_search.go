@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/recalls"
@@ -16,7 +17,8 @@ const replacement = "memory_vector_search, memory_text_search, memory_bump_acces
 
 // recallQuery searches the namespaces that the call names, or all, and records what it found for feedback.
 func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
-	q, found, err := c.lookUp(ctx, "query", c.namespaces())
+	f := c.form(c.Location())
+	q, found, err := c.lookUp(ctx, "query", c.namespaces(), f)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -30,10 +32,10 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	}{Deprecated: true, MigrateTo: replacement, RecallID: c.recordRecall(ctx, q, found.Hits), Partial: found.Partial}
 	rows := make([]*fact, len(found.Hits))
 	for i, h := range found.Hits {
-		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h)}
+		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h, f)}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
-	r.Facts, r.Note = kept, c.also(accountsNote(cut, c.same("branch", "as_of")))
+	r.Facts, r.Note = kept, c.also(accountsNote(kept, cut, c.same("branch", "as_of")))
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial, Deprecated: "query"}, err
 }
 
@@ -43,7 +45,8 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 	if namespaces == nil {
 		namespaces = []string{c.location().Namespace}
 	}
-	q, found, err := c.lookUp(ctx, "topic", namespaces)
+	f := c.form(c.Location())
+	q, found, err := c.lookUp(ctx, "topic", namespaces, f)
 	if err == nil && len(found.Hits) == 0 && !found.Partial {
 		err = nothingAbout(q, found)
 	}
@@ -52,7 +55,7 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	rows := make([]*topical, len(found.Hits))
 	for i, h := range found.Hits {
-		rows[i] = &topical{MemoryID: idOf(h), Type: h.Type, account: accountOf(h)}
+		rows[i] = &topical{MemoryID: idOf(h), Type: h.Type, account: accountOf(h, f)}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	r := struct {
@@ -60,7 +63,7 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 		Count    int        `json:"count"`
 		Partial  bool       `json:"partial,omitempty"`
 		Note     string     `json:"note,omitempty"`
-	}{kept, len(kept), found.Partial, c.also(accountsNote(cut, c.same("branch", "as_of")))}
+	}{kept, len(kept), found.Partial, c.also(accountsNote(kept, cut, c.same("branch", "as_of")))}
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
 }
 
@@ -78,13 +81,14 @@ func nothingAbout(q memory.Search, found memory.Found) error {
 }
 
 // lookUp searches for the text in a parameter, and counts an access to each hit in the present.
-func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string) (memory.Search, memory.Found, error) {
+func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string, f form) (memory.Search, memory.Found, error) {
 	a := c.Arguments
 	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
 	q := memory.Search{
 		Text: a.NeedText(parameter, "what to look for, in plain words"), K: int(a.Whole("limit", defaultHits, 1, mostHits)), Namespaces: namespaces,
 		Branch: cmp.Or(a.Text("branch"), c.Location().Branch), AsOf: a.AsOf("as_of", c.Now),
-		Mode: memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
+		Mode:    memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
+		Passage: f.passage(),
 	}
 	if meaning := a.Flag("semantic"); q.Mode == "" && a.Has("semantic") && !meaning {
 		q.Mode = memory.Lexical
@@ -146,30 +150,56 @@ type topical struct {
 type account struct {
 	Content    json.RawMessage `json:"content,omitempty"`
 	Omitted    bool            `json:"content_omitted,omitempty"`
+	Truncated  bool            `json:"truncated,omitempty"`
+	Snippet    string          `json:"snippet,omitempty"` // where the content is left out for its length
 	Score      float64         `json:"score"`
 	Importance *float64        `json:"importance,omitempty"`
 	Tags       []string        `json:"tags,omitempty"`
-	Timestamp  string          `json:"timestamp"`
+	Timestamp  string          `json:"timestamp,omitempty"`
 	Summary    json.RawMessage `json:"summary,omitempty"`
 	Fewer      bool            `json:"details_omitted,omitempty"`
 }
 
-func accountOf(h memory.Hit) account {
-	return account{Content: h.Value, Score: rounded(h.Score), Importance: h.Importance, Tags: h.Tags, Timestamp: memory.FormatTime(h.Timestamp), Summary: h.Metadata["summary"]}
+func accountOf(h memory.Hit, f form) account {
+	a := account{Score: f.score(h.Score), Importance: h.Importance, Tags: h.Tags, Summary: h.Metadata["summary"]}
+	if f.tells("timestamp") {
+		a.Timestamp = memory.FormatTime(h.Timestamp)
+	}
+	if a.Content, a.Truncated = f.shown(h.Value, h.Snippet); a.Content == nil {
+		a.Omitted, a.Snippet = true, h.Snippet
+	}
+	return a
 }
 
 func (a *account) value() json.RawMessage { return a.Content }
-func (a *account) dropValue()             { a.Content, a.Omitted = nil, true }
+func (a *account) dropValue()             { a.Content, a.Omitted, a.Truncated = nil, true, true }
 func (a *account) dropDetails()           { a.Tags, a.Summary, a.Fewer = nil, nil, true }
+func (a *account) cut() bool              { return a.Truncated }
 
 // accountsNote returns a note on what was left out and how to get it.
-func accountsNote(c cut, same string) string {
-	if c.nothing() {
+func accountsNote[R interface{ cut() bool }](kept []R, c cut, same string) string {
+	var said []string
+	if n := count(kept) - len(c.values); n > 0 {
+		said = append(said, were(n, "long value")+" cut (truncated).")
+	}
+	if !c.nothing() {
+		said = append(said, fmt.Sprintf("To stay within %d characters, %s left out.", tool.MaxAnswer, were(len(c.values), "value")))
+	}
+	if c.rows > 0 {
+		said = append(said, fmt.Sprintf("So %s the last: ask for fewer with limit.", were(c.rows, "result")))
+	}
+	if len(said) == 0 {
 		return ""
 	}
-	note := fmt.Sprintf("To stay within %d characters, %s left out.", tool.MaxAnswer, were(len(c.values), "value"))
-	if c.rows > 0 {
-		note += fmt.Sprintf(" So %s the last: ask for fewer with limit.", were(c.rows, "result"))
+	return strings.Join(append(said, "memory_recall with an id as key"+same+" gives a memory whole."), " ")
+}
+
+// count returns the number of rows whose values are cut.
+func count[R interface{ cut() bool }](rows []R) (n int) {
+	for _, r := range rows {
+		if r.cut() {
+			n++
+		}
 	}
-	return note + " memory_recall with an id as key" + same + " gives a memory whole."
+	return n
 }

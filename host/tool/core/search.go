@@ -31,16 +31,20 @@ func (k *kit) searchTool() tool.Spec {
 		Name:        "memory_search",
 		Aliases:     strata("search"),
 		Spellings:   oldSearchSpellings(),
-		Description: "Find memories: ask in plain words. Best first, all namespaces.",
-		Docs: "Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
+		Description: "Find memories in plain words, best first, in all namespaces. Without query: list by order (newest, key, importance, accesses).",
+		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
+			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
-			"Long answers leave out the largest values and say so: memory_recall gives each whole.",
+			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
+			"Namespace, agent, version and timestamp are shown if fields names them, all with verbose; namespace and agent also where they are not the call's.",
 		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"query": {"type": "string", "description": "What to look for, in plain words."},
-				"k": {"type": "integer", "default": 10, "minimum": 1, "maximum": 50, "description": "How many results."},
-				"offset": {"type": "integer", "description": "How many of the best results to pass over, to read on."},
+				"query": {"type": "string", "description": "What to look for, in plain words. Without it, memories are listed."},
+				"order": {"type": "string", "description": "What a list goes by; with a query, instead of relevance: newest, oldest, updated, key, importance, accesses or accessed."},
+				"after": {"type": "string", "x-advanced": true, "description": "next of the page before, to list on."},
+				"k": {"type": "integer", "maximum": 50, "description": "How many results: 10 when left out."},
+				"offset": {"type": "integer", "x-advanced": true, "description": "How many of the best results to pass over, to read on."},
 				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
 				"type": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "Only memories of this type, or one of these."},
 				"state": {"type": "string", "description": "active (when left out), archived, merged or pruned; or a list of these."},
@@ -56,15 +60,17 @@ func (k *kit) searchTool() tool.Spec {
 				"expand": {"type": "boolean", "x-advanced": true, "description": "Look for what stands out in the best results, too: more is found, a little less exactly."},
 				"distinct": {"type": "boolean", "x-advanced": true, "description": "Of near-duplicates only the best, with how many it stands for in similar."},
 				"budget_tokens": {"type": "integer", "minimum": 200, "maximum": 100000, "x-advanced": true, "description": "How many tokens of a model the results may take; what does not fit is left out, and said."},
-				"explain": {"type": "boolean", "description": "Say how each score came about."}
-			},
-			"required": ["query"]
+				"explain": {"type": "boolean", "x-advanced": true, "description": "Say how each score came about."},
+				` + fieldsProperty + `,
+				` + verboseProperty + `
+			}
 		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"results": {"type": "array", "items": {"type": "object"}, "description": "key, namespace, value, score, snippet and more; value_omitted where a value was left out."},
+				"results": {"type": "array", "items": {"type": "object"}, "description": "key, value, score, snippet and more; namespace where it is not the call's; truncated where a value was cut, value_omitted where it was left out."},
 				"total": {"type": "integer", "description": "How many match in all."},
+				"next": {"type": "string", "description": "Of a list: after, for the next page."},
 				"partial": {"type": "boolean", "description": "Something was left out for want of time, as note says."},
 				"note": {"type": "string", "description": "What was left out of a long answer, and how to get it."}
 			},
@@ -74,6 +80,11 @@ func (k *kit) searchTool() tool.Spec {
 		Parameters: map[string]string{
 			"topic":          "query",
 			"limit":          "k",
+			"q":              "query",
+			"text":           "query",
+			"sort":           "order",
+			"sort_by":        "order",
+			"cursor":         "after",
 			"top_k":          "k",
 			"scope":          "namespace",
 			"scopeId":        "namespace",
@@ -96,21 +107,24 @@ func (k *kit) searchTool() tool.Spec {
 	}
 }
 
-// decodeSearch reads the query, and the limit of the results in characters.
-func decodeSearch(c *call) (q memory.Search, limit int, err error) {
+// decodeSearch reads the query, what the answer tells, and the limit of the results in characters.
+func decodeSearch(c *call) (q memory.Search, f form, limit int, err error) {
 	a := c.Arguments
+	base := memory.SearchBegan(a.Text("after"), c.Now)
 	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
 	q = memory.Search{
-		Text:       a.NeedText("query", "what to look for, in plain words"),
+		Text:       a.Text("query"),
+		Order:      memory.Order(a.Choice("order", orders()...)),
+		After:      a.Text("after"),
 		K:          int(a.Whole("k", defaultHits, 1, mostHits)),
 		Offset:     int(a.Whole("offset", 0, 0, mostOffset)),
 		Tags:       a.Texts("tags"),
 		Types:      a.Texts("type"),
-		Since:      a.Moment("since", c.Now, memory.ParseTime),
-		Until:      a.Moment("until", c.Now, memory.ParseTime),
+		Since:      a.Moment("since", base, memory.ParseTime),
+		Until:      a.Moment("until", base, memory.ParseTime),
 		Namespaces: c.namespaces(),
 		Branch:     c.branch(),
-		AsOf:       a.AsOf("as_of", c.Now),
+		AsOf:       a.AsOf("as_of", base),
 		Events:     a.Flag("events"),
 		Explain:    a.Flag("explain"),
 		Mode:       memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
@@ -118,6 +132,9 @@ func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 		Embedder:   a.Text("embedder"),
 		Expand:     a.Flag("expand"),
 		Distinct:   a.Flag("distinct"),
+	}
+	if q.Text == "" && q.Order == "" && q.Vector == nil {
+		q.Order = memory.ByNewest
 	}
 	q.Features = q.Explain
 	for _, state := range a.Choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
@@ -127,11 +144,16 @@ func decodeSearch(c *call) (q memory.Search, limit int, err error) {
 	if tokens := int(a.Whole("budget_tokens", 0, 200, 100_000)); tokens > 0 {
 		limit = min(limit, tokens*charactersPerToken-noteCharacters)
 	}
-	return q, limit, a.Err()
+	f = c.form(memory.Location{Branch: q.Branch, Namespace: c.Location().Namespace})
+	if len(q.Namespaces) == 1 {
+		f.place.Namespace = q.Namespaces[0]
+	}
+	q.Passage = f.passage()
+	return q, f, limit, a.Err()
 }
 
 func find(ctx context.Context, c *call) (tool.Answer, error) {
-	q, limit, err := decodeSearch(c)
+	q, f, limit, err := decodeSearch(c)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -151,20 +173,24 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	rows := make([]*hit, len(found.Hits))
 	for i, h := range found.Hits {
-		rows[i] = hitOf(h, q.Events)
+		rows[i] = hitOf(h, q.Events, f)
+		if q.Text == "" && q.Order != "" {
+			rows[i].unranked(f)
+		}
 	}
 	kept, cut, err := shorten(rows, limit)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
 	said := slices.Concat(found.Notes, searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
-	note := strings.Join(said, " ")
+	note, next := strings.Join(said, " "), nextPage(found, cut)
 	return tool.Answer{Structured: struct {
 		Results []*hit `json:"results"`
 		Total   int    `json:"total"`
+		Next    string `json:"next,omitempty"`
 		Partial bool   `json:"partial,omitempty"`
 		Note    string `json:"note,omitempty"`
-	}{kept, found.Total, found.Partial, note}, Plain: kept, Notes: tool.NotesOf(note), HasNotes: true, Partial: found.Partial}, nil
+	}{kept, found.Total, next, found.Partial, note}, Plain: f.plain(kept), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
@@ -172,31 +198,94 @@ type hit struct {
 	Key       string          `json:"key,omitempty"`
 	Event     string          `json:"event,omitempty"`
 	Sequence  uint64          `json:"sequence,omitempty"`
-	Namespace string          `json:"namespace"`
+	Namespace string          `json:"namespace,omitempty"`
+	Branch    string          `json:"branch,omitempty"` // on which it was written, if asked for
 	Value     json.RawMessage `json:"value,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
 	Omitted   bool            `json:"value_omitted,omitempty"`
-	Score     float64         `json:"score"`
-	Snippet   string          `json:"snippet"`
+	Truncated bool            `json:"truncated,omitempty"`
+	Score     *float64        `json:"score,omitempty"`   // nil: in a list
+	Snippet   *string         `json:"snippet,omitempty"` // nil: the text form shows the value
 	Similar   int             `json:"similar,omitempty"`
-	Version   uint64          `json:"version"`
-	Timestamp string          `json:"timestamp"`
+	Version   uint64          `json:"version,omitempty"`
+	Timestamp string          `json:"timestamp,omitempty"`
 	particulars
 	Fewer bool `json:"details_omitted,omitempty"`
 	Why   *why `json:"why,omitempty"`
 }
 
-func hitOf(h memory.Hit, event bool) *hit {
+func hitOf(h memory.Hit, event bool, f form) *hit {
 	r := &hit{
-		Key: h.Key, Namespace: h.Namespace, Value: h.Value, Score: rounded(h.Score), Snippet: h.Snippet, Similar: h.Similar,
-		Version: h.Version, Timestamp: memory.FormatTime(h.Timestamp), particulars: particularsOf(h.Memory), Why: whyOf(h),
+		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Snippet: &h.Snippet, Similar: h.Similar,
+		particulars: particularsOf(h.Memory), Why: whyOf(h),
 	}
+	if slices.Contains(f.fields, "branch") {
+		r.Branch = h.Branch
+	}
+	if f.tells("version") {
+		r.Version = h.Version
+	}
+	if f.tells("timestamp") || event { // of an event, the time is half of what it tells
+		r.Timestamp = memory.FormatTime(h.Timestamp)
+	}
+	r.Agent = f.unless("agent", r.Agent, f.agent)
+	r.Value, r.Truncated = f.shown(h.Value, h.Snippet)
+	r.Omitted = r.Truncated && r.Value == nil
 	if event {
 		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // an event's key is its number
-		r.Event, r.Sequence, r.Data = h.Type, sequence, h.Value
+		r.Event, r.Sequence, r.Data = h.Type, sequence, r.Value
 		r.Key, r.Value, r.Type = "", nil, ""
 	}
 	return r
+}
+
+// nextPage returns the cursor of the page after the one that is shown; "" if there is none, or if its end was left out.
+func nextPage(found memory.Found, c cut) string {
+	if c.rows > 0 {
+		return ""
+	}
+	return found.Next
+}
+
+// nextNote tells readers how to list on.
+func nextNote(next string, total int) string {
+	if next == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d in all: the same call with after=%q lists on.", total, next)
+}
+
+// unranked drops what a row of a list does not have: it answers no question.
+func (h *hit) unranked(f form) {
+	h.Score = nil
+	if !f.verbose && h.value() != nil {
+		h.Snippet = nil
+	}
+}
+
+// orders returns the orders of lists.
+func orders() []string {
+	var list []string
+	for _, o := range []memory.Order{memory.ByNewest, memory.ByOldest, memory.ByUpdate, memory.ByKey, memory.ByImportance, memory.ByAccesses, memory.ByAccess} {
+		list = append(list, string(o))
+	}
+	return list
+}
+
+// plain returns hits for readers: where they show a value, its snippet is in it.
+func (f form) plain(hits []*hit) []*hit {
+	if f.verbose {
+		return hits
+	}
+	rows := make([]*hit, len(hits))
+	for i, h := range hits {
+		row := *h
+		if h.value() != nil {
+			row.Snippet = nil
+		}
+		rows[i] = &row
+	}
+	return rows
 }
 
 // rounded rounds a score to the digits that distinguish results.
@@ -209,7 +298,9 @@ func (h *hit) value() json.RawMessage {
 	return h.Value
 }
 
-func (h *hit) dropValue() { h.Value, h.Data, h.Omitted = nil, nil, true }
+func (h *hit) dropValue() { h.Value, h.Data, h.Omitted, h.Truncated = nil, nil, true, true }
+
+func (h *hit) cut() bool { return h.Truncated }
 
 func (h *hit) dropDetails() {
 	h.fewer()
@@ -273,20 +364,35 @@ func whyOf(h memory.Hit) *why {
 
 // searchNote returns a note on what was left out and how to get it.
 func searchNote(kept []*hit, c cut, limit int, q memory.Search, same string) []string {
+	said := passagesNote(kept, c, q, same)
 	if c.nothing() {
-		return nil
+		return said
 	}
-	said := []string{fmt.Sprintf("To stay within %d characters:", limit)}
+	said = append(said, fmt.Sprintf("To stay within %d characters:", limit))
 	if len(c.values) > 0 {
 		said = append(said, omittedValues(kept, c, q, same))
 	}
 	if c.details {
 		said = append(said, "tags, links, metadata and explanations were left out.")
 	}
-	if c.rows > 0 {
+	if c.rows > 0 && q.After != "" {
+		said = append(said, fmt.Sprintf("The last %s left out: call again with k=%d.", were(c.rows, "result"), len(kept)))
+	} else if c.rows > 0 {
 		said = append(said, fmt.Sprintf("The last %s left out: search again with offset=%d.", were(c.rows, "result"), q.Offset+len(kept)))
 	}
 	return said
+}
+
+// passagesNote returns how to get the values that are shown by a passage, apart from those that omittedValues names.
+func passagesNote(kept []*hit, c cut, q memory.Search, same string) []string {
+	n := count(kept) - len(c.values)
+	switch {
+	case n == 0:
+		return nil
+	case q.Events:
+		return []string{were(n, "long value") + " cut (truncated): the same search with verbose=true gives all of it."}
+	}
+	return []string{were(n, "long value") + " cut (truncated): memory_recall with key and namespace" + same + " gives each whole."}
 }
 
 func omittedValues(kept []*hit, c cut, q memory.Search, same string) string {

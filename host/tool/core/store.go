@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,8 @@ func (k *kit) storeTool() tool.Spec {
 				"if_version": {"type": "integer", "description": "Store only if the key is at this version now; 0: only if there is none."},
 				"items": {"type": "array", "items": {"type": "object"}, "description": "Several memories, each an object with the fields above: all are stored, or none."},
 				"namespace": {"type": "string", "description": "Where to store it; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
+				` + verboseProperty + `
 			}
 		}`),
 		Output: json.RawMessage(`{
@@ -68,6 +70,7 @@ func (k *kit) storeTool() tool.Spec {
 
 func store(ctx context.Context, c *call) (tool.Answer, error) {
 	location := c.location()
+	f := c.form(location)
 	items, batch := decodeItems(c)
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
@@ -86,12 +89,12 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 	said := c.TakeNotes()
 	if !batch {
 		receipts[0].Notes = said
-		return tool.Answer{Structured: receipts[0], Plain: receipts[0]}, nil
+		return tool.Answer{Structured: receipts[0], Plain: f.receipts(receipts)[0]}, nil
 	}
 	return tool.Answer{Structured: struct {
 		Stored []receipt `json:"stored"`
 		Notes  []string  `json:"notes,omitempty"`
-	}{receipts, said}, Plain: receipts, Notes: said, HasNotes: true}, nil
+	}{receipts, said}, Plain: f.receipts(receipts), Notes: said, HasNotes: true}, nil
 }
 
 // rehearseStore answers with what storing would replace and what hooks would send.
@@ -124,8 +127,20 @@ type storeRow struct {
 type receipt struct {
 	Key       string   `json:"key"`
 	Version   uint64   `json:"version"`
-	Timestamp string   `json:"timestamp"`
+	Timestamp string   `json:"timestamp,omitempty"`
 	Notes     []string `json:"notes,omitempty"` // such as which hook was skipped, and why
+}
+
+// receipts returns receipts for readers, who know what time it is.
+func (f form) receipts(list []receipt) []receipt {
+	if f.verbose {
+		return list
+	}
+	short := slices.Clone(list)
+	for i := range short {
+		short[i].Timestamp = ""
+	}
+	return short
 }
 
 // decodeItems reads the items to store, and reports whether they came as a batch.

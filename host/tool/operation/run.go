@@ -141,7 +141,7 @@ func (r *runner) dispatch(ctx context.Context, s step, before []outcome, path st
 	var latest progress
 	a, err := r.call.Dispatch(ctx, tool.Request{
 		Tool: name, Arguments: params, Caller: r.call.Caller, Session: r.call.Session,
-		Branch: s.options.branch, Namespace: s.options.namespace, DryRun: s.options.dryRun,
+		Branch: s.options.branch, Namespace: s.options.namespace, DryRun: s.options.dryRun, Detail: r.call.Detail,
 		RequestID: r.derived(path), Timeout: timeout(ctx), Progress: latest.report(r.call.Progress),
 	})
 	a.Notes = append(said, a.Notes...)

@@ -1,0 +1,105 @@
+package core
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	// wholeValue is the longest value that a lean answer shows whole, in characters of JSON; of a longer one it shows a passage. The passage is
+	// half as long, so that a cut saves enough to be worth another call.
+	wholeValue = 800
+	passage    = 400
+)
+
+// Properties of input schemas.
+const (
+	verboseProperty = `"verbose": {"type": "boolean", "x-advanced": true, "description": "Answer with every member, values whole: by default, answers leave out what the call says already."}`
+	fieldsProperty  = `"fields": {"type": "array", "items": {"type": "string", "enum": ["namespace", "branch", "agent", "version", "timestamp"]}, "x-advanced": true, "description": "Members to show that answers leave out by default."}`
+)
+
+// form is what an answer tells.
+type form struct {
+	verbose bool
+	fields  []string        // shown in any case
+	place   memory.Location // of the call
+	agent   string          // that calls
+}
+
+// form reads how much the answer is to tell. Programs get everything unless they ask for less.
+func (c *call) form(place memory.Location) form {
+	f := form{verbose: c.Detail == tool.Full, place: place, agent: c.Caller.Agent}
+	if c.Arguments.Has("verbose") {
+		f.verbose = c.Arguments.Flag("verbose")
+	}
+	f.fields = c.Arguments.Choices("fields", "namespace", "branch", "agent", "version", "timestamp")
+	return f
+}
+
+// tells reports whether a member is shown although the answer could do without it.
+func (f form) tells(name string) bool { return f.verbose || slices.Contains(f.fields, name) }
+
+// unless returns a member, or "" if it is equal to what the reader takes for granted.
+func (f form) unless(name, value, granted string) string {
+	if value == granted && !f.tells(name) {
+		return ""
+	}
+	return value
+}
+
+// score rounds a score: to three digits, for readers, or to those that distinguish results.
+func (f form) score(score float64) float64 {
+	if f.verbose {
+		return rounded(score)
+	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(score, 'g', 3, 64), 64) // never fails
+	return short
+}
+
+// long reports whether a value is shown only by a passage.
+func (f form) long(value json.RawMessage) bool {
+	return !f.verbose && len(value) > wholeValue && utf8.RuneCount(value) > wholeValue
+}
+
+// shown returns a value as the answer shows it: whole; for a long text, the passage; and for other long values, nothing, since a part
+// of an object looks like another object.
+func (f form) shown(value json.RawMessage, best string) (shown json.RawMessage, truncated bool) {
+	if !f.long(value) {
+		return value, false
+	}
+	if value[0] != '"' {
+		return nil, true
+	}
+	text, err := tool.Encode(best)
+	if err != nil {
+		return nil, true
+	}
+	return text, true
+}
+
+// passage returns the length of the passages that a search is to cut; 0: the usual length.
+func (f form) passage() int {
+	if f.verbose {
+		return 0
+	}
+	return passage
+}
+
+// beginning returns the beginning of a text, cut between words; "" of other values.
+func beginning(value json.RawMessage, length int) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil || utf8.RuneCountInString(text) <= length {
+		return text
+	}
+	text = string([]rune(text)[:length-1])
+	if space := strings.LastIndexAny(text, " \n\t"); space > len(text)/2 {
+		text = text[:space]
+	}
+	return text + "…"
+}
