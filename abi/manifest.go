@@ -124,7 +124,12 @@ type Job struct {
 	Every       string `json:"every,omitempty"` // as in 30m, 6h or 1d; empty: only when it is queued
 	// Each is what a job with a schedule is queued for each of. Branches of proposals are left out.
 	Each Each `json:"each,omitempty"`
+	// Parallel is how many runs of the job may go on at once; 0: one. They delay the family's other jobs.
+	Parallel int `json:"parallel,omitempty"`
 }
+
+// MostParallel bounds Job.Parallel.
+const MostParallel = 16
 
 // Each is what a scheduled job is queued for each of.
 type Each string

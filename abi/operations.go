@@ -1001,6 +1001,7 @@ type CallerGetResponse struct {
 	Proposes     bool    `json:"proposes"`          // the stage is committed to a branch of proposals
 	Client       string  `json:"client,omitempty"`  // the caller's program, by its own name
 	Session      string  `json:"session,omitempty"` // the id of the client's session; absent: there is none, as in a job
+	Space        string  `json:"space,omitempty"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
 }
 
 // QuotaListRequest is the request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.

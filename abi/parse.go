@@ -157,6 +157,9 @@ func (m *Manifest) checkJobs() error {
 		if j.Each != EachNone && j.Every == "" {
 			return fmt.Errorf("job %s: each is for a job with a schedule: give every, too", j.Name)
 		}
+		if j.Parallel < 0 || j.Parallel > MostParallel {
+			return fmt.Errorf("job %s: %d runs in parallel: at most %d are", j.Name, j.Parallel, MostParallel)
+		}
 	}
 	return once("job", m.Hooks.Jobs, func(j Job) string { return j.Name })
 }

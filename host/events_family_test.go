@@ -3,6 +3,7 @@
 package host_test
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +37,8 @@ type receiver struct {
 	t      *testing.T
 	secret string
 	server *httptest.Server
+
+	hangs <-chan struct{} // nil: it does not hang
 
 	mu       sync.Mutex
 	down     func(requests int) bool // nil: it never is
@@ -69,6 +73,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if err := json.Unmarshal(body, &e); err != nil || e.ID != id {
 		r.t.Errorf("%s sent %s: %v", id, body, err)
 	}
+	if r.hangs != nil {
+		select {
+		case <-r.hangs:
+		case <-q.Context().Done():
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.requests++; r.down != nil && r.down(r.requests) {
@@ -102,10 +112,16 @@ func (r *receiver) keysOf(subscription string) string {
 // endpoint names the receiver, and grants it to the family events.
 func (r *receiver) endpoint(k *keyed) {
 	r.t.Helper()
+	r.named(k, "hooks", "hooks")
+}
+
+// named names the receiver, and grants the endpoints of some names to the family events.
+func (r *receiver) named(k *keyed, name string, granted ...string) {
+	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), "secret")
 	did(r.t, os.WriteFile(file, []byte(r.secret), 0o600))
-	did(r.t, k.act.SetEndpoint(r.t.Context(), operator.EndpointRequest{Name: "hooks", Endpoint: &operator.Endpoint{Kind: "http", URL: r.server.URL, KeyFile: file, Auth: registry.HMAC}}))
-	_, err := k.act.GrantFamily(r.t.Context(), operator.GrantRequest{Family: "events", Capabilities: []registry.Capability{{Name: abi.CanHTTP, Scope: []string{"hooks"}}}})
+	did(r.t, k.act.SetEndpoint(r.t.Context(), operator.EndpointRequest{Name: name, Endpoint: &operator.Endpoint{Kind: "http", URL: r.server.URL, KeyFile: file, Auth: registry.HMAC}}))
+	_, err := k.act.GrantFamily(r.t.Context(), operator.GrantRequest{Family: "events", Capabilities: []registry.Capability{{Name: abi.CanHTTP, Scope: granted}}})
 	did(r.t, err)
 }
 
@@ -277,4 +293,126 @@ func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
 	if _, err := k.act.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: "feed_retention_days", Value: json.RawMessage("0")}}}); err == nil {
 		t.Error("a feed is kept for no day")
 	}
+}
+
+// One receiver does not answer. Another one, of another agent, is sent everything meanwhile.
+func TestAReceiverThatHangsDelaysNoOther(t *testing.T) {
+	stuck, r := newReceiver(t), newReceiver(t)
+	release := make(chan struct{})
+	defer close(release)
+	stuck.hangs = release
+	k, _ := carryingServer(t, t.TempDir(), nil)
+	stuck.named(k, "stuck", "stuck", "hooks")
+	r.named(k, "hooks", "stuck", "hooks")
+	ann, err := k.dial(owner.Hello{Agent: "ann"})
+	did(t, err)
+	bob, err := k.dial(owner.Hello{Agent: "bob"})
+	did(t, err)
+	for range 3 {
+		answered[subscribedTo](t, ann, "memory_subscribe", map[string]any{"endpoint": "stuck"})
+	}
+	id := answered[subscribedTo](t, bob, "memory_subscribe", map[string]any{"endpoint": "hooks"}).SubscriptionID
+	for i := range 3 {
+		storeNumbered(t, k, "default", fmt.Sprint("k", i, "-"), 30)
+		await.That(t, "bob is sent all events", func() bool { return r.count(id) == 30*(i+1) })
+	}
+	if n := stuck.count(id); n != 0 {
+		t.Errorf("the other receiver was sent %d of them", n)
+	}
+}
+
+// The server stops and goes on with another version of the family events. A subscription and a stream go on where they were: each event
+// arrives once and in order, or says that it is repeated.
+func TestASubscriptionAndAStreamOutliveAnUpgradeOfTheirFamily(t *testing.T) {
+	r, dir := newReceiver(t), t.TempDir()
+	k, stop := carryingServer(t, dir, nil)
+	r.endpoint(k)
+	c, err := k.dial(owner.Hello{Agent: "ann"})
+	did(t, err)
+	id := answered[subscribedTo](t, c, "memory_subscribe", map[string]any{"endpoint": "hooks", "events": "memory_stored"}).SubscriptionID
+	before := digestIn(t, k, "events")
+	h := &house{k}
+	key := h.issue("bob", everyRight, "*")
+	p := h.peer(key)
+	p.subscribe(map[string]any{"kinds": []string{"memory_stored"}})
+	var streamed []string
+	var last uint64
+	read := func(p *peer, n int) {
+		t.Helper()
+		for range n {
+			m := p.next()
+			var e struct{ FactID string }
+			did(t, json.Unmarshal(m.Payload, &e))
+			if m.Watermark < last {
+				t.Errorf("%s came after watermark %d", m.text, last)
+			}
+			streamed, last = append(streamed, e.FactID), m.Watermark
+		}
+	}
+	storeNumbered(t, k, "default", "a", 20)
+	await.That(t, "the first events arrive", func() bool { return r.count(id) == 20 })
+	read(p, 20)
+	r.mu.Lock()
+	r.down = func(int) bool { return true }
+	r.mu.Unlock()
+	storeNumbered(t, k, "default", "b", 20)
+	await.That(t, "the receiver refused an event", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.refused > 0 })
+	stop()
+
+	k, _ = carryingServerOf(t, dir, nil, upgraded(t, "events"))
+	if after := digestIn(t, k, "events"); after == before {
+		t.Fatal("the family is the same")
+	}
+	r.mu.Lock()
+	r.down = nil
+	r.mu.Unlock()
+	storeNumbered(t, k, "default", "c", 20)
+	again := (&house{k}).peer(key)
+	again.subscribe(map[string]any{"kinds": []string{"memory_stored"}, "watermark": last})
+	read(again, 40)
+	await.That(t, "all events arrive", func() bool { return r.count(id) >= 60 })
+	var want []string
+	for _, prefix := range []string{"a", "b", "c"} {
+		for i := range 20 {
+			want = append(want, fmt.Sprintf("default#%s%05d", prefix, i))
+		}
+	}
+	if got := r.keysOf(id); got != strings.Join(want, " ") {
+		t.Errorf("the receiver got %s", got)
+	}
+	if !slices.Equal(streamed, want) {
+		t.Errorf("the stream had %q", streamed)
+	}
+}
+
+// upgraded are the families that the program carries, one of them as another version.
+func upgraded(t *testing.T, name string) (list []host.FamilyModule) {
+	t.Helper()
+	for _, m := range firstParty() {
+		if !strings.Contains(string(m.Manifest), `"name":"`+name+`"`) && !strings.Contains(string(m.Manifest), `"name": "`+name+`"`) {
+			list = append(list, m)
+			continue
+		}
+		packed, err := m.Read()
+		did(t, err)
+		packed = append(bytes.Clone(packed), 0, 5, 1, 'x', 'n', 'e', 'w') // a custom section
+		m, err = host.FamilyModuleOf(packed)
+		did(t, err)
+		list = append(list, m)
+	}
+	return list
+}
+
+// digestIn is the digest of a family of a server.
+func digestIn(t *testing.T, k *keyed, name string) string {
+	t.Helper()
+	list, err := k.act.Families(t.Context())
+	did(t, err)
+	for _, d := range list {
+		if d.Manifest.Name == name {
+			return d.Digest
+		}
+	}
+	t.Fatalf("there is no family %s", name)
+	return ""
 }

@@ -382,3 +382,33 @@ func TestAnImportantMemoryNotifiesTheAgentsThatItConcerns(t *testing.T) {
 		t.Errorf("then bob is sent %s", n.text)
 	}
 }
+
+// A family that an operator granted everything it asks for reads no message, whoever calls it: not eve, and not the one it is for.
+func TestNoOtherFamilyReadsMessages(t *testing.T) {
+	m := newMeeting(t, host.Options{})
+	m.bob.ask("status", nil, nil) // the stream is served by now
+	m.ann.ask("memory_say", map[string]any{"message": "kumquat for bob", "recipients": []string{"bob"}}, nil)
+	m.ann.ask("memory_notify", map[string]any{"target_agent_id": "bob", "title": "kumquat", "payload": "kumquat"}, nil)
+	requests, tools := map[string]string{}, []string{}
+	for i, request := range []string{
+		`record.list {"family":"messages","collection":"message"}`, `record.list {"family":"messages","collection":"log"}`, `record.list {"family":"messages","collection":"notification"}`,
+		`record.list {"family":"messages","collection":"notification","filters":[{"field":"agentId","op":"eq","value":"bob"}]}`,
+		`record.search {"family":"messages","collection":"message","query":"kumquat"}`, `record.collections {"family":"messages"}`,
+		`text.count {"family":"messages","collection":"message","terms":["kumquat"]}`,
+	} {
+		name := fmt.Sprint("spy", i)
+		requests[name], tools = request, append(tools, name+"_ask")
+	}
+	m.asking(abi.CanRecordsRead, requests)
+	for _, tool := range tools {
+		for name, text := range map[string]string{"eve": m.eve.told(tool, nil), "bob": m.bob.operate(tool, nil, nil).text} {
+			if says(text, "kumquat") || says(text, "ntf:") || says(text, `"documents":1`) {
+				t.Errorf("%s, called by %s, answers %s", requests[strings.TrimSuffix(tool, "_ask")], name, text)
+			}
+		}
+	}
+	m.asking(abi.CanRecordsRead, map[string]string{"reads": `record.collections {"family":"agents"}`}) // which has no private ones
+	if text := m.eve.told("reads_ask", nil); !says(text, `"family":"agents"`) {
+		t.Errorf("of the family agents: %s", text)
+	}
+}

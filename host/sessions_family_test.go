@@ -41,9 +41,15 @@ func firstParty() (list []host.FamilyModule) {
 // carryingServer is a server with the families that the program carries, on a directory that is new or was left by another.
 func carryingServer(t *testing.T, dir string, clock func() time.Time) (k *keyed, stop func()) {
 	t.Helper()
+	return carryingServerOf(t, dir, clock, firstParty())
+}
+
+// carryingServerOf is one with families of its own.
+func carryingServerOf(t *testing.T, dir string, clock func() time.Time, families []host.FamilyModule) (k *keyed, stop func()) {
+	t.Helper()
 	k = &keyed{t: t, dir: dir}
 	var err error
-	k.host, err = host.Open(t.Context(), host.Options{Dir: k.dir, Version: "test", Clock: clock, Families: firstParty(), Cache: sandbox.Cache{Dir: compiledHere()}, Driver: bolt.Driver{NoSync: true}})
+	k.host, err = host.Open(t.Context(), host.Options{Dir: k.dir, Version: "test", Clock: clock, Families: families, Cache: sandbox.Cache{Dir: compiledHere()}, Driver: bolt.Driver{NoSync: true}})
 	did(t, err)
 	at, end := serving(t, k.host, host.Listen{HTTP: "127.0.0.1:0"})
 	k.at, k.act = at, asOperator(t, k.dir)

@@ -49,7 +49,12 @@ type mcpClient struct {
 
 func newClient(t testing.TB, dir string, args ...string) *mcpClient {
 	t.Helper()
-	cmd := program(t, dir, append([]string{"mcp"}, args...)...)
+	return clientOf(t, program(t, dir, append([]string{"mcp"}, args...)...))
+}
+
+// clientOf starts a process that runs alcove mcp.
+func clientOf(t testing.TB, cmd *exec.Cmd) *mcpClient {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

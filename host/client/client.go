@@ -22,7 +22,7 @@ const protocolVersion = "2025-11-25"
 type Client struct {
 	in     *io.PipeWriter
 	out    *bufio.Reader
-	ended  chan error
+	ended  chan struct{} // closed when the connection is
 	next   int
 	server Server
 }
@@ -54,7 +54,7 @@ func (e *Error) Error() string { return e.Message }
 func Open(ctx context.Context, version string, dial func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error)) (*Client, error) {
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
-	c := &Client{in: inWrite, out: bufio.NewReader(outRead), ended: make(chan error, 1)}
+	c := &Client{in: inWrite, out: bufio.NewReader(outRead), ended: make(chan struct{})}
 	go func() {
 		err := bridge.Run(ctx, bridge.Options{Dial: dial, In: inRead, Out: outWrite, Fatal: func(error) bool { return true }})
 		if err == nil {
@@ -62,7 +62,7 @@ func Open(ctx context.Context, version string, dial func(context.Context, bridge
 		}
 		inRead.CloseWithError(err)
 		outWrite.CloseWithError(err)
-		c.ended <- err
+		close(c.ended)
 	}()
 	raw, err := c.ask("initialize", map[string]any{
 		"protocolVersion": protocolVersion, "capabilities": struct{}{},
@@ -84,7 +84,7 @@ func Open(ctx context.Context, version string, dial func(context.Context, bridge
 	return c, nil
 }
 
-// Close ends the session.
+// Close ends the session. Closing it again does nothing.
 func (c *Client) Close() {
 	c.in.Close()
 	<-c.ended
@@ -228,7 +228,7 @@ func (c *Client) write(message any) error {
 }
 
 func lost(err error) error {
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return errors.New("the session with the alcove server has ended")
 	}
 	return err

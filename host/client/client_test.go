@@ -59,6 +59,15 @@ func TestACallGivesWhatTheToolAnswered(t *testing.T) {
 	}
 }
 
+func TestClosingASessionAgainDoesNothing(t *testing.T) {
+	c := open(t, `"result":{}`)
+	c.Close()
+	c.Close() // and at the end of the test once more
+	if _, err := c.Call("memory_recall", nil); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
 func TestNotesOfAFamilysToolAreGiven(t *testing.T) {
 	r, err := open(t, `"result":{"content":[{"type":"text","text":"{}"}],"structuredContent":{},"_meta":{"alcove/notes":["Nothing is changed yet."]}}`).Call("any", nil)
 	if err != nil || len(r.Notes) != 1 || r.Notes[0] != "Nothing is changed yet." {

@@ -1,10 +1,12 @@
 package family
 
 import (
-	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/ops"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/ops"
 )
 
 // declareIndexes declares the families' indexes to the space. Approved versions that only serve a hook have no say. The
@@ -33,6 +35,13 @@ func (f *Families) manifestOf(name string) *abi.Manifest {
 		return x.manifest
 	}
 	return nil
+}
+
+// isPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone.
+func (f *Families) isPrivate(collection string) bool {
+	family, name, _ := strings.Cut(collection, "/")
+	m := f.manifestOf(family)
+	return m != nil && slices.ContainsFunc(m.Collections, func(c abi.Collection) bool { return c.Name == name && c.Private })
 }
 
 // names returns the names of all families, sorted.

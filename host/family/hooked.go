@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -42,7 +43,10 @@ func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 		list = append(list, hooks.Store{Family: hooked{f.Families, g.family}, OnFailure: abi.OnFailureRefuse})
 	}
 	if gone != nil {
-		return list, hooks.MissingFor(gone, func(family string) bool { return len(policy.Common(reads, []string{family})) > 0 })
+		return list, hooks.MissingFor(gone, func(collection string) bool {
+			family, _, _ := strings.Cut(collection, "/")
+			return len(policy.Common(reads, []string{family})) > 0 && !f.isPrivate(collection)
+		})
 	}
 	return list, nil
 }
@@ -94,8 +98,9 @@ func (h hooked) Rights() memory.Rights {
 }
 
 // ReadsRecords implements hooks.Family.
-func (h hooked) ReadsRecords(family string) bool {
-	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family)
+func (h hooked) ReadsRecords(collection string) bool {
+	family, _, _ := strings.Cut(collection, "/")
+	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) && !h.families.isPrivate(collection)
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.

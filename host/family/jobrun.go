@@ -37,6 +37,18 @@ func (f jobFamilies) Quota(family string) (jobs.Backlog, bool) {
 	return jobs.Backlog{Jobs: quotaOf(g, abi.QuotaJobs), JobBytes: quotaOf(g, abi.QuotaJobBytes)}, true
 }
 
+// Parallel implements jobs.Families.
+func (f jobFamilies) Parallel(family, job string) int {
+	if m := f.manifestOf(family); m != nil {
+		for _, j := range m.Hooks.Jobs {
+			if j.Name == job {
+				return min(max(j.Parallel, 1), abi.MostParallel)
+			}
+		}
+	}
+	return 1
+}
+
 // News implements jobs.Families.
 func (f jobFamilies) News(ctx context.Context, job jobs.Job) (bool, error) {
 	feed, err := f.o.Space.As(job.Caller()).ReadFeed(ctx, memory.FeedQuery{Branch: job.Branch, After: job.FeedAfter, Limit: 1})

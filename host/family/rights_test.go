@@ -243,6 +243,50 @@ func TestAMissingGrantIsAnErrorWithTheWholeCommand(t *testing.T) {
 	}
 }
 
+// Whatever it was granted, a family gets nothing of another's private collection: not by an operation, and not as a redactor of what is
+// kept there. The open one beside it, which has the same records, is read by each of these.
+func TestNoFamilyReadsAPrivateCollectionOfAnother(t *testing.T) {
+	for _, private := range []bool{true, false} {
+		kept := aFamily("kept")
+		kept.Collections = []abi.Collection{{Name: "pages", Searchable: []string{"text"}, Indexes: [][]string{{"n:number"}}, Private: private}}
+		reader := aFamily("reader")
+		reader.Capabilities = []abi.Request{{Name: abi.CanRecordsRead, Scope: []string{"*"}, Reason: "to report"}}
+		read := []step{
+			{"record.get", `{"family":"kept","collection":"pages","keys":["p"]}`},
+			{"record.list", `{"family":"kept","collection":"pages"}`},
+			{"record.list", `{"family":"kept","collection":"pages","order":"n","descending":true,"count":true}`},
+			{"record.list", `{"family":"kept","collection":"pages","filters":[{"field":"n","op":"eq","value":7}]}`},
+			{"record.history", `{"family":"kept","collection":"pages","key":"p"}`},
+			{"record.search", `{"family":"kept","collection":"pages","query":"lantern"}`},
+			{"record.nearest", `{"family":"kept","collection":"pages","field":"at","vector":[1,0]}`},
+			{"text.count", `{"family":"kept","collection":"pages","terms":["lantern"]}`},
+			{"record.collections", `{}`},
+			{"record.collections", `{"family":"kept"}`},
+		}
+		never := []step{
+			{"memory.list", `{"collection":"kept/pages"}`}, {"record.list", `{"collection":"kept/pages"}`}, {"record.list", `{"family":"kept","collection":"../kept/pages"}`},
+			{"record.list", `{"family":"reader","collection":"pages"}`}, {"record.put", `{"family":"kept","collection":"pages","items":[{"key":"p","value":1}]}`},
+		}
+		w := open(t, nil).with(kept, script{steps: []step{{"record.put", `{"collection":"pages","items":[{"key":"p","value":{"text":"a lantern","n":7,"at":[1,0]}}]}`}}})
+		w.with(reader, script{steps: slices.Concat(read, never)}).with(recordRedactor(), redacts("hidden"))
+		w.do("kept")
+		stored := w.record("", memory.Collection{Name: "kept/pages"}, "p")
+		if redacted := stored == `"hidden"`; redacted == private {
+			t.Errorf("private %v: kept is %s", private, stored)
+		}
+		w.grant(GrantRequest{Family: "redactor", Revoke: []string{string(abi.HookStore)}})
+		w.do("kept") // as it is
+		told, _ := w.do("reader")
+		for i, r := range told {
+			shown := r.Error == nil && (strings.Contains(string(r.OK), "lantern") || strings.Contains(string(r.OK), `"p"`) || strings.Contains(string(r.OK), "pages") ||
+				strings.Contains(string(r.OK), `"documents":1`) || strings.Contains(string(r.OK), `"total":1`))
+			if shown != (!private && i < len(read)) {
+				t.Errorf("private %v: call %d was answered with %s, %v", private, i, r.OK, r.Error)
+			}
+		}
+	}
+}
+
 func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 	kept := aFamily("kept")
 	kept.Collections = []abi.Collection{{Name: "pages", Searchable: []string{"text"}, Indexes: [][]string{{"n:number"}}}}

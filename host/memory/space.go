@@ -104,6 +104,7 @@ type Space struct {
 	feed      feedKeep
 	deepChain int
 	readOnly  bool
+	id        string
 
 	catalogue *lineage.Catalogue
 	counters  *counting
@@ -138,6 +139,13 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 		return nil, errors.New("open space: an engine and an index are needed")
 	}
 	s := newSpace(o)
+	if e, ok := o.Engine.(store.Portable); ok {
+		history, err := e.History(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("open space: %w", err)
+		}
+		s.id = history.Root()
+	}
 	if err := s.loadCatalogue(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
@@ -170,6 +178,10 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.queueRetired()
 	return s, nil
 }
+
+// ID is random. A space that was restored from a backup has that of the backup, and one that was imported its own. It is empty if the
+// engine keeps none.
+func (s *Space) ID() string { return s.id }
 
 func newSpace(o Options) *Space {
 	s := &Space{

@@ -3314,6 +3314,7 @@ type CallerGetResponse struct {
 	Proposes     bool    `json:"proposes"`         // the stage is committed to a branch of proposals
 	Client       string  `json:"client,omitzero"`  // the caller's program, by its own name
 	Session      string  `json:"session,omitzero"` // the id of the client's session; absent: there is none, as in a job
+	Space        string  `json:"space,omitzero"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
 }
 
 func (x *CallerGetResponse) read(s *scan.Scanner) {
@@ -3335,6 +3336,8 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 			x.Client = s.String()
 		case "session":
 			x.Session = s.String()
+		case "space":
+			x.Space = s.String()
 		default:
 			s.Skip()
 		}

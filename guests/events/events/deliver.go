@@ -12,7 +12,7 @@ import (
 
 // Deliver sends the next events of a subscription, and queues itself for those that follow.
 //
-//alcove:job deliver
+//alcove:job deliver parallel=16
 //alcove:description Sends events to endpoints
 type Deliver struct {
 	Subscription string
@@ -25,7 +25,8 @@ type delivered struct {
 
 // Bounds of one run.
 const (
-	pageSize = 50 // events, about
+	pageSize = 25     // events, about
+	patience = 10_000 // for an answer, in milliseconds: all of a page stay within the run's wall_ms
 	longest  = 3600 * alcove.Second
 )
 
@@ -173,7 +174,7 @@ func payload(n *alcove.Notice) alcove.Raw {
 func (s *subscription) post(c *alcove.Call, key string, n *alcove.Notice) error {
 	e := event{ID: key + "/" + strconv.FormatUint(n.Watermark, 10) + "/" + identity(n), SubscriptionID: c.ID(key), EventType: n.Kind, Payload: payload(n), AgentID: n.Agent,
 		ScopeID: n.Namespace, Timestamp: n.Timestamp, Watermark: n.Watermark, Attempt: s.Attempts + 1, Replayed: n.Watermark <= s.Replayed}
-	answer, err := c.HTTPFetch(alcove.HTTPFetchRequest{Endpoint: s.Endpoint, Method: "POST", Body: string(alcove.JSON(e)), Repeatable: true,
+	answer, err := c.HTTPFetch(alcove.HTTPFetchRequest{Endpoint: s.Endpoint, Method: "POST", Body: string(alcove.JSON(e)), Repeatable: true, TimeoutMS: patience,
 		Headers: map[string]string{"Content-Type": "application/json", "Webhook-Id": e.ID}})
 	if err == nil && (answer.Status < 200 || answer.Status > 299) {
 		err = alcove.Errorf(alcove.Unavailable, "the endpoint answered %d", answer.Status)

@@ -539,6 +539,10 @@ func encodePending(w *scan.Writer, x *pending) {
 	w.List(len(x.Votes), func(i0 int) {
 		w.Text(x.Votes[i0])
 	})
+	if x.Space != "" {
+		w.Key("space")
+		w.Text(x.Space)
+	}
 	w.Close()
 }
 
@@ -573,6 +577,8 @@ func decodePending(s *scan.Scanner, x *pending) {
 				v0 = s.String()
 				x.Votes = append(x.Votes, v0)
 			}
+		case "space":
+			x.Space = s.String()
 		default:
 			s.Skip()
 		}
@@ -589,6 +595,10 @@ func encodeDecision(w *scan.Writer, x *decision) {
 	}
 	w.Key("by")
 	w.Text(x.By)
+	if x.Space != "" {
+		w.Key("space")
+		w.Text(x.Space)
+	}
 	w.Close()
 }
 
@@ -601,6 +611,8 @@ func decodeDecision(s *scan.Scanner, x *decision) {
 			x.Session = s.String()
 		case "by":
 			x.By = s.String()
+		case "space":
+			x.Space = s.String()
 		default:
 			s.Skip()
 		}

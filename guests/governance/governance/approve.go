@@ -60,10 +60,17 @@ func (in PendingApprove) Call(c *alcove.Call, cfg Config) (out approval, err err
 	return out, announce(c, "pending_approved", at.Namespace, map[string]any{"id": at.String(), "by": p.By})
 }
 
-// vote adds the caller's vote. Votes of agents that may not write the namespace any more do not count.
+// vote adds the caller's vote. Votes of agents that may not write the namespace any more do not count, and neither do imported ones.
 func (p *pending) vote(c *alcove.Call, at alcove.ID, r rule) (enough bool, err error) {
 	if c.Operator {
 		return true, nil
+	}
+	who, err := c.CallerGet()
+	if err != nil {
+		return false, err
+	}
+	if p.Space != who.Space {
+		p.Space, p.Votes = who.Space, nil
 	}
 	var valid []string
 	for _, agent := range p.Votes {

@@ -17,6 +17,7 @@ type pending struct {
 	State   string // pending, approved or rejected
 	Reason  string `json:",omitzero"`
 	Votes   []string
+	Space   string `json:",omitzero"` // where the votes were given: imported ones do not count
 }
 
 // decision is what was decided for later changes of an agent.
@@ -26,9 +27,35 @@ type decision struct {
 	Approve bool
 	Session string `json:",omitzero"` // only in this one
 	By      string
+	Space   string `json:",omitzero"` // where it was decided: imported approvals do not hold
 }
 
-func decisionKey(op, agent string) string { return op + "|" + agent }
+// holds reports whether a decision is one of this space. Rejections hold wherever they are imported.
+func (d *decision) holds(who alcove.CallerGetResponse) bool {
+	return !d.Approve || d.Space == who.Space
+}
+
+// decisionKey is the key of a decision for a session of an agent, or for all of them.
+func decisionKey(op, agent, session string) string {
+	if session == "" {
+		return op + "|" + agent
+	}
+	return op + "|" + agent + "|" + session
+}
+
+// decided is what was decided for a change that the caller makes: for its session, or else for all of them; nil: nothing.
+func decided(c *alcove.Call, namespace, op string, who alcove.CallerGetResponse) (*decision, error) {
+	if c.Caller == "" {
+		return nil, nil
+	}
+	for _, session := range []string{who.Session, ""} {
+		d, there, err := decisions.In(namespace).Get(c, decisionKey(op, c.Caller, session))
+		if err != nil || there && d.Session == session && d.holds(who) {
+			return &d, err
+		}
+	}
+	return nil, nil
+}
 
 // mostKeys is how many keys a pending change names.
 const mostKeys = 100
@@ -99,14 +126,13 @@ func hold(c *alcove.Call, namespace, op string, entries []alcove.Entry) error {
 	if err != nil {
 		return err
 	}
-	d, decided, err := decisions.In(namespace).Get(c, decisionKey(op, c.Caller))
-	if err != nil {
+	d, err := decided(c, namespace, op, who)
+	switch {
+	case err != nil:
 		return err
-	}
-	if decided && c.Caller != "" && (d.Session == "" || d.Session == who.Session) {
-		if d.Approve {
-			return nil
-		}
+	case d != nil && d.Approve:
+		return nil
+	case d != nil:
 		return alcove.Refuse("changes of this kind by " + c.Caller + " are rejected, as " + d.By + " decided")
 	}
 	if c.Proposal == "" {

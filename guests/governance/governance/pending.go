@@ -56,6 +56,10 @@ func (in PendingList) Call(c *alcove.Call, cfg Config) (out pendingPage, err err
 	if err != nil {
 		return out, err
 	}
+	who, err := c.CallerGet()
+	if err != nil {
+		return out, err
+	}
 	list, err := c.RecordList(alcove.RecordListRequest{Collection: pendings.Name, After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return out, err
@@ -66,6 +70,9 @@ func (in PendingList) Call(c *alcove.Call, cfg Config) (out pendingPage, err err
 			return out, err
 		}
 		p := item.Value
+		if p.Space != who.Space {
+			p.Votes = nil
+		}
 		there := slices.ContainsFunc(branches.Branches, func(b alcove.Branch) bool { return b.Name == item.ID.Key })
 		if p.State != in.Status || !there && p.State == waiting {
 			continue
@@ -138,13 +145,17 @@ func remember(c *alcove.Call, at alcove.ID, p pending, how string, approve bool)
 	if how == "once" {
 		return nil
 	}
-	d := decision{Approve: approve, By: or(c.Caller, "operator")}
+	who, err := c.CallerGet()
+	if err != nil {
+		return err
+	}
+	d := decision{Approve: approve, By: or(c.Caller, "operator"), Space: who.Space}
 	if how == "session" {
 		if d.Session = p.Session; d.Session == "" {
 			return alcove.Errorf(alcove.InvalidArgument, "the change was made without a session: remember once or forever")
 		}
 	}
-	return decisions.In(at.Namespace).Put(c, decisionKey(p.Op, p.By), d)
+	return decisions.In(at.Namespace).Put(c, decisionKey(p.Op, p.By, d.Session), d)
 }
 
 // PendingReject drops a change.

@@ -34,7 +34,7 @@ func asksAbout(hook *abi.StoreHook, c memory.Change) bool {
 }
 
 // sees reports whether a family's store hook covers a collection, as memory.Storing has it. Those of other families are covered if
-// its manifest names them and its grant of records.read has their family.
+// its manifest names them, its grant of records.read has their family, and they are not private.
 func (s Store) sees(collection string) bool {
 	names := s.Manifest().Hooks.Store.Collections
 	if collection == "" {
@@ -42,7 +42,7 @@ func (s Store) sees(collection string) bool {
 	}
 	owner := ownerOf(collection)
 	named := slices.Contains(names, collection) || slices.Contains(names, owner+"/*") || slices.Contains(names, "*/*")
-	return named && owner != s.Name() && s.ReadsRecords(owner)
+	return named && owner != s.Name() && s.ReadsRecords(collection)
 }
 
 func ownerOf(collection string) string {
@@ -53,12 +53,12 @@ func ownerOf(collection string) string {
 // Missing is why a required family cannot be asked.
 type Missing struct {
 	error
-	reads func(family string) bool
+	reads func(collection string) bool
 }
 
-// MissingFor returns the error of a required family that cannot be asked. reads reports whether it was granted to read the
-// records of a family.
-func MissingFor(err error, reads func(family string) bool) Missing { return Missing{err, reads} }
+// MissingFor returns the error of a required family that cannot be asked. reads reports whether it may read a
+// collection of another family.
+func MissingFor(err error, reads func(collection string) bool) Missing { return Missing{err, reads} }
 
 func (m Missing) Unwrap() error { return m.error }
 
@@ -66,5 +66,5 @@ func (m Missing) Unwrap() error { return m.error }
 // may be unknown.
 func blocks(missing error, collection string) bool {
 	var m Missing
-	return collection == "" || !errors.As(missing, &m) || m.reads(ownerOf(collection))
+	return collection == "" || !errors.As(missing, &m) || m.reads(collection)
 }

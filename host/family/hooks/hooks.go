@@ -33,8 +33,8 @@ type Family interface {
 	ReachesOutside() bool
 	// Rights returns the namespaces that its hooks cover.
 	Rights() memory.Rights
-	// ReadsRecords reports whether it was granted to read the records of a family.
-	ReadsRecords(family string) bool
+	// ReadsRecords reports whether it may read a collection of another family, as FAMILY/NAME.
+	ReadsRecords(collection string) bool
 	// Generations bounds how many hooks may answer each other before its hook is no longer called.
 	Generations(hook abi.Hook) int
 	// Rest counts failures, for all hooks of a version together.

@@ -56,8 +56,8 @@ func (x *plain) ReachesOutside() bool    { return false }
 func (x *plain) Rest() *Rest             { return &x.rest }
 func (x *plain) Release()                {}
 
-func (x *plain) ReadsRecords(family string) bool {
-	return slices.Contains(x.readsRecords, family)
+func (x *plain) ReadsRecords(collection string) bool {
+	return slices.Contains(x.readsRecords, ownerOf(collection))
 }
 
 func (x *plain) Generations(abi.Hook) int { return cmp.Or(x.generations, 1) }

@@ -137,6 +137,8 @@ type Families interface {
 	Usable(family string) error
 	// Quota returns the largest backlog of a family; known is false for an unknown family.
 	Quota(family string) (most Backlog, known bool)
+	// Parallel returns how many runs of a job may go on at once: at least one.
+	Parallel(family, job string) int
 	// News reports whether the feed that a job waits for has news for its caller.
 	News(ctx context.Context, job Job) (bool, error)
 	// Schedules returns the jobs to be queued at intervals.
@@ -156,7 +158,7 @@ type Options struct {
 	Logger    *slog.Logger
 }
 
-// Queue runs queued jobs, one of a family at a time. Its methods may be called concurrently.
+// Queue runs queued jobs: of a family one at a time, or several of one that may run in parallel. Its methods may be called concurrently.
 type Queue struct {
 	o    Options
 	wake chan struct{}
@@ -168,7 +170,7 @@ type Queue struct {
 	reserved map[string]Backlog // by family: jobs being committed
 	fresh    []freshJob         // of the queue
 	left     map[string]bool    // by id: jobs that left the queue since it was last read
-	running  map[string]*Job    // by family
+	running  map[string][]*Job  // by family
 	progress map[string]Progress
 	cancel   map[string]context.CancelFunc // by id
 	queue    []Job                         // waiting jobs, in their order, without payloads
@@ -181,7 +183,7 @@ type Queue struct {
 
 // New returns a queue, which runs nothing before Run.
 func New(o Options) *Queue {
-	return &Queue{o: o, wake: make(chan struct{}, 1), reserved: map[string]Backlog{}, running: map[string]*Job{}, progress: map[string]Progress{},
+	return &Queue{o: o, wake: make(chan struct{}, 1), reserved: map[string]Backlog{}, running: map[string][]*Job{}, progress: map[string]Progress{},
 		cancel: map[string]context.CancelFunc{}, rest: map[string]time.Time{}, sooner: map[string]time.Time{}, stale: true}
 }
 
@@ -262,21 +264,31 @@ func (q *Queue) Step(ctx context.Context) error {
 	}
 }
 
-// start runs a job, unless another of its family is running.
+// mayStart reports whether the running jobs of its family let a job start. The caller holds mu.
+func (q *Queue) mayStart(job Job) bool {
+	running := q.running[job.Family]
+	if len(running) == 0 {
+		return true
+	}
+	another := slices.ContainsFunc(running, func(r *Job) bool { return r.Name != job.Name || r.ID == job.ID })
+	return !another && len(running) < q.o.Families.Parallel(job.Family, job.Name)
+}
+
+// start runs a job, unless others of its family are running.
 func (q *Queue) start(ctx context.Context, job Job, working *sync.WaitGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.running[job.Family] != nil {
+	if !q.mayStart(job) {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	q.running[job.Family], q.cancel[job.ID] = &job, cancel
+	q.running[job.Family], q.cancel[job.ID] = append(q.running[job.Family], &job), cancel
 	working.Go(func() {
 		defer cancel()
 		job := q.do(ctx, job)
 		q.mu.Lock()
 		q.noteOutcome(job)
-		delete(q.running, job.Family)
+		q.running[job.Family] = slices.DeleteFunc(q.running[job.Family], func(r *Job) bool { return r.ID == job.ID })
 		delete(q.cancel, job.ID)
 		delete(q.progress, job.ID)
 		q.mu.Unlock()
@@ -397,7 +409,8 @@ func (q *Queue) List(ctx context.Context) ([]Job, error) {
 func (q *Queue) Describe(job *Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if running := q.running[job.Family]; running != nil && running.ID == job.ID && (job.State == Queued || job.State == Done) {
+	running := slices.ContainsFunc(q.running[job.Family], func(r *Job) bool { return r.ID == job.ID })
+	if running && (job.State == Queued || job.State == Done) {
 		job.State, job.Ended, job.Result, job.Proposal = Running, time.Time{}, nil, ""
 	}
 	if p, ok := q.progress[job.ID]; ok {

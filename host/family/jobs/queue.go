@@ -64,7 +64,7 @@ func sortQueue(list []Job) {
 	order.StableBy(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
 }
 
-// ready returns the waiting jobs, in order, of usable families without a running job. Others wait
+// ready returns the waiting jobs, in order, of usable families whose running jobs let them start. Others wait
 // until that changes.
 func (q *Queue) ready(now time.Time) []Job {
 	q.mu.Lock()
@@ -74,11 +74,10 @@ func (q *Queue) ready(now time.Time) []Job {
 	for _, job := range q.queue {
 		can, known := usable[job.Family]
 		if !known {
-			err := q.o.Families.Usable(job.Family)
-			can = err == nil && q.running[job.Family] == nil
+			can = q.o.Families.Usable(job.Family) == nil
 			usable[job.Family] = can
 		}
-		if !can {
+		if !can || !q.mayStart(job) {
 			continue
 		}
 		job.Due = q.dueBy(job, now)

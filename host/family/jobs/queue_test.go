@@ -16,6 +16,7 @@ import (
 type usable struct{}
 
 func (usable) Usable(string) error                     { return nil }
+func (usable) Parallel(_, job string) int              { return map[string]int{"deliver": 3}[job] }
 func (usable) News(context.Context, Job) (bool, error) { return false, nil }
 func (usable) Schedules() []Schedule                   { return nil }
 func (usable) Do(context.Context, *Job) error          { return errors.New("nothing is to be done") }
@@ -124,7 +125,7 @@ func TestAScheduleThatWasKeptAsAnInstantIsRead(t *testing.T) {
 func TestAJobIsSeenDoneOnceWhatBelongsToItsEndIsDone(t *testing.T) {
 	q := idle(time.Second)
 	committed := Job{ID: "1", Family: "tidy", State: Done, Ended: time.Now(), Proposal: "proposals/tidy/1", Result: json.RawMessage(`{}`)}
-	q.running["tidy"] = &Job{ID: "1", Family: "tidy", State: Queued}
+	q.running["tidy"] = []*Job{{ID: "1", Family: "tidy", State: Queued}}
 	seen := committed
 	if q.Describe(&seen); seen.State != Running || seen.Proposal != "" || seen.Result != nil || !seen.Ended.IsZero() {
 		t.Errorf("while its commit is published it is %+v", seen)
@@ -140,5 +141,27 @@ func TestAJobIsSeenDoneOnceWhatBelongsToItsEndIsDone(t *testing.T) {
 	delete(q.running, "tidy")
 	if q.Describe(&committed); committed.State != Done || committed.Proposal == "" {
 		t.Errorf("afterwards it is %+v", committed)
+	}
+}
+
+func TestJobsOfOneKindRunInParallelIfTheyMay(t *testing.T) {
+	q := idle(time.Second)
+	deliver, sweep := Job{ID: "new", Family: "events", Name: "deliver"}, Job{ID: "other", Family: "events", Name: "sweep"}
+	for n := range 4 {
+		if got := q.mayStart(deliver); got != (n < 3) {
+			t.Errorf("beside %d of its kind it may start: %v", n, got)
+		}
+		if got := q.mayStart(sweep); got != (n == 0) {
+			t.Errorf("beside %d of another kind one may start: %v", n, got)
+		}
+		q.running["events"] = append(q.running["events"], &Job{ID: fmt.Sprint(n), Family: "events", Name: "deliver"})
+	}
+	q.running["events"] = []*Job{&sweep}
+	if q.mayStart(deliver) || q.mayStart(sweep) || !q.mayStart(Job{ID: "x", Family: "tidy", Name: "deliver"}) {
+		t.Error("a job that runs alone is joined, or keeps those of another family waiting")
+	}
+	q.running["events"] = []*Job{&deliver}
+	if q.mayStart(deliver) {
+		t.Error("a job starts that is running")
 	}
 }

@@ -16,8 +16,13 @@ func (f *family) jobOf(p part) (j abi.Job, err error) {
 	j.Name = p.jobName()
 	j.Description, _ = described(p.doc.text, p.name(), p.doc.directives)
 	rest, _ := p.setting("job")
-	_, settings, err := words("job", rest, []string{j.Name}, []string{"every", "each"})
+	_, settings, err := words("job", rest, []string{j.Name}, []string{"every", "each", "parallel"})
 	j.Every, j.Each = settings["every"], abi.Each(settings["each"])
+	if n, given := settings["parallel"]; given && err == nil {
+		if j.Parallel, err = strconv.Atoi(n); err != nil || j.Parallel < 1 || j.Parallel > abi.MostParallel {
+			err = fmt.Errorf("job %s: parallel=%s is no number from 1 to %d", j.Name, n, abi.MostParallel)
+		}
+	}
 	return j, err
 }
 

@@ -1,0 +1,303 @@
+//go:build guests
+
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// council is a server on which two agents of those with keys approve each change of a namespace.
+type council struct {
+	*keyed
+	stop func()
+	at   string // the namespace
+	keys map[string]string
+}
+
+// newCouncil turns governance on in a scope of ann's, whose members bob, carl and eve are.
+func newCouncil(t *testing.T) *council {
+	t.Helper()
+	k, stop := carryingServer(t, t.TempDir(), nil)
+	c := &council{keyed: k, stop: stop, keys: map[string]string{}}
+	c.issueKeys()
+	c.at = answered[struct{ ScopeID string }](t, c.as("ann"), "memory_create_scope", map[string]any{"name": "team", "members": []string{"bob", "carl", "eve"}}).ScopeID
+	answered[any](t, c.as("ann"), "memory_store", map[string]any{"key": "rule", "value": "Two of us look at each change."})
+	_, err := k.act.GrantFamily(t.Context(), operator.GrantRequest{Family: "governance", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}})
+	did(t, err)
+	answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
+		"governance": map[string]any{"write": "approve", "approver": map[string]any{"consensus": 2}}})
+	return c
+}
+
+func (c *council) issueKeys() {
+	for _, agent := range []string{"ann", "bob", "carl", "eve"} {
+		c.keys[agent] = c.issue(agent, everyRight, "*").Secret
+	}
+}
+
+// restart stops the server, and starts another on what it left.
+func (c *council) restart() {
+	c.t.Helper()
+	c.stop()
+	c.keyed, c.stop = carryingServer(c.t, c.dir, nil)
+}
+
+// as is a new session of an agent.
+func (c *council) as(agent string) *client.Client {
+	c.t.Helper()
+	s, err := c.dial(owner.Hello{Key: c.keys[agent], Namespace: c.at})
+	did(c.t, err)
+	return s
+}
+
+// propose has an agent store a memory, which has to wait, and returns the id of the change.
+func (c *council) propose(s *client.Client, key string) string {
+	c.t.Helper()
+	answered[any](c.t, s, "memory_store", map[string]any{"key": key, "value": "tea"})
+	if c.stored(key) != 0 {
+		c.t.Fatalf("%s does not wait", key)
+	}
+	for _, p := range c.waiting() {
+		if slices.Equal(p.Keys, []string{key}) {
+			return p.ID
+		}
+	}
+	c.t.Fatalf("%s is not among %+v", key, c.waiting())
+	return ""
+}
+
+type waitingChange struct {
+	ID          string
+	Keys, Votes []string
+}
+
+func (c *council) waiting() []waitingChange {
+	c.t.Helper()
+	return answered[struct{ Pending []waitingChange }](c.t, c.as("eve"), "memory_pending_list", nil).Pending
+}
+
+// stored is how many versions a memory has.
+func (c *council) stored(key string) int {
+	c.t.Helper()
+	list, _, err := owned(host.Space(c.host), "").History(c.t.Context(), memory.Location{Namespace: c.at}, key, memory.AsOf{}, 0)
+	did(c.t, err)
+	return len(list)
+}
+
+// approved are the announcements of approved changes.
+func (c *council) approved() (ids []string) {
+	c.t.Helper()
+	found, err := owned(host.Space(c.host), "").Feed(c.t.Context(), memory.Default, []string{c.at}, 0, 1000)
+	did(c.t, err)
+	for _, n := range found.Notices {
+		var e struct{ Changes struct{ ID string } }
+		if n.Kind == "pending_approved" && json.Unmarshal(n.Payload, &e) == nil {
+			ids = append(ids, e.Changes.ID)
+		}
+	}
+	return ids
+}
+
+type vote struct {
+	Merged        bool
+	Votes, Needed int
+}
+
+func (c *council) approves(agent, id string, want vote) {
+	c.t.Helper()
+	if got := answered[vote](c.t, c.as(agent), "memory_pending_approve", map[string]any{"id": id}); got != want {
+		c.t.Errorf("%s approves: %+v, not %+v", agent, got, want)
+	}
+}
+
+// The server stops between two votes, and in between one of the agents is no member any more: its vote does not count until it is one
+// again and votes anew.
+func TestAVoteOutlivesARestartAndNotTheMembershipOfItsAgent(t *testing.T) {
+	c := newCouncil(t)
+	id := c.propose(c.as("ann"), "tea")
+	c.approves("bob", id, vote{Votes: 1, Needed: 2})
+	c.restart()
+	if p := c.waiting(); len(p) != 1 || !slices.Equal(p[0].Votes, []string{"bob"}) {
+		t.Errorf("after a restart wait %+v", p)
+	}
+	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "remove": "bob"})
+	if text := told(c.as("bob"), "memory_pending_approve", map[string]any{"id": id}); !strings.HasPrefix(text, "error: ") {
+		t.Errorf("bob, who is no member, approves: %s", text)
+	}
+	c.approves("carl", id, vote{Votes: 1, Needed: 2})
+	if c.stored("tea") != 0 {
+		t.Error("the vote of one who is no member counts")
+	}
+	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "add": "bob"})
+	c.restart()
+	c.approves("bob", id, vote{Merged: true, Votes: 2, Needed: 2})
+	if c.stored("tea") != 1 || len(c.waiting()) != 0 || !slices.Equal(c.approved(), []string{id}) {
+		t.Errorf("%d versions; %+v wait; %q are announced", c.stored("tea"), c.waiting(), c.approved())
+	}
+}
+
+// Three agents vote at once for each of some changes, of which two votes are enough. Each change is merged once.
+func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
+	c := newCouncil(t)
+	ann, voters := c.as("ann"), []*client.Client{c.as("bob"), c.as("carl"), c.as("eve")}
+	for round := range 4 {
+		key := fmt.Sprint("tea", round)
+		id := c.propose(ann, key)
+		var voting sync.WaitGroup
+		var mu sync.Mutex
+		merged, counted := 0, []int{}
+		for _, v := range voters {
+			voting.Go(func() {
+				text := told(v, "memory_pending_approve", map[string]any{"id": id})
+				for strings.HasPrefix(text, "error: ") && strings.Contains(text, "try again") { // overtaken too often
+					text = told(v, "memory_pending_approve", map[string]any{"id": id})
+				}
+				var out vote
+				mu.Lock()
+				defer mu.Unlock()
+				switch err := json.Unmarshal([]byte(text), &out); {
+				case err == nil && out.Merged:
+					merged++
+					counted = append(counted, out.Votes)
+				case err == nil:
+					counted = append(counted, out.Votes)
+				case !strings.Contains(text, "no change"): // it came after the decision
+					t.Errorf("a vote is answered with %s", text)
+				}
+			})
+		}
+		voting.Wait()
+		slices.Sort(counted)
+		if merged != 1 || !slices.Equal(counted, []int{1, 2}) || c.stored(key) != 1 {
+			t.Errorf("merged %d times; votes %v; %d versions", merged, counted, c.stored(key))
+		}
+	}
+	if ids := c.approved(); len(ids) != 4 || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 {
+		t.Errorf("announced are %q", ids)
+	}
+}
+
+// A bundle has a change with a vote, another with forged votes, and an approval of whatever ann changes. Where it is imported, its
+// changes wait, and no vote and no approval of the bundle counts.
+func TestAnImportBringsNoApprovals(t *testing.T) {
+	c := newCouncil(t)
+	ann := c.as("ann")
+	first, second, third := c.propose(ann, "one"), c.propose(ann, "two"), c.propose(ann, "three")
+	c.approves("bob", first, vote{Votes: 1, Needed: 2})
+	c.approves("bob", second, vote{Votes: 1, Needed: 2})
+	c.approves("bob", third, vote{Votes: 1, Needed: 2})
+	if got := answered[vote](t, c.as("carl"), "memory_pending_approve", map[string]any{"id": third, "remember": "forever"}); !got.Merged {
+		t.Errorf("%+v", got)
+	}
+	answered[any](t, ann, "memory_store", map[string]any{"key": "free", "value": "tea"})
+	if c.stored("free") != 1 {
+		t.Error("the approval is not remembered where it was given")
+	}
+	var bundle bytes.Buffer
+	did(t, c.act.Export(t.Context(), operator.ExportRequest{}, &bundle))
+	c.stop()
+
+	branch := strings.TrimPrefix(second, c.at+"#")
+	lines := bytes.SplitAfter(bundle.Bytes(), []byte("\n"))
+	forged := 0
+	for i, line := range lines {
+		if bytes.Contains(line, []byte(`"k":"`+branch+`"`)) && bytes.Contains(line, []byte(`"bob"`)) {
+			lines[i] = bytes.ReplaceAll(line, []byte(`["bob"]`), []byte(`["bob","carl","eve"]`))
+			forged += len(lines[i]) - len(line)
+		}
+	}
+	if forged == 0 {
+		t.Fatal("the bundle has no vote to forge")
+	}
+	body := bytes.Join(lines[:len(lines)-2], nil)
+	end := fmt.Sprintf(`{"end":true,"lines":%d,"sha256":"%x"}`+"\n", len(lines)-2, sha256.Sum256(body))
+	dir := t.TempDir()
+	_, err := host.Directory(dir).Import(t.Context(), strings.NewReader(string(body)+end), nil)
+	did(t, err)
+
+	c.keyed, c.stop = carryingServer(t, dir, nil)
+	c.issueKeys()
+	_, err = c.act.GrantFamily(t.Context(), operator.GrantRequest{Family: "governance", All: true, Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}})
+	did(t, err)
+	for _, p := range c.waiting() {
+		if len(p.Votes) != 0 {
+			t.Errorf("it brought %+v", p)
+		}
+	}
+	for _, id := range []string{first, second} {
+		c.approves("carl", id, vote{Votes: 1, Needed: 2})
+	}
+	if c.stored("one")+c.stored("two") != 0 {
+		t.Error("votes of the bundle count")
+	}
+	other := c.propose(c.as("ann"), "four") // although it was approved once and for all elsewhere
+	for _, id := range []string{first, second} {
+		c.approves("eve", id, vote{Merged: true, Votes: 2, Needed: 2})
+	}
+	if p := c.waiting(); c.stored("one") != 1 || c.stored("two") != 1 || len(p) != 1 || p[0].ID != other {
+		t.Errorf("%+v wait", p)
+	}
+}
+
+// An approval for a session holds for that session of the change's author: not in another session of it, not for another agent, and
+// neither after the session ended nor after a restart, when the same client goes on.
+func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
+	c := newCouncil(t)
+	open := func() *client.Client {
+		s, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+			return owner.Connect(ctx, c.keyed.at.Socket, owner.Hello{Key: c.keys["ann"], Namespace: c.at})
+		})
+		did(t, err)
+		return s
+	}
+	first, second := open(), open()
+	defer second.Close()
+	remember := func(s *client.Client, key string) {
+		t.Helper()
+		id := c.propose(s, key)
+		c.approves("bob", id, vote{Votes: 1, Needed: 2})
+		if got := answered[vote](t, c.as("carl"), "memory_pending_approve", map[string]any{"id": id, "remember": "session"}); !got.Merged {
+			t.Errorf("%s: %+v", key, got)
+		}
+	}
+	passes := func(s *client.Client, key string) {
+		t.Helper()
+		if answered[any](t, s, "memory_store", map[string]any{"key": key, "value": "tea"}); c.stored(key) != 1 {
+			t.Errorf("%s waits", key)
+		}
+	}
+	remember(first, "one")
+	passes(first, "two")
+	c.propose(second, "three")
+	c.propose(c.as("bob"), "four")
+	remember(second, "five")
+	passes(second, "six")
+	passes(first, "seven") // each session has its own
+	if text := told(first, "memory_forget", map[string]any{"key": "one"}); strings.HasPrefix(text, "error: ") || c.stored("one") != 2 {
+		t.Errorf("a deletion is free: %s", text)
+	}
+	first.Close()
+	third := open()
+	defer third.Close()
+	c.propose(third, "eight")
+	c.restart()
+	c.propose(second, "nine")
+}
