@@ -104,6 +104,8 @@ func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Com
 	}
 	sealed := recordSeals(batch.Appends)
 	token := s.applied.begin()
+	draft := s.draft(batch)
+	defer func() { <-draft.ready }() // the caller may change the batch then
 	done, err := s.engine.Commit(ctx, batch)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrRequestReused) || err == nil && done.Replayed {
 		s.applied.end(token, 0)
@@ -113,7 +115,7 @@ func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Com
 		s.queueCatchUp(token, batch)
 		return done, err
 	}
-	docs, err := s.docs(batch, sealed, done)
+	docs, err := draft.committed(batch, sealed, done)
 	if err != nil {
 		s.queueCatchUp(token, batch)
 		return done, fmt.Errorf("index version %d: %w", done.Version, err)

@@ -19,6 +19,7 @@ import (
 type noIndex struct{ Index }
 
 func (noIndex) Apply(...search.Doc)  {}
+func (noIndex) Prepare([]search.Doc) {}
 func (noIndex) Due() <-chan struct{} { return nil }
 func (noIndex) Load(context.Context, search.Blobs, *slog.Logger) (search.Coverage, error) {
 	return search.Coverage{}, nil

@@ -28,6 +28,8 @@ type Index interface {
 	integrity.Index
 
 	Apply(docs ...search.Doc)
+	// Prepare analyses documents whose versions and times are not known yet.
+	Prepare(docs []search.Doc)
 	// Replace changes the text of versions of documents. The former text is in no file after the next Save.
 	Replace(docs ...search.Doc)
 	Drop(b store.BranchID)

@@ -32,6 +32,9 @@ func (x *tamperedIndex) Drop(b store.BranchID) {
 	x.Index.Drop(b)
 }
 
+// Prepare leaves documents to Apply, which may get others.
+func (x *tamperedIndex) Prepare([]search.Doc) {}
+
 func (x *tamperedIndex) Apply(docs ...search.Doc) {
 	if apply := x.apply.Load(); apply != nil {
 		docs = (*apply)(docs)

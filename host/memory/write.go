@@ -67,28 +67,54 @@ func recordSeals(appends []store.Append) [][]byte {
 	return sealed
 }
 
-// docs returns the documents of a committed batch.
-func (s *Space) docs(batch store.Batch, sealed [][]byte, done store.Committed) ([]search.Doc, error) {
-	var docs []search.Doc
-	add := func(e store.Entry) error {
-		d, ok, err := record.Doc(e)
-		if ok {
-			docs = append(docs, d)
+// draft is the documents of a batch that is being committed.
+type draft struct {
+	ready chan struct{} // closed when docs are analysed
+	docs  []search.Doc  // of the writes; their versions and times are missing
+	err   error
+}
+
+// draft begins to decode and analyse what a batch writes, while its commit waits for the disk.
+func (s *Space) draft(batch store.Batch) *draft {
+	d := &draft{ready: make(chan struct{})}
+	go func() {
+		defer close(d.ready)
+		defer func() {
+			if p := recover(); p != nil {
+				d.err = fmt.Errorf("the analysis panicked: %v", p)
+			}
+		}()
+		for _, w := range batch.Writes {
+			doc, ok, err := record.Doc(store.Entry{Key: w.Key, Branch: w.Branch, Value: w.Value, Deleted: w.Delete})
+			if err != nil {
+				d.err = err
+				return
+			}
+			if ok {
+				d.docs = append(d.docs, doc)
+			}
 		}
-		return err
+		s.index.Prepare(d.docs)
+	}()
+	return d
+}
+
+// committed returns the documents of a committed batch.
+func (d *draft) committed(batch store.Batch, sealed [][]byte, done store.Committed) ([]search.Doc, error) {
+	<-d.ready
+	for i := range d.docs {
+		d.docs[i].Version, d.docs[i].Time = done.Version, done.Time
 	}
-	for _, w := range batch.Writes {
-		if err := add(store.Entry{Key: w.Key, Point: done.Point, Branch: w.Branch, Value: w.Value, Deleted: w.Delete}); err != nil {
-			return nil, err
-		}
-	}
+	err := d.err
 	for i, a := range batch.Appends {
 		key := store.Key{Namespace: a.Namespace, Collection: a.Collection, Name: store.SequenceName(done.Sequences[i])}
-		if err := add(store.Entry{Key: key, Point: done.Point, Branch: a.Lineage[0].Branch, Value: sealed[i]}); err != nil {
-			return nil, err
+		doc, ok, failed := record.Doc(store.Entry{Key: key, Point: done.Point, Branch: a.Lineage[0].Branch, Value: sealed[i]})
+		err = errors.Join(err, failed)
+		if ok {
+			d.docs = append(d.docs, doc)
 		}
 	}
-	return docs, nil
+	return d.docs, err
 }
 
 // Store stores memories, all of them or none. Storing an identical memory again changes nothing

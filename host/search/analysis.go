@@ -126,6 +126,10 @@ func isASCII(text string) bool {
 
 // eachASCII is eachSpaced for ASCII text.
 func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
+	each := a.analyse // such a word has no parts, unless its apostrophes separate them
+	if !a.clitics {
+		each = a.eachPart
+	}
 	start := -1
 	for i := range len(text) {
 		inside := classOf(text[i]) != 0 || start >= 0 && text[i] == '\'' && joins(text, i)
@@ -133,12 +137,12 @@ func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
 			start = i
 		}
 		if !inside && start >= 0 {
-			a.eachPart(text[start:i], offset+start, do)
+			each(text[start:i], offset+start, do)
 			start = -1
 		}
 	}
 	if start >= 0 {
-		a.eachPart(text[start:], offset+start, do)
+		each(text[start:], offset+start, do)
 	}
 }
 

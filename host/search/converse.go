@@ -16,20 +16,31 @@ type conversing struct {
 	total    float64            // of the weights
 	named    map[uint32]float64 // by speaker: the share of the name's words in the question
 	date     day
-	admitted bitset // the slots of possible hits, before per-document filters
-	tested   bitset // the slots to which the per-document filters were applied,
-	wanted   bitset // and those that pass them
+	norm     *norm    // nil: each collection has its own
+	facets   []choice // by facet
+	expired  bitset   // rows
+	admitted bitset   // the slots of possible hits, before per-document filters; nil: facets and expired tell
+	tested   bitset   // the slots to which the per-document filters were applied,
+	wanted   bitset   // and those that pass them
 	sheet    *turnSheet
-	zones    []zone
-	zoned    bitset // the slots around the zones' turns
 }
 
 // turnSheet accumulates the scores of turns, by slot.
 type turnSheet struct {
 	scores  []turnScore
-	zone    []uint16 // the number of the slot's zone, from 1
-	touched []uint32 // slots with a score
-	fresh   []uint32 // slots that the current clause touched
+	zone    []uint16     // the number of the slot's zone, from 1
+	around  bitset       // the slots of all zones
+	touched []uint32     // slots with a score
+	fresh   []uint32     // slots that the current clause touched
+	scored  []scoredTurn // the turns among the touched slots that are possible hits
+	zones   []zone
+	best    []float64 // of leastOf
+}
+
+// scoredTurn is a turn with its score.
+type scoredTurn struct {
+	slot, row uint32
+	score     float64
 }
 
 // turnScore is what a turn has of the features, before their weights.
@@ -40,10 +51,11 @@ type turnScore struct {
 
 // zone is the turns around a candidate.
 type zone struct {
-	slot   uint32
-	length int
-	tf     uint32 // of the current clause
-	score  float64
+	of       int    // the candidate, among the scored turns
+	from, to uint32 // the first and the last slot
+	norm     float64
+	tf       uint32 // of the current clause
+	score    float64
 }
 
 // startConversing prepares the scores of turns; it returns nil when there are none, or when they score like other documents.
@@ -55,6 +67,10 @@ func (r *ranking) startConversing(chosen *selection) *conversing {
 	c := &conversing{ranking: r, by: r.index.queryAnalyser(r.view), threads: &r.index.table.threads}
 	c.threads.sort()
 	c.nameSpeakers(chosen)
+	if len(r.index.table.facets) > 0 {
+		chosen.of(r.index, uint32(len(r.index.table.facets)-1))
+	}
+	c.facets = chosen.facets
 	return c
 }
 
@@ -102,6 +118,7 @@ func (c *conversing) speakers(chosen *selection) map[uint32]bool {
 // score computes the scores of all turns.
 func (c *conversing) score() {
 	c.sheet = c.index.turnSheet(len(c.threads.slots))
+	c.norm = c.norms[""]
 	c.weigh()
 	for i := range c.asked.clauses {
 		c.addClause(i)
@@ -144,7 +161,7 @@ func (c *conversing) saidOnDate() {
 		l.matching.each(func(local uint32) bool {
 			number := l.part.rows[local]
 			slot := c.threads.slotOfRow(number)
-			if slot == none || c.date.share(c.threads.slots[slot].said) == 0 || !c.wants(number) {
+			if slot == none || c.date.share(c.threads.turns[slot].said) == 0 || !c.wants(number) {
 				return true
 			}
 			at, found := l.find(local)
@@ -167,7 +184,7 @@ func (c *conversing) addClause(i int) {
 	for _, l := range c.leaves {
 		c.eachPosting(l, i, nil, func(slot, tf uint32) {
 			t := &c.threads.slots[slot]
-			gain := c.weights[i] * c.normOf(t.row).weight(tf, t.length)
+			gain := c.weights[i] * c.normOfTurn(t).weight(tf, t.length)
 			s := &c.sheet.scores[slot]
 			s.alone += gain
 			s.cover += c.weights[i]
@@ -186,6 +203,14 @@ func (c *conversing) addClause(i int) {
 		s.score = 0
 	}
 	c.sheet.fresh = c.sheet.fresh[:0]
+}
+
+// normOfTurn is normOf without a look-up if all collections have the same.
+func (c *conversing) normOfTurn(s *slot) *norm {
+	if c.norm != nil {
+		return c.norm
+	}
+	return c.normOf(s.row)
 }
 
 // addNearTurns adds the scores of a clause's similar terms to turns that lack the clause.
@@ -217,7 +242,7 @@ func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uin
 				continue
 			}
 			tf := tfs[j]
-			if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.slots[slot].speaker], asked.label) {
+			if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.turns[slot].speaker], asked.label) {
 				tf--
 			}
 			if tf > 0 {
@@ -227,23 +252,18 @@ func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uin
 	}
 }
 
-// spread raises the current clause's best score of a turn and those around it.
+// spread raises the current clause's best score of a turn and those around it. Others at its own position are no neighbours.
 func (c *conversing) spread(slot uint32, gain float64) {
 	c.raise(slot, gain)
-	list := c.threads.slots
-	here := &list[slot]
-	for at := slot; at > 0 && list[at-1].near(here, windowReach); at-- {
-		c.raiseAt(at-1, here.at-list[at-1].at, gain)
-	}
-	for at := slot + 1; int(at) < len(list) && list[at].near(here, windowReach); at++ {
-		c.raiseAt(at, list[at].at-here.at, gain)
-	}
-}
-
-// raiseAt raises the score of a turn at a distance from one with the clause. Others at its own position are no neighbours.
-func (c *conversing) raiseAt(slot uint32, distance int64, gain float64) {
-	if distance > 0 {
-		c.raise(slot, gain/float64(int64(1)<<distance))
+	from, to, regular := c.threads.around(slot, windowReach)
+	for at := from; at <= to; at++ {
+		distance := int64(at) - int64(slot)
+		if !regular {
+			distance = c.threads.turns[at].at - c.threads.turns[slot].at
+		}
+		if distance != 0 {
+			c.raise(at, gain/float64(int64(1)<<max(distance, -distance)))
+		}
 	}
 }
 
@@ -257,8 +277,8 @@ func (c *conversing) raise(slot uint32, gain float64) {
 
 // admits reports whether a slot's turn is a possible hit.
 func (c *conversing) admits(slot uint32) bool {
-	if !c.admitted.has(slot) || !c.filtered {
-		return c.admitted.has(slot)
+	if !c.isPossible(slot) || !c.filtered {
+		return c.isPossible(slot)
 	}
 	if c.tested.add(slot) && c.wants(c.threads.slots[slot].row) {
 		c.wanted.add(slot)
@@ -266,8 +286,35 @@ func (c *conversing) admits(slot uint32) bool {
 	return c.wanted.has(slot)
 }
 
-// admit collects the slots of the possible hits.
+// isPossible is admits before per-document filters.
+func (c *conversing) isPossible(slot uint32) bool {
+	if c.admitted != nil {
+		return c.admitted.has(slot)
+	}
+	s := &c.threads.slots[slot]
+	if !c.visible.rows.has(s.row) || c.expired.has(s.row) {
+		return false
+	}
+	facet := uint32(s.facet)
+	if facet == manyFacets {
+		facet = c.index.table.row(s.row).facet
+	}
+	return c.facets[facet].selected && (c.facets[facet].active || !c.onlyActive)
+}
+
+// admit finds what isPossible needs.
 func (c *conversing) admit() {
+	if len(c.asked.conditions) > 0 {
+		c.admitMatching()
+		return
+	}
+	for _, l := range c.leaves {
+		c.index.eachExpired(l.part, c.now, func(local uint32) { c.expired.add(l.part.rows[local]) })
+	}
+}
+
+// admitMatching collects the slots of the possible hits.
+func (c *conversing) admitMatching() {
 	c.admitted = newBitset(len(c.threads.slots))
 	for _, l := range c.leaves {
 		for i, word := range l.matching {
@@ -308,41 +355,79 @@ func (c *conversing) addFeatures() {
 		if !c.admits(slot) {
 			continue
 		}
-		f := c.features(slot)
-		c.sheet.scores[slot].score += f.Window + f.Cover + f.Question + f.Speaker + f.Date
+		f, s := c.features(slot), &c.sheet.scores[slot]
+		s.score += f.Window + f.Cover + f.Question + f.Speaker + f.Date
+		c.sheet.scored = append(c.sheet.scored, scoredTurn{slot, c.threads.slots[slot].row, s.score})
 	}
 }
 
 // features are the weighted features of a turn, but the zone.
 func (c *conversing) features(slot uint32) Features {
-	of, s, t := c.index.conversation, &c.sheet.scores[slot], &c.threads.slots[slot]
+	of, s := c.index.conversation, &c.sheet.scores[slot]
 	f := Features{Window: of.Window * s.window, Cover: of.Cover * s.cover}
 	f.Question = of.Question * c.questionBefore(slot)
 	if len(c.named) > 0 {
-		f.Speaker = of.Speaker * c.total * c.named[t.speaker]
+		f.Speaker = of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
 	}
-	f.Date = of.Date * c.total * c.date.share(t.said)
+	if c.date != (day{}) {
+		f.Date = of.Date * c.total * c.date.share(c.threads.turns[slot].said)
+	}
 	return f
 }
 
 // questionBefore is the best BM25 score of the questions at the position before a turn's that has any turns, within the window.
-func (c *conversing) questionBefore(slot uint32) (best float64) {
-	here, before := &c.threads.slots[slot], int64(0)
-	found := false
-	for at := slot; at > 0 && c.threads.slots[at-1].near(here, windowReach); at-- {
-		s := &c.threads.slots[at-1]
-		if s.at == here.at || !c.admits(at-1) {
-			continue
-		}
-		if found && s.at != before {
+func (c *conversing) questionBefore(slot uint32) float64 {
+	slots := c.threads.slots
+	before, questions := slot, shape(0)
+	for range windowReach {
+		s := slots[before].shape
+		if s&begins != 0 {
 			break
 		}
-		found, before = true, s.at
-		if s.asks {
-			best = max(best, c.sheet.scores[at-1].alone)
+		if s&follows == 0 {
+			return c.bestQuestionBefore(slot)
+		}
+		before--
+		questions |= slots[before].shape
+	}
+	if !slots[before].shape.isRegular() {
+		return c.bestQuestionBefore(slot)
+	}
+	if questions&asking == 0 {
+		return 0
+	}
+	for at := slot; at > before; at-- {
+		if c.admits(at - 1) {
+			return c.questionAt(at - 1)
 		}
 	}
+	return 0
+}
+
+// bestQuestionBefore is questionBefore for turns at any positions.
+func (c *conversing) bestQuestionBefore(slot uint32) (best float64) {
+	from, _, _ := c.threads.search(slot, windowReach)
+	here, before, found := c.threads.turns[slot].at, int64(0), false
+	for at := slot; at > from; at-- {
+		position := c.threads.turns[at-1].at
+		if position == here || !c.admits(at-1) {
+			continue
+		}
+		if found && position != before {
+			break
+		}
+		found, before = true, position
+		best = max(best, c.questionAt(at-1))
+	}
 	return best
+}
+
+// questionAt is the BM25 score of a turn that is a question; 0 for another.
+func (c *conversing) questionAt(slot uint32) float64 {
+	if c.threads.slots[slot].shape&asking == 0 {
+		return 0
+	}
+	return c.sheet.scores[slot].alone
 }
 
 // addZones adds the scores of the zones of the best turns.
@@ -356,37 +441,39 @@ func (c *conversing) addZones() {
 			c.addToZones(i)
 		}
 	}
-	for i := range c.zones {
-		z := &c.zones[i]
-		c.sheet.zone[z.slot] = 0
-		c.sheet.scores[z.slot].score += c.index.conversation.Zone * z.score
+	for i := range c.sheet.zones {
+		z := &c.sheet.zones[i]
+		t := &c.sheet.scored[z.of]
+		c.sheet.zone[t.slot] = 0
+		t.score += c.index.conversation.Zone * z.score
+		c.sheet.scores[t.slot].score = t.score
 	}
 }
 
 // chooseZones makes the zones of the best turns, and of those as good as the last of them unless they are as many again.
 func (c *conversing) chooseZones() {
-	scores := make([]float64, 0, len(c.sheet.touched))
-	for _, slot := range c.sheet.touched {
-		if c.admits(slot) {
-			scores = append(scores, c.sheet.scores[slot].score)
-		}
+	sheet := c.sheet
+	for _, t := range sheet.scored {
+		sheet.best = append(sheet.best, t.score)
 	}
-	least, ties := leastOf(scores, zoned)
-	c.zoned = newBitset(len(c.threads.slots))
-	for _, slot := range c.sheet.touched {
-		score := c.sheet.scores[slot].score
-		if score < least || score == least && ties > zoned || !c.admits(slot) {
+	least, ties := leastOf(sheet.best, zoned)
+	average := zoneTurns * c.average()
+	for i, t := range sheet.scored {
+		if t.score < least || t.score == least && ties > zoned {
 			continue
 		}
-		z := zone{slot: slot}
-		c.threads.around(slot, zoneReach, func(at uint32, _ int64) {
-			c.zoned.add(at)
+		z, length := zone{of: i}, 0
+		z.from, z.to, _ = c.threads.around(t.slot, zoneReach)
+		for at := z.from; at <= z.to; at++ {
+			sheet.around.add(at)
 			if c.admits(at) {
-				z.length += lengthOf(c.threads.slots[at].length)
+				length += lengthOf(c.threads.slots[at].length)
 			}
-		})
-		c.zones = append(c.zones, z)
-		c.sheet.zone[slot] = uint16(len(c.zones))
+		}
+		p := inZone()
+		z.norm = p.K1 * (1 - p.B + p.B*float64(length)/average)
+		sheet.zones = append(sheet.zones, z)
+		sheet.zone[t.slot] = uint16(len(sheet.zones))
 	}
 }
 
@@ -425,20 +512,22 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
+	zones, numbers := c.sheet.zones, c.sheet.zone
 	for _, l := range c.leaves {
-		c.eachPosting(l, i, c.zoned, func(slot, tf uint32) {
-			c.threads.around(slot, zoneReach, func(at uint32, _ int64) {
-				if number := c.sheet.zone[at]; number > 0 {
-					c.zones[number-1].tf += tf
+		c.eachPosting(l, i, c.sheet.around, func(slot, tf uint32) {
+			from, to, _ := c.threads.around(slot, zoneReach)
+			for _, number := range numbers[from : to+1] {
+				if number > 0 {
+					zones[number-1].tf += tf
 				}
-			})
+			}
 		})
 	}
-	p, average := inZone(), zoneTurns*c.average()
-	for j := range c.zones {
-		z := &c.zones[j]
+	p := inZone()
+	for j := range zones {
+		z := &zones[j]
 		if tf := float64(z.tf); tf > 0 {
-			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + p.K1*(1-p.B+p.B*float64(z.length)/average))
+			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + z.norm)
 			z.tf = 0
 		}
 	}
@@ -446,18 +535,16 @@ func (c *conversing) addToZones(i int) {
 
 // each calls do for all turns with a score.
 func (c *conversing) each(do func(candidate)) {
-	for _, slot := range c.sheet.touched {
-		if c.admits(slot) {
-			do(plain(c.threads.slots[slot].row, c.sheet.scores[slot].score))
-		}
+	for _, t := range c.sheet.scored {
+		do(plain(t.row, t.score))
 	}
 }
 
 // explain returns the features of a turn.
 func (c *conversing) explain(slot uint32) *Features {
 	f := c.features(slot)
-	if i := slices.IndexFunc(c.zones, func(z zone) bool { return z.slot == slot }); i >= 0 {
-		f.Zone = c.index.conversation.Zone * c.zones[i].score
+	if i := slices.IndexFunc(c.sheet.zones, func(z zone) bool { return c.sheet.scored[z.of].slot == slot }); i >= 0 {
+		f.Zone = c.index.conversation.Zone * c.sheet.zones[i].score
 	}
 	return &f
 }
@@ -466,7 +553,8 @@ func (c *conversing) explain(slot uint32) *Features {
 func (x *Index) turnSheet(slots int) *turnSheet {
 	s, ok := x.turnSheets.Get().(*turnSheet)
 	if !ok || len(s.scores) < slots {
-		return &turnSheet{scores: make([]turnScore, slots+slots/8), zone: make([]uint16, slots+slots/8)}
+		slots += slots / 8
+		return &turnSheet{scores: make([]turnScore, slots), zone: make([]uint16, slots), around: newBitset(slots)}
 	}
 	return s
 }
@@ -476,8 +564,13 @@ func (c *conversing) release() {
 	for _, slot := range c.sheet.touched {
 		c.sheet.scores[slot] = turnScore{}
 	}
-	c.sheet.touched = c.sheet.touched[:0]
-	c.index.turnSheets.Put(c.sheet)
+	for i := range c.sheet.zones {
+		z := &c.sheet.zones[i]
+		clear(c.sheet.around[z.from/64 : z.to/64+1])
+	}
+	s := c.sheet
+	s.touched, s.scored, s.zones, s.best = s.touched[:0], s.scored[:0], s.zones[:0], s.best[:0]
+	c.index.turnSheets.Put(s)
 	c.sheet = nil
 }
 

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -147,18 +148,55 @@ func (x *Index) queryAnalyser(v View) *Analyser {
 
 // Apply adds versions of documents, in any order. Versions that the index has already are skipped.
 func (x *Index) Apply(docs ...Doc) {
-	analysed := make([]prepared, len(docs)) // outside the lock, as it takes most of the time
-	for i, d := range docs {
-		analysed[i] = x.prepare(d)
+	analysed := x.analyse(docs) // outside the lock, as it takes most of the time
+	for i, p := range analysed {
+		if p == nil {
+			here := x.prepare(docs[i])
+			analysed[i] = &here
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
-	for i := range analysed {
-		x.insert(&docs[i], &analysed[i])
+	for i := range docs {
+		x.insert(&docs[i], analysed[i])
 	}
 }
+
+// Prepare analyses documents before Apply, so that their commit need not wait for it. Versions and times may be set later; nothing
+// else of the documents may change in between.
+func (x *Index) Prepare(docs []Doc) {
+	for i, p := range x.analyse(docs) {
+		docs[i].analysis = p
+	}
+}
+
+// analyse analyses documents, many of them on several processors. An analysis that panicked is missing: the caller's own panics
+// where it can be recovered.
+func (x *Index) analyse(docs []Doc) []*prepared {
+	list, analysed := make([]*prepared, len(docs)), make([]prepared, len(docs))
+	work := func(from, to int) {
+		defer func() { _ = recover() }()
+		for i := from; i < to; i++ {
+			if list[i] = docs[i].analysis; list[i] == nil {
+				analysed[i] = x.prepare(docs[i])
+				list[i] = &analysed[i]
+			}
+		}
+	}
+	workers := min(runtime.GOMAXPROCS(0), 1+len(docs)/docsPerWorker)
+	var others sync.WaitGroup
+	for w := range workers - 1 {
+		others.Go(func() { work(len(docs)*w/workers, len(docs)*(w+1)/workers) })
+	}
+	work(len(docs)*(workers-1)/workers, len(docs))
+	others.Wait()
+	return list
+}
+
+// docsPerWorker is the number of documents from which another processor pays.
+const docsPerWorker = 16
 
 // prepared is the analysis of a document, made without the lock.
 type prepared struct {
@@ -168,6 +206,9 @@ type prepared struct {
 	asks    bool // it ends in a question mark
 }
 
+// mostReserved bounds the words for which room is made before a document is read.
+const mostReserved = 1 << 12
+
 // passageGap is the distance in positions between passages; it keeps phrases from matching across them.
 const passageGap = 8
 
@@ -176,7 +217,11 @@ func (x *Index) prepare(d Doc) (p prepared) {
 		return p
 	}
 	by := x.Analyser(d.Collection)
-	a := analysed{by: by, forgot: by.forgot.Load()}
+	size := 0
+	for _, text := range d.Text {
+		size += len(text)
+	}
+	a := analysed{by: by, forgot: by.forgot.Load(), words: make([]placed, 0, min(size/4+8, mostReserved))}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	if t := d.Turn; t == nil {
@@ -227,7 +272,12 @@ func (a *analysed) text(text string) {
 // sort orders the words by term and position. Ids compare faster than terms, but are valid only if every word has one and
 // the analyser's cache was not cleared meanwhile.
 func (a *analysed) sort() {
-	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.id, y.id), cmp.Compare(x.at, y.at)) })
+	slices.SortFunc(a.words, func(x, y placed) int {
+		if x.id != y.id {
+			return cmp.Compare(x.id, y.id)
+		}
+		return cmp.Compare(x.at, y.at)
+	})
 	if len(a.words) > 0 && a.words[0].id != 0 && a.by.forgot.Load() == a.forgot {
 		return
 	}

@@ -102,6 +102,30 @@ func TestASnippetShowsThePassageThatAnswers(t *testing.T) {
 	}
 }
 
+func TestDocumentsAnalysedBeforeTheirVersionIsKnownAreFoundAlike(t *testing.T) {
+	one, other := New(Options{}), New(Options{})
+	docs := newCorpus(3).docs(0, 200) // for several processors
+	for _, d := range docs {
+		one.Apply(d)
+	}
+	early := slices.Clone(docs)
+	for i := range early {
+		early[i].Version, early[i].Time = 0, time.Time{}
+	}
+	other.Prepare(early[:150]) // Apply analyses the others
+	for i := range early {
+		early[i].Version, early[i].Time = docs[i].Version, docs[i].Time
+	}
+	other.Apply(early...)
+	for _, q := range []string{"key", docs[7].Text[0], docs[180].Text[0]} {
+		want, err := one.Search(t.Context(), View{Lineage: trunk}, Query{Text: q})
+		got, err2 := other.Search(t.Context(), View{Lineage: trunk}, Query{Text: q})
+		if err != nil || err2 != nil || want.Total == 0 || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%.40q finds %v, not %v: %v, %v", q, got, want, err, err2)
+		}
+	}
+}
+
 // inEnglish is the analyser that an index has unless told otherwise.
 var inEnglish = sync.OnceValue(func() *Analyser { return mustAnalyser(english) })
 

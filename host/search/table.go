@@ -162,7 +162,7 @@ func (t *table) add(r row) uint32 {
 func (t *table) addTurn(number uint32) {
 	r := t.row(number)
 	if turn := t.turnOf(r); turn != nil {
-		t.threads.add(number, turn, r.length)
+		t.threads.add(number, r, turn)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // search finds the turns around one without a look-up. Writers change it with the index's mu locked; sort, which searches
 // call, with cacheMu locked.
 type threads struct {
+	turns    []turn // by slot; an unused one has the session none
 	slots    []slot
 	slotOf   []uint32 // by row; none: not a turn
 	threads  []thread // by session
@@ -17,12 +18,28 @@ type threads struct {
 	free     [32][]uint32
 }
 
-// slot is a turn. A removed one has the row none; an unused one has the session none, too.
+// slot is what scores need of a turn and its row: little, so that the slots of a search stay in the processor's cache. A removed
+// or unused one has the row none.
 type slot struct {
-	turn
 	row    uint32
+	facet  uint16 // of the row; manyFacets: it does not fit
 	length byte
+	shape  shape
 }
+
+// shape is how a turn lies behind that of the slot before, and whether it is a question.
+type shape uint8
+
+const (
+	begins  shape = 1 << iota // the slot before belongs to another session
+	follows                   // it is at the position after that of the slot before
+	asking                    // it ends in a question mark
+)
+
+const manyFacets = 1<<16 - 1
+
+// isRegular reports that no turn of the session before this one is at its position, or more than one position away.
+func (s shape) isRegular() bool { return s&(begins|follows) != 0 }
 
 // thread is the range of slots of a session.
 type thread struct {
@@ -44,8 +61,8 @@ func (t *threads) slotOfRow(row uint32) uint32 {
 	return t.slotOf[row]
 }
 
-// add puts a turn into its thread.
-func (t *threads) add(row uint32, said *turn, length byte) {
+// add puts the turn of a row into its thread.
+func (t *threads) add(number uint32, r *row, said *turn) {
 	for int(said.session) >= len(t.threads) {
 		t.threads = append(t.threads, thread{})
 	}
@@ -53,22 +70,38 @@ func (t *threads) add(row uint32, said *turn, length byte) {
 	if th.used == th.size {
 		t.grow(th)
 	}
-	for int(row) >= len(t.slotOf) {
+	for int(number) >= len(t.slotOf) {
 		t.slotOf = append(t.slotOf, none)
 	}
 	at := th.first + th.used
 	th.used++
-	t.slots[at] = slot{*said, row, length}
-	t.slotOf[row] = at
-	if at > th.first && t.slots[at].compare(&t.slots[at-1]) < 0 && !th.unsorted {
+	t.turns[at], t.slots[at] = *said, slot{row: number, facet: uint16(min(r.facet, manyFacets)), length: r.length}
+	t.slotOf[number] = at
+	t.link(th, at)
+	if at > th.first && t.compare(at, at-1) < 0 && !th.unsorted {
 		th.unsorted = true
 		t.unsorted = append(t.unsorted, said.session)
 	}
 }
 
+// link sets the shape of a slot of a thread; that of the slot before is there.
+func (t *threads) link(th *thread, at uint32) {
+	s := shape(0)
+	switch {
+	case at == th.first:
+		s = begins
+	case t.turns[at-1].at+1 == t.turns[at].at && t.turns[at-1].at < t.turns[at].at:
+		s = follows
+	}
+	if t.turns[at].asks {
+		s |= asking
+	}
+	t.slots[at].shape = s
+}
+
 // compare orders the turns of a session.
-func (s *slot) compare(other *slot) int {
-	return cmp.Or(cmp.Compare(s.at, other.at), cmp.Compare(s.row, other.row))
+func (t *threads) compare(a, b uint32) int {
+	return cmp.Or(cmp.Compare(t.turns[a].at, t.turns[b].at), cmp.Compare(t.slots[a].row, t.slots[b].row))
 }
 
 // grow moves a thread to a range of twice its size.
@@ -76,14 +109,18 @@ func (t *threads) grow(th *thread) {
 	size := max(leastThread, 2*th.size)
 	first := t.allocate(size)
 	for i := range th.used {
-		s := &t.slots[th.first+i]
-		t.slots[first+i] = *s
-		if s.row != none {
-			t.slotOf[s.row] = first + i
-		}
+		t.move(th.first+i, first+i)
 	}
 	t.release(th)
 	th.first, th.size = first, size
+}
+
+// move copies a slot to another.
+func (t *threads) move(from, to uint32) {
+	t.turns[to], t.slots[to] = t.turns[from], t.slots[from]
+	if number := t.slots[to].row; number != none {
+		t.slotOf[number] = to
+	}
 }
 
 // allocate returns the first slot of an unused range.
@@ -95,13 +132,17 @@ func (t *threads) allocate(size uint32) uint32 {
 		return first
 	}
 	first := uint32(len(t.slots))
-	for range size {
-		t.slots = append(t.slots, unusedSlot())
+	for at := first; at < first+size; at++ {
+		t.turns, t.slots = append(t.turns, turn{}), append(t.slots, slot{})
+		t.empty(at)
 	}
 	return first
 }
 
-func unusedSlot() slot { return slot{turn: turn{position: position{session: none}}, row: none} }
+// empty makes a slot unused.
+func (t *threads) empty(at uint32) {
+	t.turns[at], t.slots[at] = turn{position: position{session: none}}, slot{row: none, shape: begins}
+}
 
 // release gives a thread's range back.
 func (t *threads) release(th *thread) {
@@ -109,7 +150,7 @@ func (t *threads) release(th *thread) {
 		return
 	}
 	for i := range th.size {
-		t.slots[th.first+i] = unusedSlot()
+		t.empty(th.first + i)
 	}
 	class := &t.free[bits.Len32(th.size)-1]
 	*class = append(*class, th.first)
@@ -122,7 +163,7 @@ func (t *threads) remove(row uint32) {
 		return
 	}
 	t.slotOf[row] = none
-	th := &t.threads[t.slots[at].session]
+	th := &t.threads[t.turns[at].session]
 	t.slots[at].row = none
 	if th.removed++; th.removed == th.used {
 		t.release(th)
@@ -138,16 +179,15 @@ func (t *threads) remove(row uint32) {
 func (t *threads) compact(th *thread) {
 	kept := th.first
 	for i := range th.used {
-		s := t.slots[th.first+i]
-		if s.row == none {
+		if t.slots[th.first+i].row == none {
 			continue
 		}
-		t.slots[kept] = s
-		t.slotOf[s.row] = kept
+		t.move(th.first+i, kept)
+		t.link(th, kept)
 		kept++
 	}
 	for at := kept; at < th.first+th.used; at++ {
-		t.slots[at] = unusedSlot()
+		t.empty(at)
 	}
 	th.used, th.removed = kept-th.first, 0
 }
@@ -158,33 +198,63 @@ func (t *threads) sort() {
 		th := &t.threads[session]
 		th.unsorted = false
 		t.compact(th)
-		list := t.slots[th.first : th.first+th.used]
-		slices.SortFunc(list, func(a, b slot) int { return a.compare(&b) })
-		for i := range list {
-			t.slotOf[list[i].row] = th.first + uint32(i)
+		order := make([]uint32, th.used)
+		for i := range order {
+			order[i] = th.first + uint32(i)
+		}
+		slices.SortFunc(order, t.compare)
+		turns, rows := make([]turn, th.used), make([]slot, th.used)
+		for i, at := range order {
+			turns[i], rows[i] = t.turns[at], t.slots[at]
+		}
+		copy(t.turns[th.first:], turns)
+		copy(t.slots[th.first:], rows)
+		for i, s := range rows {
+			t.slotOf[s.row] = th.first + uint32(i)
+			t.link(th, th.first+uint32(i))
 		}
 	}
 	t.unsorted = t.unsorted[:0]
 }
 
-// around calls do for the slots of the turns within a distance of one, in positions, itself included.
-func (t *threads) around(at uint32, reach int64, do func(at uint32, distance int64)) {
-	here := &t.slots[at]
-	from, to := at, at
-	for from > 0 && t.slots[from-1].near(here, reach) {
-		from--
+// around returns the first and the last of the slots whose turns are within a distance of one, in positions. regular reports
+// that each is a position after the one before.
+func (t *threads) around(at uint32, reach int) (from, to uint32, regular bool) {
+	from, to = at, at
+	for ; t.slots[from].shape&begins == 0; from-- {
+		if !t.slots[from].shape.isRegular() {
+			return t.search(at, int64(reach))
+		}
+		if at-from == uint32(reach) {
+			break
+		}
 	}
-	for int(to)+1 < len(t.slots) && t.slots[to+1].near(here, reach) {
-		to++
+	for ; int(to)+1 < len(t.slots) && t.slots[to+1].shape&begins == 0; to++ {
+		if !t.slots[to+1].shape.isRegular() {
+			return t.search(at, int64(reach))
+		}
+		if to-at == uint32(reach) {
+			break
+		}
 	}
-	for ; from <= to; from++ {
-		distance := t.slots[from].at - here.at
-		do(from, max(distance, -distance))
-	}
+	return from, to, true
 }
 
-// near reports whether a slot is in another's session and within a distance of it.
-func (s *slot) near(other *slot, reach int64) bool {
+// search is around for turns at any positions.
+func (t *threads) search(at uint32, reach int64) (from, to uint32, regular bool) {
+	here := &t.turns[at]
+	from, to = at, at
+	for from > 0 && t.turns[from-1].near(here, reach) {
+		from--
+	}
+	for int(to)+1 < len(t.turns) && t.turns[to+1].near(here, reach) {
+		to++
+	}
+	return from, to, false
+}
+
+// near reports whether a turn is in another's session and within a distance of it.
+func (s *turn) near(other *turn, reach int64) bool {
 	if s.session != other.session {
 		return false
 	}

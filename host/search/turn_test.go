@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 func TestDatesAreFoundInQuestions(t *testing.T) {
@@ -107,14 +109,14 @@ func TestThreadsKeepTheOrderOfConversations(t *testing.T) {
 	var list threads
 	there := map[uint32]turn{}
 	for step := range 4000 {
-		row := uint32(rng.Intn(300))
-		if _, ok := there[row]; ok {
-			list.remove(row)
-			delete(there, row)
+		number := uint32(rng.Intn(300))
+		if _, ok := there[number]; ok {
+			list.remove(number)
+			delete(there, number)
 		} else {
 			said := turn{position: position{session: uint32(rng.Intn(6)), at: int64(rng.Intn(40))}}
-			list.add(row, &said, 1)
-			there[row] = said
+			list.add(number, &row{length: 1}, &said)
+			there[number] = said
 		}
 		if step%50 > 0 {
 			continue
@@ -122,11 +124,15 @@ func TestThreadsKeepTheOrderOfConversations(t *testing.T) {
 		list.sort()
 		for row, said := range there {
 			var got, want []uint32
-			list.around(list.slotOfRow(row), 3, func(at uint32, _ int64) {
+			from, to, regular := list.around(list.slotOfRow(row), 3)
+			for at := from; at <= to; at++ {
 				if other := list.slots[at].row; other != none {
 					got = append(got, other)
 				}
-			})
+				if distance := there[row].at - list.turns[at].at; regular && distance != int64(list.slotOfRow(row))-int64(at) {
+					t.Fatalf("step %d: around %d is a turn at a distance of %d, as if it were regular", step, row, distance)
+				}
+			}
 			for other, its := range there {
 				if its.session == said.session && max(its.at-said.at, said.at-its.at) <= 3 {
 					want = append(want, other)
@@ -135,6 +141,43 @@ func TestThreadsKeepTheOrderOfConversations(t *testing.T) {
 			slices.SortFunc(want, func(a, b uint32) int { return cmp.Or(cmp.Compare(there[a].at, there[b].at), cmp.Compare(a, b)) })
 			if !slices.Equal(got, want) {
 				t.Fatalf("step %d: around %d are %v, not %v", step, row, got, want)
+			}
+		}
+	}
+}
+
+// TestTurnsScoreLikeInAnIndexThatOnlyHeldTheView has turns at the same positions, gaps, other versions, branches and filters.
+func TestTurnsScoreLikeInAnIndexThatOnlyHeldTheView(t *testing.T) {
+	for seed := range int64(40) {
+		rng := rand.New(rand.NewSource(seed))
+		docs := randomDocs(rng)
+		for i := range docs {
+			d := &docs[i]
+			d.Type, d.Text[0] = []string{"said", "noted"}[rng.Intn(2)], d.Text[0]+[]string{"", "?"}[rng.Intn(2)]
+			at := int64(i/4 + rng.Intn(2)*rng.Intn(9))
+			if rng.Intn(20) == 0 {
+				at = int64(rng.Uint64())
+			}
+			d.Turn = &Turn{Session: fmt.Sprint(rng.Intn(2)), Position: at, Speaker: []string{"Anna Green", "Bert"}[rng.Intn(2)], Said: time.UnixMicro(int64(i) * 1e11)}
+		}
+		x := New(Options{Tail: 1 + rng.Intn(12)})
+		for _, at := range rng.Perm(len(docs)) {
+			x.Apply(docs[at])
+		}
+		for _, l := range []store.Lineage{trunk, {{Branch: 1, At: 40}}, {{Branch: 3, At: store.Latest}, {Branch: 2, At: 120}, {Branch: 1, At: 50}}} {
+			v := View{Lineage: l, Now: time.UnixMicro(100), Namespaces: [][]string{nil, {"a"}}[rng.Intn(2)]}
+			only := New(Options{})
+			for _, d := range visibleDocs(docs, v) {
+				d.Branch = 1
+				only.Apply(d)
+			}
+			q := Query{Text: text(rng) + []string{"", " -rain", " in May 1970", " Bert"}[rng.Intn(4)], K: 500, Types: [][]string{nil, {"said"}}[rng.Intn(2)]}
+			got, err := x.Search(t.Context(), v, q)
+			want, err2 := only.Search(t.Context(), View{Lineage: trunk, Now: v.Now}, q)
+			if err != nil || err2 != nil || got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, func(a, b Hit) bool {
+				return a.Score == b.Score && a.Key == b.Key && a.Version == b.Version
+			}) {
+				t.Fatalf("seed %d, %v, %q: found\n%v\nnot\n%v: %v, %v", seed, l, q.Text, got, want, err, err2)
 			}
 		}
 	}
