@@ -29,13 +29,14 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		"names.go":      goNames,
 		"operations.go": hostOperations,
 		"messages.go":   hostMessages,
-		filepath.Join("..", "sdk", "go", "names.go"):           sdkNames,
-		filepath.Join("..", "sdk", "go", "operations.go"):      sdkOperations,
-		filepath.Join("..", "sdk", "go", "messages.go"):        sdkMessages,
-		filepath.Join("..", "sdk", "go", "operations_test.go"): sdkExchanges,
-		"operations.schema.json":                               schemas,
-		"OPERATIONS.md":                                        operations(dir),
-		"SPEC.md":                                              spec(dir), // its tables and examples; the prose stays
+		filepath.Join("..", "sdk", "go", "names.go"):               sdkNames,
+		filepath.Join("..", "sdk", "go", "operations.go"):          sdkOperations,
+		filepath.Join("..", "sdk", "go", "messages.go"):            sdkMessages,
+		filepath.Join("..", "sdk", "go", "operations_test.go"):     sdkExchanges,
+		filepath.Join("..", "sdk", "rust", "src", "operations.rs"): rust,
+		"operations.schema.json":                                   schemas,
+		"OPERATIONS.md":                                            operations(dir),
+		"SPEC.md":                                                  spec(dir), // its tables and examples; the prose stays
 	}
 }
 
