@@ -34,6 +34,8 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		filepath.Join("..", "sdk", "go", "messages.go"):            sdkMessages,
 		filepath.Join("..", "sdk", "go", "operations_test.go"):     sdkExchanges,
 		filepath.Join("..", "sdk", "rust", "src", "operations.rs"): rust,
+		filepath.Join("..", "sdk", "c", "alcove.h"):                between(dir, "../sdk/c/alcove.h", cHeader),
+		filepath.Join("..", "sdk", "c", "alcove.c"):                between(dir, "../sdk/c/alcove.c", cSource),
 		"operations.schema.json":                                   schemas,
 		"OPERATIONS.md":                                            operations(dir),
 		"SPEC.md":                                                  spec(dir), // its tables and examples; the prose stays
