@@ -20,9 +20,11 @@ func directory(t *testing.T) string {
 	if err := os.CopyFS(filepath.Join(dir, guests), os.DirFS(filepath.Join("..", "..", guests))); err != nil {
 		t.Fatal(err)
 	}
-	sdk := filepath.Join("sdk", "go")
-	if err := os.CopyFS(filepath.Join(dir, sdk), os.DirFS(filepath.Join("..", "..", sdk))); err != nil {
-		t.Fatal(err)
+	for _, language := range []string{"go", "rust", "c", "assemblyscript"} {
+		sdk := filepath.Join("sdk", language)
+		if err := os.CopyFS(filepath.Join(dir, sdk), os.DirFS(filepath.Join("..", "..", sdk))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return filepath.Join(dir, "abi")
 }
@@ -57,6 +59,10 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"../sdk/go/operations.go", "type Memory struct", "type Memories struct", filepath.Join("sdk", "go", "operations.go")},
 		{"../sdk/go/operations_test.go", `op: "memory.get"`, `op: "memory.gets"`, "operations_test.go"},
 		{"abi.json", `"name": "clear", "type": "[]string"`, `"name": "cleared", "type": "[]string"`, filepath.Join("sdk", "go", "operations.go")},
+		{"../sdk/rust/src/operations.rs", "pub struct Memory {", "pub struct Memories {", "operations.rs"},
+		{"../sdk/assemblyscript/assembly/operations.ts", "class Memory {", "class Memories {", "operations.ts"},
+		{"../sdk/c/alcove.h", "struct alcove_memory {", "struct alcove_memories {", "alcove.h"},
+		{"../sdk/c/alcove.c", `MUST(memory, "key"`, `MUST(memory, "keys"`, "alcove.c"},
 		{"operations.schema.json", `"foreign_tool"`, `"other_tool"`, "operations.schema.json"},
 		{"OPERATIONS.md", "## memory.get", "## memory.gets", "OPERATIONS.md"},
 		{"SPEC.md", "call(4096, 10, 8192, 16) → 95", "call(4096, 10, 8192, 16) → 96", "SPEC.md"},

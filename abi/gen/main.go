@@ -29,13 +29,17 @@ func outputs(dir string) map[string]func(source) ([]byte, error) {
 		"names.go":      goNames,
 		"operations.go": hostOperations,
 		"messages.go":   hostMessages,
-		filepath.Join("..", "sdk", "go", "names.go"):           sdkNames,
-		filepath.Join("..", "sdk", "go", "operations.go"):      sdkOperations,
-		filepath.Join("..", "sdk", "go", "messages.go"):        sdkMessages,
-		filepath.Join("..", "sdk", "go", "operations_test.go"): sdkExchanges,
-		"operations.schema.json":                               schemas,
-		"OPERATIONS.md":                                        operations(dir),
-		"SPEC.md":                                              spec(dir), // its tables and examples; the prose stays
+		filepath.Join("..", "sdk", "go", "names.go"):                              sdkNames,
+		filepath.Join("..", "sdk", "go", "operations.go"):                         sdkOperations,
+		filepath.Join("..", "sdk", "go", "messages.go"):                           sdkMessages,
+		filepath.Join("..", "sdk", "go", "operations_test.go"):                    sdkExchanges,
+		filepath.Join("..", "sdk", "rust", "src", "operations.rs"):                rust,
+		filepath.Join("..", "sdk", "c", "alcove.h"):                               between(dir, "../sdk/c/alcove.h", cHeader),
+		filepath.Join("..", "sdk", "c", "alcove.c"):                               between(dir, "../sdk/c/alcove.c", cSource),
+		filepath.Join("..", "sdk", "assemblyscript", "assembly", "operations.ts"): assemblyScript,
+		"operations.schema.json":                                                  schemas,
+		"OPERATIONS.md":                                                           operations(dir),
+		"SPEC.md":                                                                 spec(dir), // its tables and examples; the prose stays
 	}
 }
 

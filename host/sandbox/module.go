@@ -253,7 +253,17 @@ func (c *call) result(err error) *Result {
 		s, r.Trace = c.trapped(err)
 	}
 	r.Class, r.Error = s.class, s.explain()
+	if s.class == abi.ClassTrap {
+		c.explainPanic(r.Error)
+	}
 	return r
+}
+
+// explainPanic adds the text of a panic. A guest that cannot unwind writes an error body before it traps.
+func (c *call) explainPanic(e *abi.Error) {
+	if said, err := abi.ParseError(c.output); err == nil {
+		e.Message, e.Details["panic"] = e.Message+": "+said.Message, said.Message
+	}
 }
 
 // used returns a result with the resources that the request used.

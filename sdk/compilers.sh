@@ -1,0 +1,29 @@
+#!/bin/sh
+# Runs a build.sh or test.sh with the compilers of this machine: compilers.sh LANGUAGE SCRIPT
+# It ends with 77, and says why, where the compiler is not installed.
+language=$1 script=$2
+cannot() {
+	echo "$*"
+	exit 77
+}
+case $language in
+rust)
+	for RUSTC in "${RUSTC:-/usr/bin/rustc}" rustc; do
+		ls "$("$RUSTC" --print sysroot 2>/dev/null)"/lib/rustlib/wasm32-unknown-unknown/lib/*.rlib >/dev/null 2>&1 && break
+		RUSTC=
+	done
+	[ -n "$RUSTC" ] || cannot "no rustc has the target wasm32-unknown-unknown (Debian: rustc libstd-rust-dev-wasm32)"
+	export RUSTC
+	;;
+c)
+	export CLANG="${CLANG:-clang-14}" WASM_LD="${WASM_LD:-wasm-ld-14}"
+	command -v "$CLANG" >/dev/null && command -v "$WASM_LD" >/dev/null || cannot "clang and wasm-ld are not installed (Debian: clang-14 lld-14)"
+	;;
+assemblyscript)
+	command -v node >/dev/null || cannot "node is not installed"
+	guests="$(dirname "$0")/../host/sandbox/testdata/guests/assemblyscript"
+	[ -x "$guests/node_modules/.bin/asc" ] || (cd "$guests" && npm ci --silent --no-audit --no-fund) >/dev/null 2>&1 || cannot "asc is not installed, and npm ci failed"
+	export ASC="${ASC:-$(cd "$guests" && pwd)/node_modules/.bin/asc}"
+	;;
+esac
+[ -z "$script" ] || exec sh "$script"
