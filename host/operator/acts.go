@@ -30,6 +30,7 @@ const (
 	getRetention act[none, Retention]      = "retention"
 	setRetention act[Retention, Retention] = "set-retention"
 	retain       act[none, Retained]       = "retain"
+	auditHead    act[none, AuditHead]      = "audit-head"
 
 	export     stream[ExportRequest]        = "export"
 	backUp     stream[BackupRequest]        = "backup"
@@ -76,7 +77,7 @@ const (
 func table(o Operator) []served {
 	return []served{
 		health.asked(o.Health), verify.asked(o.Verify), compact.asked(o.Compact), durability.asked(o.Durability), done(flush, o.Flush),
-		purging.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain),
+		purging.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain), auditHead.asked(o.AuditHead),
 
 		export.by(o.Export), backUp.by(o.Backup), memories.by(o.Memories), told(noteBackup, o.NoteBackup), importing.by(o.Import),
 

@@ -61,6 +61,11 @@ func (c *Client) SetRetention(ctx context.Context, r Retention) (Retention, erro
 	return call(ctx, c, setRetention, r)
 }
 
+// AuditHead implements Operator.
+func (c *Client) AuditHead(ctx context.Context) (AuditHead, error) {
+	return ask(ctx, c, auditHead)
+}
+
 // Retain implements Operator.
 func (c *Client) Retain(ctx context.Context) (Retained, error) {
 	return ask(ctx, c, retain)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
@@ -43,6 +44,8 @@ type Care interface {
 	Retention(ctx context.Context) (Retention, error)
 	SetRetention(ctx context.Context, r Retention) (Retention, error)
 	Retain(ctx context.Context) (Retained, error)
+	// AuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
+	AuditHead(ctx context.Context) (AuditHead, error)
 }
 
 // Copies takes memories out of a space, and into it.
@@ -123,6 +126,7 @@ type (
 	Durability = store.Durability
 	Compacted  = store.Compacted
 	BackedUp   = store.BackedUp
+	AuditHead  = audit.Head
 
 	EmbedderConfig  = embedders.Config
 	EmbedderState   = embedders.State
