@@ -173,7 +173,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 				return a.printJSON(list)
 			}
 			for _, e := range list {
-				if err := a.printf("%s\n", entryLine(e)); err != nil {
+				if err := a.printf("%s\n", terminal.Lines(entryLine(e))); err != nil {
 					return err
 				}
 			}

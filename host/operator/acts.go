@@ -53,6 +53,7 @@ const (
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
+	undoFamily      act[UndoRequest, Undone]            = "family-undo"
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
 	listRoots       act[none, map[string]Root]          = "roots"
@@ -86,7 +87,7 @@ func table(o Operator) []served {
 
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
-		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
+		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
 

@@ -61,6 +61,11 @@ func (c *Client) SetRetention(ctx context.Context, r Retention) (Retention, erro
 	return call(ctx, c, setRetention, r)
 }
 
+// UndoFamily implements Operator.
+func (c *Client) UndoFamily(ctx context.Context, r UndoRequest) (Undone, error) {
+	return call(ctx, c, undoFamily, r)
+}
+
 // AuditHead implements Operator.
 func (c *Client) AuditHead(ctx context.Context) (AuditHead, error) {
 	return ask(ctx, c, auditHead)
