@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -20,8 +20,7 @@ func (p *parts) openAudit(ctx context.Context, o Options, closing *closers) erro
 	if err != nil {
 		return err
 	}
-	commits := func(after uint64, visit func(audit.Entry)) error { return commitsAfter(ctx, p.space, after, visit) }
-	log, err := audit.Open(audit.Options{Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: commits})
+	log, err := audit.Open(audit.Options{Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.space)})
 	if err != nil {
 		return err
 	}
@@ -31,23 +30,6 @@ func (p *parts) openAudit(ctx context.Context, o Options, closing *closers) erro
 		closing.later("the anchor of the audit log", running(ctx, func(ctx context.Context) { log.RunAnchor(ctx, o.Anchor, cmp.Or(o.AnchorEvery, anchorEvery)) }))
 	}
 	closing.later("the writer of the audit log", running(ctx, log.Run))
-	return nil
-}
-
-// commitsAfter visits the commits of families' requests after a version, as entries.
-func commitsAfter(ctx context.Context, space *memory.Space, after uint64, visit func(audit.Entry)) error {
-	for c, err := range space.Accounts(ctx, after) {
-		if err != nil {
-			return err
-		}
-		e, err := audit.Restored(c.Caller.Account)
-		if err != nil {
-			e = audit.Entry{} // the author and the version are known
-		}
-		e.Of, e.Time = 0, c.Timestamp // the number is of an entry that was lost
-		e.Family, e.Agent, e.Client, e.Session, e.Call, e.Branch, e.Version = c.Caller.Family, c.Caller.Agent, c.Caller.Client, c.Caller.Session, c.Caller.Call, c.Branch, c.Version
-		visit(e)
-	}
 	return nil
 }
 

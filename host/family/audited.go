@@ -126,3 +126,28 @@ func (f *Families) auditAct(e audit.Entry, detail any) error {
 	}
 	return nil
 }
+
+// Commits returns the visitor of the commits of families' requests after a version, as entries: audit.Options.Commits.
+func Commits(ctx context.Context, space *memory.Space) func(after uint64, visit func(audit.Entry)) error {
+	return func(after uint64, visit func(audit.Entry)) error {
+		for c, err := range space.Accounts(ctx, after) {
+			if err != nil {
+				return err
+			}
+			visit(entryOf(c))
+		}
+		return nil
+	}
+}
+
+// entryOf returns the entry of a commit from its account. Of one that cannot be read, author and version are known.
+func entryOf(c memory.CommittedBy) audit.Entry {
+	e, err := audit.Restored(c.Caller.Account)
+	if err != nil {
+		e = audit.Entry{}
+	}
+	by := c.Caller
+	e.Of, e.Time, e.Version = 0, c.Timestamp, c.Version
+	e.Family, e.Agent, e.Client, e.Session, e.Call, e.Branch = by.Family, by.Agent, by.Client, by.Session, by.Call, c.Branch
+	return e
+}

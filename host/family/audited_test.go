@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/audit"
@@ -148,4 +149,113 @@ func TestWithoutARecordNoFamilyIsCalledAndNothingIsGranted(t *testing.T) {
 	if _, err := w.space.As(owner("ann")).Store(context.Background(), memory.Location{}, []memory.Item{{Key: "k", Value: []byte(`1`)}}, memory.Write{}); err != nil {
 		t.Errorf("what needs no family: %v", err)
 	}
+}
+
+// readAudit returns the entries of a kind.
+func readAudit(t testing.TB, dir string, kind audit.Kind) (list []audit.Entry) {
+	t.Helper()
+	if err := audit.Read(dir, func(_ []byte, e audit.Entry) bool {
+		if e.Kind == kind {
+			list = append(list, e)
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestAKillLosesNoRecordOfACallThatWrote(t *testing.T) {
+	dir := t.TempDir()
+	var space *memory.Space
+	reopen := func() *audit.Log {
+		o := audit.Options{Dir: dir}
+		if space != nil {
+			head, err := space.Newest(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Head, o.Commits = head, Commits(t.Context(), space)
+		}
+		log, err := audit.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	log := reopen()
+	w := open(t, func(o *Options) { o.Audit = log; space = o.Space })
+	w.with(aFamily("notes"), script{steps: []step{{"log.append", `{"event":"said","data":{"n":1}}`}}})
+	const calls = 3
+	for i := range calls {
+		if _, err := w.call(Call{Tool: "notes_do", RequestID: fmt.Sprint("r", i), Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			if err := log.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(readAudit(t, dir, audit.Wrote)); n != 1 { // the others are in memory, and lost with the process
+		t.Fatalf("%d are on disk", n)
+	}
+	for range 2 {
+		if err := reopen().Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restored := readAudit(t, dir, audit.Recovered)
+	if len(restored) != calls-1 {
+		t.Fatalf("%+v", restored)
+	}
+	for i, e := range restored {
+		if e.Call != fmt.Sprint("r", i+1) || e.Family != "notes" || e.Agent != "ann" || e.Version == 0 || e.Fuel == 0 || len(e.Digest) != 64 || e.Work != "tool notes_do" || e.Ops["log.append"] != 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if r, err := audit.Verify(dir, nil); err != nil || len(r.Problems) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// BenchmarkAuditOfASmallGuest measures calls with and without an audit log in turns, and reports the ratio of the times.
+func BenchmarkAuditOfASmallGuest(b *testing.B) {
+	log, err := audit.Open(audit.Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	stop, cancel := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { log.Run(stop) })
+	defer func() {
+		cancel()
+		running.Wait()
+		if err := log.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	script := script{says: `{}`}
+	without := open(b, nil).with(aFamily("notes"), script)
+	with := open(b, func(o *Options) { o.Audit = log }).with(aFamily("notes"), script)
+	call := Call{Tool: "notes_do", Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}}
+	var spent [2]time.Duration
+	const block = 200
+	for i := range b.N/block + 2 {
+		for j := range 2 {
+			at := (i + j) % 2
+			w := []*world{without, with}[at]
+			begun := time.Now()
+			for range block {
+				if _, err := w.Families.Call(b.Context(), call); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if i > 0 { // the first warms up
+				spent[at] += time.Since(begun)
+			}
+		}
+	}
+	b.ReportMetric(float64(spent[1])/float64(spent[0]), "audited/unaudited")
+	b.ReportMetric(float64(spent[0].Nanoseconds())/float64(block*(b.N/block+1)), "ns/unaudited")
 }
