@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -171,16 +171,67 @@ func chained(prev hash, body []byte) hash {
 }
 
 // appendLine appends an entry as a line, and returns its hash.
-func appendLine(to []byte, prev hash, e Entry) ([]byte, hash, error) {
-	text, err := json.Marshal(e)
-	if err != nil {
-		return to, prev, fmt.Errorf("encode an entry: %w", err)
-	}
-	body := text[:len(text)-1]
-	h := chained(prev, body)
-	to = append(append(to, body...), hashMember...)
+func appendLine(to []byte, prev hash, e *Entry) ([]byte, hash) {
+	begin := len(to)
+	to = e.appendBody(to)
+	h := chained(prev, to[begin:])
+	to = append(to, hashMember...)
 	to = hex.AppendEncode(to, h[:])
-	return append(to, '"', '}', '\n'), h, nil
+	return append(to, '"', '}', '\n'), h
+}
+
+// appendBody appends the entry as json.Marshal would, without the last brace. It takes a quarter of the time, which every call of a
+// guest costs.
+func (e *Entry) appendBody(to []byte) []byte {
+	to = strconv.AppendUint(append(to, `{"seq":`...), e.Seq, 10)
+	to = e.Time.AppendFormat(append(to, `,"time":"`...), time.RFC3339Nano)
+	to = append(to, '"')
+	for _, m := range []struct{ name, value string }{
+		{"kind", string(e.Kind)}, {"family", e.Family}, {"digest", e.Digest}, {"work", e.Work}, {"agent", e.Agent}, {"key", e.Key}, {"client", e.Client}, {"session", e.Session},
+		{"call", e.Call}, {"namespace", e.Namespace}, {"branch", e.Branch}, {"outcome", e.Outcome}, {"detail", e.Detail}, {"prev", e.Prev},
+	} {
+		if m.value != "" {
+			to = appendText(appendName(to, m.name), m.value)
+		}
+	}
+	for _, m := range []struct {
+		name  string
+		value int64
+	}{{"fuel", e.Fuel}, {"memory", e.Memory}, {"took_us", e.Took}, {"version", int64(e.Version)}, {"of", int64(e.Of)}, {"upto", int64(e.Upto)}} {
+		if m.value != 0 {
+			to = strconv.AppendInt(appendName(to, m.name), m.value, 10)
+		}
+	}
+	if e.DryRun {
+		to = append(appendName(to, "dry_run"), "true"...)
+	}
+	if len(e.Ops) > 0 {
+		to = appendJSON(appendName(to, "ops"), e.Ops)
+	}
+	if len(e.Denied) > 0 {
+		to = appendJSON(appendName(to, "denied"), e.Denied)
+	}
+	return to
+}
+
+func appendName(to []byte, name string) []byte {
+	return append(append(append(to, ',', '"'), name...), '"', ':')
+}
+
+// appendText appends a text as JSON.
+func appendText(to []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return appendJSON(to, text)
+		}
+	}
+	return append(append(append(to, '"'), text...), '"')
+}
+
+// appendJSON appends texts, and lists and maps of texts and numbers, whose encoding cannot fail.
+func appendJSON(to []byte, v any) []byte {
+	text, _ := json.Marshal(v)
+	return append(to, text...)
 }
 
 // split returns the body of a line and its hash.

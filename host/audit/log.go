@@ -28,7 +28,8 @@ const (
 	keptBytes   = 1 << 30
 	flushEvery  = time.Second
 	syncEvery   = 5 * time.Second
-	mostPending = 4096 // entries in memory; further ones are written at once
+	mostPending = 1024      // entries in memory; further ones are written at once
+	mostText    = 256 << 10 // bytes of lines that are written at once, but for the last line
 )
 
 // Options configures a Log. Dir is required.
@@ -54,6 +55,7 @@ type Log struct {
 	mu       sync.Mutex
 	seq      uint64 // of the last entry
 	pending  []Entry
+	spare    []Entry              // room for the next ones
 	newest   uint64               // version that has an entry
 	open     map[*uint64]struct{} // versions before commits without an entry yet
 	failed   error                // why the last write failed
@@ -64,6 +66,7 @@ type Log struct {
 	head     Head
 	dirty    bool
 	lastSync time.Time
+	text     []byte // room for lines
 }
 
 // Head is the last entry of a log: kept elsewhere, it shows that the entries up to it are unchanged.
@@ -271,12 +274,17 @@ func (l *Log) Head() (Head, error) {
 func (l *Log) write() error {
 	l.mu.Lock()
 	batch := l.pending
-	l.pending = nil
+	l.pending, l.spare = l.spare, nil
 	l.mu.Unlock()
 	n, err := l.writeAll(batch)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pending = append(batch[n:len(batch):len(batch)], l.pending...)
+	if n == len(batch) {
+		clear(batch) // what they point to is free
+		l.spare = batch[:0]
+	} else {
+		l.pending = append(batch[n:len(batch):len(batch)], l.pending...)
+	}
 	if err != nil && l.failed == nil {
 		l.o.Logger.Error("the audit log cannot be written: families are not called until it can", "error", err)
 	}
@@ -300,17 +308,19 @@ func (l *Log) writeAll(batch []Entry) (n int, err error) {
 			n++
 			continue
 		}
-		var text []byte
-		head, m := l.head, n
-		for ; m < len(batch) && l.size+int64(len(text)) < l.o.Bytes; m++ {
-			if text, head, err = chain(text, head, batch[m]); err != nil {
-				return n, err
-			}
+		prev, err := parseHash(l.head.Hash)
+		if err != nil {
+			return n, err
 		}
+		text, m := l.text[:0], n
+		for ; m < len(batch) && l.size+int64(len(text)) < l.o.Bytes && len(text) < mostText; m++ {
+			text, prev = appendLine(text, prev, &batch[m])
+		}
+		l.text = text
 		if err := l.append(text); err != nil {
 			return n, err
 		}
-		l.head, n = head, m
+		l.head, n = Head{Seq: batch[m-1].Seq, Hash: prev.String(), Time: batch[m-1].Time}, m
 	}
 	return n, nil
 }
@@ -321,8 +331,8 @@ func chain(text []byte, head Head, e Entry) ([]byte, Head, error) {
 	if err != nil && head.Hash != "" {
 		return text, head, err
 	}
-	text, h, err := appendLine(text, prev, e)
-	return text, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}, err
+	text, h := appendLine(text, prev, &e)
+	return text, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}, nil
 }
 
 // append writes bytes to the file, or nothing.

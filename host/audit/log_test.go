@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -123,9 +124,7 @@ func TestTamperingIsFound(t *testing.T) {
 			if i == from {
 				edit(&e)
 			}
-			if out, prev, err = appendLine(out, prev, e); err != nil {
-				t.Fatal(err)
-			}
+			out, prev = appendLine(out, prev, &e)
 		}
 		return out
 	}
@@ -458,11 +457,34 @@ func TestAnAnchorFileIsReadWithItsTornEnd(t *testing.T) {
 	}
 }
 
-func FuzzLines(f *testing.F) {
-	line, _, err := appendLine(nil, hash{}, Entry{Seq: 1, Kind: Called})
-	if err != nil {
-		f.Fatal(err)
+func TestALineIsWhatItsEntryIs(t *testing.T) {
+	odd := "a\"\\\x00<é\u2028"
+	full := Entry{1, time.Unix(1, 5).UTC(), Called, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, true, map[string]int{odd: 2}, []Denial{{odd, odd, 3}}, 4, 5, 6, odd, 7, 8, 9, odd, odd}
+	for _, e := range []Entry{full, {Seq: 1, Time: time.Unix(1, 0).UTC(), Kind: Began}} {
+		line, h := appendLine(nil, hash{1}, &e)
+		body, of, err := split(line)
+		if err != nil || h != of || chained(hash{1}, body) != h {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if got, err := decode(body); err != nil || !reflect.DeepEqual(got, e) {
+			t.Errorf("%+v is read as %+v, %v", e, got, err)
+		}
 	}
+}
+
+func BenchmarkEntries(b *testing.B) {
+	l := openLog(b, Options{Dir: b.TempDir()})
+	e := Entry{Kind: Called, Family: "notes", Digest: strings.Repeat("a", 64), Work: "tool notes_do", Agent: "ann", Client: "editor", Session: "s", Call: "c", Namespace: "default", Branch: "default", Fuel: 100, Memory: 65536, Took: 100, Outcome: "ok"}
+	for i := 0; b.Loop(); i++ {
+		if l.Add(e); i%1000 == 0 {
+			l.tick()
+		}
+	}
+	closed(b, l)
+}
+
+func FuzzLines(f *testing.F) {
+	line, _ := appendLine(nil, hash{}, &Entry{Seq: 1, Kind: Called})
 	f.Add(line)
 	f.Add([]byte(`{"seq":1,"hash":"`))
 	f.Fuzz(func(t *testing.T, line []byte) {
