@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -34,6 +35,7 @@ type parts struct {
 	space     *memory.Space
 	families  *family.Families // nil: there are none
 	usage     *usage.Counter   // of tools; nil: there are no families that could ask
+	audit     *audit.Log       // nil: nothing is recorded
 }
 
 // assembly says which parts there are beside the space and its vectors.
@@ -46,6 +48,7 @@ type assembly struct {
 	delegates ops.Delegates                            // nil: no keys can be made
 	watch     func(family.Guest) family.Guest          // replaces the guests of families, which then run stepwise; nil: they are as admitted
 	purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
+	called    func(audit.Entry)                        // receives each request to a guest; nil: what families do is not recorded
 }
 
 // assemble opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too.
@@ -121,6 +124,13 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 			}
 			return a.watch(m), nil
 		}
+	}
+	if a.called != nil && !o.NoAudit {
+		if err := p.openAudit(ctx, o, closing); err != nil {
+			o.Logger.Error("going on without tool families, because what they do cannot be recorded", "error", err)
+			return nil
+		}
+		options.Audit = auditing{p.audit, a.called}
 	}
 	families, err := family.New(ctx, options)
 	if err != nil {

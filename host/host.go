@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/api"
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/keys"
@@ -62,6 +63,10 @@ type Options struct {
 	Conversations string
 	// LogRequests keeps calls of tools in the request log, in the data directory.
 	LogRequests bool
+	// Anchor keeps the heads of the audit log elsewhere, every AnchorEvery; nil: they are not kept.
+	Anchor      audit.Anchor
+	AnchorEvery time.Duration // 0: 1 minute
+	NoAudit     bool          // what families do is not recorded: for measurements
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config
 	// Driver opens the store in the data directory; nil: the default one.
@@ -130,7 +135,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openRequests(ctx); err != nil {
 		return err
 	}
-	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions, delegates: delegates{h.keys, h.options.Logger}}
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions, delegates: delegates{h.keys, h.options.Logger}, called: h.metrics.CountGuest}
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}

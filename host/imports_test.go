@@ -44,7 +44,6 @@ func rules() []rule {
 		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/conform", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
-		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "sdk", never: outside},
 		{pkg: "sdk/interop", never: outside},
 		{pkg: "sdk/interop/go", own: []string{"sdk/go", "sdk/interop/conform"}, never: append(outside, "os")},
@@ -130,7 +129,7 @@ func rules() []rule {
 		{pkg: "host/tool/core", own: []string{"host/memory", "host/recalls", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
-		{pkg: "host/metrics", own: []string{"host/metrics/process", "host/tool"}, never: []string{"os", "os/exec"}}, // Prometheus's library, with protobuf, is for tests: it is 2.3 MB of a program
+		{pkg: "host/metrics", own: []string{"host/audit", "host/metrics/process", "host/tool"}, never: []string{"os", "os/exec"}}, // Prometheus's library, with protobuf, is for tests: it is 2.3 MB of a program
 		{pkg: "host/metrics/process", others: []string{"golang.org/x/sys"}, never: outside},
 		{pkg: "host/rest", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/stream", own: []string{"host/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, others: []string{"github.com/coder/websocket"}, never: []string{"os", "os/exec"}},
@@ -142,12 +141,13 @@ func rules() []rule {
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
+		{pkg: "host/audit", own: []string{"host/durable", "sdk/go/order"}, never: outside},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "host/audit", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/family/hooks", own: []string{"abi", "host/family/jobs", "host/family/ops", "host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/config", own: []string{"abi", "host/memory", "host/schema"}, never: append(outside, "os")},
 		{pkg: "host/tokens", never: append(outside, "os")},
@@ -171,7 +171,7 @@ func rules() []rule {
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/schema/instance", own: []string{"host/schema"}, never: append(outside, "os")},
 		{pkg: "host/conform", own: []string{"abi", "registry", "host/family", "host/memory", "host/sandbox", "host/schema/instance"}, never: append(outside, "os")},
-		{pkg: "host/operator", own: []string{"host/keys", "abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator", own: []string{"host/keys", "abi", "registry", "host/admin", "host/backup", "host/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/policy", "host/sandbox", "host/store", "host/family/config", "host/audit"}, never: []string{"net/http", "os", "os/exec"}},
 		{pkg: "host/admin", never: []string{"os", "os/exec"}},
 		{pkg: "host/keys", own: []string{"host/durable", "host/memory", "host/namespace"}, never: outside},
 		{pkg: "host/namespace", never: append(outside, "os")}, // the standard library only
@@ -185,7 +185,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/legacy/successor"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/legacy/successor", "host/audit"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}

@@ -103,6 +103,9 @@ func printings(s scene) []printing {
 		shows("family", "call", s.grabber, "{}"), shows("family", "pack", s.module, "--manifest", steeringName, "-o", out), shows("family", "meter", s.module, "-o", out), shows("family", "test", s.module), shows("family", "test", s.module, "--tool", steering), shows("family", "remove", steering),
 		print("family", "verify"), {args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 
+		print("audit", "tail"), print("audit", "verify"), {args: []string{"audit", "export"}, data: true}, shows("audit", "verify", "--head", steering), shows("audit", "verify", "--anchor", "none"+steeringName), shows("audit", "tail", "--since", steering),
+		print("family", "why-denied", "hostile"), shows("family", "why-denied", steering), print("family", "undo", steering), print("family", "undo", "--family", "hostile", "--since", "1h"), shows("family", "undo", "--family", steering, "--since", steering),
+
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
 		shows("site", "add", "http://h/"+steering, "--slug", "s"+steering), print("site", "list"), shows("site", "remove", steering),
 		shows("root", "add", "r"+steering, s.notes), shows("root", "add", "r", "none"+steeringName), print("root", "list"), shows("root", "remove", steering),

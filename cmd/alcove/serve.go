@@ -37,6 +37,8 @@ type serveFlags struct {
 	requireKeys     bool
 	keysChosen      bool // --require-keys was given
 	logRequests     bool
+	anchor          string
+	anchorEvery     time.Duration
 	embedder        operator.EmbedderConfig
 }
 
@@ -68,6 +70,8 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
+	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")
+	flags.DurationVar(&f.anchorEvery, "audit-anchor-every", time.Minute, "how often the head is kept there")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
 	f.embedder = a.embedderFromEnvironment()
 	embedderFlags(c, &f.embedder, "embedder-")
@@ -116,9 +120,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	anchor, err := anchorOf(f.anchor, a.env("ALCOVE_AUDIT_ANCHOR_TOKEN"), f.anchorEvery)
+	if err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder})
+		Cache: cache, Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder, Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

@@ -225,6 +225,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", t.Name, err)
 	}
+	w.work = "tool " + t.Name
 	output, err := w.ask(ctx, m, abi.KindTool, request)
 	if err != nil {
 		return nil, err
@@ -239,7 +240,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 // ask sends a request to the guest. A failure that the guest reports is an error its caller can act on.
 func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byte) ([]byte, error) {
 	limits := limitsOf(w.families.grantOf(w.family))
-	result, err := m.Call(ctx, sandbox.Request{Kind: kind, Payload: request, Host: w.Call, Limits: limits})
+	result, err := w.run(ctx, m, sandbox.Request{Kind: kind, Payload: request, Host: w.Call, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
 	}

@@ -69,6 +69,7 @@ type Options struct {
 	Retry     time.Duration // from a job's first failure to its next attempt; 0: 2 seconds
 	Recalls   ops.Recalls   // nil: those of Space
 	Files     ops.Files     // nil: there are none
+	Audit     Audit         // nil: nothing is recorded
 }
 
 // Families holds all families of a space. Its methods may be called concurrently.

@@ -59,6 +59,9 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 // decide sets a family's grant. The caller holds changing.
 func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 	before := f.lock.Families[name]
+	if err := f.auditGrant(name, g); err != nil {
+		return Described{}, err
+	}
 	if err := f.change(func(l *registry.Lock) error { l.Families[name] = g; return nil }); err != nil {
 		return Described{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -125,6 +126,9 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	}
 	name := report.Manifest.Name
 	before := f.lock.Families[name]
+	if err := f.auditAct(audit.Entry{Kind: audit.Installed, Family: name, Digest: report.Digest}, nil); err != nil {
+		return Described{}, err
+	}
 	err = f.change(func(l *registry.Lock) error {
 		if before.Digest != report.Digest {
 			l.Families[name] = succession(before, report.Digest, report.Manifest.Version)
@@ -214,6 +218,9 @@ func (f *Families) Remove(name string) (Removed, error) {
 	g, listed := f.lock.Families[name]
 	if !listed {
 		return Removed{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %q is not in %s: list them with alcove family list", name, registry.File)}
+	}
+	if err := f.auditAct(audit.Entry{Kind: audit.Removed, Family: name, Digest: g.Digest}, nil); err != nil {
+		return Removed{}, err
 	}
 	if err := f.change(func(l *registry.Lock) error { delete(l.Families, name); return nil }); err != nil {
 		return Removed{}, err

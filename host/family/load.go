@@ -89,6 +89,7 @@ func (f *Families) load(x *family) error {
 	defer cancel()
 	began := f.o.Clock()
 	m, err := f.admit(ctx, x)
+	f.auditLoad(x, err)
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}

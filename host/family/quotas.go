@@ -56,5 +56,9 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 
 // commitStage commits the staged work with the jobs that it queued.
 func (w *request) commitStage(ctx context.Context, c memory.Commit) (memory.Committed, error) {
-	return w.families.jobs.Commit(ctx, w.Stage, c, w.queued)
+	c.Account = w.account()
+	ended := w.committing()
+	done, err := w.families.jobs.Commit(ctx, w.Stage, c, w.queued)
+	ended(done, err)
+	return done, err
 }

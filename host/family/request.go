@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -28,6 +29,8 @@ type request struct {
 	queued  []jobs.Job    // staged by the request
 	changed bool          // it published or withdrew a tool
 	offered memory.Rights // of the caller, whatever the tool declares
+	work    string        // "tool NAME", "hook NAME" or "job NAME"
+	called  audit.Entry   // of its last request to the guest; the zero Entry: none
 }
 
 func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
@@ -38,7 +41,7 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 	caller = f.spaceFor(caller, x).Caller()
 	r.Call = f.operations.Begin(ops.Request{
 		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller, during), Namespace: namespace, RequestID: requestID,
-		Quota: recordQuota(f.grantOf(x)), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r},
+		Quota: recordQuota(f.grantOf(x)), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served,
 	})
 	return r
 }

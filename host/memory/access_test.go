@@ -262,6 +262,10 @@ var deeds = []deed{
 			say(l, err)
 		}
 	}},
+	{"Undo", func(ctx context.Context, a *Access, say func(any, error)) { // operators alone, who have all rights
+		done, err := a.Undo(ctx, Undo{Call: "c"}, Write{DryRun: true})
+		say(done, err)
+	}},
 	{"Answered", func(ctx context.Context, a *Access, say func(any, error)) {
 		answer, done, err := a.Answered(ctx, Commit{Write: Write{RequestID: "ann's"}, Operation: "op"})
 		say([]any{answer, done}, err)

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -23,7 +24,9 @@ type Caller struct {
 	// caller's.
 	Generation int
 	Operator   bool // an operator calls, at the command line
-	Rights     Rights
+	// Account is what else is kept with its commits about its call, as JSON; at most 3,000 bytes. Nil: nothing.
+	Account json.RawMessage
+	Rights  Rights
 }
 
 // author returns the name kept with the caller's writes: the agent's, or without one its family's.

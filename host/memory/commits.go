@@ -25,12 +25,13 @@ type commitNote struct {
 	Family  string         `json:"f,omitempty"`
 	Call    string         `json:"c,omitempty"`
 	// Generation is Caller.Generation.
-	Generation int `json:"g,omitempty"`
+	Generation int             `json:"g,omitempty"`
+	Account    json.RawMessage `json:"x,omitempty"`
 }
 
 // caller returns the author of the commit, without rights.
 func (n commitNote) caller() Caller {
-	return Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call, Generation: n.Generation}
+	return Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call, Generation: n.Generation, Account: n.Account}
 }
 
 // noteText bounds a field of a note, in bytes: a whole note stays below store.NoteLimit, however many are escaped.
@@ -41,7 +42,7 @@ func noted(batch store.Batch, b store.BranchID, name string, by Caller) (_ store
 	if by.Call == "" && by.Family == "" && by.Generation == 0 {
 		return batch, nil
 	}
-	batch.Note, err = json.Marshal(commitNote{b, noteField(name), noteField(by.Agent), noteField(by.Client), noteField(by.Session), noteField(by.Family), noteField(by.Call), by.Generation})
+	batch.Note, err = json.Marshal(commitNote{b, noteField(name), noteField(by.Agent), noteField(by.Client), noteField(by.Session), noteField(by.Family), noteField(by.Call), by.Generation, by.Account})
 	if err != nil {
 		return batch, fmt.Errorf("note whose a commit is: %w", err)
 	}
@@ -134,6 +135,28 @@ func (s *Space) eachNote(ctx context.Context, after, before uint64) iter.Seq2[st
 			}
 		}
 	}
+}
+
+// Accounts visits the commits after a version that have an account, newest first, without their changes.
+func (s *Space) Accounts(ctx context.Context, after uint64) iter.Seq2[CommittedBy, error] {
+	return func(yield func(CommittedBy, error) bool) {
+		for noted, err := range store.Notes(ctx, s.engine.Notes, after, store.Latest, fillPage) {
+			if err != nil {
+				yield(CommittedBy{}, s.translate("list commits", err))
+				return
+			}
+			n, ok := decodeNote(noted.Note)
+			if ok && n.Account != nil && !yield(CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: n.caller()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Newest returns the newest version of the space; 0: it is empty.
+func (s *Space) Newest(ctx context.Context) (uint64, error) {
+	head, err := s.engine.Head(ctx)
+	return head.Version, s.translate("read the newest version", err)
 }
 
 // committed returns the commit of a note; nil if it does not match, or the caller may not see it.

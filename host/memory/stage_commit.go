@@ -26,6 +26,8 @@ type Commit struct {
 	Answer json.RawMessage
 	// KeepAnswer keeps it even without other writes: the work had an external effect, and must not be repeated.
 	KeepAnswer bool
+	// Account is Caller.Account of this commit.
+	Account json.RawMessage
 }
 
 // answerLimit bounds an answer kept with a request, in bytes.
@@ -73,6 +75,7 @@ type Committed struct {
 // Commit writes everything staged, or nothing. The stage is not used afterwards.
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
+	c.by.Account = c.Account
 	done := Committed{Branch: t.branch.Name}
 	if t.Changes() == 0 && !c.KeepAnswer {
 		return done, nil

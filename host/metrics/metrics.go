@@ -25,8 +25,9 @@ const (
 type Metrics struct {
 	version string
 
-	mu    sync.Mutex
-	tools map[labels]*counts
+	mu     sync.Mutex
+	tools  map[labels]*counts
+	guests map[string]*guest // by family
 }
 
 // labels identify a tool.
@@ -40,7 +41,7 @@ type counts struct {
 
 // New returns the metrics of a server; version is the program's.
 func New(version string) *Metrics {
-	return &Metrics{version: version, tools: map[labels]*counts{}}
+	return &Metrics{version: version, tools: map[labels]*counts{}, guests: map[string]*guest{}}
 }
 
 // Count counts a call.
@@ -75,6 +76,7 @@ func (m *Metrics) countsOf(t *tool.Tool) *counts {
 // Serve answers a request of Prometheus with the metrics, but those of tools of families that the caller may not know.
 func (m *Metrics) Serve(w http.ResponseWriter, _ *http.Request, permits func(family string) bool) {
 	all := append(m.ofTools(permits), m.build())
+	all = append(all, m.ofGuests(permits)...)
 	all = append(all, ofRuntime()...)
 	all = append(all, ofProcess()...)
 	w.Header().Set("Content-Type", contentType)

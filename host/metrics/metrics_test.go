@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -151,5 +152,22 @@ func TestLabelsAreEscaped(t *testing.T) {
 	m := New("1.2\n\"\\")
 	if text := scrape(t, m); !strings.Contains(text, `version="1.2\n\"\\"} 1`) {
 		t.Error(text)
+	}
+}
+
+func TestRequestsToGuestsAreCountedByFamilyAndHiddenFromThoseWhoMayNotKnowIt(t *testing.T) {
+	m := New("1.2.3")
+	m.CountGuest(audit.Entry{Family: "notes", Outcome: "ok", Fuel: 100, Memory: 2, Took: 1_500_000})
+	m.CountGuest(audit.Entry{Family: "notes", Outcome: "trap", Fuel: 1, Memory: 7, Denied: []audit.Denial{{Count: 3}}})
+	m.CountGuest(audit.Entry{Family: "hidden", Outcome: "ok"})
+	text := scrape(t, m)
+	for _, want := range []string{`alcove_guest_requests_total{outcome="ok",family="notes"} 1`, `alcove_guest_requests_total{outcome="trap",family="notes"} 1`,
+		`alcove_guest_fuel_total{family="notes"} 101`, `alcove_guest_memory_peak_bytes{family="notes"} 7`, `alcove_guest_seconds_total{family="notes"} 1.5`, `alcove_guest_denials_total{family="notes"} 3`} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("%s is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "hidden") {
+		t.Error("a family is shown to a caller who may not know it")
 	}
 }

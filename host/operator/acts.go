@@ -30,6 +30,7 @@ const (
 	getRetention act[none, Retention]      = "retention"
 	setRetention act[Retention, Retention] = "set-retention"
 	retain       act[none, Retained]       = "retain"
+	auditHead    act[none, AuditHead]      = "audit-head"
 
 	export     stream[ExportRequest]        = "export"
 	backUp     stream[BackupRequest]        = "backup"
@@ -52,6 +53,7 @@ const (
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
+	undoFamily      act[UndoRequest, Undone]            = "family-undo"
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
 	listRoots       act[none, map[string]Root]          = "roots"
@@ -76,7 +78,7 @@ const (
 func table(o Operator) []served {
 	return []served{
 		health.asked(o.Health), verify.asked(o.Verify), compact.asked(o.Compact), durability.asked(o.Durability), done(flush, o.Flush),
-		purging.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain),
+		purging.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain), auditHead.asked(o.AuditHead),
 
 		export.by(o.Export), backUp.by(o.Backup), memories.by(o.Memories), told(noteBackup, o.NoteBackup), importing.by(o.Import),
 
@@ -85,7 +87,7 @@ func table(o Operator) []served {
 
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
-		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
+		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
 

@@ -61,6 +61,16 @@ func (c *Client) SetRetention(ctx context.Context, r Retention) (Retention, erro
 	return call(ctx, c, setRetention, r)
 }
 
+// UndoFamily implements Operator.
+func (c *Client) UndoFamily(ctx context.Context, r UndoRequest) (Undone, error) {
+	return call(ctx, c, undoFamily, r)
+}
+
+// AuditHead implements Operator.
+func (c *Client) AuditHead(ctx context.Context) (AuditHead, error) {
+	return ask(ctx, c, auditHead)
+}
+
 // Retain implements Operator.
 func (c *Client) Retain(ctx context.Context) (Retained, error) {
 	return ask(ctx, c, retain)

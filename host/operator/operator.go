@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"time"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
@@ -43,6 +45,8 @@ type Care interface {
 	Retention(ctx context.Context) (Retention, error)
 	SetRetention(ctx context.Context, r Retention) (Retention, error)
 	Retain(ctx context.Context) (Retained, error)
+	// AuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
+	AuditHead(ctx context.Context) (AuditHead, error)
 }
 
 // Copies takes memories out of a space, and into it.
@@ -87,6 +91,8 @@ type Families interface {
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
+	// UndoFamily reverts what families wrote.
+	UndoFamily(ctx context.Context, r UndoRequest) (Undone, error)
 	Endpoints(ctx context.Context) (map[string]Endpoint, error)
 	SetEndpoint(ctx context.Context, r EndpointRequest) error
 	Roots(ctx context.Context) (map[string]Root, error)
@@ -123,6 +129,7 @@ type (
 	Durability = store.Durability
 	Compacted  = store.Compacted
 	BackedUp   = store.BackedUp
+	AuditHead  = audit.Head
 
 	EmbedderConfig  = embedders.Config
 	EmbedderState   = embedders.State
@@ -194,6 +201,38 @@ type KeyList struct {
 	Required bool      `json:"required"` // clients without a key are refused
 	Limits   KeyLimits `json:"limits"`   // of keys that have none of their own
 	Keys     []Key     `json:"keys"`
+}
+
+// UndoRequest selects what to revert: a call, or what a family wrote since a moment.
+type UndoRequest struct {
+	Call   string    `json:"call,omitempty"`
+	Family string    `json:"family,omitempty"`
+	Since  time.Time `json:"since,omitzero"`
+	Branch string    `json:"branch,omitempty"`
+	Apply  bool      `json:"apply,omitempty"` // else it is only shown
+}
+
+// Undone is what an undo did, or would do.
+type Undone struct {
+	Undo     string     `json:"undo,omitempty"` // the id of the undo, by which it can be undone; empty: nothing was written
+	Commits  int        `json:"commits"`
+	Reverted []Reversal `json:"reverted"`
+	Kept     []Reversal `json:"kept"`
+	Already  int        `json:"already,omitempty"`
+	Left     []string   `json:"left"`
+	Versions []uint64   `json:"versions,omitempty"`
+}
+
+// Reversal is an entry that a family wrote.
+type Reversal struct {
+	Branch     string `json:"branch,omitempty"` // empty: all branches share it
+	Namespace  string `json:"namespace"`
+	Collection string `json:"collection,omitempty"`
+	Key        string `json:"key"`
+	Written    uint64 `json:"written"`
+	To         uint64 `json:"to,omitempty"` // the version whose content is restored
+	Deletes    bool   `json:"deletes,omitempty"`
+	Why        string `json:"why,omitempty"` // it is kept
 }
 
 // Health is how a server is.

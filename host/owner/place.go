@@ -24,6 +24,9 @@ func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 // KeysPath returns the file of the API keys.
 func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 
+// AuditPath returns the folder of the audit log.
+func AuditPath(dir string) string { return filepath.Join(dir, "audit") }
+
 // RequestsPath returns the folder of the request log.
 func RequestsPath(dir string) string { return filepath.Join(dir, "requests") }
 

@@ -151,6 +151,7 @@ type Request struct {
 	Config    Config
 	Tools     Tools
 	Jobs      Jobs
+	Served    func(op abi.Op, err error) // receives the outcome of each operation; nil: nobody asks
 }
 
 // Call is one request to a family, and the state of its guest's operations. Like the guest, it is not for concurrent
@@ -197,6 +198,9 @@ type operation func(call *Call, ctx context.Context, request json.RawMessage) (a
 // Call serves a guest's call of the host.
 func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
 	answer, err := call.serve(ctx, op, request)
+	if call.Served != nil {
+		call.Served(op, err)
+	}
 	var known *abi.Error
 	if refused := call.host.Refused; refused != nil && errors.As(err, &known) && known.Code == abi.CodeDenied {
 		refused(call.Manifest.Name, err)

@@ -127,6 +127,17 @@ func (c *Catalogue) Publish(id store.BranchID, r Record, at store.Point, created
 	return b
 }
 
+// MergedInto returns the branches that were merged into a branch, with the versions of the last merges.
+func (c *Catalogue) MergedInto(target store.BranchID) map[store.BranchID]uint64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	last := map[store.BranchID]uint64{}
+	for _, m := range c.merges[target] {
+		last[m.Source] = m.At
+	}
+	return last
+}
+
 // AddMerge adds a merge after its record was committed.
 func (c *Catalogue) AddMerge(m Merge) {
 	c.mu.Lock()

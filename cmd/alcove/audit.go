@@ -1,0 +1,379 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "audit", Short: "Show and verify what families did and what they were allowed",
+		Long: `The audit log is in the folder audit of the data directory: each module that was loaded or refused, each grant, and each call of
+a family with its caller, operations, fuel, memory, outcome, denials and the version that it wrote, without values. Each entry has the
+hash of all before it. One who can write to the folder can write a new log: only heads that were kept elsewhere show that. Keep them
+with alcove serve --audit-anchor, or note down the head that alcove audit verify prints.`,
+	}
+	c.AddCommand(a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
+	return c
+}
+
+// auditDir returns the folder of the audit log and, if a server has it open, the log's head.
+func (a *app) auditDir(ctx context.Context) (dir string, head operator.AuditHead, err error) {
+	data, err := a.ownDir()
+	if err != nil {
+		return "", head, err
+	}
+	dir = owner.AuditPath(data)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return "", head, notFound("there is no audit log in %s: a server with families keeps one", data)
+	}
+	o := operator.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, data) })
+	defer o.Close()
+	if h, err := o.AuditHead(ctx); err == nil { // else no server runs, and the files are complete
+		head = h
+	}
+	return dir, head, ctx.Err()
+}
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	var anchor string
+	var kept []string
+	c := &cobra.Command{
+		Use: "verify", Short: "Verify the audit log, and that it has the heads that were kept elsewhere", Args: noArguments,
+		Example: `  alcove audit verify
+  alcove audit verify --anchor /mnt/worm/alcove.anchor
+  alcove audit verify --head 1042:6d0c…`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var heads []audit.Head
+			if anchor != "" {
+				var err error
+				if heads, err = audit.Anchored(anchor); err != nil {
+					return err
+				}
+			}
+			for _, text := range kept {
+				h, err := audit.ParseHead(text)
+				if err != nil {
+					return &usageError{fmt.Errorf("--head: %w", err)}
+				}
+				heads = append(heads, h)
+			}
+			return a.auditVerify(c.Context(), heads)
+		},
+	}
+	c.Flags().StringVar(&anchor, "anchor", "", "a file of heads, as alcove serve --audit-anchor writes it")
+	c.Flags().StringArrayVar(&kept, "head", nil, "a head that was noted down, as NUMBER:HASH")
+	return c
+}
+
+func (a *app) auditVerify(ctx context.Context, heads []audit.Head) error {
+	dir, now, err := a.auditDir(ctx)
+	if err != nil {
+		return err
+	}
+	given := len(heads)
+	if now.Seq != 0 {
+		heads = append(heads, now)
+	}
+	r, err := audit.Verify(dir, heads)
+	if err != nil {
+		return err
+	}
+	if now.Seq == 0 && r.Torn > 0 {
+		r.Problems = append(r.Problems, fmt.Sprintf("%d bytes at the end are no whole entry: a server removes them when it begins, and says so in the log", r.Torn))
+	}
+	if a.asJSON {
+		err = a.printJSON(r)
+	} else {
+		err = a.printAuditReport(r, given)
+	}
+	if err == nil && len(r.Problems) > 0 {
+		return fmt.Errorf("the audit log in %s is not what was written: %d problems", dir, len(r.Problems))
+	}
+	return err
+}
+
+func (a *app) printAuditReport(r audit.Report, given int) error {
+	for _, p := range r.Problems {
+		a.printf("BAD %s\n", p)
+	}
+	a.printf("%d entries in %d files, from entry %d\nhead %d:%s\n", r.Entries, r.Files, r.First, r.Head.Seq, r.Head.Hash)
+	if given == 0 {
+		return a.notef("No head was given that was kept elsewhere: this finds damage, and not a log that somebody wrote anew or cut short.\n")
+	}
+	if r.Older > 0 {
+		a.notef("%d heads are of entries that the log no longer keeps.\n", r.Older)
+	}
+	return a.printf("%d heads that were kept elsewhere were given\n", given)
+}
+
+// auditFilter selects entries.
+type auditFilter struct {
+	family, kind, since string
+	from                time.Time
+}
+
+func (f *auditFilter) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.family, "family", "", "only entries of this family")
+	c.Flags().StringVar(&f.kind, "kind", "", "only entries of this kind, such as call, wrote, granted, refused")
+	c.Flags().StringVar(&f.since, "since", "", "only entries from then on, such as 30m, 2d, 2026-11-01 or an instant")
+}
+
+func (f *auditFilter) parse() (err error) {
+	if f.since == "" {
+		return nil
+	}
+	if f.from, err = sinceOf(f.since, time.Now()); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+func (f *auditFilter) matches(e audit.Entry) bool {
+	return (f.family == "" || e.Family == f.family) && (f.kind == "" || string(e.Kind) == f.kind) && !e.Time.Before(f.from)
+}
+
+// mostTail bounds the entries of a tail, which are kept in memory.
+const mostTail = 10_000
+
+func (a *app) auditTailCommand() *cobra.Command {
+	var f auditFilter
+	var n int
+	c := &cobra.Command{
+		Use: "tail", Short: "Show the newest entries of the audit log", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if n < 1 || n > mostTail {
+				return &usageError{fmt.Errorf("-n %d: from 1 to %d entries are shown; alcove audit export writes all", n, mostTail)}
+			}
+			list, err := a.audited(c.Context(), &f, n)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, e := range list {
+				if err := a.printf("%s\n", terminal.Lines(entryLine(e))); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().IntVarP(&n, "lines", "n", 20, "how many")
+	f.flags(c)
+	return c
+}
+
+// audited returns the newest entries that a filter selects.
+func (a *app) audited(ctx context.Context, f *auditFilter, n int) (list []audit.Entry, err error) {
+	if err := f.parse(); err != nil {
+		return nil, err
+	}
+	dir, _, err := a.auditDir(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list = []audit.Entry{}
+	err = audit.Read(dir, func(_ []byte, e audit.Entry) bool {
+		if f.matches(e) {
+			list = append(list, e)
+		}
+		if len(list) >= 2*n {
+			list = append(list[:0], list[len(list)-n:]...)
+		}
+		return ctx.Err() == nil
+	})
+	return list[max(0, len(list)-n):], errors.Join(err, ctx.Err())
+}
+
+func entryLine(e audit.Entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d  %s  %s", e.Seq, e.Time.UTC().Format("2006-01-02 15:04:05"), terminal.Line(string(e.Kind)))
+	for _, field := range []struct{ name, value string }{
+		{"", e.Family}, {"", e.Work}, {"by ", cmp.Or(e.Agent, e.Key)}, {"call ", e.Call}, {"on ", e.Branch}, {"in ", e.Namespace}, {"", e.Outcome}, {"version ", number(e.Version)}, {"of ", number(e.Of)},
+	} {
+		if field.value != "" {
+			fmt.Fprintf(&b, "  %s%s", field.name, terminal.Line(field.value))
+		}
+	}
+	if e.Kind == audit.Called {
+		fmt.Fprintf(&b, "  fuel %d  memory %d  %d µs", e.Fuel, e.Memory, e.Took)
+	}
+	for _, d := range e.Denied {
+		fmt.Fprintf(&b, "\n    denied %s ×%d: %s", terminal.Line(d.Op), d.Count, terminal.Line(d.Rule))
+	}
+	if e.Detail != "" {
+		fmt.Fprintf(&b, "\n    %s", terminal.Line(e.Detail))
+	}
+	return b.String()
+}
+
+func number(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func (a *app) auditExportCommand() *cobra.Command {
+	var f auditFilter
+	c := &cobra.Command{
+		Use: "export", Short: "Write the audit log to standard output, an entry of JSON a line",
+		Long: "Write the lines of the audit log as they are, with their hashes. Without a filter, they verify in their order.", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.parse(); err != nil {
+				return err
+			}
+			dir, _, err := a.auditDir(c.Context())
+			if err != nil {
+				return err
+			}
+			var failed error
+			err = audit.Read(dir, func(line []byte, e audit.Entry) bool {
+				if f.matches(e) {
+					_, failed = a.out.Write(line)
+				}
+				return failed == nil && c.Context().Err() == nil
+			})
+			return errors.Join(err, failed, c.Context().Err())
+		},
+	}
+	f.flags(c)
+	return c
+}
+
+func (a *app) whyDeniedCommand() *cobra.Command {
+	f := auditFilter{}
+	c := &cobra.Command{
+		Use: "why-denied NAME", Short: "Show which operations a family was denied of late, and by which rule", Args: arguments(1, 1),
+		Example: "  alcove family why-denied notes --since 1h",
+		RunE: func(c *cobra.Command, args []string) error {
+			f.family = args[0]
+			list, err := a.audited(c.Context(), &f, mostTail)
+			if err != nil {
+				return err
+			}
+			return a.printDenials(args[0], list)
+		},
+	}
+	c.Flags().StringVar(&f.since, "since", "", "only from then on, such as 30m, 2d, 2026-11-01 or an instant")
+	return c
+}
+
+// denials are refusals of an operation for the same reason.
+type denials struct {
+	Op    string    `json:"op"`
+	Rule  string    `json:"rule"`
+	Count int       `json:"count"`
+	Last  time.Time `json:"last"`
+	Work  string    `json:"work"`
+	Agent string    `json:"agent,omitempty"`
+}
+
+func (a *app) printDenials(family string, entries []audit.Entry) error {
+	list, at := []denials{}, map[[2]string]int{}
+	for _, e := range entries {
+		refused := e.Denied
+		if e.Kind == audit.Refused {
+			refused = []audit.Denial{{Op: "load", Rule: e.Detail, Count: 1}}
+		}
+		for _, d := range refused {
+			i, known := at[[2]string{d.Op, d.Rule}]
+			if !known {
+				i = len(list)
+				at[[2]string{d.Op, d.Rule}] = i
+				list = append(list, denials{Op: d.Op, Rule: d.Rule})
+			}
+			list[i].Count += d.Count
+			list[i].Last, list[i].Work, list[i].Agent = e.Time, e.Work, e.Agent
+		}
+	}
+	if a.asJSON {
+		return a.printJSON(list)
+	}
+	if len(list) == 0 {
+		return a.notef("Nothing was denied to family %s in the entries that were looked at.\n", family)
+	}
+	for _, d := range list {
+		if err := a.printf("%s  ×%d, last %s in %s\n    %s\n", d.Op, d.Count, d.Last.UTC().Format("2006-01-02 15:04:05"), cmp.Or(d.Work, "its loading"), d.Rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anchorOf returns the anchor that a flag names; nil: none.
+func anchorOf(text, token string, every time.Duration) (audit.Anchor, error) {
+	if text != "" && every < time.Second {
+		return nil, &usageError{fmt.Errorf("--audit-anchor-every %s: the shortest is 1s", every)}
+	}
+	switch {
+	case text == "":
+		return nil, nil
+	case !strings.Contains(text, "://"):
+		return audit.FileAnchor(text), nil
+	}
+	at, err := url.Parse(text)
+	if err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && !(at.Scheme == "http" && isLoopback(at.Hostname())) {
+		return nil, &usageError{errors.New("--audit-anchor: give a file, or an https URL without a password; http is for this machine only")}
+	}
+	return urlAnchor{at.String(), token}, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// urlAnchor posts heads to an endpoint.
+type urlAnchor struct{ url, token string }
+
+// Keep implements audit.Anchor.
+func (u urlAnchor) Keep(ctx context.Context, h audit.Head) error {
+	body, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if u.token != "" {
+		r.Header.Set("Authorization", "Bearer "+u.token)
+	}
+	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := c.Do(r)
+	if err != nil {
+		return err
+	}
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection is used again
+	if err := answer.Body.Close(); err != nil {
+		return err
+	}
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("the anchor answered %s", answer.Status)
+	}
+	return nil
+}

@@ -1,0 +1,540 @@
+// Package audit keeps an append-only, hash-chained log of what families did and what operators allowed them.
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/sdk/go/order"
+)
+
+const (
+	suffix      = ".jsonl"
+	nameForm    = "%020d" + suffix // of a file, by the number of its first entry
+	fileBytes   = 8 << 20
+	keptBytes   = 1 << 30
+	flushEvery  = time.Second
+	syncEvery   = 5 * time.Second
+	mostPending = 1024      // entries in memory; further ones are written at once
+	mostText    = 256 << 10 // bytes of lines that are written at once, but for the last line
+)
+
+// Options configures a Log. Dir is required.
+type Options struct {
+	Dir    string           // made if it does not exist
+	Clock  func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: discards
+	Bytes  int64            // of a file; 0: 8 MiB
+	Kept   int64            // of all files; 0: 1 GiB. The oldest are deleted
+	// Head is the store's newest version when the log is opened.
+	Head uint64
+	// Commits visits the commits of families after a version that the store still has notes of, in any order, as entries with Version. Nil: none.
+	Commits func(after uint64, visit func(Entry)) error
+}
+
+// Log appends entries. Its methods may be called concurrently.
+//
+// Entries are written within a second, and made durable within another five. A crash loses younger ones, but not of calls that wrote:
+// Open restores these from Options.Commits.
+type Log struct {
+	o Options
+
+	mu       sync.Mutex
+	seq      uint64 // of the last entry
+	pending  []Entry
+	spare    []Entry              // room for the next ones
+	newest   uint64               // version that has an entry
+	open     map[*uint64]struct{} // versions before commits without an entry yet
+	failed   error                // why the last write failed
+	dropped  int                  // entries that a full disk lost
+	writing  sync.Mutex           // held while pending entries are written; locked before mu
+	file     *os.File             // guarded by writing, like all below
+	size     int64
+	head     Head
+	dirty    bool
+	lastSync time.Time
+	text     []byte // room for lines
+}
+
+// Head is the last entry of a log: kept elsewhere, it shows that the entries up to it are unchanged.
+type Head struct {
+	Seq  uint64    `json:"seq"`
+	Hash string    `json:"hash"`
+	Time time.Time `json:"time"`
+}
+
+// Open opens a log, repairs its end, and adds the entries that a crash lost.
+func Open(o Options) (*Log, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Bytes == 0 {
+		o.Bytes = fileBytes
+	}
+	if o.Kept == 0 {
+		o.Kept = keptBytes
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the audit log: %w", err)
+	}
+	l := &Log{o: o, open: map[*uint64]struct{}{}}
+	if err := l.resume(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the audit log in %s: %w", o.Dir, err), l.closeFile())
+	}
+	return l, nil
+}
+
+// resume continues the newest file, or begins one.
+func (l *Log) resume() error {
+	names, err := files(l.o.Dir)
+	if err != nil {
+		return err
+	}
+	begun := Entry{Kind: Began, Detail: "a server began"}
+	if len(names) == 0 {
+		begun.Detail, l.newest = "the log is new: it has nothing of before", l.o.Head
+		l.add(begun)
+		return l.Flush()
+	}
+	newest := names[len(names)-1]
+	end, err := scanEnd(newest)
+	if err != nil {
+		return err
+	}
+	l.seq, l.newest = end.most, end.upto
+	if end.last != 0 {
+		l.head = Head{Seq: end.last, Hash: end.hash.String()}
+	}
+	if end.damaged != "" {
+		l.o.Logger.Error("the audit log was changed: alcove audit verify says more", "file", newest, "error", end.damaged)
+		l.add(Entry{Kind: Damaged, Detail: filepath.Base(newest) + ": " + end.damaged})
+	} else if err := l.continued(newest, end); err != nil {
+		return err
+	}
+	if err := l.recover(end, names[:len(names)-1]); err != nil {
+		return err
+	}
+	l.newest = l.o.Head
+	l.add(begun)
+	return l.Flush()
+}
+
+// continued opens the newest file to append to it.
+func (l *Log) continued(name string, end tail) (err error) {
+	if l.file, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	if l.size = end.size; end.torn > 0 {
+		return l.cut(end)
+	}
+	return nil
+}
+
+// cut removes what follows the last whole entry.
+func (l *Log) cut(end tail) error {
+	if err := os.Truncate(l.file.Name(), end.size); err != nil {
+		return err
+	}
+	l.o.Logger.Warn("the last line of the audit log was torn, and removed", "file", l.file.Name(), "bytes", end.torn)
+	l.add(Entry{Kind: Repaired, Detail: fmt.Sprintf("%d bytes of an entry that was not written to its end were removed", end.torn)})
+	return nil
+}
+
+// recover adds entries of commits that have none. The commits are those after the version up to which the log is complete.
+func (l *Log) recover(end tail, before []string) error {
+	if l.o.Commits == nil || end.upto >= l.o.Head {
+		return nil
+	}
+	var lost []Entry
+	err := l.o.Commits(end.upto, func(e Entry) {
+		if !end.versions[e.Version] {
+			lost = append(lost, e)
+		}
+	})
+	if err == nil && len(lost) > 0 && !end.began && len(before) > 0 { // their entries may be in the file before
+		var earlier tail
+		earlier, err = scanEnd(before[len(before)-1])
+		lost = slices.DeleteFunc(lost, func(e Entry) bool { return earlier.versions[e.Version] })
+	}
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	order.By(lost, func(a, b Entry) int { return cmp.Compare(a.Version, b.Version) })
+	for _, e := range lost {
+		e.Kind, e.Detail = Recovered, "called "+e.Time.UTC().Format(time.RFC3339Nano)
+		l.add(e)
+	}
+	l.o.Logger.Info("entries of the audit log that a crash lost were restored from their commits", "entries", len(lost))
+	return nil
+}
+
+// Add appends an entry, and returns its number.
+func (l *Log) Add(e Entry) (seq uint64) {
+	l.mu.Lock()
+	seq, full := l.add(e), len(l.pending) >= mostPending && l.failed == nil
+	l.mu.Unlock()
+	if full {
+		_ = l.Flush() // Ready returns the error
+	}
+	return seq
+}
+
+// add is Add for a caller that holds mu.
+func (l *Log) add(e Entry) uint64 {
+	if l.failed != nil && len(l.pending) >= 2*mostPending {
+		l.dropped++
+		return 0
+	}
+	l.seq++
+	e = e.bounded()
+	e.Seq, e.Time = l.seq, l.o.Clock().UTC()
+	if e.Kind == Wrote {
+		l.newest = max(l.newest, e.Version)
+	}
+	e.Upto = l.upto()
+	l.pending = append(l.pending, e)
+	return e.Seq
+}
+
+// upto returns the version up to which every commit has its entry. The caller holds mu.
+func (l *Log) upto() uint64 {
+	least := l.newest
+	for before := range l.open {
+		least = min(least, *before)
+	}
+	return least
+}
+
+// Committing begins a commit of the request that an entry reports. done adds its entry; version 0: nothing was written.
+func (l *Log) Committing(call Entry) (done func(version uint64, branch string)) {
+	l.mu.Lock()
+	before := new(uint64)
+	*before = l.newest // commits of now have higher versions than those of before
+	l.open[before] = struct{}{}
+	l.mu.Unlock()
+	return func(version uint64, branch string) {
+		l.mu.Lock()
+		delete(l.open, before)
+		full := false
+		if version != 0 {
+			l.add(Entry{Kind: Wrote, Family: call.Family, Call: call.Call, Of: call.Seq, Version: version, Branch: branch})
+			full = len(l.pending) >= mostPending && l.failed == nil
+		}
+		l.mu.Unlock()
+		if full {
+			_ = l.Flush()
+		}
+	}
+}
+
+// Ready returns an error while the log cannot be written.
+func (l *Log) Ready() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
+// Flush writes all entries, and makes them durable.
+func (l *Log) Flush() error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if err := l.write(); err != nil {
+		return err
+	}
+	return l.sync()
+}
+
+// Head makes all entries durable and returns the last one.
+func (l *Log) Head() (Head, error) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if err := l.write(); err != nil {
+		return Head{}, err
+	}
+	return l.head, l.sync()
+}
+
+// write writes the pending entries. The caller holds writing.
+func (l *Log) write() error {
+	l.mu.Lock()
+	batch := l.pending
+	l.pending, l.spare = l.spare, nil
+	l.mu.Unlock()
+	n, err := l.writeAll(batch)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n == len(batch) {
+		clear(batch) // what they point to is free
+		l.spare = batch[:0]
+	} else {
+		l.pending = append(batch[n:len(batch):len(batch)], l.pending...)
+	}
+	if err != nil && l.failed == nil {
+		l.o.Logger.Error("the audit log cannot be written: families are not called until it can", "error", err)
+	}
+	if l.failed = err; err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	if l.dropped > 0 {
+		l.add(Entry{Kind: Dropped, Detail: fmt.Sprintf("%d entries, because the log could not be written", l.dropped)})
+		l.dropped = 0
+	}
+	return nil
+}
+
+// writeAll writes entries, and returns how many it wrote.
+func (l *Log) writeAll(batch []Entry) (n int, err error) {
+	for n < len(batch) {
+		if l.file == nil || l.size >= l.o.Bytes {
+			if err := l.next(batch[n]); err != nil {
+				return n, err
+			}
+			n++
+			continue
+		}
+		prev, err := parseHash(l.head.Hash)
+		if err != nil {
+			return n, err
+		}
+		text, m := l.text[:0], n
+		for ; m < len(batch) && l.size+int64(len(text)) < l.o.Bytes && len(text) < mostText; m++ {
+			text, prev = appendLine(text, prev, &batch[m])
+		}
+		l.text = text
+		if err := l.append(text); err != nil {
+			return n, err
+		}
+		l.head, n = Head{Seq: batch[m-1].Seq, Hash: prev.String(), Time: batch[m-1].Time}, m
+	}
+	return n, nil
+}
+
+// chain appends the line of an entry.
+func chain(text []byte, head Head, e Entry) ([]byte, Head, error) {
+	prev, err := parseHash(head.Hash)
+	if err != nil && head.Hash != "" {
+		return text, head, err
+	}
+	text, h := appendLine(text, prev, &e)
+	return text, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}, nil
+}
+
+// append writes bytes to the file, or nothing.
+func (l *Log) append(text []byte) error {
+	if _, err := l.file.Write(text); err != nil {
+		return errors.Join(err, os.Truncate(l.file.Name(), l.size))
+	}
+	l.size, l.dirty = l.size+int64(len(text)), true
+	return nil
+}
+
+// next begins a file with an entry, and deletes the oldest files beyond the limit.
+func (l *Log) next(first Entry) error {
+	if err := l.sync(); err != nil {
+		return err
+	}
+	first.Prev = l.head.Hash
+	text, head, err := chain(nil, l.head, first)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(l.o.Dir, fmt.Sprintf(nameForm, first.Seq))
+	if err := durable.WriteFile(name, text, 0o600); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := l.closeFile(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.file, l.size, l.head = f, int64(len(text)), head
+	return l.makeRoom()
+}
+
+// makeRoom deletes the oldest files beyond the limit, and says so in the log.
+func (l *Log) makeRoom() error {
+	names, err := files(l.o.Dir)
+	if err != nil {
+		return err
+	}
+	sum, sizes := int64(0), make([]int64, len(names))
+	for i, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			sizes[i] = info.Size()
+			sum += sizes[i]
+		}
+	}
+	for i, name := range names[:len(names)-1] {
+		if sum+l.o.Bytes <= l.o.Kept {
+			break
+		}
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		sum -= sizes[i]
+		l.mu.Lock()
+		l.add(Entry{Kind: Dropped, Detail: fmt.Sprintf("the entries before %s: the log keeps %d bytes", strings.TrimLeft(strings.TrimSuffix(filepath.Base(names[i+1]), suffix), "0"), l.o.Kept)})
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+// sync makes what is written durable. The caller holds writing.
+func (l *Log) sync() error {
+	if !l.dirty || l.file == nil {
+		return nil
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("make the audit log durable: %w", err)
+	}
+	l.dirty, l.lastSync = false, l.o.Clock()
+	return nil
+}
+
+// Run writes entries until ctx ends.
+func (l *Log) Run(ctx context.Context) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.tick()
+		}
+	}
+}
+
+func (l *Log) tick() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	err := l.write() // Ready returns the error
+	if err == nil && (l.o.Clock().Sub(l.lastSync) >= syncEvery || l.o.Clock().Before(l.lastSync)) {
+		err = l.sync()
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.failed = err
+		l.mu.Unlock()
+	}
+}
+
+// Close writes all entries and ends the log.
+func (l *Log) Close() error {
+	err := l.Flush()
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return errors.Join(err, l.closeFile())
+}
+
+func (l *Log) closeFile() error {
+	if l.file == nil {
+		return nil
+	}
+	f := l.file
+	l.file = nil
+	return f.Close()
+}
+
+var _ io.Closer = (*Log)(nil)
+
+// files lists the files of a log, oldest first.
+func files(dir string) ([]string, error) {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range all {
+		if len(f.Name()) == 20+len(suffix) && strings.HasSuffix(f.Name(), suffix) && f.Type().IsRegular() {
+			names = append(names, filepath.Join(dir, f.Name()))
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// tail is the end of a file.
+type tail struct {
+	last     uint64 // number of the last verified entry; 0: none
+	hash     hash   // its
+	most     uint64 // number of the last entry, verified or not
+	size     int64  // up to the end of the last whole entry
+	torn     int    // bytes after it
+	upto     uint64
+	versions map[uint64]bool // that have entries, since the last server began
+	began    bool            // a server did in this file
+	damaged  string          // why it cannot be verified to its end; empty: it can
+}
+
+// scanEnd reads a whole file, whose size is bounded.
+func scanEnd(name string) (end tail, err error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return end, err
+	}
+	if end.most, err = strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), suffix), 10, 64); err != nil {
+		return end, err
+	}
+	end.versions = map[uint64]bool{}
+	if i := bytes.LastIndexByte(data, '\n'); i+1 < len(data) {
+		end.torn = len(data) - i - 1
+		data = data[:i+1]
+	}
+	end.size = int64(len(data))
+	c, verified := checker{}, []byte(nil)
+	for line := range bytes.Lines(data) {
+		body, h, err := c.check(line)
+		if err != nil && end.damaged == "" {
+			end.damaged = fmt.Sprintf("after entry %d: %v", end.last, err)
+		}
+		end.most = max(end.most, c.seq)
+		if end.damaged == "" {
+			end.last, end.hash = c.seq, h
+		}
+		if end.look(body); end.damaged == "" {
+			verified = body
+		}
+	}
+	if e, err := decode(verified); err == nil {
+		end.upto = e.Upto
+	}
+	if end.last == 0 && end.damaged == "" {
+		end.damaged = "it has no whole entry"
+	}
+	return end, nil
+}
+
+// look notes the versions of an entry.
+func (t *tail) look(body []byte) {
+	begins := bytes.Contains(body, []byte(`"kind":"began"`))
+	if !begins && !bytes.Contains(body, []byte(`"version":`)) {
+		return
+	}
+	e, err := decode(body)
+	if err == nil && e.Kind == Began {
+		t.began = true
+		clear(t.versions) // a restored store has lower ones
+	}
+	if err == nil && e.Version != 0 {
+		t.versions[e.Version] = true
+	}
+}

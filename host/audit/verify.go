@@ -1,0 +1,228 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// checker verifies consecutive lines.
+type checker struct {
+	prev  hash
+	seq   uint64
+	begun bool
+}
+
+// check verifies a line. The first line is taken to follow the entry that its file names. On an error the next line is still checked.
+func (c *checker) check(line []byte) (body []byte, h hash, err error) {
+	if body, h, err = split(line); err != nil {
+		return nil, h, err
+	}
+	seq, ok := seqOf(body)
+	if !ok {
+		return nil, h, errors.New("it is no entry")
+	}
+	if !c.begun {
+		c.begun, c.seq = true, seq-1
+		e, err := decode(body)
+		if err == nil && e.Prev != "" {
+			c.prev, err = parseHash(e.Prev)
+		}
+		if err != nil {
+			return nil, h, err
+		}
+	}
+	prev, last := c.prev, c.seq
+	c.prev, c.seq = h, seq
+	switch {
+	case chained(prev, body) != h:
+		return body, h, errors.New("its hash is of another text, or of another entry before it")
+	case seq != last+1:
+		return body, h, fmt.Errorf("its number is %d", seq)
+	}
+	return body, h, nil
+}
+
+// seqOf reads the number of an entry without decoding it.
+func seqOf(body []byte) (uint64, bool) {
+	digits, ok := bytes.CutPrefix(body, []byte(`{"seq":`))
+	end := bytes.IndexByte(digits, ',')
+	if !ok || end < 0 {
+		return 0, false
+	}
+	seq, err := strconv.ParseUint(string(digits[:end]), 10, 64)
+	return seq, err == nil
+}
+
+// Report is what a verification found.
+type Report struct {
+	Files   int    `json:"files"`
+	Entries uint64 `json:"entries"`
+	First   uint64 `json:"first"` // number of the oldest entry
+	Head    Head   `json:"head"`
+	Torn    int    `json:"torn,omitempty"` // bytes at the end that are no whole entry
+	// Checked is how many heads kept elsewhere the log agrees with, and Older how many are of entries that it no longer has.
+	Checked  int      `json:"checked"`
+	Older    int      `json:"older,omitempty"`
+	Problems []string `json:"problems,omitempty"`
+}
+
+// mostProblems bounds a report.
+const mostProblems = 20
+
+func (r *Report) problem(format string, args ...any) {
+	if len(r.Problems) < mostProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// Verify checks the chain of the log in a folder, and that it has the heads that were kept elsewhere.
+func Verify(dir string, heads []Head) (r Report, err error) {
+	expect := map[uint64][]Head{}
+	for _, h := range heads {
+		expect[h.Seq] = append(expect[h.Seq], h)
+	}
+	var prev hash
+	err = eachFile(dir, func(name string, in *bufio.Reader) error {
+		r.Files++
+		c := checker{}
+		first, end := true, false
+		for !end {
+			line, err := readLine(in)
+			if end = errors.Is(err, io.EOF); err != nil && !end {
+				return err
+			}
+			if len(line) == 0 {
+				continue
+			}
+			if end {
+				r.Torn = len(line)
+				continue
+			}
+			body, h, err := c.check(line)
+			if err != nil {
+				r.problem("%s: entry %d was changed, or one before it was: %v", filepath.Base(name), r.Head.Seq+1, err)
+			}
+			e, err := decode(body)
+			if err != nil {
+				continue // check reported it
+			}
+			if first {
+				first = false
+				r.joined(name, e, prev)
+			}
+			for _, kept := range expect[e.Seq] {
+				if r.Checked++; kept.Hash != h.String() {
+					r.Checked--
+					r.problem("entry %d is another one than was kept elsewhere at %s: the log was changed or replaced", e.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"))
+				}
+			}
+			if r.Entries++; r.First == 0 {
+				r.First = e.Seq
+			}
+			prev, r.Head = h, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}
+		}
+		return nil
+	})
+	for _, kept := range heads {
+		switch {
+		case kept.Seq > r.Head.Seq:
+			r.problem("entry %d was kept elsewhere at %s, and the log ends at entry %d: it was truncated, or an older copy took its place", kept.Seq, kept.Time.UTC().Format("2006-01-02 15:04:05"), r.Head.Seq)
+		case kept.Seq < r.First:
+			r.Older++
+		}
+	}
+	return r, err
+}
+
+// joined checks that a file continues the one before.
+func (r *Report) joined(name string, first Entry, prev hash) {
+	base := filepath.Base(name)
+	if base != fmt.Sprintf(nameForm, first.Seq) {
+		r.problem("%s begins with entry %d: it was renamed", base, first.Seq)
+	}
+	switch {
+	case r.Files == 1:
+	case first.Prev != prev.String():
+		r.problem("%s does not continue the file before it: a file was removed or changed", base)
+	case first.Kind == Damaged:
+		r.problem("%s says: %s", base, first.Detail)
+	case first.Seq != r.Head.Seq+1:
+		r.problem("%s begins with entry %d, and the file before it ends at %d: entries were removed", base, first.Seq, r.Head.Seq)
+	}
+}
+
+// Read visits the entries of the log in a folder, oldest first, until visit returns false. It verifies nothing; lines that are no
+// entries are skipped.
+func Read(dir string, visit func(line []byte, e Entry) bool) error {
+	done := errors.New("done")
+	err := eachFile(dir, func(_ string, in *bufio.Reader) error {
+		for {
+			line, err := readLine(in)
+			if errors.Is(err, io.EOF) {
+				return nil // a torn line is none
+			}
+			if err != nil {
+				return err
+			}
+			body, _, err := split(line)
+			if err != nil {
+				continue
+			}
+			if e, err := decode(body); err == nil && !visit(line, e) {
+				return done
+			}
+		}
+	})
+	if errors.Is(err, done) {
+		return nil
+	}
+	return err
+}
+
+// eachFile opens the files of a log, oldest first.
+func eachFile(dir string, do func(name string, in *bufio.Reader) error) error {
+	names, err := files(dir)
+	if err != nil {
+		return fmt.Errorf("read the audit log: %w", err)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("read the audit log: there is none in %s: %w", dir, os.ErrNotExist)
+	}
+	for _, name := range names {
+		if err := inFile(name, do); err != nil {
+			return fmt.Errorf("read the audit log: %w", err)
+		}
+	}
+	return nil
+}
+
+func inFile(name string, do func(name string, in *bufio.Reader) error) error {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // deleted meanwhile, to make room
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return do(name, bufio.NewReaderSize(f, longestLine))
+}
+
+// readLine reads a line, or at the end what is left of one. A longer one is cut: it is no entry.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	cut := bytes.Clone(line[:100])
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = in.ReadSlice('\n')
+	}
+	return append(cut, '\n'), err
+}

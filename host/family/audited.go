@@ -1,0 +1,153 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Audit records what families do and what operators allow them. An *audit.Log is one.
+type Audit interface {
+	// Add appends an entry and returns its number.
+	Add(e audit.Entry) uint64
+	// Committing begins a commit of a call; done reports what it wrote. If that is unknown, done is not called.
+	Committing(call audit.Entry) (done func(version uint64, branch string))
+	// Ready returns an error while entries cannot be written.
+	Ready() error
+	// Flush makes the entries durable.
+	Flush() error
+}
+
+// unaudited is the error of work that would not be recorded.
+func unaudited(err error) error {
+	return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("families are not called while the audit log cannot be written (%v): an operator has to make room in the data directory", err)}
+}
+
+// run sends a request to the guest, and records it.
+func (w *request) run(ctx context.Context, m Guest, r sandbox.Request) (*sandbox.Result, error) {
+	log := w.families.o.Audit
+	if log == nil {
+		return m.Call(ctx, r)
+	}
+	if err := log.Ready(); err != nil {
+		return nil, unaudited(err)
+	}
+	c := w.Caller
+	w.called = audit.Entry{Kind: audit.Called, Family: w.family.name, Digest: w.family.digest, Work: w.work, Agent: c.Agent, Key: c.Key, Client: c.Client, Session: c.Session,
+		Call: c.Call, Namespace: w.Namespace, Branch: w.Stage.Branch(), DryRun: w.DryRun}
+	result, err := m.Call(ctx, r)
+	if err != nil {
+		w.called.Outcome = "not served"
+	} else {
+		w.called.Fuel, w.called.Memory, w.called.Took, w.called.Outcome = result.Fuel, result.Memory, int64(result.Time/time.Microsecond), string(result.Class)
+	}
+	w.called.Seq = log.Add(w.called)
+	return result, err
+}
+
+// served records an operation of the guest.
+func (w *request) served(op abi.Op, err error) {
+	if w.families.o.Audit == nil {
+		return
+	}
+	w.called.Used(string(op))
+	var e *abi.Error
+	if errors.As(err, &e) && e.Code == abi.CodeDenied {
+		w.called.Deny(string(op), e.Message)
+	}
+}
+
+// account returns what a commit of the request keeps about it; nil: nothing.
+func (w *request) account() json.RawMessage {
+	if w.families.o.Audit == nil {
+		return nil
+	}
+	return w.called.Account()
+}
+
+// committing begins a commit; ended records its outcome.
+func (w *request) committing() (ended func(memory.Committed, error)) {
+	log := w.families.o.Audit
+	if log == nil {
+		return func(memory.Committed, error) {}
+	}
+	done := log.Committing(w.called)
+	return func(c memory.Committed, err error) {
+		var known *memory.Error
+		switch {
+		case err == nil && !c.Replayed:
+			done(c.Version, c.Branch)
+		case err == nil, errors.As(err, &known) && known.Code != memory.Internal && known.Code != memory.Timeout && known.Code != memory.Unavailable:
+			done(0, "")
+		}
+	}
+}
+
+// auditLoad records the admission of a module, or its refusal.
+func (f *Families) auditLoad(x *family, err error) {
+	if f.o.Audit == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	e := audit.Entry{Kind: audit.Loaded, Family: x.name, Digest: x.digest, Detail: x.source + " " + x.manifest.Version}
+	if err != nil {
+		e.Kind, e.Detail = audit.Refused, err.Error()
+	}
+	f.o.Audit.Add(e)
+}
+
+// auditGrant records a decision of an operator before it takes effect: there is none without its record.
+func (f *Families) auditGrant(name string, g registry.Grant) error {
+	return f.auditAct(audit.Entry{Kind: audit.Granted, Family: name, Digest: g.Digest}, g)
+}
+
+// auditAct records an act of an operator durably, before it takes effect.
+func (f *Families) auditAct(e audit.Entry, detail any) error {
+	if f.o.Audit == nil {
+		return nil
+	}
+	if detail != nil {
+		text, err := json.Marshal(detail)
+		if err != nil {
+			return fmt.Errorf("record it: %w", err)
+		}
+		e.Detail = string(text)
+	}
+	f.o.Audit.Add(e)
+	if err := f.o.Audit.Flush(); err != nil {
+		return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("nothing was changed, because the audit log could not record it: %v", err)}
+	}
+	return nil
+}
+
+// Commits returns the visitor of the commits of families' requests after a version, as entries: audit.Options.Commits.
+func Commits(ctx context.Context, space *memory.Space) func(after uint64, visit func(audit.Entry)) error {
+	return func(after uint64, visit func(audit.Entry)) error {
+		for c, err := range space.Accounts(ctx, after) {
+			if err != nil {
+				return err
+			}
+			visit(entryOf(c))
+		}
+		return nil
+	}
+}
+
+// entryOf returns the entry of a commit from its account. Of one that cannot be read, author and version are known.
+func entryOf(c memory.CommittedBy) audit.Entry {
+	e, err := audit.Restored(c.Caller.Account)
+	if err != nil {
+		e = audit.Entry{}
+	}
+	by := c.Caller
+	e.Of, e.Time, e.Version = 0, c.Timestamp, c.Version
+	e.Family, e.Agent, e.Client, e.Session, e.Call, e.Branch = by.Family, by.Agent, by.Client, by.Session, by.Call, c.Branch
+	return e
+}

@@ -1,0 +1,261 @@
+package family
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// recorder is an audit in memory.
+type recorder struct {
+	mu      sync.Mutex
+	entries []audit.Entry
+	broken  error
+}
+
+func (h *recorder) Add(e audit.Entry) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e.Seq = uint64(len(h.entries) + 1)
+	h.entries = append(h.entries, e)
+	return e.Seq
+}
+
+func (h *recorder) Committing(call audit.Entry) func(uint64, string) {
+	return func(version uint64, branch string) {
+		if version != 0 {
+			h.Add(audit.Entry{Kind: audit.Wrote, Family: call.Family, Of: call.Seq, Version: version, Branch: branch})
+		}
+	}
+}
+
+func (h *recorder) Ready() error { h.mu.Lock(); defer h.mu.Unlock(); return h.broken }
+func (h *recorder) Flush() error { return h.Ready() }
+
+func (h *recorder) of(kind audit.Kind) (list []audit.Entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.entries {
+		if e.Kind == kind {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func audited(t testing.TB) (*world, *recorder) {
+	h := &recorder{}
+	return open(t, func(o *Options) { o.Audit = h }), h
+}
+
+func TestEachCallOfAGuestIsRecordedWithWhatItDidAndWrote(t *testing.T) {
+	w, h := audited(t)
+	w.with(aFamily("notes"), script{steps: []step{{"memory.put", `{"items":[{"key":"secret-key","value":"secret value"}]}`}, {"caller.get", `{}`}}})
+	_, err := w.call(Call{Tool: "notes_do", RequestID: "r1", Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, wrote := h.of(audit.Called), h.of(audit.Wrote)
+	if len(calls) != 1 || len(wrote) != 1 {
+		t.Fatalf("%+v", h.entries)
+	}
+	c := calls[0]
+	if c.Family != "notes" || len(c.Digest) != 64 || c.Work != "tool notes_do" || c.Agent != "ann" || c.Client != "editor" || c.Session != "s" || c.Call != "r1" || c.Namespace != "default" || c.Branch != "default" {
+		t.Errorf("the call is %+v", c)
+	}
+	if c.Fuel == 0 || c.Memory == 0 || c.Outcome != "ok" || c.Ops["memory.put"] != 1 || c.Ops["caller.get"] != 1 || wrote[0].Of != c.Seq || wrote[0].Version == 0 {
+		t.Errorf("the call is %+v, and it wrote %+v", c, wrote[0])
+	}
+	if text := fmt.Sprintf("%+v", h.entries); strings.Contains(text, "secret") {
+		t.Errorf("values are recorded: %s", text)
+	}
+	for got, err := range w.space.Accounts(t.Context(), 0) {
+		e, wrong := audit.Restored(got.Caller.Account)
+		if errors.Join(err, wrong) != nil || got.Version != wrote[0].Version || got.Caller.Call != "r1" || e.Digest != c.Digest || e.Fuel != c.Fuel || e.Work != c.Work {
+			t.Errorf("the commit keeps %+v, %v, %v", e, err, wrong)
+		}
+	}
+}
+
+func TestDenialsAreRecordedWithTheirRule(t *testing.T) {
+	w, h := audited(t)
+	w.with(asking("notes", "1.0.0", "memory.read=*", "memory.write=*"), script{steps: []step{
+		{"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"branch.list", `{}`}}})
+	w.grant(GrantRequest{Family: "notes", Revoke: []string{"memory.write"}})
+	w.do("notes")
+	calls := h.of(audit.Called)
+	if len(calls) != 1 || len(calls[0].Denied) != 2 || calls[0].Denied[0].Count != 2 || !strings.Contains(calls[0].Denied[0].Rule, "alcove family grant notes memory.write") ||
+		!strings.Contains(calls[0].Denied[1].Rule, "not in the manifest") {
+		t.Errorf("%+v", calls)
+	}
+	if len(h.of(audit.Wrote)) != 0 || len(h.of(audit.Loaded)) != 1 {
+		t.Errorf("%+v", h.entries)
+	}
+	granted := h.of(audit.Granted)
+	if last := granted[len(granted)-1]; last.Family != "notes" || !strings.Contains(last.Detail, "memory.read") || strings.Contains(last.Detail, "memory.write") {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestHooksAndJobsAndToolsOfToolsAreRecorded(t *testing.T) {
+	w, h := audited(t)
+	w.with(aFamily("inner"), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}}).with(withJob("outer", ""), script{steps: []step{{"tools.call", `{"tool":"inner_do"}`}}})
+	job := w.enqueue("outer")
+	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
+	var works []string
+	for _, e := range h.of(audit.Called) {
+		works = append(works, e.Family+" "+e.Work+" "+e.Call)
+	}
+	if got := strings.Join(works, ", "); got != "inner tool inner_do "+job.ID+", outer job tidy "+job.ID {
+		t.Errorf("%s", got)
+	}
+	if wrote := h.of(audit.Wrote); len(wrote) != 1 || wrote[0].Family != "outer" {
+		t.Errorf("%+v", wrote)
+	}
+	m := aFamily("hooked")
+	m.Hooks.Store = &abi.StoreHook{}
+	w.with(m, script{says: `{}`})
+	w.store("k", `1`)
+	if last := h.of(audit.Called); last[len(last)-1].Work != "hook store" {
+		t.Errorf("%+v", last[len(last)-1])
+	}
+}
+
+func TestWithoutARecordNoFamilyIsCalledAndNothingIsGranted(t *testing.T) {
+	w, h := audited(t)
+	w.with(aFamily("notes"), script{says: `{}`})
+	h.mu.Lock()
+	h.broken = errors.New("no space left on device")
+	h.mu.Unlock()
+	_, err := w.call(Call{Tool: "notes_do"})
+	var known *memory.Error
+	if !errors.As(err, &known) || known.Code != memory.Unavailable || !known.Retryable || !strings.Contains(known.Message, "no space left") {
+		t.Errorf("a call: %v", err)
+	}
+	before := w.lockFile()
+	if _, err := w.Grant(GrantRequest{Family: "notes", Revoke: []string{"*"}}); err == nil || len(w.lockFile().Families["notes"].Capabilities) != len(before.Families["notes"].Capabilities) {
+		t.Errorf("a grant: %v", err)
+	}
+	if _, err := w.space.As(owner("ann")).Store(context.Background(), memory.Location{}, []memory.Item{{Key: "k", Value: []byte(`1`)}}, memory.Write{}); err != nil {
+		t.Errorf("what needs no family: %v", err)
+	}
+}
+
+// readAudit returns the entries of a kind.
+func readAudit(t testing.TB, dir string, kind audit.Kind) (list []audit.Entry) {
+	t.Helper()
+	if err := audit.Read(dir, func(_ []byte, e audit.Entry) bool {
+		if e.Kind == kind {
+			list = append(list, e)
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestAKillLosesNoRecordOfACallThatWrote(t *testing.T) {
+	dir := t.TempDir()
+	var space *memory.Space
+	reopen := func() *audit.Log {
+		o := audit.Options{Dir: dir}
+		if space != nil {
+			head, err := space.Newest(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Head, o.Commits = head, Commits(t.Context(), space)
+		}
+		log, err := audit.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	log := reopen()
+	w := open(t, func(o *Options) { o.Audit = log; space = o.Space })
+	w.with(aFamily("notes"), script{steps: []step{{"log.append", `{"event":"said","data":{"n":1}}`}}})
+	const calls = 3
+	for i := range calls {
+		if _, err := w.call(Call{Tool: "notes_do", RequestID: fmt.Sprint("r", i), Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			if err := log.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(readAudit(t, dir, audit.Wrote)); n != 1 { // the others are in memory, and lost with the process
+		t.Fatalf("%d are on disk", n)
+	}
+	for range 2 {
+		if err := reopen().Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restored := readAudit(t, dir, audit.Recovered)
+	if len(restored) != calls-1 {
+		t.Fatalf("%+v", restored)
+	}
+	for i, e := range restored {
+		if e.Call != fmt.Sprint("r", i+1) || e.Family != "notes" || e.Agent != "ann" || e.Version == 0 || e.Fuel == 0 || len(e.Digest) != 64 || e.Work != "tool notes_do" || e.Ops["log.append"] != 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if r, err := audit.Verify(dir, nil); err != nil || len(r.Problems) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// BenchmarkAuditOfASmallGuest measures calls with and without an audit log in turns, and reports the ratio of the times.
+func BenchmarkAuditOfASmallGuest(b *testing.B) {
+	log, err := audit.Open(audit.Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	stop, cancel := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { log.Run(stop) })
+	defer func() {
+		cancel()
+		running.Wait()
+		if err := log.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	script := script{says: `{}`}
+	without := open(b, nil).with(aFamily("notes"), script)
+	with := open(b, func(o *Options) { o.Audit = log }).with(aFamily("notes"), script)
+	call := Call{Tool: "notes_do", Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}}
+	var spent [2]time.Duration
+	const block = 200
+	for i := range b.N/block + 2 {
+		for j := range 2 {
+			at := (i + j) % 2
+			w := []*world{without, with}[at]
+			begun := time.Now()
+			for range block {
+				if _, err := w.Families.Call(b.Context(), call); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if i > 0 { // the first warms up
+				spent[at] += time.Since(begun)
+			}
+		}
+	}
+	b.ReportMetric(float64(spent[1])/float64(spent[0]), "audited/unaudited")
+	b.ReportMetric(float64(spent[0].Nanoseconds())/float64(block*(b.N/block+1)), "ns/unaudited")
+}
