@@ -122,7 +122,8 @@ func TestALockedServerRefuses(t *testing.T) {
 	none := func(*registry.Grant) {}
 	newest, says := notesOf("1.2.0", `2`)
 	oldest, saysOld := notesOf("1.0.0", `0`)
-	wide, saysWide := notesOf("1.1.0", `3`)
+	narrow, saysNarrow := notesOf("1.1.0", `3`)
+	narrow.Capabilities = nil
 	cases := map[string]struct {
 		attack func(approval)
 		want   string
@@ -137,7 +138,7 @@ func TestALockedServerRefuses(t *testing.T) {
 		}, "was changed since it was installed"},
 		"another module of the same signer is in its place": {func(a approval) { a.replace(signedBy(a.t, pack(a.t, newest, says), 1)) }, "was changed since it was installed"},
 		"an older one of the same signer is in its place":   {func(a approval) { a.replace(signedBy(a.t, pack(a.t, oldest, saysOld), 1)) }, "was changed since it was installed"},
-		"nobody signed it":                                  {func(a approval) { a.approveInstead(pack(a.t, newest, says), none) }, "is not signed by the key author"},
+		"nobody signed it": {func(a approval) { a.approveInstead(pack(a.t, newest, says), none) }, "is not signed by the key author"},
 		"nobody signed it, nor is asked to": {func(a approval) {
 			a.approveInstead(pack(a.t, newest, says), func(g *registry.Grant) { g.Signers = nil })
 		}, "it is not signed, and alcove.lock asks for signatures by 1 of its keys"},
@@ -176,10 +177,10 @@ func TestALockedServerRefuses(t *testing.T) {
 		"the key is not trusted any more": {func(a approval) { a.lock(func(l *registry.Lock) { delete(l.Keys, "author") }) }, "is not trusted any more"},
 		"a reviewer has to sign, too":     {func(a approval) { a.lock(func(l *registry.Lock) { l.Signatures = 2 }) }, "signed by 1 trusted keys of the 2"},
 		"its grant was widened beyond its manifest": {func(a approval) {
-			a.approveInstead(signedBy(a.t, pack(a.t, wide, saysWide), 1), func(g *registry.Grant) {
-				g.Capabilities = append(g.Capabilities, registry.Capability{Name: abi.CanNamespaceDelete, Scope: []string{"*"}})
+			a.approveInstead(signedBy(a.t, pack(a.t, narrow, saysNarrow), 1), func(g *registry.Grant) {
+				g.Capabilities = []registry.Capability{{Name: abi.CanMemoryWrite, Scope: []string{"*"}}}
 			})
-		}, "alcove.lock grants it namespace.delete, which its manifest does not ask for"},
+		}, "alcove.lock grants it memory.write, which its manifest does not ask for"},
 		"the lock file names another manifest": {func(a approval) {
 			a.lock(func(l *registry.Lock) {
 				g := l.Families["notes"]
