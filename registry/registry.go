@@ -109,6 +109,9 @@ type Endpoint struct {
 	KeyEnv  string `json:"key_env,omitempty"`  // the environment variable that has the key; it is never logged
 	KeyFile string `json:"key_file,omitempty"` // or the file
 	Auth    Auth   `json:"auth,omitempty"`     // what the key is for; empty: Bearer
+	// Private lets the name in the URL have addresses of private networks and of this machine. An address in figures, and
+	// localhost, need no such word.
+	Private bool `json:"private,omitempty"`
 }
 
 // Root is a directory below which families may be granted files, under the operator's name for it.
