@@ -135,6 +135,7 @@ func rules() []rule {
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry", own: []string{"abi", "host/durable", "registry/signature"}, never: outside}, // never the rest of the host
 		{pkg: "registry/signature", never: append(outside, "os")},
+		{pkg: "registry/review", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
@@ -179,7 +180,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "registry/signature", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/legacy/successor"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "registry/signature", "registry/review", "guests", "host", "host/owner", "host/bridge", "host/client", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/legacy/successor"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}

@@ -102,7 +102,7 @@ func printings(s scene) []printing {
 		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),
 		shows("family", "call", s.grabber, "{}"), shows("family", "pack", s.module, "--manifest", steeringName, "-o", out), shows("family", "meter", s.module, "-o", out), shows("family", "remove", steering),
 		print("family", "verify"), {args: []string{"family", "keygen", filepath.Join(s.dir, "key"+steeringName)}, shows: true, once: true}, shows("family", "sign", s.module, "--key", "none"+steeringName), shows("family", "verify", s.module, "--key", steering),
-		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "trust", steering, "--remove"),
+		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "diff", s.module, s.grabber), shows("family", "diff", steering, s.module), shows("family", "trust", steering, "--remove"),
 		{args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),
