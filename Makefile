@@ -45,7 +45,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible stress fuzz
+.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -69,6 +69,11 @@ reproducible: guests
 	for g in all $(GUESTS); do \
 		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) || exit 1; done; \
 	cmp "$$dir/all.wasm" $(DIST)/raw/all.wasm && echo "$(GUESTS): the same bytes twice, and each alone"
+
+# The families in bin/alcove are those that the source builds, elsewhere and again.
+verify-guests: reproducible build ## compare the families in bin/alcove with a build of their source
+	@bin/alcove family verify | while read -r word name digest; do [ "$$word" = ok ] || { echo "$$word $$name"; continue; }; \
+		[ "$$(sha256sum < $(DIST)/$$name.wasm)" = "$$digest  -" ] || { echo "$$name in bin/alcove is not what the source builds"; exit 1; }; done
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests
