@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,18 +240,22 @@ func (a *app) familyInstallCommand() *cobra.Command {
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
 		Long: `Install a family, with no powers until it is granted some. In place of another version it has none of what that was granted:
 what is dropped is said, with the command that grants again what still fits. A store hook on refuse is never turned off by that:
-the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.`,
+the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.
+
+A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. Once a key is trusted, a module must
+be signed by trusted keys: alcove family trust.`,
 		Example: `  alcove family install notes.wasm
+  alcove family install https://example.org/notes.wasm#sha256=…
   alcove family grant notes --all`,
 		RunE: func(c *cobra.Command, args []string) error {
-			module, err := readModule(args[0])
+			module, source, err := moduleFrom(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if _, err := checkModule(args[0], module); err != nil { // before a server is started for it
 				return err
 			}
-			r := operator.InstallRequest{Module: module, Source: filepath.Base(args[0])}
+			r := operator.InstallRequest{Module: module, Source: source}
 			if r.Signature, err = readDetached(signed); err != nil {
 				return err
 			}
