@@ -19,9 +19,12 @@ FOLLOW    ?= 60s
 PRIMITIVES ?= 60s
 # The program, with its families, has at most so many bytes.
 LARGEST   := 30000000
-# Packages that no call waits for are compiled without inlining, which makes the program half a megabyte smaller.
-COLD      := github.com/alcove-memory/alcove/cmd/... $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer operator rest store/bolt/salvage) \
-             github.com/goccy/go-yaml/... github.com/spf13/... golang.org/x/text/... crypto/tls crypto/x509 debug/dwarf encoding/asn1 mime/multipart text/tabwriter
+# Packages that spend their time waiting, or that no call reaches, are compiled without inlining, which makes the program a megabyte
+# smaller. Elliptic curves and hashes are slow without it.
+COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... registry/...) $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer operator rest store/bolt/salvage) \
+             $(addprefix github.com/,coder/... goccy/go-yaml/... mark3labs/... schollz/... spf13/... yosida95/...) golang.org/x/text/... \
+             crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
+INLINED   := $(addprefix crypto/internal/fips140/,edwards25519/... hmac nistec/... sha256 sha512)
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
 STRESS    ?= 5m
 SOAK      ?= 30m
@@ -54,7 +57,7 @@ run: build       ## show it: a session with a real MCP client, then serve until 
 	@bin/alcove demo --listen $(LISTEN)
 
 build: guests    ## build bin/alcove, with the first-party families in it
-	$(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' $(COLD:%=-gcflags=%=-l) -o bin/alcove ./cmd/alcove
+	$(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' $(COLD:%=-gcflags=%=-l) $(INLINED:%=-gcflags=%=) -o bin/alcove ./cmd/alcove
 
 # One module of all families, packed once with the manifest of each, and the image that the binary carries.
 guests:          ## build the first-party families into guests/dist

@@ -157,6 +157,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err := f.checkCatalogue(lock); err != nil {
 		return nil, err
 	}
+	f.noteCatalogue(lock)
 	f.scan()
 	f.noteCarried(lock)
 	if err := f.readPublished(ctx); err != nil {

@@ -343,7 +343,7 @@ func cloned[V any](m map[string]V) map[string]V {
 	return maps.Clone(m)
 }
 
-// expired returns the names of the trusted keys that do not hold at present, for comparison.
+// lapsed returns the names of the trusted keys that do not hold at present, for comparison.
 func (f *Families) lapsed() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -362,6 +362,18 @@ func (f *Families) checkCatalogue(l registry.Lock) error {
 		return nil
 	}
 	return errors.New(registry.File + " names the first-party families with the digest " + l.Catalogue + ", and this program carries those with " + f.catalogue)
+}
+
+// noteCatalogue logs by what the built-in families of a locked server are known.
+func (f *Families) noteCatalogue(l registry.Lock) {
+	if !f.o.Locked || len(f.o.Built) == 0 {
+		return
+	}
+	known := "the program, which carries no signature of a release: alcove family trust --catalogue this names them in " + registry.File
+	if l.Catalogue != "" {
+		known = registry.File
+	}
+	f.o.Logger.Info("the first-party families are locked by their digests", "catalogue", f.catalogue, "known by", known)
 }
 
 // Catalogue returns the digest of families that a program carries: of their digests, sorted.
