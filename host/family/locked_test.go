@@ -34,15 +34,6 @@ func signedBy(t *testing.T, module []byte, keys ...byte) []byte {
 	return module
 }
 
-func trusting(names map[string]byte) func(*registry.Lock) {
-	return func(l *registry.Lock) {
-		l.Keys = map[string]registry.Key{}
-		for name, n := range names {
-			l.Keys[name] = registry.Key{Public: publicText(n)}
-		}
-	}
-}
-
 // approval is a data directory in which an operator trusts the keys of author and reviewer, and installed notes 1.1.0, signed
 // by the author.
 type approval struct {
