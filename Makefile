@@ -21,7 +21,7 @@ PRIMITIVES ?= 60s
 LARGEST   := 30000000
 # Packages that spend their time waiting, or that no call reaches, are compiled without inlining, which makes the program a megabyte
 # smaller. Elliptic curves and hashes are slow without it.
-COLD      := github.com/alcove-memory/alcove/cmd/... $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer operator rest store/bolt/salvage) \
+COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... registry/...) $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer operator rest store/bolt/salvage) \
              $(addprefix github.com/,coder/... goccy/go-yaml/... mark3labs/... schollz/... spf13/... yosida95/...) golang.org/x/text/... \
              crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
 INLINED   := $(addprefix crypto/internal/fips140/,edwards25519/... hmac nistec/... sha256 sha512)
@@ -48,7 +48,7 @@ DIST      ?= guests/dist
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible stress fuzz
+.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -72,6 +72,11 @@ reproducible: guests
 	for g in all $(GUESTS); do \
 		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) || exit 1; done; \
 	cmp "$$dir/all.wasm" $(DIST)/raw/all.wasm && echo "$(GUESTS): the same bytes twice, and each alone"
+
+# The families in bin/alcove are those that the source builds, elsewhere and again.
+verify-guests: reproducible build ## compare the families in bin/alcove with a build of their source
+	@bin/alcove family verify | while read -r word name digest; do [ "$$word" = ok ] || { echo "$$word $$name"; continue; }; \
+		[ "$$(sha256sum < $(DIST)/$$name.wasm)" = "$$digest  -" ] || { echo "$$name in bin/alcove is not what the source builds"; exit 1; }; done
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests

@@ -156,7 +156,7 @@ func (a acts) FamilyInfo(ctx context.Context, r operator.FamilyName) (operator.F
 }
 
 func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (operator.Family, error) {
-	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Install(r.Module) })
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.InstallFrom(family.Installation(r)) })
 }
 
 func (a acts) RemoveFamily(_ context.Context, r operator.FamilyName) (operator.RemovedFamily, error) {
@@ -165,6 +165,14 @@ func (a acts) RemoveFamily(_ context.Context, r operator.FamilyName) (operator.R
 
 func (a acts) GrantFamily(_ context.Context, r operator.GrantRequest) (operator.Family, error) {
 	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Grant(r) })
+}
+
+func (a acts) ProposeChange(_ context.Context, p operator.LockProposal) (operator.LockChange, error) {
+	return withFamilies(a, func(f *family.Families) (operator.LockChange, error) { return f.Propose(p) })
+}
+
+func (a acts) TrustKeys(_ context.Context, r operator.TrustRequest) (operator.TrustedKeys, error) {
+	return withFamilies(a, func(f *family.Families) (operator.TrustedKeys, error) { return f.Trust(r) })
 }
 
 func (a acts) ConfigureFamily(ctx context.Context, r operator.ConfigureRequest) (operator.FamilyConfig, error) {

@@ -93,7 +93,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
 			o.Logger.Warn("the compiled modules of an earlier release could not be removed", "error", err)
 		}
-		box, err = sandbox.New(sandbox.Config{Cache: o.Cache, Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
+		box, err = sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 		if err != nil {
 			o.Logger.Warn("going on without tool families", "error", err)
 			return nil
@@ -149,6 +149,20 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		closing.later("the usage of tools", running(ctx, p.usage.Run))
 	}
 	return nil
+}
+
+// cacheOf is the cache of compiled modules. A locked server has one of its own, with a key of its own: nothing that another
+// server of this user compiled runs there.
+func cacheOf(o Options) sandbox.Cache {
+	c := o.Cache
+	if !o.Locked || c.Dir == "" {
+		return c
+	}
+	if c.Key != "" {
+		c.Key += "-locked"
+	}
+	c.Dir += "-locked"
+	return c
 }
 
 // feedsEvery is the interval between counts of feeds.

@@ -14,6 +14,9 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
+// Catalogue is the digest of the families that a program carries.
+func Catalogue(built []FamilyModule) string { return family.Catalogue(built) }
+
 // Try is a call of a tool in a space that nobody needs.
 type Try struct {
 	Dir       string // of the space; the caller removes it

@@ -35,13 +35,23 @@ type Lock struct {
 	Families  map[string]Grant    `json:"families,omitempty"`  // by name
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
 	Roots     map[string]Root     `json:"roots,omitempty"`     // likewise
+	Keys      map[string]Key      `json:"keys,omitempty"`      // trusted signers of modules, by the operator's name for them
+	// Signatures is by how many trusted keys a module must be signed in a locked server; 0: by one, if there are keys.
+	Signatures int `json:"signatures,omitempty"`
+	// Catalogue is the digest of the first-party families that a locked server may run, hexadecimal; empty: those of the program.
+	Catalogue string `json:"catalogue,omitempty"`
 }
 
 // Grant is the permissions of a family. It is valid for the module with its Digest alone; with Asked set, for the built-in
 // family of its name in every release.
 type Grant struct {
-	Digest       string           `json:"digest"`            // SHA-256 of the module, hexadecimal
-	Version      string           `json:"version,omitempty"` // of the family, for display
+	Digest   string   `json:"digest"`             // SHA-256 of the module, hexadecimal
+	Version  string   `json:"version,omitempty"`  // of the family
+	Manifest string   `json:"manifest,omitempty"` // SHA-256 of the manifest's bytes, hexadecimal; empty: not known
+	Source   string   `json:"source,omitempty"`   // where the module was installed from, for display
+	Signers  []string `json:"signers,omitempty"`  // names of the keys that had signed it when it was installed, sorted
+	// Writes is for display: how the capabilities let it change memories. It is written anew with each change, and not read.
+	Writes       Writing          `json:"writes,omitempty"`
 	Disabled     bool             `json:"disabled,omitempty"`
 	Asked        *Asked           `json:"asked,omitempty"` // nil: not a built-in family
 	Capabilities []Capability     `json:"capabilities,omitempty"`
@@ -99,6 +109,9 @@ type Endpoint struct {
 	KeyEnv  string `json:"key_env,omitempty"`  // the environment variable that has the key; it is never logged
 	KeyFile string `json:"key_file,omitempty"` // or the file
 	Auth    Auth   `json:"auth,omitempty"`     // what the key is for; empty: Bearer
+	// Private lets the name in the URL have addresses of private networks and of this machine. An address in figures, and
+	// localhost, need no such word.
+	Private bool `json:"private,omitempty"`
 }
 
 // Root is a directory below which families may be granted files, under the operator's name for it.
@@ -191,6 +204,10 @@ func Parse(data []byte) (Lock, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return Lock{}, errors.New("something follows its JSON")
 	}
+	for name, g := range l.Families {
+		g.Writes = ""
+		l.Families[name] = g
+	}
 	return l, l.Check()
 }
 
@@ -209,6 +226,9 @@ func (l Lock) Check() error {
 		if err := r.check(); err != nil {
 			return fmt.Errorf("root %s: %w", name, err)
 		}
+	}
+	if err := l.checkKeys(); err != nil {
+		return err
 	}
 	for name, g := range l.Families {
 		if !familyName().MatchString(name) {
@@ -245,6 +265,12 @@ func (g Grant) Approved() (Guard, bool) {
 func (g Grant) check() error {
 	if err := checkGranted(g.Digest, g.Capabilities, g.Limits); err != nil {
 		return err
+	}
+	if g.Manifest != "" && !digestForm().MatchString(g.Manifest) {
+		return fmt.Errorf("manifest %q is not 64 hexadecimal digits", g.Manifest)
+	}
+	if len(g.Signers) > mostKeys || len(g.Source) > sourceLimit {
+		return fmt.Errorf("it has more than %d signers, or a source of more than %d bytes", mostKeys, sourceLimit)
 	}
 	for hook, on := range g.Hooks {
 		if hook.Kind() == 0 {
@@ -350,6 +376,7 @@ func Write(dir string, l Lock) error {
 // Encode returns a lock file's canonical bytes: equal locks have equal bytes.
 func Encode(l Lock) ([]byte, error) {
 	l.Format = format
+	l.Families = written(l.Families)
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
@@ -361,4 +388,4 @@ func Encode(l Lock) ([]byte, error) {
 }
 
 // Decides reports whether a lock has any decision of an operator.
-func (l Lock) Decides() bool { return len(l.Families)+len(l.Endpoints) > 0 }
+func (l Lock) Decides() bool { return len(l.Families)+len(l.Endpoints)+len(l.Keys) > 0 }

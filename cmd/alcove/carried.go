@@ -22,18 +22,6 @@ type carriedFamily struct {
 	Error  string  `json:"error,omitempty"`
 }
 
-func (a *app) familyVerifyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "verify", Short: "Unpack the families that this program carries, and compare their digests with its index", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return a.eachCarried(func(f image.Family) (carriedFamily, error) {
-				_, err := f.Read()
-				return carriedFamily{}, errors.Join(err, f.Native().Check())
-			})
-		},
-	}
-}
-
 func (a *app) familyWarmCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "warm", Short: "Compile the families that this program carries, so that their first use does not wait for it", Args: noArguments,

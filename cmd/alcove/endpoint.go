@@ -34,6 +34,7 @@ func (a *app) endpointAddCommand() *cobra.Command {
 	flags.StringVar(&e.Model, "model", "", "the model, of openai and ollama")
 	flags.StringVar(&e.KeyEnv, "key-env", "", "the server's environment variable with the key")
 	flags.StringVar(&e.KeyFile, "key-file", "", "the file with the key")
+	flags.BoolVar(&e.Private, "private", false, "the name in URL may have addresses of private networks and of this machine; an address in figures, and localhost, need no such word")
 	flags.StringVar((*string)(&e.Auth), "auth", "", "bearer to send the key, or hmac to sign requests with it (http alone; default: bearer)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		e.URL = args[1]

@@ -234,34 +234,54 @@ func (a *app) showFamily(f operator.Family) error {
 }
 
 func (a *app) familyInstallCommand() *cobra.Command {
-	return &cobra.Command{
+	var signed string
+	var dryRun bool
+	c := &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
 		Long: `Install a family, with no powers until it is granted some. In place of another version it has none of what that was granted:
 what is dropped is said, with the command that grants again what still fits. A store hook on refuse is never turned off by that:
-the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.`,
+the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.
+
+A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. Once a key is trusted, a module must
+be signed by trusted keys: alcove family trust.`,
 		Example: `  alcove family install notes.wasm
+  alcove family install https://example.org/notes.wasm#sha256=…
   alcove family grant notes --all`,
 		RunE: func(c *cobra.Command, args []string) error {
-			module, err := readModule(args[0])
+			module, source, err := moduleFrom(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if _, err := checkModule(args[0], module); err != nil { // before a server is started for it
 				return err
 			}
-			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, operator.InstallRequest{Module: module})
+			r := operator.InstallRequest{Module: module, Source: source}
+			if r.Signature, err = readDetached(signed); err != nil {
+				return err
+			}
+			installation := operator.Installation(r)
+			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || dryRun {
+				return err
+			}
+			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, r)
 			if err != nil {
 				return err
 			}
 			return a.showFamily(f)
 		},
 	}
+	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
+	return c
 }
 
 func (a *app) familyRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove an installed family and its grants; its data stays", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.announce(c.Context(), operator.LockProposal{Remove: args[0]}); err != nil {
+				return err
+			}
 			r, err := answeredBy(c.Context(), a, operator.Operator.RemoveFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {
 				return err
@@ -280,6 +300,7 @@ func (a *app) familyRemoveCommand() *cobra.Command {
 
 type grantFlags struct {
 	all, disable, enable bool
+	dryRun               bool
 	hooks                []string
 	digest               string
 	limits               map[string]string
@@ -313,10 +334,14 @@ called for, and proposes what its jobs find; with memory.write@jobs, the other w
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
 	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000; wall_ms=default resets it")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of it")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would change")
 	flags.BoolVar(&f.enable, "enable", false, "allow calls again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := f.request(args)
 		if err != nil {
+			return err
+		}
+		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || f.dryRun {
 			return err
 		}
 		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
@@ -385,6 +410,9 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 		}
 		if len(r.Revoke) == 0 {
 			return &usageError{errors.New("name the capabilities or hooks to revoke, or use --all")}
+		}
+		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil {
+			return err
 		}
 		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
 		if err != nil {

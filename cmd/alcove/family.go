@@ -35,7 +35,8 @@ granted here, and kept in alcove.lock by the module's digest; what they can do i
 	}
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
 		a.familyConfigCommand(), a.familyJobsCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
-		a.familyVerifyCommand(), a.familyWarmCommand(), a.familyTestCommand(), a.whyDeniedCommand(), a.familyUndoCommand())
+		a.familyVerifyCommand(), a.familyWarmCommand(), a.familyTestCommand(), a.whyDeniedCommand(), a.familyUndoCommand(),
+		a.familyKeygenCommand(), a.familySignCommand(), a.familyTrustCommand(), a.familyDiffCommand())
 	return c
 }
 

@@ -255,8 +255,9 @@ func (f *Families) readFile(path string) *family {
 
 // find returns a known family, or adds one.
 func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*family, error) {
+	_, installing := f.sources[digest] // perhaps with another signature
 	for _, x := range f.every() {
-		if x.digest == digest && x.source == source {
+		if x.digest == digest && x.source == source && !installing {
 			return x, nil
 		}
 	}
@@ -269,6 +270,9 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 		return nil, err
 	}
 	x := newFamily(source, digest, manifest, binary)
+	if err := f.readSigned(x, data); err != nil {
+		return nil, err
+	}
 	return x, x.declared.Check()
 }
 
@@ -297,7 +301,7 @@ func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, er
 // manifestOf reads a module's manifest. A new one is checked first; loading checks everything again.
 func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
 	if source == installed && digestOf(data) != digest {
-		return nil, errors.New("its module was changed since it was installed: install it again")
+		return nil, errors.New("its module was changed since it was installed: its file " + digest + extension + " has the SHA-256 " + digestOf(data) + ": install it again")
 	}
 	if source == installed {
 		return sandbox.ReadManifest(data)
@@ -377,7 +381,7 @@ func (f *Families) assignTools() {
 // assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
 func (f *Families) assignPublished(names *usedNames) {
 	for _, x := range f.byPrecedence() {
-		if x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
+		if f.o.Locked || x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
 			continue
 		}
 		for _, t := range f.published[x.name] {
@@ -422,8 +426,8 @@ func (f *Families) lockedOut(x *family) bool {
 // faultOf returns why a family without name clashes cannot be used.
 func (f *Families) faultOf(x *family) string {
 	switch {
-	case f.lockedOut(x):
-		return "its digest is not in " + registry.File + ", and only those that are may run here"
+	case f.untrusted(x) != "":
+		return f.untrusted(x)
 	case f.lock.Families[x.name].Disabled:
 		return "an operator disabled it: alcove family grant " + x.name + " --enable"
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 // Module is the module of a built-in family.
@@ -102,25 +103,30 @@ type Families struct {
 	shown      map[string]string   // digests of watched families shown to an operator, by name; guarded by changing
 	lockFile   os.FileInfo         // as last read or written; nil: none; guarded by changing
 	lockBroken os.FileInfo         // that was unreadable; guarded by changing
+	sources    map[string]string   // where modules that are being installed come from, by digest; guarded by changing
+	catalogue  string              // as Catalogue has it
+	expired    string              // as lapsed had it
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
 // family is one version of a family. It is immutable, except for its loaded module.
 type family struct {
-	name     string
-	digest   string
-	source   string // built, installed, or the path of a file
-	manifest *abi.Manifest
-	declared *config.Family // settings of the manifest
-	binary   func() ([]byte, error)
-	section  []byte // the manifest's bytes, of a built-in family
-	body     string // as in Module
-	native   *sandbox.Native
-	asks     registry.Asked // of a built-in family
-	fault    string         // why it cannot be used; empty: usable
-	clashes  bool           // the fault is a name clash
-	schemas  *schemas
+	name       string
+	digest     string
+	source     string // built, installed, or the path of a file
+	manifest   *abi.Manifest
+	declared   *config.Family // settings of the manifest
+	binary     func() ([]byte, error)
+	section    []byte // the manifest's bytes, of a built-in family
+	body       string // as in Module
+	native     *sandbox.Native
+	asks       registry.Asked   // of a built-in family
+	signed     signature.Signed // of its bytes
+	section256 string           // SHA-256 of the manifest's bytes, hexadecimal
+	fault      string           // why it cannot be used; empty: usable
+	clashes    bool             // the fault is a name clash
+	schemas    *schemas
 
 	loading chan struct{} // has room for one load at a time
 	again   chan struct{} // has room for one overtaken call at a time
@@ -148,6 +154,11 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
+	f.catalogue, f.expired = Catalogue(f.o.Built), f.lapsed()
+	if err := f.checkCatalogue(lock); err != nil {
+		return nil, err
+	}
+	f.noteCatalogue(lock)
 	f.scan()
 	f.noteCarried(lock)
 	if err := f.readPublished(ctx); err != nil {
@@ -185,6 +196,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Poll == 0 {
 		o.Poll = time.Second
+	}
+	if o.Locked {
+		o.Watch = "" // nothing comes while it runs
 	}
 	if o.Retry == 0 {
 		o.Retry = 2 * time.Second
@@ -245,6 +259,10 @@ func (f *Families) keepTidy(ctx context.Context) {
 			f.followLock()
 			if f.o.Watch != "" && f.scan() {
 				f.preload(ctx)
+			}
+			if now := f.lapsed(); now != f.expired {
+				f.expired = now
+				f.scan()
 			}
 			f.unloadIdle()
 		}

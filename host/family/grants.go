@@ -32,28 +32,38 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 	if err := f.reread(); err != nil {
 		return Described{}, err
 	}
+	x, g, err := f.decision(r)
+	if err != nil {
+		return Described{}, err
+	}
+	if a, ok := g.Approved(); ok && x != nil && x.source != built && a.Digest == x.digest {
+		if err := f.keepApproved(x); err != nil {
+			return Described{}, err
+		}
+	}
+	return f.decide(r.Family, g)
+}
+
+// decision returns the grant that a request leads to, and the family; nil if its module is missing. The caller holds changing.
+func (f *Families) decision(r GrantRequest) (*family, registry.Grant, error) {
 	x := f.knownNow(r.Family)
 	if x == nil || x.digest == "" {
-		return f.revokeAbsent(r)
+		g, err := f.revokeAbsent(r)
+		return nil, g, err
 	}
 	if err := f.meant(r, x); err != nil {
-		return Described{}, err
+		return nil, registry.Grant{}, err
 	}
 	g := cloneGrant(grantIn(f.lock, x))
 	g.Version = x.manifest.Version
 	if err := r.apply(x, &g); err != nil {
-		return Described{}, err
+		return nil, registry.Grant{}, err
 	}
 	if x.source == built {
 		asks := x.asks
 		g.Asked = &asks
 	}
-	if a, ok := g.Approved(); ok && x.source != built && a.Digest == x.digest {
-		if err := f.keepApproved(x); err != nil {
-			return Described{}, err
-		}
-	}
-	return f.decide(x.name, g)
+	return x, g, nil
 }
 
 // decide sets a family's grant. The caller holds changing.
@@ -79,21 +89,18 @@ func (r GrantRequest) revokesOnly() bool {
 }
 
 // revokeAbsent revokes grants of a family whose module is missing.
-func (f *Families) revokeAbsent(r GrantRequest) (Described, error) {
+func (f *Families) revokeAbsent(r GrantRequest) (registry.Grant, error) {
 	g, listed := f.lock.Families[r.Family]
 	if !listed || !r.revokesOnly() {
 		f.mu.RLock()
 		defer f.mu.RUnlock()
 		if x := f.known[r.Family]; x != nil {
-			return Described{}, x.usable()
+			return registry.Grant{}, x.usable()
 		}
-		return Described{}, f.unknown("family", r.Family)
+		return registry.Grant{}, f.unknown("family", r.Family)
 	}
 	g = cloneGrant(g)
-	if err := r.apply(nil, &g); err != nil {
-		return Described{}, err
-	}
-	return f.decide(r.Family, g)
+	return g, r.apply(nil, &g)
 }
 
 // meant refuses a request about another version, or a grant to a family with a name

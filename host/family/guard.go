@@ -33,13 +33,18 @@ func (f *Families) findGuards(c collected) map[string]*guard {
 }
 
 func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, present *family) *guard {
-	if was := f.guards[name]; was != nil && was.family != nil && was.Digest == a.Digest {
+	if was := f.guards[name]; was != nil && was.family != nil && was.Digest == a.Digest && f.untrusted(was.family) == "" {
 		return &guard{Guard: a, family: was.family}
 	}
 	if g.Asked != nil && a.Digest == g.Digest { // the approved family is the built-in one, in each release
 		return &guard{Guard: a, gone: "this program does not carry it, or not with that hook"}
 	}
 	x, err := f.approvedVersion(name, a.Digest, present)
+	if err == nil {
+		if why := f.untrusted(x); why != "" {
+			err = errors.New(why)
+		}
+	}
 	if err == nil && x.manifest.Hooks.Store == nil {
 		err = errors.New("its manifest has no store hook")
 	}
@@ -56,7 +61,9 @@ func (f *Families) approvedVersion(name, digest string, present *family) (*famil
 		if err := f.keepApproved(present); err != nil {
 			f.o.Logger.Warn("the module of a family without which nothing may be stored could not be kept", "family", name, "error", err)
 		}
-		return newFamily(approved, digest, present.manifest, present.binary), nil
+		x := newFamily(approved, digest, present.manifest, present.binary)
+		x.signed, x.section256 = present.signed, present.section256
+		return x, nil
 	}
 	data, err := f.approvedModule(digest)
 	if err != nil {
@@ -69,7 +76,8 @@ func (f *Families) approvedVersion(name, digest string, present *family) (*famil
 	if manifest.Name != name {
 		return nil, fmt.Errorf("its manifest has the name %s", manifest.Name)
 	}
-	return newFamily(approved, digest, manifest, func() ([]byte, error) { return f.approvedModule(digest) }), nil
+	x := newFamily(approved, digest, manifest, func() ([]byte, error) { return f.approvedModule(digest) })
+	return x, f.readSigned(x, data)
 }
 
 // otherGuards reports whether guards differ from the present ones. The caller holds changing.

@@ -88,6 +88,12 @@ func (f *Families) load(x *family) error {
 	ctx, cancel := f.untilClosed()
 	defer cancel()
 	began := f.o.Clock()
+	f.mu.RLock()
+	why := f.untrusted(x)
+	f.mu.RUnlock()
+	if why != "" {
+		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + why}
+	}
 	m, err := f.admit(ctx, x)
 	f.auditLoad(x, err)
 	var refused *sandbox.Refusal

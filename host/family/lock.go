@@ -2,7 +2,6 @@ package family
 
 import (
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 
@@ -15,19 +14,14 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := f.reread(); err != nil {
 		return err
 	}
-	next := f.lock
-	next.Families, next.Endpoints = maps.Clone(f.lock.Families), maps.Clone(f.lock.Endpoints)
-	next.Roots = maps.Clone(f.lock.Roots)
-	if next.Families == nil {
-		next.Families = map[string]registry.Grant{}
-	}
-	if next.Endpoints == nil {
-		next.Endpoints = map[string]registry.Endpoint{}
-	}
-	if next.Roots == nil {
-		next.Roots = map[string]registry.Root{}
-	}
+	next := cloneLock(f.lock)
 	if err := do(&next); err != nil {
+		return err
+	}
+	if err := f.complete(f.lock, &next); err != nil {
+		return err
+	}
+	if err := f.mayChange(f.lock, next); err != nil {
 		return err
 	}
 	if err := registry.Write(f.o.Dir, next); err != nil {
@@ -62,6 +56,11 @@ func (f *Families) followLock() {
 	if sameLock(f.lockFile, now) || sameLock(f.lockBroken, now) {
 		return
 	}
+	if f.o.Locked {
+		f.lockBroken = now // logged once
+		f.o.Logger.Error("the lock file was changed while the server is locked; what it said at the start holds on: compare it with a copy, and restart the server")
+		return
+	}
 	if err := f.reread(); err != nil {
 		f.lockBroken = now // logged once
 		f.o.Logger.Error("the lock file was changed and cannot be read; what it said before holds on", "error", err)
@@ -73,6 +72,9 @@ func (f *Families) reread() error {
 	now := statLock(f.o.Dir)
 	if sameLock(f.lockFile, now) {
 		return nil
+	}
+	if f.o.Locked {
+		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and what it said at the start holds on: compare it with a copy, and restart the server"}
 	}
 	next, err := registry.Read(f.o.Dir)
 	if err != nil {

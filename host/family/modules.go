@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 // Folder holds the installed modules in a data directory, each named by its digest.
@@ -143,6 +144,36 @@ func keepModule(dir, digest string, binary []byte) error {
 		return fmt.Errorf("keep the module: %w", err)
 	}
 	return nil
+}
+
+// readSigned reads who signed a family's module.
+func (f *Families) readSigned(x *family, module []byte) error {
+	section, err := sandbox.ManifestBytes(module)
+	if err != nil {
+		return err
+	}
+	x.section256 = digestOf(section)
+	x.signed, err = f.signedFile(x.digest, module)
+	return err
+}
+
+// keepSignature durably writes a detached signature beside the module that it is for.
+func (f *Families) keepSignature(digest string, data []byte) error {
+	if err := os.MkdirAll(filepath.Join(f.o.Dir, Folder), 0o700); err != nil {
+		return fmt.Errorf("keep the signature: %w", err)
+	}
+	if err := durable.WriteFile(f.installedPath(digest)+signatureExtension, data, 0o600); err != nil {
+		return fmt.Errorf("keep the signature: %w", err)
+	}
+	return nil
+}
+
+func readSignature(path string) ([]byte, error) {
+	data, err := regular.Read(path, signature.DataLimit)
+	if err != nil {
+		return nil, fmt.Errorf("read the signature: %w", err)
+	}
+	return data, nil
 }
 
 // readModule reads a module's file, up to a size limit.

@@ -127,29 +127,6 @@ func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
 	await.That(t, "the old version is unloaded", func() bool { return !old.loaded() })
 }
 
-func TestALockedServerRunsOnlyWhatTheLockFileHas(t *testing.T) {
-	folder, dir := t.TempDir(), t.TempDir()
-	notes := pack(t, aFamily("notes"), script{says: `1`})
-	writeFile(t, filepath.Join(folder, "notes.wasm"), notes)
-	t.Run("open", func(t *testing.T) {
-		w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
-		if got := w.says("notes_do"); !strings.Contains(got, "not in alcove.lock") {
-			t.Errorf("it says %s", got)
-		}
-		if _, err := w.Grant(GrantRequest{Family: "notes"}); err != nil { // with no powers: but its digest is listed
-			t.Fatal(err)
-		}
-		if got := w.says("notes_do"); got != "1" {
-			t.Errorf("listed it says %s", got)
-		}
-	})
-	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `2`}))
-	w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
-	if got := w.says("notes_do"); !strings.Contains(got, "not in alcove.lock") {
-		t.Errorf("with another digest it says %s", got)
-	}
-}
-
 func TestWhatNobodyCallsIsUnloadedAndLoadedAgain(t *testing.T) {
 	w := open(t, func(o *Options) { o.Idle = 20 * time.Millisecond }).with(aFamily("notes"), script{says: `1`})
 	await.That(t, "it is unloaded", func() bool { return !w.knownNow("notes").loaded() })

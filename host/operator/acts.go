@@ -51,6 +51,8 @@ const (
 	installFamily   act[InstallRequest, Family]         = "family-install"
 	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
+	proposeChange   act[LockProposal, LockChange]       = "lock-propose"
+	trustKeys       act[TrustRequest, TrustedKeys]      = "trust"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
 	undoFamily      act[UndoRequest, Undone]            = "family-undo"
@@ -89,6 +91,7 @@ func table(o Operator) []served {
 		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
+		proposeChange.by(o.ProposeChange), trustKeys.by(o.TrustKeys).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
 
 		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),

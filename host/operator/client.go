@@ -161,6 +161,16 @@ func (c *Client) GrantFamily(ctx context.Context, r GrantRequest) (Family, error
 	return call(ctx, c, grantFamily, r)
 }
 
+// ProposeChange implements Operator.
+func (c *Client) ProposeChange(ctx context.Context, p LockProposal) (LockChange, error) {
+	return call(ctx, c, proposeChange, p)
+}
+
+// TrustKeys implements Operator.
+func (c *Client) TrustKeys(ctx context.Context, r TrustRequest) (TrustedKeys, error) {
+	return call(ctx, c, trustKeys, r)
+}
+
 // ConfigureFamily implements Operator.
 func (c *Client) ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error) {
 	return call(ctx, c, configureFamily, r)

@@ -89,6 +89,10 @@ type Families interface {
 	InstallFamily(ctx context.Context, r InstallRequest) (Family, error)
 	RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error)
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
+	// ProposeChange shows what a change would do to the lock file, and changes nothing.
+	ProposeChange(ctx context.Context, p LockProposal) (LockChange, error)
+	// TrustKeys changes which keys are trusted to sign modules, and lists them.
+	TrustKeys(ctx context.Context, r TrustRequest) (TrustedKeys, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
 	// UndoFamily reverts what families wrote.
@@ -144,6 +148,12 @@ type (
 	FamilyLimit   = family.Limit
 	RemovedFamily = family.Removed
 	GrantRequest  = family.GrantRequest
+	LockProposal  = family.Proposal
+	LockChange    = family.Change
+	TrustRequest  = family.TrustRequest
+	TrustedKeys   = family.Trusted
+	TrustedKey    = registry.Key
+	Installation  = family.Installation
 	HookOn        = registry.On
 	Capability    = registry.Capability
 	Work          = registry.Work
@@ -291,7 +301,9 @@ type EmbedderName struct {
 
 // InstallRequest has a module to install.
 type InstallRequest struct {
-	Module []byte `json:"module"`
+	Module    []byte `json:"module"`
+	Signature []byte `json:"signature,omitempty"` // detached; empty: what the module has in it
+	Source    string `json:"source,omitempty"`    // where it comes from, for the lock file
 }
 
 // FamilyName names a family.

@@ -1,7 +1,8 @@
 // Package outbound sends requests to the endpoints that an operator configured: language models and HTTP servers.
 //
 // Requests go to the endpoint's URL and the paths below it alone, through the proxy of the server's environment if one is
-// set. Redirects are not followed. Errors for guests contain no addresses, files or variables.
+// set. Redirects are not followed. A name is resolved once a connection, and its addresses are checked and dialled as checked.
+// Errors for guests contain no addresses, files or variables.
 package outbound
 
 import (
@@ -16,10 +17,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -40,23 +43,54 @@ const (
 
 // Client sends requests to endpoints. The zero value is ready for use.
 type Client struct {
-	HTTP    *http.Client                         // for what has no effect; nil: as New has it, but with a connection a request
-	Env     func(name string) string             // nil: os.Getenv
-	Timeout time.Duration                        // per request; 0: 60 seconds
-	Sleep   func(context.Context, time.Duration) // waits between attempts; nil: by a timer
-	Retries int                                  // after temporary failures; 0: 2
-	Clock   func() time.Time                     // of signatures; nil: time.Now
+	// Kept are the clients that keep connections, for what has no effect; nil: a connection a request.
+	Kept    *Kept
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)         // nil: the system's resolver
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // an address that was checked; nil: the network's
+	Env     func(name string) string                                             // nil: os.Getenv
+	Timeout time.Duration                                                        // per request; 0: 60 seconds
+	Sleep   func(context.Context, time.Duration)                                 // waits between attempts; nil: by a timer
+	Retries int                                                                  // after temporary failures; 0: 2
+	Clock   func() time.Time                                                     // of signatures; nil: time.Now
 }
 
 // New returns a Client that reuses connections.
 func New() Client {
-	t := transport()
-	t.ForceAttemptHTTP2, t.MaxIdleConns, t.IdleConnTimeout = true, 20, time.Minute
-	return Client{HTTP: over(t)}
+	return Client{Kept: &Kept{}}
 }
 
-func transport() *http.Transport {
-	return &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: headerLimit, TLSHandshakeTimeout: 10 * time.Second}
+// Kept has a client for each reach: no endpoint uses a connection that another one was allowed.
+type Kept [privateToo + 1]struct {
+	once   sync.Once
+	client *http.Client
+}
+
+func (c Client) kept(r reach) *http.Client {
+	k := &c.Kept[r]
+	k.once.Do(func() {
+		t := c.transport(r)
+		t.ForceAttemptHTTP2, t.MaxIdleConns, t.IdleConnTimeout = true, 20, time.Minute
+		k.client = over(t)
+	})
+	return k.client
+}
+
+func (c Client) transport(r reach) *http.Transport {
+	d := &dialer{reach: r, resolve: c.Resolve, dial: c.Dial}
+	if d.resolve == nil {
+		d.resolve = lookUp
+	}
+	if d.dial == nil {
+		d.dial = connect
+	}
+	return &http.Transport{Proxy: d.proxy, DialContext: d.DialContext, MaxResponseHeaderBytes: headerLimit, TLSHandshakeTimeout: 10 * time.Second}
+}
+
+func reachOf(e registry.Endpoint) reach {
+	if e.Private {
+		return privateToo
+	}
+	return publicOnly
 }
 
 func over(t *http.Transport) *http.Client {
@@ -64,8 +98,8 @@ func over(t *http.Transport) *http.Client {
 }
 
 // once returns a client for one request, sent once: net/http resends requests on reused connections and over HTTP/2.
-func once() *http.Client {
-	t := transport()
+func (c Client) once(r reach) *http.Client {
+	t := c.transport(r)
 	t.DisableKeepAlives, t.Protocols = true, new(http.Protocols)
 	t.Protocols.SetHTTP1(true)
 	return over(t)
@@ -290,9 +324,9 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (respon
 	if err := c.authenticate(request, e, key, o.body); err != nil {
 		return response{}, err
 	}
-	client := c.client()
+	client := c.client(reachOf(e))
 	if !o.repeatable() {
-		client, request.GetBody = once(), nil
+		client, request.GetBody = c.once(reachOf(e)), nil
 	}
 	if err := o.leaving(ctx); err != nil {
 		return response{}, err
@@ -335,11 +369,11 @@ func repeats(header http.Header, body []byte, key string) bool {
 	return bytes.Contains(body, []byte(key)) || found.Find(body).Text
 }
 
-func (c Client) client() *http.Client {
-	if c.HTTP != nil {
-		return c.HTTP
+func (c Client) client(r reach) *http.Client {
+	if c.Kept != nil {
+		return c.kept(r)
 	}
-	return once()
+	return c.once(r)
 }
 
 // unreachable returns the failure of a request without an answer. Its text contains nothing of the operator's
@@ -350,6 +384,8 @@ func unreachable(err error) *Failure {
 	var certificate *tls.CertificateVerificationError
 	var late interface{ Timeout() bool }
 	switch {
+	case errors.Is(err, errForbidden):
+		reason = errForbidden.Error()
 	case errors.Is(err, context.Canceled):
 		reason = "the request was given up"
 	case errors.As(err, &late) && late.Timeout():

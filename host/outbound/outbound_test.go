@@ -253,7 +253,7 @@ func TestARequestThatMayHaveAnEffectGoesOutOnce(t *testing.T) {
 		if got := asked.Load(); got != 2 {
 			t.Errorf("GET and %s were %d requests", method, got)
 		}
-		c.HTTP.CloseIdleConnections()
+		c.kept(publicOnly).CloseIdleConnections()
 	}
 	address, asked := breaking(t, 0)
 	for _, f := range []abi.HTTPFetchRequest{{Method: "POST", Body: "a"}, {Method: "DELETE"}} {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestTheGuideToALockedServerWorks runs the commands of docs/locked-down.md, in order, in an empty home. Each line of output in the
+// guide must be in the command's output, and a command fails if and only if the guide shows its error.
+func TestTheGuideToALockedServerWorks(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/locked-down.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "guide.txtar"), []byte(scriptOf(t, string(guide))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile("../../host/sandbox/testdata/guests/c.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) },
+			"shows":   showsLine,
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ALCOVE_DATA", filepath.Join(e.WorkDir, "data"))
+			e.Setenv("ALCOVE_LISTEN", "off")
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			e.Defer(func() { stopOwners(t, e.WorkDir) })
+			return os.WriteFile(filepath.Join(e.WorkDir, "build.wasm"), module, 0o600)
+		},
+	})
+}
+
+// showsLine is a command of the guide's script: the last command printed a line, in which … stands for anything.
+func showsLine(ts *testscript.TestScript, neg bool, args []string) {
+	pattern := strings.NewReplacer("… ", ".*", "…", ".*").Replace(regexp.QuoteMeta(args[0]))
+	printed := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	if neg || !regexp.MustCompile(`(?m)^`+pattern).MatchString(printed) {
+		ts.Fatalf("it does not print %q, but\n%s", args[0], printed)
+	}
+}
+
+// scriptOf turns the guide's blocks into a script, and its manifests into files.
+func scriptOf(t *testing.T, guide string) string {
+	t.Helper()
+	var script strings.Builder
+	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(guide, -1)
+	manifests := regexp.MustCompile("(?s)`([a-z]+\\.json)`:\n\n```json\n(.*?)```").FindAllStringSubmatch(guide, -1)
+	if len(blocks) < 8 || len(manifests) != 2 {
+		t.Fatalf("the guide has %d blocks of commands, and %d manifests", len(blocks), len(manifests))
+	}
+	servers := 0
+	for _, b := range blocks {
+		for _, run := range strings.Split("\n"+b[1], "\n$ ")[1:] {
+			command, output, _ := strings.Cut(strings.TrimRight(run, "\n"), "\n")
+			switch {
+			case command == "kill %1":
+				fmt.Fprintf(&script, "kill -INT server%d\nwait server%d\n", servers, servers)
+			case strings.HasSuffix(command, " &"):
+				servers++
+				fmt.Fprintf(&script, "exec %s &server%d&\nwaitfor data/owner.json\n", strings.TrimSuffix(command, " &"), servers)
+			default:
+				script.WriteString(quotedRun(command, output))
+			}
+		}
+	}
+	for _, m := range manifests {
+		fmt.Fprintf(&script, "-- %s --\n%s", m[1], m[2])
+	}
+	return script.String()
+}
+
+func quotedRun(command, output string) string {
+	var out strings.Builder
+	if regexp.MustCompile(`(?m)^alcove: `).MatchString(output) {
+		out.WriteString("! ")
+	}
+	fmt.Fprintf(&out, "exec %s\n", strings.ReplaceAll(command, `"the laptop was stolen"`, `'the laptop was stolen'`))
+	for line := range strings.Lines(output) {
+		fmt.Fprintf(&out, "shows '%s'\n", strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "'", "''"))
+	}
+	return out.String()
+}

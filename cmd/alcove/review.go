@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/registry/review"
+)
+
+func (a *app) familyDiffCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff OLD NEW", Short: "Show how two versions of a family differ in what an operator approves", Args: arguments(2, 2),
+		Long: `Show how two versions of a family differ: capabilities, limits, hooks, tools, schemas and descriptions; and what texts of NEW aim
+at a model or deceive their reader: imperatives, names of other tools, links, hidden or bidirectional characters, look-alike letters. A line
+with ! is one by which NEW may do more. OLD and NEW are files, or names of families that the server has.`,
+		Example: `  alcove family diff notes notes-2.wasm`,
+		RunE: func(c *cobra.Command, args []string) error {
+			old, err := a.manifestOf(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			now, err := a.manifestOf(c.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			lines := review.Compare(old, now)
+			if a.asJSON {
+				return a.printJSON(map[string]any{"old": old.Version, "new": now.Version, "lines": lines})
+			}
+			if old.Version != now.Version {
+				a.printf("%s %s becomes %s %s\n", old.Name, old.Version, now.Name, now.Version)
+			}
+			for _, l := range lines {
+				a.printf("%s\n", differenceText(l))
+			}
+			if len(lines) == 0 {
+				return a.printf("what an operator approves is the same\n")
+			}
+			return nil
+		},
+	}
+}
+
+// manifestOf returns the manifest in a file, or of a family that the server has.
+func (a *app) manifestOf(ctx context.Context, name string) (*abi.Manifest, error) {
+	module, err := readModule(name)
+	if err == nil {
+		report, err := checkModule(name, module)
+		if report == nil {
+			return nil, err
+		}
+		return report.Manifest, nil // names that clash are shown, too
+	}
+	if strings.HasSuffix(name, ".wasm") || !errors.Is(err, os.ErrNotExist) && !strings.Contains(err.Error(), "there is no file") {
+		return nil, err
+	}
+	info, err := answeredBy(ctx, a, operator.Operator.FamilyInfo, operator.FamilyName{Family: name})
+	return info.Manifest, err
+}
+
+func differenceText(l review.Line) string {
+	mark := " "
+	if l.Wider {
+		mark = "!"
+	}
+	switch {
+	case l.Kind == "text":
+		return fmt.Sprintf("%s %s: %s", mark, l.Name, l.New)
+	case l.Old == "":
+		return fmt.Sprintf("%s + %s %s: %s", mark, l.Kind, l.Name, l.New)
+	case l.New == "":
+		return fmt.Sprintf("%s - %s %s: %s", mark, l.Kind, l.Name, l.Old)
+	}
+	return fmt.Sprintf("%s   %s %s: %s → %s", mark, l.Kind, l.Name, l.Old, l.New)
+}

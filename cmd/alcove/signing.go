@@ -1,0 +1,405 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+// keyFileLimit bounds a file of a key, in bytes.
+const keyFileLimit = 4096
+
+func (a *app) familyKeygenCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "keygen NAME", Short: "Make a key to sign modules with: NAME.key, which is secret, and NAME.pub", Args: arguments(1, 1),
+		Long: `Make an Ed25519 key to sign modules with. NAME.key is secret: whoever has it signs in your name. NAME.pub is for those who
+trust you: alcove family trust. Both are in the form of wasmsign2.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			public, key, err := ed25519.GenerateKey(nil)
+			if err != nil {
+				return err
+			}
+			if err := writeNew(args[0]+".key", signature.EncodePair(key), 0o600); err != nil {
+				return err
+			}
+			if err := writeNew(args[0]+".pub", signature.EncodePublic(public), 0o644); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]string{"key": args[0] + ".key", "public": signature.FormatPublic(public)})
+			}
+			return a.printf("%s.key signs, keep it secret; %s.pub is the public key:\n%s\n", args[0], args[0], signature.FormatPublic(public))
+		},
+	}
+}
+
+// writeNew writes a file that must not exist: a key is never replaced.
+func writeNew(path string, data []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func (a *app) familySignCommand() *cobra.Command {
+	var key, out string
+	var detached bool
+	c := &cobra.Command{
+		Use: "sign M.wasm --key NAME.key", Short: "Sign a module, beside those who signed it before", Args: arguments(1, 1),
+		Long: `Sign a module: its code, its manifest and all else that is in it. The signature is put into the module, whose digest changes by
+that; with --detached it is written to a file of its own, and the module stays as it is. Signatures that others made of the same bytes stay.`,
+		Example: `  alcove family sign notes.wasm --key author.key
+  alcove family sign notes.wasm --key reviewer.key --detached -o notes.wasm.sig`,
+	}
+	c.Flags().StringVar(&key, "key", "", "the file of the secret key")
+	c.Flags().BoolVar(&detached, "detached", false, "write the signature alone; one that is in the file of -o already stays in it")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: M.wasm itself, or M.wasm.sig)")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if key == "" {
+			return &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
+		}
+		data, err := readFile(key, keyFileLimit)
+		if err != nil {
+			return err
+		}
+		pair, err := signature.ParsePair(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		if _, err := checkModule(args[0], module); err != nil {
+			return err
+		}
+		if !detached {
+			signed, err := signature.Sign(module, pair)
+			return a.written(orElse(out, args[0]), signed, err)
+		}
+		out = orElse(out, args[0]+".sig")
+		before, err := readFile(out, signature.DataLimit)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		signed, err := signature.SignDetached(module, before, pair)
+		return a.written(out, signed, err)
+	}
+	return c
+}
+
+func orElse(text, otherwise string) string {
+	if text != "" {
+		return text
+	}
+	return otherwise
+}
+
+// signedBy is a key and whether it signed a module.
+type signedBy struct {
+	Key    string `json:"key"`
+	Signed bool   `json:"signed"`
+	Fault  string `json:"fault,omitempty"` // why the signature does not hold
+}
+
+func (a *app) familyVerifyCommand() *cobra.Command {
+	var keys []string
+	var detached string
+	c := &cobra.Command{
+		Use: "verify [M.wasm]", Short: "Verify who signed a module; without one, compare the families that this program carries with its index", Args: arguments(0, 1),
+		Long: `Verify by which keys a module is signed: by those of --key, without a server, or by the ones that the lock file trusts. It fails
+unless one of them signed it, all of --key, and none of these is expired or revoked. Without a module, the families that this program carries
+are unpacked and compared with the digests of its index.`,
+		Example: `  alcove family verify notes.wasm --key author.pub
+  alcove family verify notes.wasm --signature notes.wasm.sig`,
+	}
+	c.Flags().StringArrayVar(&keys, "key", nil, "a public key that must have signed it: a file, or its text; may be given again")
+	c.Flags().StringVar(&detached, "signature", "", "the file of a detached signature, in place of what the module has in it")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			err := a.eachCarried(func(f image.Family) (carriedFamily, error) {
+				_, err := f.Read()
+				return carriedFamily{}, errors.Join(err, f.Native().Check())
+			})
+			if err == nil && !a.asJSON && guests.Embedded() {
+				err = a.printf("catalogue %s\n", catalogue())
+			}
+			return err
+		}
+		s, digest, err := openSigned(args[0], detached)
+		if err != nil {
+			return err
+		}
+		list, err := a.verifiedBy(c.Context(), s, keys)
+		if err != nil {
+			return err
+		}
+		return a.printSigned(args[0], digest, s, list, len(keys) > 0)
+	}
+	return c
+}
+
+func openSigned(path, detached string) (s signature.Signed, digest string, err error) {
+	module, err := readModule(path)
+	if err != nil {
+		return s, "", err
+	}
+	report, err := sandbox.Check(module, sandbox.Options{})
+	if err != nil {
+		return s, "", fmt.Errorf("%s: %w", path, err)
+	}
+	data, err := readDetached(detached)
+	if err != nil {
+		return s, "", err
+	}
+	if s, err = signature.Open(module, data); err != nil {
+		return s, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return s, report.Digest, nil
+}
+
+// readDetached reads a detached signature; none without a path.
+func readDetached(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return readFile(path, signature.DataLimit)
+}
+
+// verifiedBy finds which of the given keys signed; without any, which of those that the lock file trusts.
+func (a *app) verifiedBy(ctx context.Context, s signature.Signed, given []string) (list []signedBy, err error) {
+	for _, k := range given {
+		public, err := publicKey(k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, signedBy{Key: k, Signed: s.By(public)})
+	}
+	if len(given) > 0 {
+		return list, nil
+	}
+	trusted, err := answeredBy(ctx, a, operator.Operator.TrustKeys, operator.TrustRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(trusted.Keys)) {
+		public, err := signature.ParsePublic([]byte(trusted.Keys[name].Public))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, signedBy{Key: name, Signed: s.By(public), Fault: trusted.Keys[name].Refused(time.Now())})
+	}
+	return list, nil
+}
+
+// publicKey reads a public key from a file, or as text.
+func publicKey(given string) (ed25519.PublicKey, error) {
+	if public, err := signature.ParsePublic([]byte(given)); err == nil {
+		return public, nil
+	}
+	data, err := readFile(given, keyFileLimit)
+	if err != nil {
+		return nil, err
+	}
+	public, err := signature.ParsePublic(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", given, err)
+	}
+	return public, nil
+}
+
+func (a *app) printSigned(path, digest string, s signature.Signed, list []signedBy, all bool) error {
+	var holding, lacking []string
+	for _, k := range list {
+		switch {
+		case k.Signed && k.Fault == "":
+			holding = append(holding, k.Key)
+		case k.Signed:
+			lacking = append(lacking, k.Key+", which "+k.Fault)
+		default:
+			lacking = append(lacking, k.Key)
+		}
+	}
+	if a.asJSON {
+		if err := a.printJSON(map[string]any{"digest": digest, "keys": list}); err != nil {
+			return err
+		}
+	} else if len(holding) > 0 {
+		a.printf("%s (sha256 %s) is signed by %s\n", path, digest, strings.Join(holding, ", "))
+	}
+	switch {
+	case s.None():
+		return fmt.Errorf("%s is not signed, or it was changed after it was signed", path)
+	case all && len(lacking) > 0:
+		return fmt.Errorf("%s is not signed by %s", path, strings.Join(lacking, ", "))
+	case len(holding) == 0 && len(lacking) > 0:
+		return fmt.Errorf("%s is signed by none of the trusted keys that hold (%s): see alcove family trust", path, strings.Join(lacking, ", "))
+	case len(holding) == 0:
+		return fmt.Errorf("%s is signed, and no key is trusted: name one with alcove family trust NAME KEY, or give --key", path)
+	}
+	return nil
+}
+
+type trustFlags struct {
+	expires, revoke, catalogue string
+	remove, dryRun             bool
+	require                    int
+}
+
+func (a *app) familyTrustCommand() *cobra.Command {
+	var f trustFlags
+	c := &cobra.Command{
+		Use: "trust [NAME [KEY]]", Short: "List, add and revoke the keys whose signatures of modules are trusted", Args: arguments(0, 2),
+		Long: `Trust a key under a name. Once a key is trusted, only modules that are signed by trusted keys can be installed, and a locked server
+runs no others. The key is a file that alcove family keygen or wasmsign2 wrote, or its text.
+
+A key that expired or was revoked lets nothing run that it signed, from that moment on, unless as many other keys as are asked for
+signed it, too, and it was not installed with a signature by that key.`,
+		Example: `  alcove family trust author author.pub --expires 2027-12-31
+  alcove family trust --require 2
+  alcove family trust author --revoke "the laptop was stolen"`,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.expires, "expires", "", "the day, or the moment as RFC 3339 has it, from which its signatures are refused")
+	flags.StringVar(&f.revoke, "revoke", "", "refuse its signatures from now on, for this reason")
+	flags.BoolVar(&f.remove, "remove", false, "forget the key")
+	flags.IntVar(&f.require, "require", 0, "by how many trusted keys a module must be signed")
+	flags.StringVar(&f.catalogue, "catalogue", "", "the first-party families that a locked server may run: the digest that alcove family verify shows, this for those of this program, or any")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would change")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := f.request(args, c.Flags().Changed("require"))
+		if err != nil {
+			return err
+		}
+		if r != (operator.TrustRequest{}) {
+			if err := a.announce(c.Context(), operator.LockProposal{Trust: &r}); err != nil || f.dryRun {
+				return err
+			}
+		}
+		trusted, err := answeredBy(c.Context(), a, operator.Operator.TrustKeys, r)
+		if err != nil {
+			return err
+		}
+		return a.printTrusted(trusted)
+	}
+	return c
+}
+
+func (f trustFlags) request(args []string, requires bool) (operator.TrustRequest, error) {
+	var r operator.TrustRequest
+	if requires {
+		r.Signatures = &f.require
+	}
+	if f.catalogue != "" {
+		digest := f.catalogue
+		switch digest {
+		case "any":
+			digest = ""
+		case "this":
+			digest = catalogue()
+		}
+		r.Catalogue = &digest
+	}
+	changes := 0
+	for _, given := range []bool{len(args) == 2, f.revoke != "", f.remove} {
+		if given {
+			changes++
+		}
+	}
+	switch {
+	case changes > 1 || changes == 0 && len(args) == 1 || changes > 0 && len(args) == 0:
+		return r, &usageError{errors.New("give the name of a key and, to trust it, the key; or the name with --revoke WHY or --remove")}
+	case changes == 0:
+		return r, nil
+	}
+	r.Name, r.Revoke, r.Remove = args[0], f.revoke, f.remove
+	if len(args) < 2 {
+		return r, nil
+	}
+	public, err := publicKey(args[1])
+	if err != nil {
+		return r, err
+	}
+	r.Key = &operator.TrustedKey{Public: signature.FormatPublic(public)}
+	if f.expires != "" {
+		expires, err := expiry(f.expires)
+		if err != nil {
+			return r, &usageError{err}
+		}
+		r.Key.Expires = &expires
+	}
+	return r, nil
+}
+
+// expiry reads a day, which is over at its end, or a moment.
+func expiry(text string) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, 1), nil
+	}
+	moment, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return moment, fmt.Errorf("--expires %s: give a day, as 2027-12-31, or a moment, as 2027-12-31T12:00:00Z", text)
+	}
+	return moment.UTC(), nil
+}
+
+func (a *app) printTrusted(t operator.TrustedKeys) error {
+	if a.asJSON {
+		return a.printJSON(t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
+		k := t.Keys[name]
+		state := ""
+		if why := k.Refused(time.Now()); why != "" {
+			state = "  " + why
+		} else if k.Expires != nil {
+			state = "  until " + k.Expires.UTC().Format(time.RFC3339)
+		}
+		a.printf("%s  %s%s\n", name, k.Public, state)
+	}
+	if len(t.Keys) == 0 {
+		a.printf("no key is trusted: modules are known by their digests alone\n")
+	} else {
+		a.printf("a module must be signed by %d of them\n", max(1, t.Signatures))
+	}
+	if t.Catalogue != "" {
+		a.printf("first-party families: those with the digest %s\n", t.Catalogue)
+	}
+	return nil
+}
+
+// announce shows on standard error what a change would do to the lock file.
+func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
+	c, err := answeredBy(ctx, a, operator.Operator.ProposeChange, p)
+	if err != nil {
+		return err
+	}
+	if len(c.Lines) == 0 {
+		return a.notef("alcove.lock stays as it is\n")
+	}
+	a.notef("alcove.lock changes:\n")
+	for _, line := range c.Lines {
+		a.notef("%s\n", line)
+	}
+	return nil
+}
+
+// catalogue is the digest of the families that this program carries.
+func catalogue() string { return host.Catalogue(builtIn()) }

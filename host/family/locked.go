@@ -1,0 +1,387 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+// signatureExtension is that of a file beside a module that has its detached signature.
+const signatureExtension = ".sig"
+
+func (f *Families) mode() registry.Mode {
+	if f.o.Locked {
+		return registry.Locked
+	}
+	return registry.Open
+}
+
+// signedFile reads the signatures of a module in the data directory: its own, and those of the file beside it.
+func (f *Families) signedFile(digest string, module []byte) (signature.Signed, error) {
+	path := f.installedPath(digest)
+	if !exists(path + signatureExtension) {
+		return signature.Open(module, nil)
+	}
+	data, err := readSignature(path + signatureExtension)
+	if err != nil {
+		return signature.Signed{}, err
+	}
+	return signature.Open(module, data)
+}
+
+// untrusted returns why a version of a family must not run as its lock file stands; empty if it may. Built-in families came
+// with the program. The caller holds changing or mu.
+func (f *Families) untrusted(x *family) string {
+	if x.source == built || x.digest == "" {
+		return ""
+	}
+	g, listed := f.lock.Families[x.name]
+	if g.Digest != x.digest { // a guard, which has a digest of its own, or a version that nobody decided about
+		g.Signers, g.Capabilities = nil, nil
+	}
+	if f.o.Locked {
+		if why := f.unlisted(x, g, listed); why != "" {
+			return why
+		}
+	}
+	if err := f.lock.Vouched(g, x.signed, f.o.Clock(), f.mode()); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// unlisted returns why the lock file does not name a version byte for byte.
+func (f *Families) unlisted(x *family, g registry.Grant, listed bool) string {
+	guard := g.Guard != nil && g.Guard.Digest == x.digest && x.source == approved
+	switch {
+	case !listed:
+		return "its digest is not in " + registry.File + ", and only those that are may run here: review and install it in a server that is not locked"
+	case g.Digest != x.digest && !guard:
+		return fmt.Sprintf("its digest is not in %s, which names version %s (sha256 %s), not this one, %s (sha256 %s)%s", registry.File, g.Version, g.Digest, x.manifest.Version, x.digest, older(x.manifest.Version, g.Version))
+	case g.Manifest != "" && g.Manifest != x.section256 && !guard:
+		return fmt.Sprintf("%s names a manifest with the SHA-256 %s for it, and it has %s: install it again", registry.File, g.Manifest, x.section256)
+	}
+	for _, c := range g.Capabilities {
+		if indexOf(asksOf(nil, x.manifest).Capabilities, c.Name) < 0 {
+			return fmt.Sprintf("%s grants it %s, which its manifest does not ask for: revoke that in a server that is not locked", registry.File, c.Name)
+		}
+	}
+	return ""
+}
+
+// older says that a version is an older one than another.
+func older(version, than string) string {
+	if registry.CompareVersions(version, than) < 0 {
+		return ": it is a downgrade"
+	}
+	return ""
+}
+
+// mayChange refuses to change the lock file of a locked server, except to take powers and trust away. The caller holds changing.
+func (f *Families) mayChange(before, next registry.Lock) error {
+	if !f.o.Locked {
+		return nil
+	}
+	before = cloneLock(before)
+	for name := range next.Families { // a built-in family has a grant before anybody decides about it
+		if x := f.knownNow(name); x != nil && x.source == built {
+			before.Families[name] = grantIn(before, x)
+		}
+	}
+	if registry.Narrows(before, next) {
+		return nil
+	}
+	return &memory.Error{Code: memory.Denied, Message: "the server is locked: nothing can be installed, granted or trusted, only revoked and disabled. " +
+		"Stop it, serve the directory without --locked, make the change, review it, and lock it again"}
+}
+
+// complete fills in what a lock says about modules that a change brings: the digest of the manifest, who signed them and whence
+// they come. It refuses modules whose signatures do not suffice. The caller holds changing.
+func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
+	for name, g := range next.Families {
+		_, installing := f.sources[g.Digest]
+		if g.Asked != nil || g.Digest == before.Families[name].Digest && g.Manifest != "" && !installing {
+			continue
+		}
+		x := f.knownVersion(name, g.Digest)
+		var section []byte
+		var s signature.Signed
+		if data, err := readModule(f.installedPath(g.Digest)); err == nil && digestOf(data) == g.Digest {
+			if section, err = sandbox.ManifestBytes(data); err != nil {
+				return err
+			}
+			if s, err = f.signedFile(g.Digest, data); err != nil {
+				return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("family %s: %v", name, err)}
+			}
+			g.Manifest = digestOf(section)
+		} else if x != nil {
+			s, g.Manifest = x.signed, x.section256
+		} else {
+			continue
+		}
+		g.Signers = next.Signers(s)
+		if source := f.sources[g.Digest]; source != "" {
+			g.Source = source
+		}
+		if (installing || g.Digest != before.Families[name].Digest) && len(next.Keys) > 0 {
+			if err := next.Vouched(g, s, f.o.Clock(), registry.Locked); err != nil {
+				return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s: %v", name, err)}
+			}
+		}
+		next.Families[name] = g
+	}
+	return nil
+}
+
+// knownVersion returns a version of a family that was found; nil: none. The caller holds changing.
+func (f *Families) knownVersion(name, digest string) *family {
+	for _, x := range f.every() {
+		if x.name == name && x.digest == digest {
+			return x
+		}
+	}
+	return nil
+}
+
+// Change is what a change of the lock file does to it.
+type Change struct {
+	Lines []string `json:"lines"` // as registry.Diff has them; none: it stays as it is
+}
+
+// Proposal is a change of the lock file that is only shown. One of its fields is set.
+type Proposal struct {
+	Install *Installation `json:"install,omitempty"`
+	Grant   *GrantRequest `json:"grant,omitempty"`
+	Remove  string        `json:"remove,omitempty"` // a family
+	Trust   *TrustRequest `json:"trust,omitempty"`
+}
+
+// Installation is a module to be installed, with where it comes from.
+type Installation struct {
+	Module    []byte `json:"module"`
+	Signature []byte `json:"signature,omitempty"` // detached; empty: what the module has in it
+	Source    string `json:"source,omitempty"`
+}
+
+// Propose returns what a change would do to the lock file, and changes nothing.
+func (f *Families) Propose(p Proposal) (Change, error) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if err := f.reread(); err != nil {
+		return Change{}, err
+	}
+	do, err := f.proposed(p)
+	if err != nil {
+		return Change{}, err
+	}
+	next := cloneLock(f.lock)
+	if err := do(&next); err != nil {
+		return Change{}, err
+	}
+	if p.Install == nil {
+		err = f.complete(f.lock, &next)
+	}
+	if err == nil {
+		err = f.mayChange(f.lock, next)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	lines, err := registry.Diff(f.lock, next)
+	return Change{Lines: lines}, err
+}
+
+func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
+	switch {
+	case p.Install != nil:
+		return f.proposedInstall(*p.Install)
+	case p.Grant != nil:
+		_, g, err := f.decision(*p.Grant)
+		return func(l *registry.Lock) error { l.Families[p.Grant.Family] = g; return nil }, err
+	case p.Trust != nil:
+		return p.Trust.apply, nil
+	case p.Remove != "":
+		return func(l *registry.Lock) error { delete(l.Families, p.Remove); return nil }, nil
+	}
+	return nil, &memory.Error{Code: memory.InvalidArgument, Message: "no change was proposed"}
+}
+
+func (f *Families) proposedInstall(i Installation) (func(*registry.Lock) error, error) {
+	report, err := sandbox.Check(i.Module, sandbox.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s, err := signature.Open(i.Module, i.Signature)
+	if err != nil {
+		return nil, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+	}
+	section, err := sandbox.ManifestBytes(i.Module)
+	if err != nil {
+		return nil, err
+	}
+	return func(l *registry.Lock) error {
+		name := report.Manifest.Name
+		before := l.Families[name]
+		if before.Digest == report.Digest {
+			return nil
+		}
+		g := succession(before, report.Digest, report.Manifest.Version)
+		g.Manifest, g.Source, g.Signers = digestOf(section), i.Source, l.Signers(s)
+		l.Families[name] = g
+		if len(l.Keys) == 0 {
+			return nil
+		}
+		if err := l.Vouched(g, s, f.o.Clock(), registry.Locked); err != nil {
+			return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("family %s: %v", name, err)}
+		}
+		return nil
+	}, nil
+}
+
+// InstallFrom installs a module, with its detached signature if it has one.
+func (f *Families) InstallFrom(i Installation) (Described, error) {
+	digest := digestOf(i.Module)
+	f.changing.Lock()
+	if f.sources == nil {
+		f.sources = map[string]string{}
+	}
+	f.sources[digest] = i.Source
+	f.changing.Unlock()
+	defer func() {
+		f.changing.Lock()
+		delete(f.sources, digest)
+		f.changing.Unlock()
+	}()
+	if f.o.Locked {
+		return Described{}, f.mayChange(registry.Lock{}, registry.Lock{Families: map[string]registry.Grant{"": {}}})
+	}
+	if len(i.Signature) > 0 {
+		if _, err := signature.Open(i.Module, i.Signature); err != nil {
+			return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+		}
+		if err := f.keepSignature(digest, i.Signature); err != nil {
+			return Described{}, err
+		}
+	}
+	return f.Install(i.Module)
+}
+
+// TrustRequest changes which keys are trusted. A key that is named and not given otherwise is shown only.
+type TrustRequest struct {
+	Name       string        `json:"name,omitempty"`
+	Key        *registry.Key `json:"key,omitempty"`        // to be trusted under the name
+	Revoke     string        `json:"revoke,omitempty"`     // why the key with the name is not trusted any more
+	Remove     bool          `json:"remove,omitempty"`     // forget the key with the name
+	Signatures *int          `json:"signatures,omitempty"` // by how many keys modules must be signed
+	Catalogue  *string       `json:"catalogue,omitempty"`  // digest of the first-party families that may run; empty: those of the program
+}
+
+// Trusted is the keys that a lock file trusts.
+type Trusted struct {
+	Keys       map[string]registry.Key `json:"keys"`
+	Signatures int                     `json:"signatures"`
+	Catalogue  string                  `json:"catalogue,omitempty"`
+	Locked     bool                    `json:"locked"`
+}
+
+// Trust changes which keys are trusted, and lists them.
+func (f *Families) Trust(r TrustRequest) (Trusted, error) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if r != (TrustRequest{}) {
+		if err := f.change(r.apply); err != nil {
+			return Trusted{}, err
+		}
+	}
+	return Trusted{Keys: maps.Clone(f.lock.Keys), Signatures: f.lock.Signatures, Catalogue: f.lock.Catalogue, Locked: f.o.Locked}, nil
+}
+
+func (r TrustRequest) apply(l *registry.Lock) error {
+	k, there := l.Keys[r.Name]
+	switch {
+	case r.Key != nil && there && k.Public != r.Key.Public:
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("the name %s is another key's: choose another name, or remove that key first", r.Name)}
+	case r.Key != nil:
+		l.Keys[r.Name] = *r.Key
+	case (r.Revoke != "" || r.Remove) && !there:
+		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no trusted key %.100q: list them with alcove family trust", r.Name)}
+	case r.Revoke != "":
+		k.Revoked = r.Revoke
+		l.Keys[r.Name] = k
+	case r.Remove:
+		delete(l.Keys, r.Name)
+	}
+	if r.Signatures != nil {
+		l.Signatures = *r.Signatures
+	}
+	if r.Catalogue != nil {
+		l.Catalogue = *r.Catalogue
+	}
+	if err := l.Check(); err != nil {
+		return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+	}
+	return nil
+}
+
+func cloneLock(l registry.Lock) registry.Lock {
+	next := l
+	next.Families, next.Endpoints, next.Roots, next.Keys = cloned(l.Families), cloned(l.Endpoints), cloned(l.Roots), cloned(l.Keys)
+	return next
+}
+
+func cloned[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return maps.Clone(m)
+}
+
+// lapsed returns the names of the trusted keys that do not hold at present, for comparison.
+func (f *Families) lapsed() string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(f.lock.Keys)) {
+		if f.lock.Keys[name].Refused(f.o.Clock()) != "" {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// checkCatalogue returns why the built-in families must not run in a locked server; nil if they may.
+func (f *Families) checkCatalogue(l registry.Lock) error {
+	if !f.o.Locked || l.Catalogue == "" || len(f.o.Built) == 0 || l.Catalogue == f.catalogue {
+		return nil
+	}
+	return errors.New(registry.File + " names the first-party families with the digest " + l.Catalogue + ", and this program carries those with " + f.catalogue)
+}
+
+// noteCatalogue logs by what the built-in families of a locked server are known.
+func (f *Families) noteCatalogue(l registry.Lock) {
+	if !f.o.Locked || len(f.o.Built) == 0 {
+		return
+	}
+	known := "the program, which carries no signature of a release: alcove family trust --catalogue this names them in " + registry.File
+	if l.Catalogue != "" {
+		known = registry.File
+	}
+	f.o.Logger.Info("the first-party families are locked by their digests", "catalogue", f.catalogue, "known by", known)
+}
+
+// Catalogue returns the digest of families that a program carries: of their digests, sorted.
+func Catalogue(built []Module) string {
+	var digests []string
+	for _, m := range built {
+		digests = append(digests, m.Digest)
+	}
+	slices.Sort(digests)
+	return digestOf([]byte(strings.Join(digests, "\n")))
+}
