@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,7 @@ func (a *app) approvalListCommand() *cobra.Command {
 				return err
 			}
 			for _, p := range page.Pending {
-				a.printf("%s  %s %q by %s  %s\n", p.ID, p.Op, p.Keys, p.By, p.At)
+				a.printf("%s  %s %s by %s  %s\n", p.ID, p.Op, strings.Join(p.Keys, ", "), p.By, p.At)
 			}
 			return nil
 		},

@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,7 +54,13 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Condition: func(what string) (bool, error) {
+			if what != "families" {
+				return false, fmt.Errorf("unknown condition %s", what)
+			}
+			return len(builtIn()) > 0, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}},
 		Setup: func(e *testscript.Env) error {
@@ -161,6 +169,27 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s does not hold %q", args[0], text)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.ReplaceAll(data, text, damaged), 0o600))
+}
+
+// changeIDs is a command of the scripts: it sets variables to the ids of waiting changes, by the keys that they change.
+func changeIDs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 || len(args)%2 == 0 {
+		ts.Fatalf("use it as: ids FILE KEY VARIABLE KEY VARIABLE…")
+	}
+	var list struct {
+		Pending []struct {
+			ID   string
+			Keys []string
+		}
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &list))
+	for i := 1; i < len(args); i += 2 {
+		for _, p := range list.Pending {
+			if slices.Contains(p.Keys, args[i]) {
+				ts.Setenv(args[i+1], p.ID)
+			}
+		}
+	}
 }
 
 // exits is a command of the scripts: it runs another, which must end with an exit code.
