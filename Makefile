@@ -20,7 +20,7 @@ PRIMITIVES ?= 60s
 # The program, with its families, has at most so many bytes.
 LARGEST   := 30000000
 # Packages that no call waits for are compiled without inlining, which makes the program half a megabyte smaller.
-COLD      := github.com/alcove-memory/alcove/cmd/... $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer operator rest store/bolt/salvage) \
+COLD      := github.com/alcove-memory/alcove/cmd/... $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer metrics operator rest store/bolt/salvage) \
              github.com/goccy/go-yaml/... github.com/spf13/... golang.org/x/text/... crypto/tls crypto/x509 debug/dwarf encoding/asn1 mime/multipart text/tabwriter
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
 STRESS    ?= 5m
