@@ -21,7 +21,7 @@ PRIMITIVES ?= 60s
 LARGEST   := 30000000
 # Packages that spend their time waiting, or that no call reaches, are compiled without inlining, which makes the program a megabyte
 # smaller. Elliptic curves and hashes are slow without it.
-COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... registry/...) $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer operator rest store/bolt/salvage) \
+COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... registry/...) $(addprefix github.com/alcove-memory/alcove/host/,backup bundle importer metrics operator rest store/bolt/salvage) \
              $(addprefix github.com/,coder/... goccy/go-yaml/... mark3labs/... schollz/... spf13/... yosida95/...) golang.org/x/text/... \
              crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
 INLINED   := $(addprefix crypto/internal/fips140/,edwards25519/... hmac nistec/... sha256 sha512)

@@ -258,11 +258,18 @@ func (p *undoing) tryRevert(ctx context.Context, b *lineage.Branch, shared bool,
 func (p *undoing) stage(ctx context.Context, t *Stage, on store.BranchID, seen store.Lineage, system bool) error {
 	for _, s := range seen {
 		written := p.written[s.Branch]
-		keys := slices.SortedFunc(maps.Keys(written), func(a, b store.Key) int {
+		var keys []store.Key
+		for k, versions := range written {
+			if versions[0] <= s.At { // else written after the fork
+				keys = append(keys, k)
+			}
+		}
+		order.By(keys, func(a, b store.Key) int {
 			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
 		})
-		keys = slices.DeleteFunc(keys, func(k store.Key) bool { return written[k][0] > s.At }) // written after the fork
-		for page := range slices.Chunk(keys, fillPage) {
+		for len(keys) > 0 {
+			page := keys[:min(fillPage, len(keys))]
+			keys = keys[len(page):]
 			found, err := p.space.engine.GetAt(ctx, seen, page)
 			if err != nil {
 				return err
@@ -312,8 +319,7 @@ func (p *undoing) one(ctx context.Context, t *Stage, on store.BranchID, seen sto
 
 // isWritten reports whether the undone commits wrote an entry.
 func (p *undoing) isWritten(e store.Entry) bool {
-	_, ok := slices.BinarySearch(p.written[e.Branch][e.Key], e.Version)
-	return ok
+	return slices.Contains(p.written[e.Branch][e.Key], e.Version)
 }
 
 // before returns the newest entry below a version that the undone commits did not write.
