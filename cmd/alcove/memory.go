@@ -262,6 +262,9 @@ func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
 		if events {
 			name, value = fmt.Sprintf("#%d %s", r.Sequence, r.Event), r.Data
 		}
+		if value != nil {
+			r.Snippet = "" // it has no more than the value
+		}
 		a.printf("%s  %s%s\n    %s\n", a.dim(clock(r.Timestamp)), a.bold(name), a.dim("  "+r.Namespace), oneLine(r.Snippet, value))
 	}
 	if len(found.Results) == 0 {

@@ -142,6 +142,7 @@ var unsteady = []struct {
 }{
 	{regexp.MustCompile(`\b(\d{14}\.\d{3}|\d{8}-\d{6})-[a-z2-7]{10}\b`), "$1-RANDOM"},
 	{regexp.MustCompile(`\b[A-Z2-7]{26}\b`), "REQUEST"},
+	{regexp.MustCompile(`(after=\\*"|next\\*": ?\\*")[\w-]+`), "${1}CURSOR"}, // it has a version
 	{regexp.MustCompile(`duration_ms(\\?)":\d+`), `duration_ms$1":0`},
 	// Version numbers: the server also commits by itself, when it gets to it.
 	{regexp.MustCompile(`((?:version|forked_at|versions_from)\\?": ?)\d+`), "${1}0"},

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"iter"
 	"math"
 	"time"
 
@@ -152,17 +153,84 @@ func (b *browsing) find(ctx context.Context) (err error) {
 		most = b.firsts.most // the others need no look
 	}
 	return b.space.counting(ctx, b.q.Order, b.view, func(counted countedNow) error {
+		if done, err := b.byCounters(ctx, within, counted, tallied); done || err != nil {
+			return err
+		}
 		return b.space.index.Select(ctx, within, b.filter, b.q.Order.ordering(b.from, most), func(c *search.Columns) bool {
 			if !tallied {
 				b.total++
 			}
-			at := position{b.q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
-			if b.from == nil || at.compare(b.from) > 0 {
-				b.firsts.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
-			}
+			b.consider(c, counted)
 			return !c.InOrder || len(b.firsts.list) < b.firsts.most
 		})
 	})
+}
+
+// consider adds a match unless it is on a page before, and reports whether it did.
+func (b *browsing) consider(c *search.Columns, counted countedNow) bool {
+	at := position{b.q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
+	if b.from != nil && at.compare(b.from) <= 0 {
+		return false
+	}
+	b.firsts.add(candidate{position: at, version: c.Version, branch: c.Branch, score: c.Score})
+	return true
+}
+
+// mostInOrder bounds the namespaces whose counters are gone through in order, one after the other.
+const mostInOrder = 64
+
+// byCounters lists by a counter without a look at all matches: the first ones with a counter of each namespace, then, if these do not
+// fill the page, the others by their keys. done is false if it is not worth it.
+func (b *browsing) byCounters(ctx context.Context, within search.View, counted countedNow, tallied bool) (done bool, err error) {
+	index := b.space.index
+	if !tallied || !b.q.Order.counts() || b.filter.Text != "" || len(b.filter.Tags) > 0 || len(b.filter.Agents) > 0 || counted.column == nil {
+		return false, nil
+	}
+	namespaces, err := index.Namespaces(ctx, within)
+	if err != nil || len(namespaces) > mostInOrder {
+		return false, err
+	}
+	var start *position
+	if b.from != nil {
+		start = &position{value: b.from.value} // before all keys with the value
+	}
+	for _, name := range namespaces {
+		one, added := within, 0
+		one.Namespaces = []string{name}
+		err := index.SelectKeys(ctx, one, b.filter, countedKeys(counted.descending(name, b.q.Order.counter(), start)), func(c *search.Columns) bool {
+			if b.consider(c, counted) {
+				added++
+			}
+			return added < b.firsts.most
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	if len(b.firsts.list) >= b.firsts.most {
+		return true, nil
+	}
+	rest := search.Ordering{By: search.ByName, Most: b.firsts.most}
+	if b.from != nil && b.from.value == 0 {
+		rest.After = &search.Place{Namespace: b.from.namespace, Key: b.from.key}
+	}
+	return true, index.Select(ctx, within, b.filter, rest, func(c *search.Columns) bool {
+		if b.q.Order.value(c, counted.of(c.Namespace, c.Key)) == 0 {
+			b.consider(c, counted)
+		}
+		return !c.InOrder || len(b.firsts.list) < b.firsts.most
+	})
+}
+
+// countedKeys returns the keys alone.
+func countedKeys(counted iter.Seq2[string, countRecord]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for key := range counted {
+			if !yield(key) {
+				return
+			}
+		}
+	}
 }
 
 // digest identifies a search, apart from its page.

@@ -259,3 +259,29 @@ func (s *listedSpace) benchmarkPast(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkBrowse lists by each order without a query, the first page and the one after it, in all namespaces:
+//
+//	go test ./host/memory -run '^$' -bench BenchmarkBrowse -benchtime 20x
+func BenchmarkBrowse(b *testing.B) {
+	s := fillListed(b, benchMemories(b))
+	for _, order := range []Order{ByNewest, ByKey, ByImportance, ByAccesses} {
+		for name, q := range map[string]Search{"all": {}, "tagged": {Tags: []string{"rare42"}}, "one namespace": {Namespaces: []string{Default}}} {
+			q.Order, q.K = order, 10
+			first, err := s.Search(b.Context(), q) // sorts a column
+			if err != nil || first.Next == "" {
+				b.Fatalf("the first page has no next: %v", err)
+			}
+			for page, after := range map[string]string{"first": "", "second": first.Next} {
+				b.Run(fmt.Sprintf("%s/%s/%s", order, name, page), func(b *testing.B) {
+					q := q
+					for q.After = after; b.Loop(); {
+						if _, err := s.Search(b.Context(), q); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
