@@ -3,6 +3,7 @@ package alcove
 import (
 	"errors"
 	"strconv"
+	"unsafe"
 
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
@@ -168,7 +169,12 @@ func date(days int) (year, month, day int) {
 }
 
 // String is the instant in the form of RFC 3339, in UTC, to the second or the microsecond.
-func (t Time) String() string {
+func (t Time) String() string { return string(t.append(make([]byte, 0, longestTime))) }
+
+// longestTime is the length of an instant with microseconds.
+const longestTime = 27
+
+func (t Time) append(out []byte) []byte {
 	seconds, micros := int64(t)/1e6, int64(t)%1e6
 	if micros < 0 {
 		seconds, micros = seconds-1, micros+1e6
@@ -178,7 +184,7 @@ func (t Time) String() string {
 		days, within = days-1, within+86400
 	}
 	year, month, day := date(int(days))
-	out := pad(nil, year, 4)
+	out = pad(out, year, 4)
 	out = pad(append(out, '-'), month, 2)
 	out = pad(append(out, '-'), day, 2)
 	out = pad(append(out, 'T'), int(within/3600), 2)
@@ -187,15 +193,21 @@ func (t Time) String() string {
 	if micros != 0 {
 		out = pad(append(out, '.'), int(micros), 6)
 	}
-	return string(append(out, 'Z'))
+	return append(out, 'Z')
 }
 
 func pad(out []byte, n, width int) []byte {
-	text := strconv.Itoa(n)
-	for range width - len(text) {
-		out = append(out, '0')
+	unit := 1
+	for range width - 1 {
+		unit *= 10
 	}
-	return append(out, text...)
+	if n < 0 || n >= 10*unit {
+		return strconv.AppendInt(out, int64(n), 10)
+	}
+	for ; unit > 0; unit /= 10 {
+		out = append(out, '0'+byte(n/unit%10))
+	}
+	return out
 }
 
 // EncodeJSON writes the instant as text; none is empty.
@@ -204,7 +216,8 @@ func (t Time) EncodeJSON(w *scan.Writer) {
 		w.Text("")
 		return
 	}
-	w.Text(t.String())
+	text := t.append(make([]byte, 0, longestTime))
+	w.Text(unsafe.String(unsafe.SliceData(text), len(text))) // which it copies
 }
 
 // DecodeJSON reads an instant; what is none is zero.

@@ -1,6 +1,8 @@
 package network
 
 import (
+	"slices"
+
 	"github.com/alcove-memory/alcove/guests/moment"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -124,6 +126,7 @@ func (b *breadth) level(from []alcove.ID, depth int) (next []alcove.ID, err erro
 
 // discover adds the nodes that links from a node reach first.
 func (b *breadth) discover(waiting []reached, from alcove.ID, depth int, hops []hop) []reached {
+	waiting = slices.Grow(waiting, len(hops))
 	for i := range hops {
 		h := &hops[i]
 		if b.seen[h.Other] {
@@ -148,6 +151,7 @@ func (b *breadth) reach(waiting []reached) (next []alcove.ID, err error) {
 	if err != nil {
 		return nil, err
 	}
+	b.nodes, next = slices.Grow(b.nodes, len(there)), make([]alcove.ID, 0, len(there))
 	for i, n := range there {
 		if n == nil {
 			continue

@@ -85,11 +85,17 @@ func (w *walk) take(page *alcove.RecordScanResponse, namespace string, owners ma
 			h.edge = e
 		}
 		if owner, ok := owners[key[:at]]; ok && h.name(namespace, key[at:]) && w.follows(&h) {
+			if list[owner] == nil {
+				list[owner] = make([]hop, 0, usualLinks)
+			}
 			list[owner] = append(list[owner], h)
 		}
 	}
 	return nil
 }
+
+// usualLinks is room for the links of most nodes.
+const usualLinks = 12
 
 // byNamespace groups the places of ids in a list, in the order in which namespaces come first.
 func byNamespace(ids []alcove.ID) iter.Seq2[string, []int] {
