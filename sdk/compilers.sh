@@ -22,7 +22,9 @@ c)
 assemblyscript)
 	command -v node >/dev/null || cannot "node is not installed"
 	guests="$(dirname "$0")/../host/sandbox/testdata/guests/assemblyscript"
-	[ -x "$guests/node_modules/.bin/asc" ] || (cd "$guests" && npm ci --silent --no-audit --no-fund) >/dev/null 2>&1 || cannot "asc is not installed, and npm ci failed"
+	# Tests of several packages may want it at once.
+	lock=$(command -v flock) && lock="$lock $guests/package-lock.json"
+	$lock sh -c 'cd "$1" && { [ -x node_modules/.bin/asc ] || npm ci --silent --no-audit --no-fund; }' sh "$guests" >/dev/null 2>&1 || cannot "asc is not installed, and npm ci failed"
 	export ASC="${ASC:-$(cd "$guests" && pwd)/node_modules/.bin/asc}"
 	;;
 esac

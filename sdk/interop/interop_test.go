@@ -226,6 +226,9 @@ func inModule(t *testing.T, raw []byte) string {
 		if h.done != len(s.Host) {
 			t.Errorf("%s: it ran %d operations, want %d", s.Name, h.done, len(s.Host))
 		}
+		if r.Class == abi.ClassTrap && r.Error.Details["panic"] == nil {
+			t.Errorf("%s: the details of %v lack the panic", s.Name, r.Error)
+		}
 		lines = append(lines, told(s, r.Output, r.Error, logged))
 	}
 	return strings.Join(lines, "\n") + "\n"
