@@ -159,6 +159,14 @@ func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (opera
 	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Install(r.Module) })
 }
 
+func (a acts) UpdateFamily(ctx context.Context, r operator.UpdateRequest) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Update(ctx, r.Family, r.Module) })
+}
+
+func (a acts) RollbackFamily(_ context.Context, r operator.FamilyName) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Rollback(r.Family) })
+}
+
 func (a acts) RemoveFamily(_ context.Context, r operator.FamilyName) (operator.RemovedFamily, error) {
 	return withFamilies(a, func(f *family.Families) (operator.RemovedFamily, error) { return f.Remove(r.Family) })
 }

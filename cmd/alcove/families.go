@@ -133,6 +133,9 @@ func (a *app) printFamily(f operator.Family) error {
 			a.printf("  hook %s: %s\n", h, hookState(f, h))
 		}
 	}
+	if len(f.Lacking) > 0 {
+		a.printf("  hooks fail where they need %s, which is not granted: alcove family grant %s CAPABILITY\n", strings.Join(f.Lacking, " or "), f.Manifest.Name)
+	}
 	return errors.Join(a.printGuard(f), a.printNews(f))
 }
 
@@ -237,7 +240,7 @@ func (a *app) familyInstallCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
 		Long: `Install a family, with no powers until it is granted some. In place of another version it has none of what that was granted:
-what is dropped is said, with the command that grants again what still fits. A store hook on refuse is never turned off by that:
+what is dropped is said, with the command that grants again what still fits; alcove family update keeps what fits. A store hook on refuse is never turned off by that:
 the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.`,
 		Example: `  alcove family install notes.wasm
   alcove family grant notes --all`,
@@ -250,6 +253,46 @@ the version that was approved goes on serving it until this one is granted it. A
 				return err
 			}
 			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, operator.InstallRequest{Module: module})
+			if err != nil {
+				return err
+			}
+			return a.showFamily(f)
+		},
+	}
+}
+
+func (a *app) familyUpdateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "update NAME M.wasm", Short: "Replace an installed family by another version, which keeps what still fits of its grant", Args: arguments(2, 2),
+		Long: `Replace an installed family by another version. It keeps the capabilities, hooks and limits that it still asks for; what it asks for
+anew is shown, and not granted. A store hook on refuse stays with the version that was approved for it until this one is granted it. The
+module is checked and compiled first: after an error the family is as it was. alcove family rollback brings the previous version back.`,
+		Example: `  alcove family update notes notes-2.wasm
+  alcove family rollback notes`,
+		RunE: func(c *cobra.Command, args []string) error {
+			module, err := readModule(args[1])
+			if err != nil {
+				return err
+			}
+			if _, err := checkModule(args[1], module); err != nil {
+				return err
+			}
+			f, err := answeredBy(c.Context(), a, operator.Operator.UpdateFamily, operator.UpdateRequest{Family: args[0], Module: module})
+			if err != nil {
+				return err
+			}
+			return a.showFamily(f)
+		},
+	}
+}
+
+func (a *app) familyRollbackCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rollback NAME", Short: "Exchange an installed family for its previous version, with what that was granted", Args: arguments(1, 1),
+		Long: `Exchange the present version of an installed family for the one before it, with what that was granted. Its data stays as it is. A
+second rollback undoes the first.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			f, err := answeredBy(c.Context(), a, operator.Operator.RollbackFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {
 				return err
 			}

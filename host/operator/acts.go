@@ -48,6 +48,8 @@ const (
 	familyUses      act[none, []FamilyUse]              = "family-uses"
 	familyInfo      act[FamilyName, FamilyInfo]         = "family-info"
 	installFamily   act[InstallRequest, Family]         = "family-install"
+	updateFamily    act[UpdateRequest, Family]          = "family-update"
+	rollbackFamily  act[FamilyName, Family]             = "family-rollback"
 	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
@@ -84,7 +86,8 @@ func table(o Operator) []served {
 		told(removeEmbedder, o.RemoveEmbedder).changing(), told(chooseEmbedder, o.ChooseEmbedder).changing(),
 
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
-		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
+		installFamily.by(o.InstallFamily).changing(), updateFamily.by(o.UpdateFamily).changing(), rollbackFamily.by(o.RollbackFamily).changing(),
+		removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),

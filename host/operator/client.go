@@ -141,6 +141,16 @@ func (c *Client) InstallFamily(ctx context.Context, r InstallRequest) (Family, e
 	return call(ctx, c, installFamily, r)
 }
 
+// UpdateFamily implements Operator.
+func (c *Client) UpdateFamily(ctx context.Context, r UpdateRequest) (Family, error) {
+	return call(ctx, c, updateFamily, r)
+}
+
+// RollbackFamily implements Operator.
+func (c *Client) RollbackFamily(ctx context.Context, r FamilyName) (Family, error) {
+	return call(ctx, c, rollbackFamily, r)
+}
+
 // RemoveFamily implements Operator.
 func (c *Client) RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error) {
 	return call(ctx, c, removeFamily, r)

@@ -83,6 +83,10 @@ type Families interface {
 	FamilyUses(ctx context.Context) ([]FamilyUse, error)
 	FamilyInfo(ctx context.Context, r FamilyName) (FamilyInfo, error)
 	InstallFamily(ctx context.Context, r InstallRequest) (Family, error)
+	// UpdateFamily replaces an installed family by another version, which keeps what still fits of the grant.
+	UpdateFamily(ctx context.Context, r UpdateRequest) (Family, error)
+	// RollbackFamily exchanges the present version for the previous one.
+	RollbackFamily(ctx context.Context, r FamilyName) (Family, error)
 	RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error)
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
@@ -252,6 +256,12 @@ type EmbedderName struct {
 
 // InstallRequest has a module to install.
 type InstallRequest struct {
+	Module []byte `json:"module"`
+}
+
+// UpdateRequest has the next version of an installed family.
+type UpdateRequest struct {
+	Family string `json:"family"`
 	Module []byte `json:"module"`
 }
 
