@@ -101,7 +101,8 @@ func printings(s scene) []printing {
 		{args: []string{"call", "hostile_do", "{}"}, shows: true, once: true}, shows("family", "jobs"),
 		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),
 		shows("family", "call", s.grabber, "{}"), shows("family", "pack", s.module, "--manifest", steeringName, "-o", out), shows("family", "meter", s.module, "-o", out), shows("family", "remove", steering),
-		shows("family", "update", steering, s.module), shows("family", "rollback", steering),
+		print("family", "update", steering, s.module), shows("family", "rollback", steering),
+		shows("family", "logs", steering), print("family", "logs", "hostile"), print("family", "stats"), shows("family", "stats", steering), shows("family", "trace", steering),
 		print("family", "verify"), {args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 
 		shows("endpoint", "add", "e"+steering, s.address), {args: []string{"endpoint", "add", "web", s.address, "--kind", "openai", "--model", steering}}, print("endpoint", "list"),

@@ -78,6 +78,7 @@ type Families struct {
 	hooks      *hooks.Hooks
 	operations *ops.Host
 	troubles   troubles
+	insight    insight
 
 	mu    sync.RWMutex
 	lock  registry.Lock
@@ -121,16 +122,18 @@ type family struct {
 	clashes  bool           // the fault is a name clash
 	schemas  *schemas
 
-	loading chan struct{} // has room for one load at a time
-	again   chan struct{} // has room for one overtaken call at a time
-	mu      sync.Mutex
-	module  Guest // nil: not loaded
-	used    time.Time
-	running int
-	coming  atomic.Bool // being loaded in the background
-	rest    hooks.Rest  // of its hooks
-	retired bool        // replaced by another version: it ends with its last call
-	refused error       // why a newer version of its file was rejected
+	loading   chan struct{} // has room for one load at a time
+	again     chan struct{} // has room for one overtaken call at a time
+	mu        sync.Mutex
+	module    Guest // nil: not loaded
+	used      time.Time
+	running   int
+	coming    atomic.Bool // being loaded in the background
+	rest      hooks.Rest  // of its hooks
+	symbols   sync.Once
+	functions map[uint32]string // names, by index; read once a trap has a trace
+	retired   bool              // replaced by another version: it ends with its last call
+	refused   error             // why a newer version of its file was rejected
 }
 
 // New finds the families and starts their jobs. Their hooks are called through Hooks.

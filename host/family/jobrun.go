@@ -109,6 +109,7 @@ func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
 	effects := memory.NewEffects(j.NoteSent(stage, job.ID))
 	ctx = memory.WithEffects(ctx, effects)
 	w := f.newRequest(x, registry.Jobs, stage, caller, job.Namespace, job.ID)
+	w.what = "job " + job.Name
 	w.Progress = func(done, total float64, message string) {
 		j.Progressed(job.ID, jobs.Progress{Done: done, Total: total, Message: message})
 	}

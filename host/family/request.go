@@ -24,6 +24,7 @@ type request struct {
 	during  registry.Work         // the part of the family's work that it belongs to
 	applies string                // the namespace whose settings apply; empty: none's
 	ended   func(*sandbox.Result) // nil: not reported
+	what    string                // what is asked for, as in tool notes_add, hook store or job tidy
 	notes   []string
 	queued  []jobs.Job    // staged by the request
 	changed bool          // it published or withdrew a tool

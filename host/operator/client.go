@@ -151,6 +151,16 @@ func (c *Client) RollbackFamily(ctx context.Context, r FamilyName) (Family, erro
 	return call(ctx, c, rollbackFamily, r)
 }
 
+// FamilyStats implements Operator.
+func (c *Client) FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error) {
+	return call(ctx, c, familyStats, r)
+}
+
+// FollowFamily implements Operator.
+func (c *Client) FollowFamily(ctx context.Context, r FollowRequest, w io.Writer) error {
+	return copied(ctx, c, followFamily, r, w)
+}
+
 // RemoveFamily implements Operator.
 func (c *Client) RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error) {
 	return call(ctx, c, removeFamily, r)

@@ -91,6 +91,10 @@ type Families interface {
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
+	// FamilyStats are the costs of a family, or with an empty name of all, since the server began.
+	FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error)
+	// FollowFamily writes the events of a family to w, each as a FamilyEvent in a line of JSON.
+	FollowFamily(ctx context.Context, r FollowRequest, w io.Writer) error
 	Endpoints(ctx context.Context) (map[string]Endpoint, error)
 	SetEndpoint(ctx context.Context, r EndpointRequest) error
 	Roots(ctx context.Context) (map[string]Root, error)
@@ -139,6 +143,10 @@ type (
 	FamilyTrouble = family.Trouble
 	FamilyInfo    = family.Info
 	FamilyLimit   = family.Limit
+	FamilyStats   = family.Stats
+	FamilyCost    = family.Cost
+	FamilyEvent   = family.Event
+	FollowRequest = family.FollowRequest
 	RemovedFamily = family.Removed
 	GrantRequest  = family.GrantRequest
 	HookOn        = registry.On
@@ -158,6 +166,14 @@ type (
 	SettingChange  = config.Change
 	SettingChanged = config.Changed
 	SettingVersion = config.Version
+)
+
+// The kinds of events of families.
+const (
+	EventLine  = family.EventLine
+	EventCall  = family.EventCall
+	EventEnded = family.EventEnded
+	EventNote  = family.EventNote
 )
 
 // The parts of a family's work.
