@@ -168,6 +168,10 @@ func (a acts) RollbackFamily(_ context.Context, r operator.FamilyName) (operator
 	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Rollback(r.Family) })
 }
 
+func (a acts) TryFamily(ctx context.Context, r operator.TrialRequest) (operator.TrialAnswer, error) {
+	return withFamilies(a, func(f *family.Families) (operator.TrialAnswer, error) { return f.Rehearse(ctx, r) })
+}
+
 func (a acts) FamilyStats(_ context.Context, r operator.FamilyName) ([]operator.FamilyStats, error) {
 	return withFamilies(a, func(f *family.Families) ([]operator.FamilyStats, error) { return f.Stats(r.Family) })
 }

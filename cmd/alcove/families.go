@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 func (a *app) familyListCommand() *cobra.Command {
@@ -494,46 +490,4 @@ func (a *app) familyJobsCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// callThrowaway calls a tool of a module in a space that is thrown away.
-func (a *app) callThrowaway(ctx context.Context, args []string, limits map[string]int64) error {
-	var given abi.Limits
-	if err := setLimits(&given, limits); err != nil {
-		return err
-	}
-	arguments, err := a.object(args[len(args)-1])
-	if err != nil {
-		return err
-	}
-	module, err := readModule(args[0])
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "alcove-try-*")
-	if err != nil {
-		return fmt.Errorf("make a space to throw away: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	box, done, err := a.openSandbox()
-	if err != nil {
-		return err
-	}
-	defer done()
-	tool := ""
-	if len(args) == 3 {
-		tool = args[1]
-	}
-	tried, err := host.TryFamily(ctx, host.Try{Dir: dir, Sandbox: box, Module: module, Tool: tool, Arguments: arguments, Limits: limits})
-	var refused *sandbox.Refusal
-	if errors.As(err, &refused) {
-		return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
-	}
-	if err != nil {
-		return err
-	}
-	for _, note := range tried.Notes {
-		a.notef("note: %s\n", note)
-	}
-	return a.outcome(tried.Result)
 }

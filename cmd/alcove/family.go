@@ -226,12 +226,17 @@ func isFolder(path string) bool {
 
 func (a *app) familyCallCommand() *cobra.Command {
 	var bare bool
+	var t trial
 	limits := map[string]int64{}
 	c := &cobra.Command{
 		Use:   "call M.wasm [TOOL] 'JSON'",
 		Short: "Call a tool of a module once, in a temporary space, with JSON arguments",
 		Long: `Call a tool of a module once, in an empty space that is thrown away afterwards, with everything that its manifest asks
 for but what is outside. With --bare the module needs no manifest, and whatever it asks of the host is denied.
+
+The space begins with the memories of --seed, a file of alcove export --memories. With --hook or --job, the JSON is what the hook is
+asked, as {"entries": [{"key": "a", "value": "text"}]} for the store hook, or the job's payload; the result is its answer. With --on-data
+the call is a dry run on the data of the server: nothing is kept, and nothing reaches outside.
 
 The exit code is that of the outcome:
 
@@ -244,13 +249,23 @@ What the guest prints goes to standard error. With --json, standard output has t
 error, the fuel, the time and the peak memory, whatever the outcome.`,
 		Args: arguments(2, 3),
 		Example: `  alcove family call notes.wasm add_note '{"text": "buy tea"}'
+  alcove family call notes.wasm find_notes '{}' --seed notes.jsonl --config words=3
+  alcove family call notes.wasm --hook store '{"entries": [{"key": "a", "value": "buy tea"}]}'
+  alcove family call notes.wasm find_notes '{}' --on-data
   alcove family call --bare notes.wasm add_note '{}' --limit wall_ms=100 --limit fuel=1000000 --json`,
 	}
 	c.Flags().BoolVar(&bare, "bare", false, "grant it nothing; a manifest is not needed")
 	c.Flags().StringToInt64Var(&limits, "limit", nil, "a limit by its name, as wall_ms=100; several with commas or again")
+	t.flags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := t.check(bare, args); err != nil {
+			return err
+		}
+		if t.onData {
+			return a.callOnData(c.Context(), args, t)
+		}
 		if !bare {
-			return a.callThrowaway(c.Context(), args, limits)
+			return a.callThrowaway(c.Context(), args, limits, t)
 		}
 		return a.callBare(c.Context(), args, limits)
 	}

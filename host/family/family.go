@@ -292,6 +292,8 @@ func grantIn(lock registry.Lock, x *family) registry.Grant {
 	case x.source == approved:
 		a, _ := g.Approved()
 		return succession(registry.Grant{Guard: &a}, x.digest, x.manifest.Version)
+	case x.source == tried:
+		return builtGrant(x)
 	case listed && appliesTo(g, x) && x.source == built:
 		return carriedGrant(g, x)
 	case listed && appliesTo(g, x):

@@ -53,6 +53,7 @@ const (
 	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
+	tryFamily       act[TrialRequest, TrialAnswer]      = "family-try"
 	familyStats     act[FamilyName, []FamilyStats]      = "family-stats"
 	followFamily    stream[FollowRequest]               = "family-follow"
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
@@ -90,7 +91,7 @@ func table(o Operator) []served {
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
 		installFamily.by(o.InstallFamily).changing(), updateFamily.by(o.UpdateFamily).changing(), rollbackFamily.by(o.RollbackFamily).changing(),
 		removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
-		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
+		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), tryFamily.by(o.TryFamily), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
 

@@ -151,6 +151,11 @@ func (c *Client) RollbackFamily(ctx context.Context, r FamilyName) (Family, erro
 	return call(ctx, c, rollbackFamily, r)
 }
 
+// TryFamily implements Operator.
+func (c *Client) TryFamily(ctx context.Context, r TrialRequest) (TrialAnswer, error) {
+	return call(ctx, c, tryFamily, r)
+}
+
 // FamilyStats implements Operator.
 func (c *Client) FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error) {
 	return call(ctx, c, familyStats, r)

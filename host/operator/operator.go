@@ -91,6 +91,8 @@ type Families interface {
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
+	// TryFamily makes one request to a module that is not installed, on the data that there is, and keeps nothing of it.
+	TryFamily(ctx context.Context, r TrialRequest) (TrialAnswer, error)
 	// FamilyStats are the costs of a family, or with an empty name of all, since the server began.
 	FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error)
 	// FollowFamily writes the events of a family to w, each as a FamilyEvent in a line of JSON.
@@ -147,6 +149,8 @@ type (
 	FamilyCost    = family.Cost
 	FamilyEvent   = family.Event
 	FollowRequest = family.FollowRequest
+	TrialRequest  = family.TrialRequest
+	TrialAnswer   = family.TrialAnswer
 	RemovedFamily = family.Removed
 	GrantRequest  = family.GrantRequest
 	HookOn        = registry.On
