@@ -114,6 +114,8 @@ func (a *app) familyPackCommand() *cobra.Command {
 	var manifest, out string
 	c := &cobra.Command{
 		Use: "pack M.wasm --manifest F -o OUT", Short: "Put a manifest into a module, and check both", Args: arguments(1, 1),
+		Long: `Put a manifest into a module, and check both. Imports of WASI that guests have not, which libraries bring for files, the network and
+the environment, are replaced by functions that answer "not supported"; they are listed with the functions that call them.`,
 		Example: `  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
 	}
 	c.Flags().StringVar(&manifest, "manifest", "", "the file of the manifest")
@@ -130,14 +132,20 @@ func (a *app) familyPackCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		packed, err := sandbox.Pack(module, data)
+		packed, stubs, err := sandbox.PackStubbed(module, data)
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", args[0], err)
 		}
 		if _, err := checkModule(args[0], packed); err != nil {
 			return err
 		}
-		return a.written(out, packed, nil)
+		for _, s := range stubs {
+			a.notef("note: %s\n", s.Text())
+		}
+		if len(stubs) == 0 {
+			return a.written(out, packed, nil)
+		}
+		return a.written(out, packed, map[string][]sandbox.Stub{"stubs": stubs})
 	}
 	return c
 }

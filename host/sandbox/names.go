@@ -10,16 +10,31 @@ import (
 
 // Bounds of the names that are taken from a module for its author to read.
 const (
-	longestName    = 120       // bytes
-	mostNames      = 50_000    // functions
-	longestSection = 4 << 20   // bytes of a section of names
-	nameSection    = "name"    // of custom sections
-	functionNames  = byte(0x1) // of its subsections
+	longestName         = 120       // bytes
+	mostNames           = 50_000    // functions
+	longestSection      = 4 << 20   // bytes of a section of names
+	nameSection         = "name"    // of custom sections
+	subsectionFunctions = byte(0x1) // of its subsections
 )
 
 // FunctionNames returns the names that a module's name section has for functions, by the index that traces of traps show. A module
 // without the section has none.
 func FunctionNames(module []byte) map[uint32]string {
+	m, err := wasm.Decode(module, structural())
+	if err != nil {
+		return nil
+	}
+	imported := m.Imported(wasm.KindFunc)
+	return functionNames(module, func(index uint32) uint32 {
+		if index >= imported { // metering inserts a function there
+			index++
+		}
+		return index
+	})
+}
+
+// functionNames returns the names in the name section, by indexes that moved computes.
+func functionNames(module []byte, moved func(uint32) uint32) map[uint32]string {
 	var section []byte
 	if sections(module, func(_, name, data []byte) bool {
 		if string(name) == nameSection && len(data) <= longestSection {
@@ -29,31 +44,21 @@ func FunctionNames(module []byte) map[uint32]string {
 	}) != nil || section == nil {
 		return nil
 	}
-	m, err := wasm.Decode(module, structural())
-	if err != nil {
-		return nil
-	}
-	imported := uint32(0)
-	for _, i := range m.Imports {
-		if i.Kind == wasm.KindFunc {
-			imported++
-		}
-	}
 	for len(section) > 0 {
 		id := section[0]
 		content, rest, err := sized(section[1:])
 		if err != nil {
 			return nil
 		}
-		if section = rest; id == functionNames {
-			return namesIn(content, imported)
+		if section = rest; id == subsectionFunctions {
+			return namesIn(content, moved)
 		}
 	}
 	return nil
 }
 
-// namesIn reads a map of names. Metering inserts a function behind the imported ones.
-func namesIn(data []byte, imported uint32) map[uint32]string {
+// namesIn reads a map of names.
+func namesIn(data []byte, moved func(uint32) uint32) map[uint32]string {
 	count, n := binary.Uvarint(data)
 	if n <= 0 {
 		return nil
@@ -70,10 +75,7 @@ func namesIn(data []byte, imported uint32) map[uint32]string {
 			return names
 		}
 		data = rest
-		if index >= uint64(imported) {
-			index++
-		}
-		names[uint32(index)] = strings.ToValidUTF8(string(name[:min(len(name), longestName)]), "?")
+		names[moved(uint32(index))] = strings.ToValidUTF8(string(name[:min(len(name), longestName)]), "?")
 	}
 	return names
 }
