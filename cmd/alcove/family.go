@@ -139,6 +139,9 @@ the environment, are replaced by functions that answer "not supported"; they are
 		if _, err := checkModule(args[0], packed); err != nil {
 			return err
 		}
+		if advice := sandbox.Advice(packed); advice != "" {
+			a.notef("note: %s\n", advice)
+		}
 		for _, s := range stubs {
 			a.notef("note: %s\n", s.Text())
 		}
