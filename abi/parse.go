@@ -26,15 +26,82 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, errors.New("the manifest is not UTF-8")
 	}
 	if err := checkKeys(data); err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
+		return nil, fmt.Errorf("read the manifest%s: %w", whereOf(err, data, 0), err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var m Manifest
 	if err := decoder.Decode(&m); err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
+		return nil, fmt.Errorf("read the manifest%s: %w", whereOf(err, data, unknownField(err, data)), err)
 	}
 	return &m, m.Check()
+}
+
+// whereOf is the line of an error and the tool that it is in, as in ", line 7, tool notes_add"; empty if neither is known.
+func whereOf(err error, data []byte, offset int64) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	}
+	if offset <= 0 || offset > int64(len(data)) {
+		return ""
+	}
+	where := fmt.Sprintf(", line %d", 1+bytes.Count(data[:offset], []byte{'\n'}))
+	var named struct{ Tools []struct{ Name string } }
+	if i := toolAt(data, offset); i >= 0 {
+		_ = json.Unmarshal(data, &named) // as far as it can be read
+		if i < len(named.Tools) && named.Tools[i].Name != "" {
+			return where + ", tool " + cut(named.Tools[i].Name)
+		}
+		where += fmt.Sprintf(", tool %d", i+1)
+	}
+	return where
+}
+
+// unknownField is where the name of a field is that the manifest does not have; 0: not known.
+func unknownField(err error, data []byte) int64 {
+	name, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !ok {
+		return 0
+	}
+	return int64(bytes.Index(data, []byte(name)) + 1)
+}
+
+// toolAt is the number of the tool at an offset, from 0; -1: none.
+func toolAt(data []byte, offset int64) int {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	depth, tool, section, isValue := 0, -1, "", false
+	for decoder.InputOffset() < offset {
+		token, err := decoder.Token()
+		if err != nil {
+			break
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			if depth++; depth == 3 && section == "tools" {
+				tool++
+			}
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth != 1 {
+			continue
+		}
+		if name, ok := token.(string); ok && !isValue {
+			section, isValue, tool = name, true, -1
+			continue
+		}
+		isValue = false
+	}
+	if section != "tools" || depth < 3 {
+		return -1
+	}
+	return tool
 }
 
 // Check finds names that are given twice, and what asks for more than there is.

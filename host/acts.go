@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -157,6 +158,41 @@ func (a acts) FamilyInfo(ctx context.Context, r operator.FamilyName) (operator.F
 
 func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (operator.Family, error) {
 	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.InstallFrom(family.Installation(r)) })
+}
+
+func (a acts) UpdateFamily(ctx context.Context, r operator.UpdateRequest) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Update(ctx, r.Family, r.Module) })
+}
+
+func (a acts) RollbackFamily(_ context.Context, r operator.FamilyName) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Rollback(r.Family) })
+}
+
+func (a acts) TryFamily(ctx context.Context, r operator.TrialRequest) (operator.TrialAnswer, error) {
+	return withFamilies(a, func(f *family.Families) (operator.TrialAnswer, error) { return f.Rehearse(ctx, r) })
+}
+
+func (a acts) FamilyStats(_ context.Context, r operator.FamilyName) ([]operator.FamilyStats, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.FamilyStats, error) { return f.Stats(r.Family) })
+}
+
+func (a acts) FollowFamily(ctx context.Context, r operator.FollowRequest, w io.Writer) error {
+	_, err := withFamilies(a, func(f *family.Families) (struct{}, error) { return struct{}{}, f.Follow(ctx, r, lineTo(w)) })
+	return err
+}
+
+// lineTo writes values to w, each in a line of JSON that the reader gets at once.
+func lineTo(w io.Writer) func(operator.FamilyEvent) error {
+	lines := json.NewEncoder(w)
+	return func(e operator.FamilyEvent) error {
+		if err := lines.Encode(e); err != nil {
+			return err
+		}
+		if f, ok := w.(interface{ Flush() }); ok {
+			f.Flush()
+		}
+		return nil
+	}
 }
 
 func (a acts) RemoveFamily(_ context.Context, r operator.FamilyName) (operator.RemovedFamily, error) {

@@ -33,6 +33,7 @@ func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (operator.Pur
 	var families []operator.Family
 	if h.families != nil {
 		families = h.families.All()
+		h.families.DropLines()
 	}
 	h.options.Logger.Info("purged", "namespace", r.Namespace, "key", r.Key, "event", r.Event, "collection", r.Collection, "family", r.Family, "versions", len(purged.Erased),
 		"copies", purged.Copies.Records, "possible_copies", purged.Possible.Records, "set_aside_removed", hasAside, "error", err)

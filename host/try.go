@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -24,6 +25,10 @@ type Try struct {
 	Module    []byte
 	Tool      string // empty: the only one that there is
 	Arguments json.RawMessage
+	Hook      abi.Hook // asked instead of a tool
+	Job       string   // of the job hook
+	Seed      []portable.Memory
+	Config    map[string]json.RawMessage
 	Limits    map[string]int64 // lower ones than the manifest asks for
 	Driver    store.Driver     // of the space; nil: the default one
 }
@@ -41,9 +46,11 @@ func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	tool, err := onlyTool(report.Manifest, t.Tool)
-	if err != nil {
-		return Tried{}, err
+	tool := ""
+	if t.Hook == "" {
+		if tool, err = onlyTool(report.Manifest, t.Tool); err != nil {
+			return Tried{}, err
+		}
 	}
 	var closing closers
 	defer func() { err = errors.Join(err, closing.close()) }()
@@ -58,7 +65,31 @@ func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
 	if _, err := families.Grant(family.GrantRequest{Family: report.Manifest.Name, All: true, Limits: t.Limits}); err != nil {
 		return Tried{}, err
 	}
+	if len(t.Config) > 0 {
+		if _, err := families.Configure(ctx, report.Manifest.Name, t.Config); err != nil {
+			return Tried{}, err
+		}
+	}
+	if len(t.Seed) > 0 {
+		if _, err := p.space.As(memory.Caller{Rights: memory.FullRights()}).Import(ctx, "", t.Seed, memory.Write{}); err != nil {
+			return Tried{}, fmt.Errorf("store what the space begins with: %w", err)
+		}
+	}
+	if t.Hook != "" {
+		return callHook(ctx, families, report.Manifest.Name, t)
+	}
 	return call(ctx, families, tool, t.Arguments)
+}
+
+// callHook asks a hook of the family.
+func callHook(ctx context.Context, families *family.Families, name string, t Try) (Tried, error) {
+	var a family.TrialAnswer
+	r, err := families.TryHook(ctx, name, family.Trial{Hook: t.Hook, Job: t.Job, Arguments: t.Arguments, Caller: memory.Caller{Rights: memory.FullRights()}, Ended: func(r *sandbox.Result) { a.Result = r }})
+	if err == nil {
+		a.Result.Output = r.Output
+	}
+	a, err = a.Of(err)
+	return Tried{Result: a.Result, Notes: r.Notes}, err
 }
 
 // call makes the call, and gives what became of it the form of a request's end.

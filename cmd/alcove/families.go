@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 func (a *app) familyListCommand() *cobra.Command {
@@ -133,6 +129,9 @@ func (a *app) printFamily(f operator.Family) error {
 			a.printf("  hook %s: %s\n", h, hookState(f, h))
 		}
 	}
+	if len(f.Lacking) > 0 {
+		a.printf("  hooks fail where they need %s, which is not granted: alcove family grant %s CAPABILITY\n", strings.Join(f.Lacking, " or "), f.Manifest.Name)
+	}
 	return errors.Join(a.printGuard(f), a.printNews(f))
 }
 
@@ -239,8 +238,9 @@ func (a *app) familyInstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
 		Long: `Install a family, with no powers until it is granted some. In place of another version it has none of what that was granted:
-what is dropped is said, with the command that grants again what still fits. A store hook on refuse is never turned off by that:
-the version that was approved goes on serving it until this one is granted it. A family that could not be used is not installed.
+what is dropped is said, with the command that grants again what still fits; alcove family update keeps what fits. A store hook on refuse is
+never turned off by that: the version that was approved goes on serving it until this one is granted it. A family that could not be used is
+not installed.
 
 A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. Once a key is trusted, a module must
 be signed by trusted keys: alcove family trust.`,
@@ -273,6 +273,46 @@ be signed by trusted keys: alcove family trust.`,
 	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
 	return c
+}
+
+func (a *app) familyUpdateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "update NAME M.wasm", Short: "Replace an installed family by another version, which keeps what still fits of its grant", Args: arguments(2, 2),
+		Long: `Replace an installed family by another version. It keeps the capabilities, hooks and limits that it still asks for; what it asks for
+anew is shown, and not granted. A store hook on refuse stays with the version that was approved for it until this one is granted it. The
+module is checked and compiled first: after an error the family is as it was. alcove family rollback brings the previous version back.`,
+		Example: `  alcove family update notes notes-2.wasm
+  alcove family rollback notes`,
+		RunE: func(c *cobra.Command, args []string) error {
+			module, err := readModule(args[1])
+			if err != nil {
+				return err
+			}
+			if _, err := checkModule(args[1], module); err != nil {
+				return err
+			}
+			f, err := answeredBy(c.Context(), a, operator.Operator.UpdateFamily, operator.UpdateRequest{Family: args[0], Module: module})
+			if err != nil {
+				return err
+			}
+			return a.showFamily(f)
+		},
+	}
+}
+
+func (a *app) familyRollbackCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rollback NAME", Short: "Exchange an installed family for its previous version, with what that was granted", Args: arguments(1, 1),
+		Long: `Exchange the present version of an installed family for the one before it, with what that was granted. Its data stays as it is. A
+second rollback undoes the first.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			f, err := answeredBy(c.Context(), a, operator.Operator.RollbackFamily, operator.FamilyName{Family: args[0]})
+			if err != nil {
+				return err
+			}
+			return a.showFamily(f)
+		},
+	}
 }
 
 func (a *app) familyRemoveCommand() *cobra.Command {
@@ -479,46 +519,4 @@ func (a *app) familyJobsCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// callThrowaway calls a tool of a module in a space that is thrown away.
-func (a *app) callThrowaway(ctx context.Context, args []string, limits map[string]int64) error {
-	var given abi.Limits
-	if err := setLimits(&given, limits); err != nil {
-		return err
-	}
-	arguments, err := a.object(args[len(args)-1])
-	if err != nil {
-		return err
-	}
-	module, err := readModule(args[0])
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "alcove-try-*")
-	if err != nil {
-		return fmt.Errorf("make a space to throw away: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	box, done, err := a.openSandbox()
-	if err != nil {
-		return err
-	}
-	defer done()
-	tool := ""
-	if len(args) == 3 {
-		tool = args[1]
-	}
-	tried, err := host.TryFamily(ctx, host.Try{Dir: dir, Sandbox: box, Module: module, Tool: tool, Arguments: arguments, Limits: limits})
-	var refused *sandbox.Refusal
-	if errors.As(err, &refused) {
-		return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})
-	}
-	if err != nil {
-		return err
-	}
-	for _, note := range tried.Notes {
-		a.notef("note: %s\n", note)
-	}
-	return a.outcome(tried.Result)
 }

@@ -33,8 +33,8 @@ func (a *app) familyCommand() *cobra.Command {
 		Long: `Families are WebAssembly modules that bring tools. What they ask for is in their manifest; what they get of that is
 granted here, and kept in alcove.lock by the module's digest; what they can do is bounded by the sandbox that runs them.`,
 	}
-	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
-		a.familyConfigCommand(), a.familyJobsCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
+	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyUpdateCommand(), a.familyRollbackCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
+		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
 		a.familyVerifyCommand(), a.familyWarmCommand(), a.familyTestCommand(), a.whyDeniedCommand(), a.familyUndoCommand(),
 		a.familyKeygenCommand(), a.familySignCommand(), a.familyTrustCommand(), a.familyDiffCommand())
 	return c
@@ -115,6 +115,8 @@ func (a *app) familyPackCommand() *cobra.Command {
 	var manifest, out string
 	c := &cobra.Command{
 		Use: "pack M.wasm --manifest F -o OUT", Short: "Put a manifest into a module, and check both", Args: arguments(1, 1),
+		Long: `Put a manifest into a module, and check both. Imports of WASI that guests have not, which libraries bring for files, the network and
+the environment, are replaced by functions that answer "not supported"; they are listed with the functions that call them.`,
 		Example: `  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
 	}
 	c.Flags().StringVar(&manifest, "manifest", "", "the file of the manifest")
@@ -131,14 +133,23 @@ func (a *app) familyPackCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		packed, err := sandbox.Pack(module, data)
+		packed, stubs, err := sandbox.PackStubbed(module, data)
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", args[0], err)
 		}
 		if _, err := checkModule(args[0], packed); err != nil {
 			return err
 		}
-		return a.written(out, packed, nil)
+		if advice := sandbox.Advice(packed); advice != "" {
+			a.notef("note: %s\n", advice)
+		}
+		for _, s := range stubs {
+			a.notef("note: %s\n", s.Text())
+		}
+		if len(stubs) == 0 {
+			return a.written(out, packed, nil)
+		}
+		return a.written(out, packed, map[string][]sandbox.Stub{"stubs": stubs})
 	}
 	return c
 }
@@ -227,12 +238,17 @@ func isFolder(path string) bool {
 
 func (a *app) familyCallCommand() *cobra.Command {
 	var bare bool
+	var t trial
 	limits := map[string]int64{}
 	c := &cobra.Command{
 		Use:   "call M.wasm [TOOL] 'JSON'",
 		Short: "Call a tool of a module once, in a temporary space, with JSON arguments",
 		Long: `Call a tool of a module once, in an empty space that is thrown away afterwards, with everything that its manifest asks
 for but what is outside. With --bare the module needs no manifest, and whatever it asks of the host is denied.
+
+The space begins with the memories of --seed, a file of alcove export --memories. With --hook or --job, the JSON is what the hook is
+asked, as {"entries": [{"key": "a", "value": "text"}]} for the store hook, or the job's payload; the result is its answer. With --on-data
+the call is a dry run on the data of the server: nothing is kept, and nothing reaches outside.
 
 The exit code is that of the outcome:
 
@@ -245,13 +261,23 @@ What the guest prints goes to standard error. With --json, standard output has t
 error, the fuel, the time and the peak memory, whatever the outcome.`,
 		Args: arguments(2, 3),
 		Example: `  alcove family call notes.wasm add_note '{"text": "buy tea"}'
+  alcove family call notes.wasm find_notes '{}' --seed notes.jsonl --config words=3
+  alcove family call notes.wasm --hook store '{"entries": [{"key": "a", "value": "buy tea"}]}'
+  alcove family call notes.wasm find_notes '{}' --on-data
   alcove family call --bare notes.wasm add_note '{}' --limit wall_ms=100 --limit fuel=1000000 --json`,
 	}
 	c.Flags().BoolVar(&bare, "bare", false, "grant it nothing; a manifest is not needed")
 	c.Flags().StringToInt64Var(&limits, "limit", nil, "a limit by its name, as wall_ms=100; several with commas or again")
+	t.flags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := t.check(bare, args); err != nil {
+			return err
+		}
+		if t.onData {
+			return a.callOnData(c.Context(), args, t)
+		}
 		if !bare {
-			return a.callThrowaway(c.Context(), args, limits)
+			return a.callThrowaway(c.Context(), args, limits, t)
 		}
 		return a.callBare(c.Context(), args, limits)
 	}

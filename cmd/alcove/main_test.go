@@ -128,14 +128,14 @@ func startedOwners(dir string) (list []int) {
 	return list
 }
 
-// waitFor is a command of the scripts: it waits until a file exists.
+// waitFor is a command of the scripts: it waits until a file exists, and holds a text if one is given.
 func waitFor(t testing.TB, ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("use it as: waitfor FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("use it as: waitfor FILE [TEXT]")
 	}
-	await.That(t, args[0]+" exists", func() bool {
-		_, err := os.Stat(ts.MkAbs(args[0]))
-		return err == nil
+	await.That(t, strings.Join(args, " holds "), func() bool {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && bytes.Contains(data, []byte(args[len(args)-1])) || len(args) == 1 && err == nil
 	})
 }
 

@@ -231,8 +231,11 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 		return nil, err
 	}
 	if err := w.family.checkOutput(t, output); err != nil {
-		return nil, &memory.Error{Code: memory.Internal, Message: fmt.Sprintf("%s answered something else than its manifest says, so nothing of it was kept: %v", t.Name, err),
-			Details: map[string]any{"family": w.family.name}}
+		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("%s answered something else than its manifest says, so nothing of it was kept: %v", t.Name, err),
+			Details: map[string]any{"family": w.family.name, "class": string(abi.ClassAnswer)}}
+		w.families.troubles.add(w.family.name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
+		w.families.insight.tell(Event{At: w.families.o.Clock(), Family: w.family.name, Kind: EventLine, What: w.work, Text: cut(wrong.Message)})
+		return nil, wrong
 	}
 	return output, nil
 }
@@ -240,7 +243,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 // ask sends a request to the guest. A failure that the guest reports is an error its caller can act on.
 func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byte) ([]byte, error) {
 	limits := limitsOf(w.families.grantOf(w.family))
-	result, err := w.run(ctx, m, sandbox.Request{Kind: kind, Payload: request, Host: w.Call, Limits: limits})
+	result, err := w.call(ctx, m, sandbox.Request{Kind: kind, Payload: request, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
 	}
@@ -258,6 +261,7 @@ func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	if result.Class != abi.ClassError && result.Error != nil {
 		w.families.troubles.add(w.family.name, string(result.Class), result.Error, w.families.o.Clock())
 	}
+	result.Trace = w.family.named(result.Trace)
 	w.families.o.Logger.Warn("a family failed", "family", w.family.name, "class", result.Class, "error", result.Error, "trace", result.Trace)
 	return nil, w.failure(result)
 }

@@ -91,10 +91,15 @@ func newsOf(g registry.Grant, x *family) (n news) {
 	if x.source != built || g.Asked == nil || g.Asked.Manifest == x.asks.Manifest {
 		return news{}
 	}
-	for _, c := range x.asks.Capabilities {
-		i := indexOf(g.Asked.Capabilities, c.Name)
+	return newsBetween(*g.Asked, x.asks)
+}
+
+// newsBetween is what a version asks for now and another one did not.
+func newsBetween(was, now registry.Asked) (n news) {
+	for _, c := range now.Capabilities {
+		i := indexOf(was.Capabilities, c.Name)
 		if i >= 0 {
-			before := g.Asked.Capabilities[i].Scope
+			before := was.Capabilities[i].Scope
 			c.Scope = slices.DeleteFunc(slices.Clone(c.Scope), func(s string) bool {
 				return slices.Contains(before, s) || slices.Contains(before, policy.Everything)
 			})
@@ -103,8 +108,8 @@ func newsOf(g registry.Grant, x *family) (n news) {
 			n.capabilities = append(n.capabilities, c)
 		}
 	}
-	for _, h := range x.asks.Hooks {
-		if !slices.Contains(g.Asked.Hooks, h) {
+	for _, h := range now.Hooks {
+		if !slices.Contains(was.Hooks, h) {
 			n.hooks = append(n.hooks, h)
 		}
 	}

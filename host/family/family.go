@@ -80,6 +80,7 @@ type Families struct {
 	hooks      *hooks.Hooks
 	operations *ops.Host
 	troubles   troubles
+	insight    insight
 
 	mu    sync.RWMutex
 	lock  registry.Lock
@@ -128,16 +129,18 @@ type family struct {
 	clashes    bool             // the fault is a name clash
 	schemas    *schemas
 
-	loading chan struct{} // has room for one load at a time
-	again   chan struct{} // has room for one overtaken call at a time
-	mu      sync.Mutex
-	module  Guest // nil: not loaded
-	used    time.Time
-	running int
-	coming  atomic.Bool // being loaded in the background
-	rest    hooks.Rest  // of its hooks
-	retired bool        // replaced by another version: it ends with its last call
-	refused error       // why a newer version of its file was rejected
+	loading   chan struct{} // has room for one load at a time
+	again     chan struct{} // has room for one overtaken call at a time
+	mu        sync.Mutex
+	module    Guest // nil: not loaded
+	used      time.Time
+	running   int
+	coming    atomic.Bool // being loaded in the background
+	rest      hooks.Rest  // of its hooks
+	symbols   sync.Once
+	functions map[uint32]string // names, by index; read once a trap has a trace
+	retired   bool              // replaced by another version: it ends with its last call
+	refused   error             // why a newer version of its file was rejected
 }
 
 // New finds the families and starts their jobs. Their hooks are called through Hooks.
@@ -308,6 +311,8 @@ func grantIn(lock registry.Lock, x *family) registry.Grant {
 	case x.source == approved:
 		a, _ := g.Approved()
 		return succession(registry.Grant{Guard: &a}, x.digest, x.manifest.Version)
+	case x.source == tried:
+		return builtGrant(x)
 	case listed && appliesTo(g, x) && x.source == built:
 		return carriedGrant(g, x)
 	case listed && appliesTo(g, x):

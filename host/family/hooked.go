@@ -190,9 +190,9 @@ func (g guest) Release() { g.release() }
 
 // Begin implements hooks.Guest.
 func (g guest) Begin(hook abi.Hook, stage *memory.Stage, c memory.Caller, namespace, requestID string) hooks.Request {
-	r := g.families.newRequest(g.family, workOf(hook), stage, c, namespace, requestID)
-	r.work = "hook " + string(hook)
-	return guestRequest{r, g.module}
+	w := g.families.newRequest(g.family, workOf(hook), stage, c, namespace, requestID)
+	w.work = "hook " + string(hook)
+	return guestRequest{w, g.module}
 }
 
 // workOf returns the part of a family's work that a hook belongs to.
@@ -223,7 +223,7 @@ func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cp
 	if cpu > 0 {
 		limits = within(limits, r.request.family.manifest.Limits, cpu)
 	}
-	result, err := r.request.run(ctx, r.module, sandbox.Request{Kind: kind, Payload: payload, Host: r.request.Call, Limits: limits})
+	result, err := r.request.call(ctx, r.module, sandbox.Request{Kind: kind, Payload: payload, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
 	}

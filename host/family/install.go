@@ -3,13 +3,13 @@ package family
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -34,6 +34,8 @@ type Described struct {
 	GrantCommand string `json:"grant_command,omitempty"`
 	// Ended is the version that a grant stops from serving the store hook. Only the answer to that grant has it.
 	Ended *Guarding `json:"ended,omitempty"`
+	// Lacking is what the manifest asks for and was not granted, if a hook is on: the hook fails where it needs it.
+	Lacking []string `json:"lacking,omitempty"`
 	// Hidden means that a built-in family has its name.
 	Hidden bool `json:"hidden,omitempty"`
 }
@@ -82,6 +84,7 @@ func (f *Families) describe(x *family) Described {
 	if x.clashes {
 		return d // nothing can be granted to it
 	}
+	d.Lacking = lacking(x, d.Grant)
 	n := newsOf(before, x)
 	d.NewlyAsked = n.list(x.manifest)
 	switch {
@@ -93,6 +96,25 @@ func (f *Families) describe(x *family) Described {
 		d.GrantCommand = fitting(x, registry.Grant{Guard: d.Grant.Guard})
 	}
 	return d
+}
+
+// lacking lists the capabilities that a family with hooks on asks for and lacks, as a whole or, for a store hook that every namespace
+// needs, in part.
+func lacking(x *family, g registry.Grant) (list []string) {
+	if len(g.Hooks) == 0 {
+		return nil
+	}
+	for _, asked := range x.manifest.Capabilities {
+		i := indexOf(g.Capabilities, asked.Name)
+		everywhere := g.Hooks[abi.HookStore].OnFailure == abi.OnFailureRefuse && asked.Name.Scope() == "namespaces"
+		switch {
+		case i < 0:
+			list = append(list, string(asked.Name))
+		case everywhere && !slices.Contains(g.Capabilities[i].Scope, policy.Everything):
+			list = append(list, fmt.Sprintf("%s outside of %s", asked.Name, strings.Join(g.Capabilities[i].Scope, ", ")))
+		}
+	}
+	return list
 }
 
 // Changed is closed as soon as the result of All changes, apart from loaded modules.
@@ -115,31 +137,21 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	if err := f.reread(); err != nil {
 		return Described{}, err
 	}
-	if err := config.Declared(report.Manifest).Check(); err != nil {
-		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
-	}
-	if err := f.mayInstall(report.Manifest); err != nil {
-		return Described{}, err
-	}
-	if err := keepModule(filepath.Join(f.o.Dir, Folder), report.Digest, binary); err != nil {
-		return Described{}, err
-	}
-	name := report.Manifest.Name
-	before := f.lock.Families[name]
-	if err := f.auditAct(audit.Entry{Kind: audit.Installed, Family: name, Digest: report.Digest}, nil); err != nil {
-		return Described{}, err
-	}
-	err = f.change(func(l *registry.Lock) error {
-		if before.Digest != report.Digest {
-			l.Families[name] = succession(before, report.Digest, report.Manifest.Version)
-		}
-		return nil
+	before, d, err := f.place(report, binary, func(before registry.Grant) registry.Grant {
+		return succession(before, report.Digest, report.Manifest.Version)
 	})
 	if err != nil {
 		return Described{}, err
 	}
+	name := report.Manifest.Name
 	f.warm(name)
-	return f.installed(name, before)
+	if before.Digest != d.Digest {
+		d.Update = updateFrom(before, d.Grant)
+	}
+	if d.Update != nil || d.Guard != nil {
+		d.GrantCommand = fitting(f.knownNow(name), before)
+	}
+	return d, nil
 }
 
 // warm compiles a family's module in the background, so that the first call finds it in the cache.
@@ -159,21 +171,6 @@ func (f *Families) warm(name string) {
 			f.o.Logger.Warn("a family that was installed could not be compiled; it is tried again when it is called", "family", name, "error", err)
 		}
 	})
-}
-
-// installed describes a newly installed family, compared with the grant of the version before it.
-func (f *Families) installed(name string, before registry.Grant) (Described, error) {
-	d := f.described(name)
-	if d.Fault != "" {
-		return Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}
-	}
-	if before.Digest != d.Digest {
-		d.Update = updateFrom(before, d.Grant)
-	}
-	if x := f.knownNow(name); d.Update != nil || d.Guard != nil {
-		d.GrantCommand = fitting(x, before)
-	}
-	return d, nil
 }
 
 // mayInstall refuses a family whose names clash. The caller holds changing.
@@ -225,6 +222,7 @@ func (f *Families) Remove(name string) (Removed, error) {
 	if err := f.change(func(l *registry.Lock) error { delete(l.Families, name); return nil }); err != nil {
 		return Removed{}, err
 	}
+	f.removeModule(f.previousPath(name))
 	f.removeVersions(name)
 	r := Removed{Family: name, Digest: g.Digest, Version: g.Version}
 	if a, ok := g.Approved(); ok && !g.Disabled {

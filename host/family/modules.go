@@ -90,10 +90,20 @@ func (f *Families) release(before, now registry.Lock) {
 		if ok && !serve[a.Digest] {
 			f.removeModule(f.approvedPath(a.Digest))
 		}
-		if g.Guard != nil && !installed[g.Guard.Digest] {
+		if g.Guard != nil && !installed[g.Guard.Digest] && !f.keptForRollback(g.Guard.Digest) {
 			f.removeModule(f.installedPath(g.Guard.Digest))
 		}
 	}
+}
+
+// keptForRollback reports whether a module is that of a family's previous version.
+func (f *Families) keptForRollback(digest string) bool {
+	for name := range f.lock.Families {
+		if g, ok := f.previous(name); ok && g.Digest == digest {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Families) removeModule(path string) {
@@ -102,9 +112,12 @@ func (f *Families) removeModule(path string) {
 	}
 }
 
-// removeVersions removes the installed modules of a family that are not in the lock file.
+// removeVersions removes the installed modules of a family that are neither in the lock file nor its previous version.
 func (f *Families) removeVersions(name string) {
 	needed := map[string]bool{}
+	if g, ok := f.previous(name); ok {
+		needed[g.Digest] = true
+	}
 	for _, g := range f.lock.Families {
 		needed[g.Digest] = true
 		if g.Guard != nil {

@@ -152,7 +152,7 @@ func likeness(name, other string) string {
 }
 
 // CheckNames refuses a family whose names resemble those of the program, of its core tools, of built-in families, or each
-// other. A built-in family is not refused.
+// other, or whose configuration has a default that its own schema refuses. A built-in family is not refused.
 func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module) error {
 	t := newUsedNames(core)
 	for _, c := range carried {
@@ -168,5 +168,5 @@ func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module)
 	if clash := t.clash(m); clash != "" {
 		return &memory.Error{Code: memory.Conflict, Message: "family " + m.Name + " is refused: " + clash}
 	}
-	return nil
+	return config.Declared(m).CheckDefaults()
 }

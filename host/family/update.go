@@ -105,17 +105,8 @@ func fitting(x *family, before registry.Grant) string {
 		}
 		hooks[abi.HookStore] = registry.On{OnFailure: abi.OnFailureRefuse}
 	}
-	given := map[abi.Capability]bool{}
-	for _, had := range capabilities {
-		i := slices.IndexFunc(x.manifest.Capabilities, func(a abi.Request) bool { return a.Name == had.Name })
-		if i < 0 {
-			continue
-		}
-		had.Scope = policy.Common(had.Scope, x.manifest.Capabilities[i].Scope)
-		if !given[had.Name] && (had.Name.Scope() == "none" || len(had.Scope) > 0) {
-			given[had.Name] = true
-			c.capabilities = append(c.capabilities, capabilityText(had, x.manifest))
-		}
+	for _, fit := range fits(capabilities, x.manifest) {
+		c.capabilities = append(c.capabilities, capabilityText(fit, x.manifest))
 	}
 	for _, h := range slices.Sorted(maps.Keys(hooks)) {
 		if has(x.manifest.Hooks, h) {

@@ -49,11 +49,16 @@ const (
 	familyUses      act[none, []FamilyUse]              = "family-uses"
 	familyInfo      act[FamilyName, FamilyInfo]         = "family-info"
 	installFamily   act[InstallRequest, Family]         = "family-install"
+	updateFamily    act[UpdateRequest, Family]          = "family-update"
+	rollbackFamily  act[FamilyName, Family]             = "family-rollback"
 	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
 	proposeChange   act[LockProposal, LockChange]       = "lock-propose"
 	trustKeys       act[TrustRequest, TrustedKeys]      = "trust"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
+	tryFamily       act[TrialRequest, TrialAnswer]      = "family-try"
+	familyStats     act[FamilyName, []FamilyStats]      = "family-stats"
+	followFamily    stream[FollowRequest]               = "family-follow"
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
 	undoFamily      act[UndoRequest, Undone]            = "family-undo"
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
@@ -88,8 +93,9 @@ func table(o Operator) []served {
 		told(removeEmbedder, o.RemoveEmbedder).changing(), told(chooseEmbedder, o.ChooseEmbedder).changing(),
 
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
-		installFamily.by(o.InstallFamily).changing(), removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
-		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), listEndpoints.asked(o.Endpoints),
+		installFamily.by(o.InstallFamily).changing(), updateFamily.by(o.UpdateFamily).changing(), rollbackFamily.by(o.RollbackFamily).changing(),
+		removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
+		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), tryFamily.by(o.TryFamily), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 		proposeChange.by(o.ProposeChange), trustKeys.by(o.TrustKeys).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),

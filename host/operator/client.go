@@ -151,6 +151,31 @@ func (c *Client) InstallFamily(ctx context.Context, r InstallRequest) (Family, e
 	return call(ctx, c, installFamily, r)
 }
 
+// UpdateFamily implements Operator.
+func (c *Client) UpdateFamily(ctx context.Context, r UpdateRequest) (Family, error) {
+	return call(ctx, c, updateFamily, r)
+}
+
+// RollbackFamily implements Operator.
+func (c *Client) RollbackFamily(ctx context.Context, r FamilyName) (Family, error) {
+	return call(ctx, c, rollbackFamily, r)
+}
+
+// TryFamily implements Operator.
+func (c *Client) TryFamily(ctx context.Context, r TrialRequest) (TrialAnswer, error) {
+	return call(ctx, c, tryFamily, r)
+}
+
+// FamilyStats implements Operator.
+func (c *Client) FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error) {
+	return call(ctx, c, familyStats, r)
+}
+
+// FollowFamily implements Operator.
+func (c *Client) FollowFamily(ctx context.Context, r FollowRequest, w io.Writer) error {
+	return copied(ctx, c, followFamily, r, w)
+}
+
 // RemoveFamily implements Operator.
 func (c *Client) RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error) {
 	return call(ctx, c, removeFamily, r)

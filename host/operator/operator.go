@@ -87,6 +87,10 @@ type Families interface {
 	FamilyUses(ctx context.Context) ([]FamilyUse, error)
 	FamilyInfo(ctx context.Context, r FamilyName) (FamilyInfo, error)
 	InstallFamily(ctx context.Context, r InstallRequest) (Family, error)
+	// UpdateFamily replaces an installed family by another version, which keeps what still fits of the grant.
+	UpdateFamily(ctx context.Context, r UpdateRequest) (Family, error)
+	// RollbackFamily exchanges the present version for the previous one.
+	RollbackFamily(ctx context.Context, r FamilyName) (Family, error)
 	RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error)
 	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
 	// ProposeChange shows what a change would do to the lock file, and changes nothing.
@@ -97,6 +101,12 @@ type Families interface {
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
 	// UndoFamily reverts what families wrote.
 	UndoFamily(ctx context.Context, r UndoRequest) (Undone, error)
+	// TryFamily makes one request to a module that is not installed, on the data that there is, and keeps nothing of it.
+	TryFamily(ctx context.Context, r TrialRequest) (TrialAnswer, error)
+	// FamilyStats are the costs of a family, or with an empty name of all, since the server began.
+	FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error)
+	// FollowFamily writes the events of a family to w, each as a FamilyEvent in a line of JSON.
+	FollowFamily(ctx context.Context, r FollowRequest, w io.Writer) error
 	Endpoints(ctx context.Context) (map[string]Endpoint, error)
 	SetEndpoint(ctx context.Context, r EndpointRequest) error
 	Roots(ctx context.Context) (map[string]Root, error)
@@ -146,6 +156,12 @@ type (
 	FamilyTrouble = family.Trouble
 	FamilyInfo    = family.Info
 	FamilyLimit   = family.Limit
+	FamilyStats   = family.Stats
+	FamilyCost    = family.Cost
+	FamilyEvent   = family.Event
+	FollowRequest = family.FollowRequest
+	TrialRequest  = family.TrialRequest
+	TrialAnswer   = family.TrialAnswer
 	RemovedFamily = family.Removed
 	GrantRequest  = family.GrantRequest
 	LockProposal  = family.Proposal
@@ -171,6 +187,14 @@ type (
 	SettingChange  = config.Change
 	SettingChanged = config.Changed
 	SettingVersion = config.Version
+)
+
+// The kinds of events of families.
+const (
+	EventLine  = family.EventLine
+	EventCall  = family.EventCall
+	EventEnded = family.EventEnded
+	EventNote  = family.EventNote
 )
 
 // The parts of a family's work.
@@ -304,6 +328,12 @@ type InstallRequest struct {
 	Module    []byte `json:"module"`
 	Signature []byte `json:"signature,omitempty"` // detached; empty: what the module has in it
 	Source    string `json:"source,omitempty"`    // where it comes from, for the lock file
+}
+
+// UpdateRequest has the next version of an installed family.
+type UpdateRequest struct {
+	Family string `json:"family"`
+	Module []byte `json:"module"`
 }
 
 // FamilyName names a family.

@@ -179,7 +179,7 @@ func (a *admission) checkSize() error {
 func (a *admission) checkStructure() error {
 	validated, err := wasm.Parse(a.binary, structural())
 	if err != nil {
-		r := refuse(abi.ClassStructure, "build it for WebAssembly 2.0, without extensions", "it is not a valid module within bounds")
+		r := refuse(abi.ClassStructure, structureAdvice(a.binary), "it is not a valid module within bounds")
 		r.Err = err
 		return r
 	}
@@ -246,14 +246,14 @@ func (a *admission) checkImports() error {
 	for _, i := range a.module.Imports {
 		allowed := allowedImports(i.Module)
 		if allowed == nil {
-			return refuse(abi.ClassImport, fmt.Sprintf("import from %s or %s only", abi.Module, abi.WASIModule), "it imports %q from %q at byte %d", i.Name, i.Module, i.Offset)
+			return refuse(abi.ClassImport, importAdvice(i.Module, i.Name), "it imports %q from %q at byte %d", i.Name, i.Module, i.Offset)
 		}
 		if i.Kind != wasm.KindFunc {
-			return refuse(abi.ClassImport, "define it in the module itself", "it imports the %v %q from %q at byte %d", i.Kind, i.Name, i.Module, i.Offset)
+			return refuse(abi.ClassImport, "define it in the module itself: with wasm-ld, leave out --import-memory and --import-table; with asc, leave out --importMemory", "it imports the %v %q from %q at byte %d", i.Kind, i.Name, i.Module, i.Offset)
 		}
 		f := named(allowed, i.Name)
 		if f == nil {
-			return refuse(abi.ClassImport, "do without it: guests have no files, no network and no environment", "it imports the function %q from %q at byte %d, which is not on the list", i.Name, i.Module, i.Offset)
+			return refuse(abi.ClassImport, "pack it with alcove family pack, which puts a stub in its place: guests have no files, no network and no environment", "it imports the function %q from %q at byte %d, which is not on the list", i.Name, i.Module, i.Offset)
 		}
 		if got := a.signature(i.Func); got != written(f.Params, f.Results) {
 			return refuse(abi.ClassImport, "declare it so", "it imports %s.%s as %s, which is %s", i.Module, i.Name, got, written(f.Params, f.Results))
@@ -319,7 +319,7 @@ func (a *admission) checkExports() error {
 		}
 		want := written(f.Params, f.Results)
 		if !ok || e.Kind != wasm.KindFunc {
-			return refuse(abi.ClassExport, "export it", "it exports no function %s of type %s", f.Name, want)
+			return refuse(abi.ClassExport, exportAdvice(found), "it exports no function %s of type %s", f.Name, want)
 		}
 		if got := a.signature(a.typeOf(e.Index)); got != want {
 			return refuse(abi.ClassExport, "give it that type", "it exports %s as %s, not as %s", f.Name, got, want)

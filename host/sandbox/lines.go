@@ -18,8 +18,10 @@ type lines struct {
 	partial [2][]byte // of standard output and standard error
 	kept    int64     // bytes
 	count   int64
-	dropped int64 // writes
-	muted   bool  // further output is dropped
+	dropped int64                     // writes
+	muted   bool                      // further output is dropped
+	also    func(stream, line string) // nil: nobody else
+	panic   string                    // the line of standard error, or of the log, that says why the guest ended
 }
 
 // print logs data written to file descriptor fd, 1 or 2.
@@ -52,7 +54,14 @@ func (l *lines) line(stream string, data []byte) {
 	}
 	l.count++
 	l.kept += int64(len(data))
-	l.log.Info("guest", "stream", stream, "line", strings.ToValidUTF8(string(data), "\uFFFD"))
+	text := strings.ToValidUTF8(string(data), "\uFFFD")
+	l.log.Info("guest", "stream", stream, "line", text)
+	if l.also != nil {
+		l.also(stream, text)
+	}
+	if stream != streams[0] && !strings.Contains(l.panic, "panic") && strings.TrimSpace(text) != "" {
+		l.panic = text[:min(len(text), longestPanic)]
+	}
 }
 
 // end logs incomplete lines when the request ends.
@@ -68,6 +77,9 @@ func (l *lines) end() {
 	}
 	l.kept, l.count, l.dropped, l.muted = 0, 0, 0, false
 }
+
+// longestPanic bounds what an error says of a panic, in bytes.
+const longestPanic = 500
 
 // Lines that a family may log, over all its requests.
 const (

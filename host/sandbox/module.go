@@ -60,6 +60,8 @@ type Request struct {
 	Payload []byte     // neither changed nor retained
 	Host    Host       // nil: every operation is denied
 	Limits  abi.Limits // they lower the module's; zero fields: the module's
+	// Lines is given each line that the guest prints and that is kept; nil: it is only logged.
+	Lines func(stream, line string)
 }
 
 // Call sends a request to the guest and waits for its result. An error means that the host failed, or, as an *abi.Error
@@ -91,7 +93,7 @@ func (m *Module) call(nested context.Context, r Request, limits abi.Limits) (*Re
 	}
 	c := i.prepare(limited, limits)
 	c.deadline, c.began = began+millis(limits.WallMS), began
-	c.host, c.request = r.Host, r.Payload
+	c.host, c.request, c.log.also = r.Host, r.Payload, r.Lines
 	result, healthy := m.serve(i, c, r)
 	if m.sandbox.inspect != nil {
 		if memory, ok := i.guest.Memory().Read(0, i.guest.Memory().Size()); ok {
@@ -253,16 +255,20 @@ func (c *call) result(err error) *Result {
 		s, r.Trace = c.trapped(err)
 	}
 	r.Class, r.Error = s.class, s.explain()
-	if s.class == abi.ClassTrap {
+	if s.class == abi.ClassTrap || s.class == abi.ClassExit {
 		c.explainPanic(r.Error)
 	}
 	return r
 }
 
-// explainPanic adds the text of a panic. A guest that cannot unwind writes an error body before it traps.
+// explainPanic adds the text of a panic. A guest that cannot unwind writes an error body before it traps; others print the text.
 func (c *call) explainPanic(e *abi.Error) {
 	if said, err := abi.ParseError(c.output); err == nil {
 		e.Message, e.Details["panic"] = e.Message+": "+said.Message, said.Message
+		return
+	}
+	if said := c.log; said != nil && said.panic != "" {
+		e.Details["panic"] = strings.ToValidUTF8(said.panic, "")
 	}
 }
 

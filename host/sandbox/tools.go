@@ -63,8 +63,28 @@ func Metered(module []byte) ([]byte, meter.Report, error) {
 
 // Pack sets the manifest of a module, replacing an existing one, and checks that the result can be admitted.
 func Pack(module, manifest []byte) ([]byte, error) {
-	if _, err := wasm.Decode(module, structural()); err != nil {
-		return nil, fmt.Errorf("read the module: %w", err)
+	out, _, err := PackStubbed(module, manifest)
+	return out, err
+}
+
+// Advice is what the author of a module should change though it can be admitted; empty: nothing.
+func Advice(module []byte) string { return debugAdvice(module) }
+
+// PackStubbed is Pack, and lists the imports of WASI that it replaced by functions that answer "not supported". Libraries bring such
+// imports for files, the network and the environment, mostly without calling them.
+func PackStubbed(module, manifest []byte) (out []byte, stubs []Stub, err error) {
+	module, stubs = stubbed(module)
+	out, err = pack(module, manifest)
+	return out, stubs, err
+}
+
+func pack(module, manifest []byte) ([]byte, error) {
+	m, err := wasm.Decode(module, structural())
+	if err != nil {
+		return nil, fmt.Errorf("read the module: %w; %s", err, structureAdvice(module))
+	}
+	if err := startAdvice(m); err != nil {
+		return nil, err
 	}
 	if _, err := ParseManifest(manifest); err != nil {
 		return nil, err

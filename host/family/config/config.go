@@ -117,6 +117,16 @@ func (f *Family) Check() error {
 	return nil
 }
 
+// CheckDefaults is Check, and checks the defaults of the family's own keys, too.
+func (f *Family) CheckDefaults() error {
+	for _, k := range f.keys {
+		if err := k.Check(k.Default); err != nil {
+			return fmt.Errorf("config %s: its default: %w", k.Key, err)
+		}
+	}
+	return f.Check()
+}
+
 // Keys holds the settings that families share, and all rules.
 type Keys struct {
 	shared map[string]*Key

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+func (a *app) familyLogsCommand() *cobra.Command {
+	r := operator.FollowRequest{}
+	c := &cobra.Command{
+		Use: "logs NAME", Short: "Show what a family printed since the server began, and its failures", Args: arguments(1, 1),
+		Example: `  alcove family logs notes
+  alcove family logs notes -f`,
+	}
+	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "go on with each line that comes, until Ctrl-C")
+	c.Flags().IntVarP(&r.Lines, "lines", "n", 100, "how many of the newest lines come first, at most 1000")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r.Family = args[0]
+		return a.follow(c.Context(), r, func(e operator.FamilyEvent) error {
+			if e.Kind == operator.EventEnded && e.Class == abi.ClassOK {
+				return nil
+			}
+			return a.printEvent(e)
+		})
+	}
+	return c
+}
+
+// errEnough ends the reading of a stream.
+var errEnough = errors.New("enough was read")
+
+func (a *app) familyTraceCommand() *cobra.Command {
+	var most int
+	c := &cobra.Command{
+		Use: "trace NAME", Short: "Show each call of the host that a family makes, with its request, answer and time, until Ctrl-C", Args: arguments(1, 1),
+		Long: `Show each call of the host that a family makes in the requests that follow, with the lines that it prints and what each request cost.
+Requests and answers are cut to 8 KiB. They contain memories: what is shown is for the operator's eyes.`,
+		Example: `  alcove family trace notes
+  alcove family trace notes --requests 1 --json`,
+	}
+	c.Flags().IntVar(&most, "requests", 0, "end after so many requests (default: with Ctrl-C)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if most < 0 {
+			return &usageError{errors.New("--requests is below 0: give a number of requests, or leave it out")}
+		}
+		seen := 0
+		return a.follow(c.Context(), operator.FollowRequest{Family: args[0], Calls: true, Follow: true}, func(e operator.FamilyEvent) error {
+			if err := a.printEvent(e); err != nil {
+				return err
+			}
+			if e.Kind != operator.EventEnded {
+				return nil
+			}
+			if seen++; seen == most {
+				return errEnough
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// follow reads the events of a family as they happen.
+func (a *app) follow(ctx context.Context, r operator.FollowRequest, each func(operator.FamilyEvent) error) error {
+	return a.events(ctx, func(ctx context.Context, w io.Writer) error {
+		return streamed(ctx, a, operator.Operator.FollowFamily, r, w)
+	}, each)
+}
+
+// events reads the events that a stream writes. An error of each ends the stream; errEnough is a success.
+func (a *app) events(ctx context.Context, stream func(context.Context, io.Writer) error, each func(operator.FamilyEvent) error) error {
+	reading, stop := context.WithCancel(ctx)
+	out, in := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := stream(reading, in)
+		in.CloseWithError(err)
+		ended <- err
+	}()
+	var err error
+	for lines := json.NewDecoder(out); err == nil; {
+		var e operator.FamilyEvent
+		if err = lines.Decode(&e); err == nil {
+			err = each(e)
+		}
+	}
+	stop() // it may be waiting for an event that never comes
+	out.CloseWithError(err)
+	if said := <-ended; errors.Is(err, io.EOF) {
+		err = said
+	}
+	if errors.Is(err, errEnough) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// printEvent prints an event in a line, or in a few.
+func (a *app) printEvent(e operator.FamilyEvent) error {
+	if a.asJSON {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		return a.printf("%s\n", line)
+	}
+	at := e.At.Local().Format("15:04:05.000")
+	switch e.Kind {
+	case operator.EventCall:
+		answer := e.Answer
+		if e.Text != "" {
+			answer = "failed: " + e.Text
+		}
+		return a.printf("%s  %s #%d  %s %s\n    -> %s (%.3f ms)\n", at, e.What, e.Request, e.Op, terminal.Indented(e.Sent), terminal.Indented(answer), e.TookMS)
+	case operator.EventEnded:
+		a.printf("%s  %s #%d  %s in %.3f ms, fuel %d, %d KiB of memory, %d host calls\n", at, e.What, e.Request, e.Class, e.TookMS, e.Fuel, e.Memory>>10, e.HostCalls)
+		if e.Text != "" {
+			a.printf("    %s\n", terminal.Indented(e.Text))
+		}
+		if e.Trace != "" {
+			return a.printf("    %s\n", terminal.Indented(strings.TrimSpace(e.Trace)))
+		}
+		return nil
+	case operator.EventNote:
+		return a.printf("%s\n", terminal.Indented(e.Text))
+	}
+	return a.printf("%s  %s #%d  %s\n", at, e.What, e.Request, terminal.Indented(e.Text))
+}
+
+func (a *app) familyStatsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "stats [NAME]", Short: "Show what families cost since the server began: calls, outcomes, time, fuel, memory and host calls", Args: arguments(0, 1),
+		Example: `  alcove family stats
+  alcove family stats notes --json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			r := operator.FamilyName{Family: strings.Join(args, "")}
+			list, err := answeredBy(c.Context(), a, operator.Operator.FamilyStats, r)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			if len(list) == 0 {
+				return a.printf("no family was asked for anything since the server began\n")
+			}
+			for _, s := range list {
+				a.printf("%s  %s\n", a.bold(s.Family), costText(s.Cost))
+				for _, what := range slices.Sorted(maps.Keys(s.By)) {
+					if r.Family != "" {
+						a.printf("  %s: %s\n", what, costText(s.By[what]))
+					}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// costText is what requests cost, in one line.
+func costText(c operator.FamilyCost) string {
+	var classes []string
+	for _, class := range slices.Sorted(maps.Keys(c.Classes)) {
+		classes = append(classes, fmt.Sprintf("%s %d", class, c.Classes[class]))
+	}
+	if c.Requests == 0 {
+		return "no requests"
+	}
+	return fmt.Sprintf("%d requests (%s), %.3f ms each and %.3f at most, fuel %d each, %d KiB of memory at most, %.1f host calls each", c.Requests, strings.Join(classes, ", "),
+		c.TimeMS/float64(c.Requests), c.SlowestMS, c.Fuel/c.Requests, c.Memory>>10, float64(c.HostCalls)/float64(c.Requests))
+}

@@ -1,0 +1,256 @@
+package family
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// previousFolder, in Folder, holds the grant that each installed family's previous version had, in the form of a lock file.
+const previousFolder = "previous"
+
+func (f *Families) previousPath(name string) string {
+	return filepath.Join(f.o.Dir, Folder, previousFolder, name+".json")
+}
+
+// previous returns the grant of the version that the present one of a family replaced; ok is false if there is none.
+func (f *Families) previous(name string) (g registry.Grant, ok bool) {
+	data, err := regular.Read(f.previousPath(name), registry.FileLimit)
+	if err == nil {
+		var l registry.Lock
+		if l, err = registry.Parse(data); err == nil {
+			g, ok = l.Families[name]
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.o.Logger.Warn("the previous version of a family is not known", "family", name, "error", err)
+	}
+	return g, ok && g.Digest != f.lock.Families[name].Digest
+}
+
+// notePrevious keeps the grant of a version that is about to be replaced.
+func (f *Families) notePrevious(name string, g registry.Grant) error {
+	g.Guard = nil
+	data, err := registry.Encode(registry.Lock{Families: map[string]registry.Grant{name: g}})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(f.previousPath(name)), 0o700)
+	}
+	if err == nil {
+		err = durable.WriteFile(f.previousPath(name), data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keep what the previous version was granted: %w", err)
+	}
+	return nil
+}
+
+// Update replaces an installed family by another version, which keeps what it still asks for of the grant. A required store hook
+// stays with the approved version until this one is granted it. The module is compiled first: after an error nothing has changed.
+func (f *Families) Update(ctx context.Context, name string, binary []byte) (Described, error) {
+	report, err := sandbox.Check(binary, sandbox.Options{})
+	if err != nil {
+		return Described{}, err
+	}
+	if report.Manifest.Name != name {
+		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
+	}
+	if err := f.compile(ctx, report, binary); err != nil {
+		return Described{}, fmt.Errorf("nothing was updated: %w", err)
+	}
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if err := f.mayReplace(name); err != nil {
+		return Described{}, err
+	}
+	was := f.knownNow(name)
+	before, d, err := f.place(report, binary, func(before registry.Grant) registry.Grant { return keeping(before, report) })
+	if err != nil || before.Digest == d.Digest {
+		return d, err
+	}
+	if before.Digest != d.Digest {
+		d.Update = updateFrom(before, d.Grant)
+	}
+	return f.withNews(d, was), nil
+}
+
+// withNews adds what a version asks for that another one did not, and the command that grants it.
+func (f *Families) withNews(d Described, was *family) Described {
+	x := f.knownNow(d.Manifest.Name)
+	var asked registry.Asked
+	if was != nil && was.digest != "" {
+		asked = asksOf(nil, was.manifest)
+	}
+	n := newsBetween(asked, asksOf(nil, d.Manifest))
+	n.hooks = slices.DeleteFunc(n.hooks, func(h abi.Hook) bool { return h == abi.HookStore && d.Guard != nil })
+	if d.NewlyAsked = n.list(d.Manifest); d.Guard != nil {
+		n.hooks = append(n.hooks, abi.HookStore+"="+abi.Hook(abi.OnFailureRefuse))
+	}
+	if d.GrantCommand = ""; len(n.capabilities)+len(n.hooks) > 0 {
+		d.GrantCommand = n.command(x, d.Grant)
+	}
+	return d
+}
+
+// Rollback exchanges the present version of an installed family for the previous one, with what that was granted. A second
+// rollback undoes the first.
+func (f *Families) Rollback(name string) (Described, error) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if err := f.mayReplace(name); err != nil {
+		return Described{}, err
+	}
+	back, ok := f.previous(name)
+	if !ok {
+		return Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: no version of family %s before the present one is known: install one with alcove family update", name)}
+	}
+	binary, err := readModule(f.installedPath(back.Digest))
+	if err != nil || digestOf(binary) != back.Digest {
+		return Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: the module of version %s (sha256 %s) is gone or was changed: install it with alcove family update", back.Version, back.Digest)}
+	}
+	report, err := sandbox.Check(binary, sandbox.Options{})
+	if err != nil {
+		return Described{}, err
+	}
+	_, d, err := f.place(report, binary, func(now registry.Grant) registry.Grant { return restored(now, back) })
+	if err == nil && d.Guard != nil {
+		d.GrantCommand = fitting(f.knownNow(name), registry.Grant{Guard: d.Grant.Guard})
+	}
+	return d, err
+}
+
+// restored returns the grant of a version that was granted back before it was replaced, and replaces that of now. A store hook that
+// is required now stays so: with the approved version, unless this one was approved for it.
+func restored(now, back registry.Grant) registry.Grant {
+	back.Disabled = now.Disabled
+	a, required := now.Approved()
+	if _, approved := back.Approved(); !required || approved {
+		return back
+	}
+	if back.Hooks = maps.Clone(back.Hooks); a.Digest != back.Digest {
+		delete(back.Hooks, abi.HookStore)
+		back.Guard = &a
+		return back
+	}
+	if back.Hooks == nil {
+		back.Hooks = map[abi.Hook]registry.On{}
+	}
+	back.Hooks[abi.HookStore] = registry.On{OnFailure: abi.OnFailureRefuse}
+	return back
+}
+
+// mayReplace refuses to replace a family that is not installed. The caller holds changing.
+func (f *Families) mayReplace(name string) error {
+	if err := f.reread(); err != nil {
+		return err
+	}
+	if g, listed := f.lock.Families[name]; listed && g.Asked == nil && exists(f.installedPath(g.Digest)) {
+		return nil
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	switch x := f.known[name]; {
+	case x == nil:
+		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: family %.100q is not installed: install it with alcove family install", name)}
+	case x.source == built:
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: the program carries family %s, which changes with the program alone", name)}
+	default:
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: family %s is not installed (%s): install it with alcove family install", name, x.source)}
+	}
+}
+
+// compile compiles a module, so that the first call finds it in the cache.
+func (f *Families) compile(ctx context.Context, report *sandbox.Report, binary []byte) error {
+	m, err := f.admit(ctx, newFamily(installed, report.Digest, report.Manifest, func() ([]byte, error) { return binary, nil }))
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
+// rollback. The caller holds changing and has the lock read again.
+func (f *Families) place(report *sandbox.Report, binary []byte, next func(before registry.Grant) registry.Grant) (before registry.Grant, d Described, err error) {
+	if err := config.Declared(report.Manifest).Check(); err != nil {
+		return before, d, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
+	}
+	if err := f.mayInstall(report.Manifest); err != nil {
+		return before, d, err
+	}
+	if err := keepModule(filepath.Join(f.o.Dir, Folder), report.Digest, binary); err != nil {
+		return before, d, err
+	}
+	name := report.Manifest.Name
+	before = f.lock.Families[name]
+	replaces := before.Digest != report.Digest
+	if replaces && before.Digest != "" && before.Asked == nil {
+		if err := f.notePrevious(name, before); err != nil {
+			return before, d, err
+		}
+	}
+	if err := f.auditAct(audit.Entry{Kind: audit.Installed, Family: name, Digest: report.Digest}, nil); err != nil {
+		return before, d, err
+	}
+	err = f.change(func(l *registry.Lock) error {
+		if replaces {
+			l.Families[name] = next(before)
+		}
+		return nil
+	})
+	if err != nil {
+		return before, d, err
+	}
+	f.removeVersions(name)
+	d = f.described(name)
+	if d.Fault != "" {
+		return before, Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}
+	}
+	return before, d, nil
+}
+
+// keeping returns the grant of a version that replaces that of before and keeps what it asks for.
+func keeping(before registry.Grant, report *sandbox.Report) registry.Grant {
+	next := succession(before, report.Digest, report.Manifest.Version)
+	if next.Hooks != nil {
+		return next // the approved version itself
+	}
+	next.Capabilities, next.Limits = fits(before.Capabilities, report.Manifest), maps.Clone(before.Limits)
+	next.Hooks = map[abi.Hook]registry.On{}
+	for h, on := range before.Hooks {
+		if has(report.Manifest.Hooks, h) && (h != abi.HookStore || next.Guard == nil) {
+			next.Hooks[h] = on
+		}
+	}
+	return next
+}
+
+// fits returns the capabilities that a manifest asks for, as far as it does.
+func fits(had []registry.Capability, m *abi.Manifest) (list []registry.Capability) {
+	given := map[abi.Capability]bool{}
+	for _, c := range had {
+		i := slices.IndexFunc(m.Capabilities, func(a abi.Request) bool { return a.Name == c.Name })
+		if i < 0 || given[c.Name] {
+			continue
+		}
+		c.Scope = policy.Common(c.Scope, m.Capabilities[i].Scope)
+		if c.Name.Scope() == "none" || len(c.Scope) > 0 {
+			given[c.Name] = true
+			list = append(list, c)
+		}
+	}
+	return list
+}
