@@ -134,8 +134,12 @@ func waitFor(t testing.TB, ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("use it as: waitfor FILE [TEXT]")
 	}
 	await.That(t, strings.Join(args, " holds "), func() bool {
+		if len(args) == 1 { // which may be a socket
+			_, err := os.Stat(ts.MkAbs(args[0]))
+			return err == nil
+		}
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
-		return err == nil && bytes.Contains(data, []byte(args[len(args)-1])) || len(args) == 1 && err == nil
+		return err == nil && bytes.Contains(data, []byte(args[1]))
 	})
 }
 

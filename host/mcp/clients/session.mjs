@@ -89,7 +89,7 @@ for (let i = 0; i < 4; i++) {
 const large = await client.callTool({ name: "memory_search", arguments: { query: "pear", namespace } });
 assert.equal(large.structuredContent.results.length, 4);
 assert.equal(large.content.length, 2);
-assert.match(large.content[1].text, /left out/);
+assert.match(large.content[1].text, /4 long values were cut/);
 
 const wrong = await refused("memory_search", { query: "x", k: "many" });
 assert.equal(wrong.code, "invalid_argument");
