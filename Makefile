@@ -23,9 +23,9 @@ LARGEST   := 30000000
 # smaller. Elliptic curves and hashes are slow without it.
 COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... host registry/...) $(addprefix github.com/alcove-memory/alcove/host/, \
              admin api audit backup bridge bundle client conform datadir embedders family family/config family/jobs files importer keys measure mcp memory/integrity \
-             memory/portable memory/purge metrics operator outbound owner requestlog rest schema/instance service sessions settings store/bolt/salvage stream usage) \
-             $(addprefix github.com/,blevesearch/... coder/... goccy/go-yaml/... mark3labs/... schollz/... spf13/... tetratelabs/wazero/internal/engine/interpreter \
-             tetratelabs/wazero/internal/wasm/binary tetratelabs/wazero/internal/wasmdebug yosida95/...) golang.org/x/text/... compress/gzip \
+             memory/portable memory/purge metrics operator outbound owner requestlog rest schema/instance service sessions settings store/bolt/salvage stream tool/core usage) \
+             $(addprefix github.com/,blevesearch/... coder/... mark3labs/... schollz/... spf13/... tetratelabs/wazero/internal/engine/interpreter \
+             tetratelabs/wazero/internal/wasm/binary tetratelabs/wazero/internal/wasmdebug yosida95/...) go.yaml.in/... golang.org/x/text/... compress/gzip \
              crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
 INLINED   := $(addprefix crypto/internal/fips140/,edwards25519/... hmac nistec/... sha256 sha512)
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.

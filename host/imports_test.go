@@ -166,7 +166,7 @@ func rules() []rule {
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
 		{pkg: "host/files", own: []string{"abi", "registry"}, never: outside},
-		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"github.com/goccy/go-yaml"}, never: outside},
+		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/durable", never: outside},
 		{pkg: "host/measure/pairs"}, // serves measurements only

@@ -1,14 +1,16 @@
 package importer
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"strings"
+	"unicode"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v3"
 )
 
 // frontError is an error in a line of the front matter.
@@ -20,152 +22,251 @@ type frontError struct {
 func (e *frontError) Error() string { return e.err.Error() }
 func (e *frontError) Unwrap() error { return e.err }
 
-// parseFront decodes front matter. Input whose memory or time would be out of proportion to its length is refused before each
-// step: the lexer's cost is constant per byte, the parser's grows with the depth, and the values' with aliases.
+// parseFront decodes front matter, of several documents the first. The parser's memory and time are bounded by the bytes, those of the
+// values by the limits of decoding, which count what aliases stand for.
 func parseFront(front []byte) (map[string]any, error) {
-	values := map[string]any{}
 	if len(front) > maxFront {
 		return nil, &LimitError{"bytes of front matter", maxFront, "move some of it to the text"}
 	}
-	tokens := lexer.Tokenize(string(front))
-	if err := checkTokens(tokens); err != nil {
+	if i := bytes.IndexFunc(front, isControl); i >= 0 {
+		return nil, &frontError{lineAt(front, i), errors.New("a control character stands in it: remove it, or write it as an escape in double quotes")}
+	}
+	root, err := firstDocument(front)
+	if err != nil {
+		return nil, placedInFront(front, err)
+	}
+	if root == nil || root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return map[string]any{}, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, &frontError{root.Line, errors.New("it is no map: write each field as name: value")}
+	}
+	d := decoding{open: map[*yaml.Node]bool{}}
+	return d.mapping(root, 1)
+}
+
+// firstDocument parses the first document, nil if it is empty. What follows it is parsed too: without that, {a: 1} in one line and b: 2 in
+// the next would lose b without an error.
+func firstDocument(front []byte) (*yaml.Node, error) {
+	var first, next yaml.Node
+	front, _, _ = bytes.Cut(front, []byte("\n...\n")) // ends a document; the library would require --- after it
+	decoder := yaml.NewDecoder(bytes.NewReader(front))
+	if err := decoder.Decode(&first); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
-	file, err := parser.Parse(tokens, 0)
-	if err != nil {
-		return nil, placedInFront(err)
+	if err := decoder.Decode(&next); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
-	w := weighing{anchors: map[string]int{}}
-	for _, doc := range file.Docs {
-		w.node(doc)
-	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	if err := yaml.Unmarshal(front, &values); err != nil {
-		return nil, placedInFront(err)
-	}
-	return values, nil
+	return first.Content[0], nil
 }
 
-// placedInFront extracts the line of a library error, and its text without the excerpt.
-func placedInFront(err error) error {
-	var known yaml.Error
-	if !errors.As(err, &known) || known.GetToken() == nil || known.GetToken().Position == nil {
-		return errors.New(firstLine(err))
+func isControl(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) }
+
+func lineAt(front []byte, i int) int { return 1 + bytes.Count(front[:i], []byte("\n")) }
+
+// placedInFront extracts the line of a library error, and its text without the line. The library counts lines from 1 in errors of its
+// scanner and from 0 in those of its parser, omits line 0, and knows no line of an unknown anchor.
+func placedInFront(front []byte, err error) error {
+	text := strings.TrimPrefix(firstLine(err), "yaml: ")
+	line := 1
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		number, problem, _ := strings.Cut(rest, ": ")
+		line, _ = strconv.Atoi(number)
+		if text = problem; ofParser(text) {
+			line++
+		}
 	}
-	return &frontError{known.GetToken().Position.Line, errors.New(firstLine(errors.New(known.GetMessage())))}
+	switch {
+	case strings.HasPrefix(text, "exceeded max depth"):
+		return &frontError{line, &LimitError{"nested lists and maps", maxFrontDepth, "make them flatter"}}
+	case strings.HasPrefix(text, "unknown anchor"):
+		_, name, _ := strings.Cut(text, "'")
+		name, _, _ = strings.Cut(name, "'")
+		line = lineAt(front, max(bytes.Index(front, []byte("*"+name)), 0))
+	case strings.HasPrefix(text, "control characters"):
+		line = 0
+	}
+	return &frontError{min(line, lineAt(front, len(front))), errors.New(text)} // at the end, the library is a line beyond it
 }
 
-// checkTokens bounds the number of tokens and the parser's depth.
-func checkTokens(tokens token.Tokens) error {
-	var columns []int // of block lists and maps, from the outermost
-	flow, line := 0, 0
-	begins := false // a list or map may begin at the next token
-	for i, t := range tokens {
-		if i == maxFrontTokens {
-			return &frontError{t.Position.Line, &LimitError{"keys, values and punctuation marks", maxFrontTokens, "move some of them to the text"}}
+func ofParser(problem string) bool {
+	for _, start := range []string{"did not find expected <", "did not find expected key", "did not find expected '-'", "did not find expected ','",
+		"did not find expected node", "found undefined tag", "found duplicate %", "found incompatible"} {
+		if strings.HasPrefix(problem, start) {
+			return true
 		}
-		switch {
-		case t.Type == token.SequenceStartType || t.Type == token.MappingStartType:
-			flow++
-		case t.Type == token.SequenceEndType || t.Type == token.MappingEndType:
-			flow = max(flow-1, 0)
-		case flow == 0 && (begins || t.Position.Line != line):
-			for len(columns) > 0 && columns[len(columns)-1] >= t.Position.Column {
-				columns = columns[:len(columns)-1]
-			}
-			columns = append(columns, t.Position.Column)
-		}
-		if len(columns)+flow > maxFrontDepth {
-			return &frontError{t.Position.Line, &LimitError{"nested lists and maps", maxFrontDepth, "make them flatter"}}
-		}
-		begins = t.Type == token.SequenceEntryType || t.Type == token.MappingKeyType || t.Type == token.AnchorType || t.Type == token.TagType
-		line = t.Position.Line
+	}
+	return false
+}
+
+// decoding converts nodes to values, within the limits.
+type decoding struct {
+	nodes   int                 // without those that aliases stand for
+	bytes   int                 // with them
+	aliases int                 // within so many of them
+	open    map[*yaml.Node]bool // lists and maps that are being decoded
+}
+
+// value decodes a node within depth lists and maps.
+func (d *decoding) value(n *yaml.Node, depth int) (any, error) {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return d.alias(n, depth)
+	case yaml.MappingNode:
+		return d.mapping(n, depth+1)
+	case yaml.SequenceNode:
+		return d.sequence(n, depth+1)
+	}
+	return scalar(n), d.count(n, depth)
+}
+
+// count adds a node to what the limits are for.
+func (d *decoding) count(n *yaml.Node, depth int) error {
+	if d.aliases == 0 {
+		d.nodes++
+	}
+	d.bytes += len(n.Value) + 1
+	switch {
+	case depth > maxFrontDepth:
+		return &frontError{n.Line, &LimitError{"nested lists and maps", maxFrontDepth, "make them flatter"}}
+	case d.nodes > maxFrontNodes:
+		return &frontError{n.Line, &LimitError{"keys and values", maxFrontNodes, "move some of them to the text"}}
+	case d.bytes > maxFrontExpanded:
+		return &frontError{n.Line, &LimitError{"bytes with what aliases stand for", maxFrontExpanded, "write out what is meant, or move it to the text"}}
 	}
 	return nil
 }
 
-// weighing computes the size in bytes with aliases expanded. Each anchor is measured once.
-type weighing struct {
-	bytes   int
-	anchors map[string]int
-	err     error
+// alias decodes what an alias stands for. Of an error there, the line is that of the outermost alias.
+func (d *decoding) alias(n *yaml.Node, depth int) (any, error) {
+	if d.open[n.Alias] {
+		return nil, &frontError{n.Line, fmt.Errorf("the alias %q stands for what it is in", n.Value)}
+	}
+	if err := d.count(n, depth); err != nil {
+		return nil, err
+	}
+	d.aliases++
+	v, err := d.value(n.Alias, depth)
+	d.aliases--
+	if placed := new(frontError); errors.As(err, &placed) {
+		err = &frontError{n.Line, placed.err}
+	}
+	return v, err
 }
 
-func (w *weighing) node(n ast.Node) {
-	if w.err != nil || n == nil {
-		return
+func (d *decoding) sequence(n *yaml.Node, depth int) ([]any, error) {
+	if err := d.count(n, depth); err != nil {
+		return nil, err
 	}
-	switch n := n.(type) {
-	case *ast.DocumentNode:
-		w.node(n.Body)
-	case *ast.MappingNode:
-		for _, v := range n.Values {
-			w.node(v)
+	d.open[n] = true
+	defer delete(d.open, n)
+	list := make([]any, 0, len(n.Content))
+	for _, element := range n.Content {
+		v, err := d.value(element, depth)
+		if err != nil {
+			return nil, err
 		}
-	case *ast.MappingValueNode:
-		w.node(n.Key)
-		w.node(n.Value)
-	case *ast.MappingKeyNode:
-		w.node(n.Value)
-	case *ast.SequenceNode:
-		for _, v := range n.Values {
-			w.node(v)
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func (d *decoding) mapping(n *yaml.Node, depth int) (map[string]any, error) {
+	if err := d.count(n, depth); err != nil {
+		return nil, err
+	}
+	d.open[n] = true
+	defer delete(d.open, n)
+	values, own := map[string]any{}, map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], n.Content[i+1]
+		if name.Tag == "!!merge" {
+			if err := d.merge(values, value, depth); err != nil {
+				return nil, err
+			}
+			continue
 		}
-	case *ast.TagNode:
-		w.node(n.Value)
-	case *ast.LiteralNode:
-		w.node(n.Value)
-	case *ast.AnchorNode:
-		w.anchor(n)
-	case *ast.AliasNode:
-		w.alias(n)
-	default:
-		if t := n.GetToken(); t != nil {
-			w.add(n, len(t.Value))
+		k, err := d.key(name, depth)
+		if err != nil {
+			return nil, err
+		}
+		if line := own[k]; line > 0 {
+			return nil, &frontError{name.Line, fmt.Errorf("the key %q is already in line %d: keep one of them", k, line+1)} // line 1 is ---
+		}
+		own[k] = name.Line
+		if values[k], err = d.value(value, depth); err != nil {
+			return nil, err
 		}
 	}
-	w.add(n, 1)
+	return values, nil
 }
 
-func (w *weighing) add(n ast.Node, bytes int) {
-	if w.bytes += bytes; w.bytes > maxFrontExpanded {
-		w.fail(n, &LimitError{"bytes with what aliases stand for", maxFrontExpanded, "write out what is meant, or move it to the text"})
+// key returns a key as it is written.
+func (d *decoding) key(n *yaml.Node, depth int) (string, error) {
+	written := n
+	if n.Kind == yaml.AliasNode {
+		written = n.Alias
 	}
+	if written.Kind != yaml.ScalarNode {
+		return "", &frontError{n.Line, errors.New("a list or map is the key of a map: write a text")}
+	}
+	_, err := d.value(n, depth)
+	return written.Value, err
 }
 
-const unfinished = -1 // the size of an anchor within itself
-
-func (w *weighing) anchor(n *ast.AnchorNode) {
-	name, before := nameOf(n.Name), w.bytes
-	w.anchors[name] = unfinished
-	w.node(n.Value)
-	w.anchors[name] = w.bytes - before
+// merge copies the members of a map, or of each in a list, over those before the key <<.
+func (d *decoding) merge(into map[string]any, n *yaml.Node, depth int) error {
+	v, err := d.value(n, depth)
+	if err != nil {
+		return err
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		from, ok := v.(map[string]any)
+		if !ok {
+			return &frontError{n.Line, errors.New("the key << has a value that is no map and no list of maps")}
+		}
+		maps.Copy(into, from)
+	}
+	return nil
 }
 
-func (w *weighing) alias(n *ast.AliasNode) {
-	name := nameOf(n.Value)
-	if w.anchors[name] == unfinished {
-		w.fail(n, fmt.Errorf("the alias %q stands for what it is in", name))
-		return
+// scalar returns null, a bool or a number, or the text. Times are text, and so are numbers that no type holds.
+func scalar(n *yaml.Node) any {
+	digits := strings.ReplaceAll(n.Value, "_", "")
+	switch n.ShortTag() {
+	case "!!null":
+		return nil
+	case "!!bool":
+		if b, err := strconv.ParseBool(n.Value); err == nil {
+			return b
+		}
+	case "!!int":
+		if i, err := strconv.ParseInt(digits, 0, 64); err == nil {
+			return i
+		}
+		if u, err := strconv.ParseUint(digits, 0, 64); err == nil {
+			return u
+		}
+	case "!!float":
+		// A number without a point, such as 08, 12e03 or an account number of 20 digits, stays text.
+		if f, err := float(digits); err == nil && (strings.Contains(digits, ".") || n.Style&yaml.TaggedStyle != 0) {
+			return f
+		}
 	}
-	w.add(n, w.anchors[name]) // zero for an unknown anchor, which the decoder reports
+	return n.Value
 }
 
-func nameOf(n ast.Node) string {
-	if n == nil || n.GetToken() == nil {
-		return ""
+// float reads a number, or .inf and .nan with any sign.
+func float(digits string) (float64, error) {
+	switch strings.ToLower(strings.TrimLeft(digits, "+-")) {
+	case ".inf", ".nan":
+		digits = strings.Replace(digits, ".", "", 1)
 	}
-	return n.GetToken().Value
-}
-
-func (w *weighing) fail(n ast.Node, err error) {
-	if w.err != nil {
-		return
-	}
-	w.err = err
-	if t := n.GetToken(); t != nil && t.Position != nil {
-		w.err = &frontError{t.Position.Line, err}
-	}
+	return strconv.ParseFloat(digits, 64)
 }

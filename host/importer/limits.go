@@ -17,7 +17,7 @@ const (
 	maxNotes = 1_000_000
 
 	maxFront         = 64 << 10  // bytes of a note's front matter
-	maxFrontTokens   = 10_000    // keys, values and punctuation of it
+	maxFrontNodes    = 10_000    // keys, values, lists and maps of it
 	maxFrontDepth    = 32        // nested lists and maps
 	maxFrontExpanded = 256 << 10 // bytes with aliases expanded
 
