@@ -101,7 +101,7 @@ func TestAFlippedByteIsFoundAndNamed(t *testing.T) {
 	k, _ := carryingServer(t, dir, nil)
 	c, err := k.dial(owner.Hello{Agent: "bob"})
 	did(t, err)
-	if p := proven(t, c, "tea"); !p.Verified || p.Checked != 2 || p.Version != versions[2] {
+	if p := proven(t, c, "tea"); p.Verified || p.Checked != 2 || p.Version != versions[1] || p.Agent != "ann" || !strings.Contains(p.Fault, "missing") {
 		t.Errorf("of what is left: %+v", p)
 	}
 	if p := proven(t, c, "milk"); !p.Verified {

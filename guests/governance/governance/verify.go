@@ -65,8 +65,8 @@ func (Hooks) Stored(c *alcove.Call, _ Config, entries []alcove.Entry) error {
 
 // Verify checks a memory's history against the digests in the log, and the log's chain of hashes.
 //
-// With from and to it checks that part of the namespace's log alone. The first version that differs is named. Versions from before the
-// stored hook was on have no digest, and are counted as unsealed.
+// With from and to it checks that part of the namespace's log alone. The first version that differs is named, and so is one that the log has
+// and the history lacks. Versions from before the stored hook was on have no digest, and are counted as unsealed.
 //
 //alcove:title Verify history
 //alcove:description Check that a memory's history is untampered.
@@ -79,7 +79,7 @@ type Verify struct {
 
 type verification struct {
 	Verified    bool
-	Version     uint64 `json:"version,omitzero"` // The newest that was verified, or the one that differs.
+	Version     uint64 `json:"version,omitzero"` // The newest that was verified, or the one that differs or is missing.
 	Digest      string `json:"digest,omitzero"`  // Of that version, as the log has it.
 	Agent       string `json:"agent,omitzero"`
 	LogSequence uint64 `json:"log_sequence,omitzero"`
@@ -100,7 +100,7 @@ func (in Verify) Call(c *alcove.Call) (out verification, err error) {
 	if err != nil {
 		return out, err
 	}
-	first := uint64(0)
+	first, versions := uint64(0), []uint64{}
 	for v, err := range c.Versions(alcove.MemoryHistoryRequest{Namespace: m.Namespace, Key: m.Key}) {
 		if err != nil {
 			return out, err
@@ -108,6 +108,7 @@ func (in Verify) Call(c *alcove.Call) (out verification, err error) {
 		if v.Deleted {
 			continue
 		}
+		versions = append(versions, v.Version)
 		at, sound, err := out.version(c, m, v)
 		if err != nil || !sound {
 			return out, err
@@ -120,7 +121,52 @@ func (in Verify) Call(c *alcove.Call) (out verification, err error) {
 		out.Fault = "no version has a digest in the log: the stored hook was off"
 		return out, nil
 	}
-	return out, out.log(c, m.Namespace, first, 0)
+	if err := out.log(c, m.Namespace, first, 0); err != nil || !out.Verified {
+		return out, err
+	}
+	return out, out.missing(c, m, first, versions)
+}
+
+// missing names the oldest version that has a digest in the log, from an event on, and that the history lacks. Versions that retention
+// dropped are not missing.
+func (out *verification) missing(c *alcove.Call, m *alcove.Memory, from uint64, versions []uint64) error {
+	status, err := c.StatusGet(alcove.StatusGetRequest{Namespace: m.Namespace, Details: true})
+	if err != nil {
+		return err
+	}
+	floor := uint64(0)
+	if status.Oldest != nil {
+		floor = status.Oldest.Version
+	}
+	for limit := 1000; ; {
+		page, err := c.LogRead(alcove.LogReadRequest{Namespace: m.Namespace, From: from, Limit: limit})
+		if alcove.CodeOf(err) == alcove.Exhausted && limit > 1 { // events of many bytes
+			limit /= 2
+			continue
+		}
+		if err != nil || len(page.Events) == 0 {
+			return err
+		}
+		for _, logged := range page.Events {
+			var e event
+			if logged.Event != sealed || scan.Decode(logged.Data, &e) != nil || e.Key != m.Key || e.Version <= floor || contains(versions, e.Version) {
+				continue
+			}
+			*out = verification{Version: e.Version, Digest: e.Digest, Agent: e.Agent, LogSequence: logged.Sequence, Checked: out.Checked, Unsealed: out.Unsealed,
+				Fault: "the version is missing from the history: a repair set it aside, or somebody removed it"}
+			return nil
+		}
+		from = page.Events[len(page.Events)-1].Sequence + 1
+	}
+}
+
+func contains(versions []uint64, version uint64) bool {
+	for _, v := range versions {
+		if v == version {
+			return true
+		}
+	}
+	return false
 }
 
 // version checks one version. It returns where its digest is; 0: nowhere.

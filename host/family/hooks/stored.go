@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -148,6 +149,18 @@ func (h *Hooks) listensSince(ctx context.Context, x Family) (at uint64, on bool,
 		return 0, false, err
 	}
 	_, err = stage.Commit(ctx, memory.Commit{})
+	var refused *memory.Error
+	if errors.As(err, &refused) && refused.Code == memory.Conflict {
+		// Another goroutine saw the hook first: what it noted is the beginning.
+		if stage, err = h.own(x).Stage(ctx, memory.Default); err != nil {
+			return 0, false, err
+		}
+		at, on, noted := watermark(ctx, stage, x.Name())
+		if on || noted != nil {
+			return at, on, noted
+		}
+		return 0, false, refused
+	}
 	return stage.Version(), err == nil, err
 }
 

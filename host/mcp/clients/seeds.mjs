@@ -71,13 +71,20 @@ class World {
     });
     const [hears, says] = [await open(alcove.headers), await open(speaker)];
     try {
+      // A stream hears what is said after it began to listen, which is after it is open: it answers no command before.
+      let listening;
+      const ready = new Promise((done) => { listening = done; });
       const heard = new Promise((done, failed) => {
-        setTimeout(() => failed(new Error("nothing was heard within 20 s")), 20_000).unref();
+        hears.onclose = (event) => failed(new Error(`/stream ended: ${event.code} ${event.reason}`));
+        says.onclose = hears.onclose;
         hears.onmessage = (event) => {
           const message = JSON.parse(event.data);
           if (message.type === "message") done(message);
+          else listening();
         };
       });
+      hears.send(JSON.stringify({ type: "unsubscribe", id: "none" }));
+      await Promise.race([ready, heard]);
       says.send(JSON.stringify(body));
       return await heard;
     } finally {
