@@ -90,7 +90,7 @@ func TestStubsOfAManifestAnswer(t *testing.T) {
 			}
 			runInShell(t, env, "cd "+dir+" && alcove family new tea --lang "+language+" --from m.json")
 			lines := readmeLines(t, filepath.Join(dir, "tea"))
-			for _, line := range lines[:4] { // up to alcove family test
+			for _, line := range lines[:3] { // build, test and pack
 				runInShell(t, env, "cd "+dir+"/tea && "+line)
 			}
 			said := runInShell(t, env, "cd "+dir+"/tea && alcove family call tea.wasm tea.pour-out '{}' 2>&1 || true")
