@@ -66,7 +66,7 @@ build: guests    ## build bin/alcove, with the first-party families in it
 guests:          ## build the first-party families into guests/dist
 	@mkdir -p $(DIST)/raw
 	@$(GUEST) -o $(DIST)/raw/all.wasm ./guests/all
-	@$(GO) run ./guests/pack -module $(DIST)/raw/all.wasm -out $(DIST) $(GUESTS:%=guests/%/manifest.json)
+	@$(GO) run ./guests/pack -module $(DIST)/raw/all.wasm -out $(DIST) -templates $(DIST)/templates.zst $(GUESTS:%=guests/%/manifest.json)
 
 # Built twice, elsewhere and without what was built before, the module is the same. Each family is also built alone, which is the
 # form that third parties copy.

@@ -8,3 +8,6 @@ const embedded = true
 
 //go:embed dist/families.image
 var carried []byte
+
+//go:embed dist/templates.zst
+var templates []byte

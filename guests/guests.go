@@ -3,7 +3,12 @@
 // A binary that is built with the tag guests has them; they are built before by make guests. Any other has none.
 package guests
 
-import "github.com/alcove-memory/alcove/guests/image"
+import (
+	"errors"
+
+	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/guests/project"
+)
 
 // Embedded says whether this binary was built with families in it.
 func Embedded() bool { return embedded }
@@ -19,4 +24,12 @@ func All() []image.Family {
 		panic(err) // what make guests wrote can be read
 	}
 	return all.Families()
+}
+
+// Templates are those of new families, with the SDKs.
+func Templates() (project.Templates, error) {
+	if !embedded {
+		return nil, errors.New("this program was built without templates: use a released one, or build it with make build")
+	}
+	return project.Open(templates)
 }

@@ -4,4 +4,4 @@ package guests
 
 const embedded = false
 
-var carried []byte
+var carried, templates []byte

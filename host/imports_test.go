@@ -39,6 +39,7 @@ func rules() []rule {
 		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/order", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
+		{pkg: "sdk/go/example", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk/go/gen", own: []string{"abi", "sdk/go/gen/output"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		{pkg: "sdk/go/gen/output", never: outside},
 		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB
@@ -53,12 +54,13 @@ func rules() []rule {
 		{pkg: "guests/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time", "regexp")},
 		{pkg: "guests/developer", own: []string{"sdk/go", "guests/developer/*"}, never: append(outside, "os")},
 		{pkg: "guests/developer/*", own: []string{"sdk/go", "sdk/go/scan", "guests/jsonpath", "guests/developer/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests", own: []string{"guests/image"}, never: append(outside, "os")},
+		{pkg: "guests/project", others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
+		{pkg: "guests", own: []string{"guests/image", "guests/project"}, never: append(outside, "os")},
 		{pkg: "guests/image/amd64", own: nil, never: append(outside, "os")},
 		{pkg: "guests/image", own: []string{"abi", "guests/image/amd64"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
 		{pkg: "guests/doc", own: []string{"abi", "guests/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/doc/page", own: []string{"abi"}, never: append(outside, "os")},
-		{pkg: "guests/pack", own: []string{"guests/image", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/pack", own: []string{"guests/image", "guests/project", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
 		{pkg: "guests/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/agents", own: []string{"sdk/go", "guests/agents/*"}, never: append(outside, "os")},
@@ -188,7 +190,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/memory/portable", "host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/legacy/successor", "host/audit", "registry/signature", "registry/review"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/signature", "registry/review"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}

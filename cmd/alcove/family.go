@@ -34,7 +34,7 @@ func (a *app) familyCommand() *cobra.Command {
 granted here, and kept in alcove.lock by the module's digest; what they can do is bounded by the sandbox that runs them.`,
 	}
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyUpdateCommand(), a.familyRollbackCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
-		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
+		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyNewCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
 		a.familyVerifyCommand(), a.familyWarmCommand(), a.familyTestCommand(), a.whyDeniedCommand(), a.familyUndoCommand(),
 		a.familyKeygenCommand(), a.familySignCommand(), a.familyTrustCommand(), a.familyDiffCommand())
 	return c

@@ -106,6 +106,7 @@ func printings(s scene) []printing {
 		print("family", "verify"), {args: []string{"family", "keygen", filepath.Join(s.dir, "key"+steeringName)}, shows: true, once: true}, shows("family", "sign", s.module, "--key", "none"+steeringName), shows("family", "verify", s.module, "--key", steering),
 		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "diff", s.module, s.grabber), shows("family", "diff", steering, s.module), shows("family", "trust", steering, "--remove"),
 		{args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
+		shows("family", "new", steering, "--lang", "go"), shows("family", "new", "tea", "--lang", steering), print("family", "new", "tea", "--lang", "go", "--from", "none"+steeringName),
 
 		print("audit", "tail"), print("audit", "verify"), {args: []string{"audit", "export"}, data: true}, shows("audit", "verify", "--head", steering), shows("audit", "verify", "--anchor", "none"+steeringName), shows("audit", "tail", "--since", steering),
 		print("family", "why-denied", "hostile"), shows("family", "why-denied", steering), print("family", "undo", steering), print("family", "undo", "--family", "hostile", "--since", "1h"), shows("family", "undo", "--family", steering, "--since", steering),

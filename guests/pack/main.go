@@ -1,7 +1,7 @@
 // Command pack packs one module with several manifests: it writes a module for each, and the image of all that a program
-// carries, with the module's native code for the platform and processor on which it runs.
+// carries, with the module's native code for the platform and processor on which it runs. It packs the templates of new families, too.
 //
-//	pack -module all.wasm -out dist guests/*/manifest.json
+//	pack -module all.wasm -out dist -templates dist/templates.zst guests/*/manifest.json
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/guests/project"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -20,11 +21,31 @@ import (
 func main() {
 	module := flag.String("module", "", "the module of all families")
 	out := flag.String("out", "", "the folder to write to")
+	templates := flag.String("templates", "", "the file to write the templates of new families to, from the repository in the current directory")
 	flag.Parse()
-	if err := pack(*module, *out, flag.Args()); err != nil {
+	var err error
+	if *templates != "" {
+		err = packTemplates(*templates)
+	}
+	if *templates == "" || *module != "" {
+		err = errors.Join(err, pack(*module, *out, flag.Args()))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
+}
+
+func packTemplates(path string) error {
+	t, err := project.Collect(os.DirFS("."))
+	if err != nil {
+		return err
+	}
+	data, err := project.Write(t)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(path, data, 0o644)
 }
 
 func pack(path, out string, manifests []string) error {

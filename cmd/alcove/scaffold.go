@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/guests/project"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+// newFamily matches names of new families: with one of them, the names of tools are not too long, either.
+var newFamily = regexp.MustCompile(`^[a-z][a-z0-9-]{0,47}$`)
+
+func (a *app) familyNewCommand() *cobra.Command {
+	var language, from string
+	languages := strings.Join(project.Languages(), ", ")
+	c := &cobra.Command{
+		Use: "new NAME --lang LANGUAGE", Short: "Make the project of a new family, with its SDK, in the directory NAME", Args: arguments(1, 1),
+		Long: `Make the project of a new family in the directory NAME, which must not exist: a tool, its test, the manifest, scripts that build and test
+it, a README with the commands up to the first answer, and the SDK below alcove/. Nothing is downloaded. With --from, the manifest
+is a copy of that file, and each of its tools answers that it is not written yet. The languages are ` + languages + `.`,
+		Example: `  alcove family new tea --lang go
+  alcove family new tea --lang rust --from manifest.json`,
+	}
+	c.Flags().StringVar(&language, "lang", "", "the language: "+languages)
+	c.Flags().StringVar(&from, "from", "", "the manifest of a family of that name, whose tools to make")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		files, m, err := a.newProject(args[0], language, from)
+		if err != nil {
+			return err
+		}
+		if err := writeProject(args[0], files); err != nil {
+			return err
+		}
+		if h := m.Hooks; from != "" && (h.Store != nil || h.Stored != nil || h.Merged != nil || h.SessionEnd != nil || h.Rank != nil || h.Embed != nil || h.Jobs != nil) {
+			a.notef("note: the manifest has hooks or jobs, which are not in the project's code: see README.md of the SDK\n")
+		}
+		if a.asJSON {
+			return a.printJSON(map[string]any{"directory": args[0], "files": slices.Sorted(maps.Keys(files))})
+		}
+		return a.printf("wrote %s, %d files; next: cd %s && ./build.sh, as in its README.md\n", args[0], len(files), args[0])
+	}
+	return c
+}
+
+// newProject is the files of a project and its manifest, which was checked.
+func (a *app) newProject(name, language, from string) (map[string]string, *abi.Manifest, error) {
+	if !newFamily.MatchString(name) {
+		return nil, nil, &usageError{fmt.Errorf("%.80q is no name for a family: use a lower-case letter, then up to 47 lower-case letters, digits and -", name)}
+	}
+	if !slices.Contains(project.Languages(), language) {
+		return nil, nil, &usageError{fmt.Errorf("there is no template for the language %.40q: give --lang with one of %s", language, strings.Join(project.Languages(), ", "))}
+	}
+	templates, err := guests.Templates()
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := templates.New(name, language)
+	if err != nil {
+		return nil, nil, err
+	}
+	manifest := []byte(files["manifest.json"])
+	if from != "" {
+		if manifest, err = readFile(from, abi.DefaultModuleLimits().ManifestBytes+1); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err := sandbox.ParseManifest(manifest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the manifest of %s: %w", name, err)
+	}
+	if m.Name != name {
+		return nil, nil, &usageError{fmt.Errorf("the manifest is that of family %s: use alcove family new %s", m.Name, m.Name)}
+	}
+	if err := host.CheckFamilyNames(m, "", builtIn()); err != nil {
+		return nil, nil, err
+	}
+	if from == "" {
+		return files, m, nil
+	}
+	var tools []string
+	for _, t := range m.Tools {
+		tools = append(tools, t.Name)
+	}
+	return files, m, project.Stub(files, language, name, manifest, tools)
+}
+
+// writeProject writes files into a new directory. It removes what it wrote if it fails.
+func writeProject(dir string, files map[string]string) error {
+	err := os.Mkdir(dir, 0o755)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return &usageError{fmt.Errorf("%s exists already: nothing was written; remove it, or use another name", dir)}
+	case err != nil:
+		return fmt.Errorf("make the directory of the project: %w", err)
+	}
+	for name, text := range files {
+		if err := writeProjectFile(filepath.Join(dir, filepath.FromSlash(name)), text); err != nil {
+			return errors.Join(fmt.Errorf("write the project: %w", err), os.RemoveAll(dir))
+		}
+	}
+	return nil
+}
+
+func writeProjectFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if strings.HasSuffix(path, ".sh") {
+		mode = 0o755
+	}
+	return os.WriteFile(path, []byte(text), mode)
+}

@@ -1,0 +1,78 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Collect makes the templates from the repository: sdk/LANGUAGE/example is the project, and the rest of sdk/LANGUAGE the SDK.
+func Collect(repository fs.FS) (Templates, error) {
+	t := Templates{}
+	for _, language := range Languages() {
+		if err := t.collect(repository, language); err != nil {
+			return nil, fmt.Errorf("collect the template of %s: %w", language, err)
+		}
+	}
+	mod, err := fs.ReadFile(repository, "go.mod")
+	if err != nil {
+		return nil, err
+	}
+	_, version, found := strings.Cut(string(mod), "\ngo ")
+	version, _, ended := strings.Cut(version, "\n")
+	if !found || !ended {
+		return nil, errors.New("go.mod has no line with the version of Go")
+	}
+	const sdk = "github.com/alcove-memory/alcove"
+	t["go/alcove/go.mod"] = "module " + sdk + "\n\ngo " + version + "\n"
+	t["go/go.mod"] = "module example.com/example\n\ngo " + version + "\n\nrequire " + sdk + " v0.0.0\n\nreplace " + sdk + " => ./alcove\n"
+	t["c/compile_flags.txt"] = "-std=c11\n-I./alcove\n"
+	return t, nil
+}
+
+func (t Templates) collect(repository fs.FS, language string) error {
+	root := "sdk/" + language
+	return fs.WalkDir(repository, root, func(at string, d fs.DirEntry, err error) error {
+		inside := strings.TrimPrefix(at, root+"/")
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && ignored(language, inside):
+			return fs.SkipDir
+		case d.IsDir() || !d.Type().IsRegular() || strings.HasSuffix(at, ".wasm"):
+			return nil
+		}
+		data, err := fs.ReadFile(repository, at)
+		if err != nil {
+			return err
+		}
+		if file, ok := strings.CutPrefix(inside, "example/"); ok {
+			t[language+"/"+file] = strings.ReplaceAll(string(data), "../", "./alcove/")
+			return nil
+		}
+		if tests(language, inside) {
+			return nil
+		}
+		if language == "go" {
+			inside = path.Join("sdk/go", inside)
+		}
+		t[language+"/alcove/"+inside] = string(data)
+		return nil
+	})
+}
+
+// ignored says which directories are no part of an author's project: what generates the SDK and what runs families in the host.
+func ignored(language, inside string) bool {
+	switch path.Base(inside) {
+	case "target", "node_modules":
+		return true
+	}
+	return language == "go" && (inside == "gen" || inside == "familygen" || inside == "alcovetest")
+}
+
+// tests says which files test the SDK itself.
+func tests(language, inside string) bool {
+	return language == "go" && strings.HasSuffix(inside, "_test.go") || language == "c" && (inside == "alcove_test.c" || inside == "test.sh") || language == "rust" && inside == "test.sh"
+}

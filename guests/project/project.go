@@ -1,0 +1,141 @@
+// Package project makes the project of a new family from the templates and SDKs that a program carries.
+package project
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Languages are those that templates exist for.
+func Languages() []string { return []string{"go", "rust", "c", "assemblyscript"} }
+
+// Templates are files by "LANGUAGE/PATH": a project of the family example, with the SDK below alcove/.
+type Templates map[string]string
+
+// most is how many bytes templates have when they are unpacked.
+const most = 4 << 20
+
+// Write writes templates. Equal templates give equal bytes.
+func Write(t Templates) ([]byte, error) {
+	var text []byte
+	for _, name := range slices.SortedFunc(maps.Keys(t), byExtension) {
+		text = fmt.Appendf(text, "%s\x00%d\x00%s", name, len(t[name]), t[name])
+	}
+	if len(text) > most {
+		return nil, fmt.Errorf("write the templates: they have %d bytes, of %d", len(text), most)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(most), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return z.EncodeAll(text, nil), z.Close()
+}
+
+// byExtension orders names so that files of one language are neighbours, which compress better.
+func byExtension(a, b string) int {
+	return cmp.Or(cmp.Compare(path.Ext(a), path.Ext(b)), cmp.Compare(a, b))
+}
+
+// Open reads what Write wrote.
+func Open(packed []byte) (Templates, error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	text, err := z.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("unpack the templates: %w", err)
+	}
+	t, rest := Templates{}, string(text)
+	for rest != "" {
+		name, behind, _ := strings.Cut(rest, "\x00")
+		digits, behind, _ := strings.Cut(behind, "\x00")
+		size, err := strconv.Atoi(digits)
+		if err != nil || size < 0 || size > len(behind) {
+			return nil, errors.New("read the templates: they are damaged: build or download this program again")
+		}
+		t[name], rest = behind[:size], behind[size:]
+	}
+	return t, nil
+}
+
+// New is the project of a family, by slash-separated paths. The name is that of a family.
+func (t Templates) New(name, language string) (map[string]string, error) {
+	files := map[string]string{}
+	for at, text := range t {
+		inside, ok := strings.CutPrefix(at, language+"/")
+		switch {
+		case !ok:
+		case strings.HasPrefix(inside, "alcove/"):
+			files[inside] = text
+		default:
+			files[inside] = named(text, name)
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there is no template for %q: use %s", language, strings.Join(Languages(), ", "))
+	}
+	files["README.md"], files[".gitignore"] = readme(name, language, Tool(name), `'{"name": "Ada"}'`), "*.wasm\n/target/\n/node_modules/\n"
+	return files, nil
+}
+
+// Tool is the name of the tool that a new family has.
+func Tool(family string) string { return strings.ReplaceAll(family, "-", "_") + "_greet" }
+
+func named(text, name string) string {
+	return strings.NewReplacer("memory_greet", Tool(name), `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`,
+		"Command example", "Command "+name, "example.com/example", "example.com/"+name).Replace(text)
+}
+
+// Stub makes a project's tools answer that they are not written yet. The tools' names are those of a manifest that was checked.
+func Stub(files map[string]string, language, name string, manifest []byte, tools []string) error {
+	if len(tools) == 0 {
+		return errors.New("the manifest has no tools: without --from, the new family has one")
+	}
+	form, ok := stubs[language]
+	if !ok {
+		return fmt.Errorf("there is no template for %q", language)
+	}
+	var handlers, list strings.Builder
+	for i, tool := range tools {
+		in := strings.NewReplacer("TOOL", tool, "NUMBER", fmt.Sprint(i+1))
+		handlers.WriteString(in.Replace(form.handler))
+		list.WriteString(in.Replace(form.entry))
+	}
+	fill := strings.NewReplacer("NAME", name, "HANDLERS", handlers.String(), "LIST", list.String(), "FIRST", tools[0])
+	files[form.file] = fill.Replace(form.family)
+	if form.testFile != "" {
+		files[form.testFile] = fill.Replace(form.test)
+	}
+	files["manifest.json"], files["README.md"] = string(manifest), readme(name, language, tools[0], "'{}'")
+	return nil
+}
+
+func readme(name, language, tool, arguments string) string {
+	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, `manifest.json` describes them and asks for capabilities, and `alcove/` is the SDK.\n" +
+		"Needed: " + needs[language].compiler + "\n\n```sh\n./build.sh\n./test.sh\n" +
+		"alcove family pack raw.wasm --manifest manifest.json -o " + name + ".wasm\n" +
+		"alcove family test " + name + ".wasm\n" +
+		"alcove family install " + name + ".wasm\n" +
+		"alcove family grant " + name + " --all\n" +
+		"alcove call " + tool + " " + arguments + "\n```\n\n" +
+		"After a change, build, pack, and run `alcove family update " + name + " " + name + ".wasm`.\n" + needs[language].more
+}
+
+// needs are a language's compiler, the file that an author edits, and what else its README says.
+var needs = map[string]struct{ compiler, file, more string }{
+	"go": {"Go, of the version in `go.mod`.", "family.go", "\nThe SDK is a module in `alcove/`, named by the line `replace` of `go.mod`. Without that line, `go get github.com/alcove-memory/alcove` takes it from the\n" +
+		"network, with `alcovetest`, which tests a family in the server's own code, and the generator of manifests, `alcove family gen`.\n"},
+	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n"},
+	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n"},
+	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", ""},
+}
