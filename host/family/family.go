@@ -58,7 +58,7 @@ type Options struct {
 	Outside   ops.Outside                                   // nil: no external access
 	Embedder  ops.Embedder                                  // nil: none
 	Usage     ops.Usage                                     // nil: calls of tools are not counted
-	CheckKey  func(id string) error                         // returns why an API key does not hold, by which a job was queued; nil: all hold
+	CheckKey  func(id string) error                         // returns why an API key does not hold, by which a job or a call was asked for; nil: all hold
 	Sessions  func() []sessions.Session                     // the open sessions of clients, the newest first; nil: none are known
 	Recent    func(within time.Duration) []sessions.Session // agents that called of late, by namespace; nil: none are known
 	Delegates ops.Delegates                                 // nil: no keys can be made

@@ -123,6 +123,23 @@ func TestARefusalThatComesTooLateIsNotTriedAgain(t *testing.T) {
 	})
 }
 
+// A key that is revoked while a family works for it opens nothing from then on.
+func TestARequestLosesItsPowersWithTheKeyOfItsCaller(t *testing.T) {
+	asked := 0
+	w := open(t, func(o *Options) {
+		o.CheckKey = func(id string) error {
+			if asked++; id == "k1" && asked > 1 {
+				return &memory.Error{Code: memory.Denied, Message: "the key k1 was revoked"}
+			}
+			return nil
+		}
+	}).with(aFamily("notes"), script{steps: []step{{"memory.list", "{}"}, {"memory.list", "{}"}}})
+	answers := w.askAs(t, "notes", "", memory.Caller{Agent: "ann", Key: "k1", Rights: memory.FullRights()})
+	if len(answers) != 2 || answers[0].Error != nil || answers[1].Error == nil || answers[1].Error.Code != abi.CodeDenied || !strings.Contains(answers[1].Error.Message, "k1 was revoked") {
+		t.Errorf("%+v", answers)
+	}
+}
+
 func TestAJobEndsWithTheKeyOfItsCaller(t *testing.T) {
 	revoked := &memory.Error{Code: memory.Denied, Message: "the key k1 was revoked"}
 	w := open(t, func(o *Options) {

@@ -152,6 +152,9 @@ type Request struct {
 	Tools     Tools
 	Jobs      Jobs
 	Served    func(op abi.Op, err error) // receives the outcome of each operation; nil: nobody asks
+	// CheckKey returns why the API key with an id does not hold. It is asked at each operation: a key may be revoked during a call. Nil:
+	// all hold.
+	CheckKey func(id string) error
 }
 
 // Call is one request to a family, and the state of its guest's operations. Like the guest, it is not for concurrent
@@ -211,6 +214,11 @@ func (call *Call) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, 
 func (call *Call) serve(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
 	if trace := call.host.Trace; trace != nil {
 		trace(call.Manifest.Name, op, request)
+	}
+	if call.Caller.Key != "" && call.CheckKey != nil {
+		if err := call.CheckKey(call.Caller.Key); err != nil {
+			return nil, AsABI(err)
+		}
 	}
 	serve, known := call.host.table[op]
 	if !known {
