@@ -45,7 +45,7 @@ func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 	if gone != nil {
 		return list, hooks.MissingFor(gone, func(collection string) bool {
 			family, _, _ := strings.Cut(collection, "/")
-			return len(policy.Common(reads, []string{family})) > 0 && !f.isPrivate(collection)
+			return len(policy.Common(reads, []string{family})) > 0 // it may redact, so that what is private waits for it, too
 		})
 	}
 	return list, nil
@@ -97,10 +97,13 @@ func (h hooked) Rights() memory.Rights {
 	return memory.FullRights().ReadOnly()
 }
 
-// ReadsRecords implements hooks.Family.
+// ReadsRecords implements hooks.Family. What is private is shown to no family but one that redacts, which the operator approved for that:
+// a secret must not stay in clear because it stands in a private message.
 func (h hooked) ReadsRecords(collection string) bool {
 	family, _, _ := strings.Cut(collection, "/")
-	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) && !h.families.isPrivate(collection)
+	store := h.family.manifest.Hooks.Store
+	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) &&
+		(store != nil && store.Redacts || !h.families.isPrivate(collection))
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.

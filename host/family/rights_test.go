@@ -268,13 +268,17 @@ func TestNoFamilyReadsAPrivateCollectionOfAnother(t *testing.T) {
 			{"record.list", `{"family":"reader","collection":"pages"}`}, {"record.put", `{"family":"kept","collection":"pages","items":[{"key":"p","value":1}]}`},
 		}
 		w := open(t, nil).with(kept, script{steps: []step{{"record.put", `{"collection":"pages","items":[{"key":"p","value":{"text":"a lantern","n":7,"at":[1,0]}}]}`}}})
-		w.with(reader, script{steps: slices.Concat(read, never)}).with(recordRedactor(), redacts("hidden"))
-		w.do("kept")
-		stored := w.record("", memory.Collection{Name: "kept/pages"}, "p")
-		if redacted := stored == `"hidden"`; redacted == private {
-			t.Errorf("private %v: kept is %s", private, stored)
+		changer := recordRedactor()
+		changer.Name, changer.Tools, changer.Hooks.Store.Redacts = "changer", nil, false
+		w.with(reader, script{steps: slices.Concat(read, never)}).with(changer, redacts("changed")).with(recordRedactor(), redacts("hidden"))
+		for _, last := range []struct{ name, left string }{{"redactor", `"hidden"`}, {"changer", `"changed"`}} {
+			w.do("kept")
+			stored := w.record("", memory.Collection{Name: "kept/pages"}, "p")
+			if wants := last.name == "redactor" || !private; (stored == last.left) != wants {
+				t.Errorf("private %v, with the %s: kept is %s", private, last.name, stored)
+			}
+			w.grant(GrantRequest{Family: last.name, Revoke: []string{string(abi.HookStore)}})
 		}
-		w.grant(GrantRequest{Family: "redactor", Revoke: []string{string(abi.HookStore)}})
 		w.do("kept") // as it is
 		told, _ := w.do("reader")
 		for i, r := range told {
