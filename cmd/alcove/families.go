@@ -237,10 +237,9 @@ func (a *app) familyInstallCommand() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
-		Long: `Install a family, with no powers until it is granted some. In place of another version it has none of what that was granted:
-what is dropped is said, with the command that grants again what still fits; alcove family update keeps what fits. A store hook on refuse is
-never turned off by that: the version that was approved goes on serving it until this one is granted it. A family that could not be used is
-not installed.
+		Long: `Install a family. It has no capabilities until it is granted some. A version that replaces another inherits none of its grants:
+install prints the ones it drops, and the command that grants those that still apply. alcove family update keeps them. A store hook on
+refuse stays on: the approved version serves it until the new one is granted it. A family that cannot be used is not installed.
 
 A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. Once a key is trusted, a module must
 be signed by trusted keys: alcove family trust.`,
@@ -302,9 +301,9 @@ module is checked and compiled first: after an error the family is as it was. al
 
 func (a *app) familyRollbackCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rollback NAME", Short: "Exchange an installed family for its previous version, with what that was granted", Args: arguments(1, 1),
-		Long: `Exchange the present version of an installed family for the one before it, with what that was granted. Its data stays as it is. A
-second rollback undoes the first.`,
+		Use: "rollback NAME", Short: "Return an installed family to its previous version and that version's grants", Args: arguments(1, 1),
+		Long: `Return an installed family to its previous version, with the grants of that version. Its data stays as it is. A second rollback undoes the
+first.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f, err := answeredBy(c.Context(), a, operator.Operator.RollbackFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {

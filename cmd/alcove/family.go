@@ -30,8 +30,8 @@ func (a *app) familyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "family",
 		Short: "Install, grant, inspect, pack and try families: modules that provide tools",
-		Long: `Families are WebAssembly modules that bring tools. What they ask for is in their manifest; what they get of that is
-granted here, and kept in alcove.lock by the module's digest; what they can do is bounded by the sandbox that runs them.`,
+		Long: `Families are WebAssembly modules that provide tools. A manifest names the capabilities that its family asks for; an operator grants them here,
+and alcove.lock keeps the grants by the module's digest. A sandbox bounds what a module can do.`,
 	}
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyUpdateCommand(), a.familyRollbackCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
 		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyNewCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
