@@ -161,7 +161,7 @@ func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (opera
 }
 
 func (a acts) UpdateFamily(ctx context.Context, r operator.UpdateRequest) (operator.Family, error) {
-	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Update(ctx, r.Family, r.Module) })
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.UpdateFrom(ctx, r) })
 }
 
 func (a acts) RollbackFamily(_ context.Context, r operator.FamilyName) (operator.Family, error) {

@@ -275,28 +275,40 @@ be signed by trusted keys: alcove family trust.`,
 }
 
 func (a *app) familyUpdateCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "update NAME M.wasm", Short: "Replace an installed family by another version, which keeps what still fits of its grant", Args: arguments(2, 2),
+	var signed string
+	var dryRun bool
+	c := &cobra.Command{
+		Use: "update NAME M.wasm", Short: "Replace an installed family by another version, which keeps the grants that still apply", Args: arguments(2, 2),
 		Long: `Replace an installed family by another version. It keeps the capabilities, hooks and limits that it still asks for; what it asks for
 anew is shown, and not granted. A store hook on refuse stays with the version that was approved for it until this one is granted it. The
 module is checked and compiled first: after an error the family is as it was. alcove family rollback brings the previous version back.`,
 		Example: `  alcove family update notes notes-2.wasm
   alcove family rollback notes`,
 		RunE: func(c *cobra.Command, args []string) error {
-			module, err := readModule(args[1])
+			module, source, err := moduleFrom(c.Context(), args[1])
 			if err != nil {
 				return err
 			}
 			if _, err := checkModule(args[1], module); err != nil {
 				return err
 			}
-			f, err := answeredBy(c.Context(), a, operator.Operator.UpdateFamily, operator.UpdateRequest{Family: args[0], Module: module})
+			r := operator.UpdateRequest{Family: args[0], Installation: operator.Installation{Module: module, Source: source}}
+			if r.Signature, err = readDetached(signed); err != nil {
+				return err
+			}
+			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || dryRun {
+				return err
+			}
+			f, err := answeredBy(c.Context(), a, operator.Operator.UpdateFamily, r)
 			if err != nil {
 				return err
 			}
 			return a.showFamily(f)
 		},
 	}
+	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
+	return c
 }
 
 func (a *app) familyRollbackCommand() *cobra.Command {
@@ -305,6 +317,9 @@ func (a *app) familyRollbackCommand() *cobra.Command {
 		Long: `Return an installed family to its previous version, with the grants of that version. Its data stays as it is. A second rollback undoes the
 first.`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.announce(c.Context(), operator.LockProposal{Rollback: args[0]}); err != nil {
+				return err
+			}
 			f, err := answeredBy(c.Context(), a, operator.Operator.RollbackFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {
 				return err

@@ -92,15 +92,23 @@ that; with --detached it is written to a file of its own, and the module stays a
 		}
 		if !detached {
 			signed, err := signature.Sign(module, pair)
-			return a.written(orElse(out, args[0]), signed, err)
+			if err != nil {
+				return fmt.Errorf("sign %s: %w", args[0], err)
+			}
+			return a.written(orElse(out, args[0]), signed, nil)
 		}
 		out = orElse(out, args[0]+".sig")
-		before, err := readFile(out, signature.DataLimit)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
+		var before []byte
+		if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+			if before, err = readDetached(out); err != nil {
+				return err
+			}
 		}
 		signed, err := signature.SignDetached(module, before, pair)
-		return a.written(out, signed, err)
+		if err != nil {
+			return fmt.Errorf("sign %s: %w", args[0], err)
+		}
+		return a.written(out, signed, nil)
 	}
 	return c
 }

@@ -137,9 +137,7 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	if err := f.reread(); err != nil {
 		return Described{}, err
 	}
-	before, d, err := f.place(report, binary, func(before registry.Grant) registry.Grant {
-		return succession(before, report.Digest, report.Manifest.Version)
-	})
+	before, d, err := f.place(report, binary, inheritsNothing)
 	if err != nil {
 		return Described{}, err
 	}

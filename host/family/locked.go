@@ -1,6 +1,7 @@
 package family
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -157,10 +158,12 @@ type Change struct {
 
 // Proposal is a change of the lock file that is only shown. One of its fields is set.
 type Proposal struct {
-	Install *Installation `json:"install,omitempty"`
-	Grant   *GrantRequest `json:"grant,omitempty"`
-	Remove  string        `json:"remove,omitempty"` // a family
-	Trust   *TrustRequest `json:"trust,omitempty"`
+	Install  *Installation `json:"install,omitempty"`
+	Update   *Replacement  `json:"update,omitempty"`
+	Rollback string        `json:"rollback,omitempty"` // a family
+	Grant    *GrantRequest `json:"grant,omitempty"`
+	Remove   string        `json:"remove,omitempty"` // a family
+	Trust    *TrustRequest `json:"trust,omitempty"`
 }
 
 // Installation is a module to be installed, with where it comes from.
@@ -168,6 +171,12 @@ type Installation struct {
 	Module    []byte `json:"module"`
 	Signature []byte `json:"signature,omitempty"` // detached; empty: what the module has in it
 	Source    string `json:"source,omitempty"`
+}
+
+// Replacement is the next version of an installed family.
+type Replacement struct {
+	Family string `json:"family"`
+	Installation
 }
 
 // Propose returns what a change would do to the lock file, and changes nothing.
@@ -185,7 +194,7 @@ func (f *Families) Propose(p Proposal) (Change, error) {
 	if err := do(&next); err != nil {
 		return Change{}, err
 	}
-	if p.Install == nil {
+	if p.Install == nil && p.Update == nil {
 		err = f.complete(f.lock, &next)
 	}
 	if err == nil {
@@ -201,7 +210,14 @@ func (f *Families) Propose(p Proposal) (Change, error) {
 func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 	switch {
 	case p.Install != nil:
-		return f.proposedInstall(*p.Install)
+		return f.proposedInstall(*p.Install, inheritsNothing)
+	case p.Update != nil:
+		if err := f.mayReplace(p.Update.Family); err != nil {
+			return nil, err
+		}
+		return f.proposedInstall(p.Update.Installation, keeping)
+	case p.Rollback != "":
+		return f.proposedRollback(p.Rollback)
 	case p.Grant != nil:
 		_, g, err := f.decision(*p.Grant)
 		return func(l *registry.Lock) error { l.Families[p.Grant.Family] = g; return nil }, err
@@ -213,7 +229,19 @@ func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 	return nil, &memory.Error{Code: memory.InvalidArgument, Message: "no change was proposed"}
 }
 
-func (f *Families) proposedInstall(i Installation) (func(*registry.Lock) error, error) {
+func (f *Families) proposedRollback(name string) (func(*registry.Lock) error, error) {
+	if err := f.mayReplace(name); err != nil {
+		return nil, err
+	}
+	back, ok := f.previous(name)
+	if !ok {
+		return nil, noPrevious(name)
+	}
+	return func(l *registry.Lock) error { l.Families[name] = restored(l.Families[name], back); return nil }, nil
+}
+
+// proposedInstall is the change of an installation, with the grant that next makes of the one before.
+func (f *Families) proposedInstall(i Installation, next func(registry.Grant, *sandbox.Report) registry.Grant) (func(*registry.Lock) error, error) {
 	report, err := sandbox.Check(i.Module, sandbox.Options{})
 	if err != nil {
 		return nil, err
@@ -232,7 +260,7 @@ func (f *Families) proposedInstall(i Installation) (func(*registry.Lock) error, 
 		if before.Digest == report.Digest {
 			return nil
 		}
-		g := succession(before, report.Digest, report.Manifest.Version)
+		g := next(before, report)
 		g.Manifest, g.Source, g.Signers = digestOf(section), i.Source, l.Signers(s)
 		l.Families[name] = g
 		if len(l.Keys) == 0 {
@@ -247,30 +275,49 @@ func (f *Families) proposedInstall(i Installation) (func(*registry.Lock) error, 
 
 // InstallFrom installs a module, with its detached signature if it has one.
 func (f *Families) InstallFrom(i Installation) (Described, error) {
+	done, err := f.receive(i)
+	if err != nil {
+		return Described{}, err
+	}
+	defer done()
+	return f.Install(i.Module)
+}
+
+// UpdateFrom replaces an installed family, as Update does, by a module with its detached signature if it has one.
+func (f *Families) UpdateFrom(ctx context.Context, r Replacement) (Described, error) {
+	done, err := f.receive(r.Installation)
+	if err != nil {
+		return Described{}, err
+	}
+	defer done()
+	return f.Update(ctx, r.Family, r.Module)
+}
+
+// receive keeps the source of a module until done is called, for the lock file, and its detached signature for good.
+func (f *Families) receive(i Installation) (done func(), err error) {
+	if f.o.Locked {
+		return nil, f.mayChange(registry.Lock{}, registry.Lock{Families: map[string]registry.Grant{"": {}}})
+	}
 	digest := digestOf(i.Module)
+	if len(i.Signature) > 0 {
+		if _, err := signature.Open(i.Module, i.Signature); err != nil {
+			return nil, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+		}
+		if err := f.keepSignature(digest, i.Signature); err != nil {
+			return nil, err
+		}
+	}
 	f.changing.Lock()
+	defer f.changing.Unlock()
 	if f.sources == nil {
 		f.sources = map[string]string{}
 	}
 	f.sources[digest] = i.Source
-	f.changing.Unlock()
-	defer func() {
+	return func() {
 		f.changing.Lock()
+		defer f.changing.Unlock()
 		delete(f.sources, digest)
-		f.changing.Unlock()
-	}()
-	if f.o.Locked {
-		return Described{}, f.mayChange(registry.Lock{}, registry.Lock{Families: map[string]registry.Grant{"": {}}})
-	}
-	if len(i.Signature) > 0 {
-		if _, err := signature.Open(i.Module, i.Signature); err != nil {
-			return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
-		}
-		if err := f.keepSignature(digest, i.Signature); err != nil {
-			return Described{}, err
-		}
-	}
-	return f.Install(i.Module)
+	}, nil
 }
 
 // TrustRequest changes which keys are trusted. A key that is named and not given otherwise is shown only.

@@ -78,7 +78,7 @@ func (f *Families) Update(ctx context.Context, name string, binary []byte) (Desc
 		return Described{}, err
 	}
 	was := f.knownNow(name)
-	before, d, err := f.place(report, binary, func(before registry.Grant) registry.Grant { return keeping(before, report) })
+	before, d, err := f.place(report, binary, keeping)
 	if err != nil || before.Digest == d.Digest {
 		return d, err
 	}
@@ -116,7 +116,7 @@ func (f *Families) Rollback(name string) (Described, error) {
 	}
 	back, ok := f.previous(name)
 	if !ok {
-		return Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: no version of family %s before the present one is known: install one with alcove family update", name)}
+		return Described{}, noPrevious(name)
 	}
 	binary, err := readModule(f.installedPath(back.Digest))
 	if err != nil || digestOf(binary) != back.Digest {
@@ -126,7 +126,7 @@ func (f *Families) Rollback(name string) (Described, error) {
 	if err != nil {
 		return Described{}, err
 	}
-	_, d, err := f.place(report, binary, func(now registry.Grant) registry.Grant { return restored(now, back) })
+	_, d, err := f.place(report, binary, func(now registry.Grant, _ *sandbox.Report) registry.Grant { return restored(now, back) })
 	if err == nil && d.Guard != nil {
 		d.GrantCommand = fitting(f.knownNow(name), registry.Grant{Guard: d.Grant.Guard})
 	}
@@ -184,7 +184,7 @@ func (f *Families) compile(ctx context.Context, report *sandbox.Report, binary [
 
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
 // rollback. The caller holds changing and has the lock read again.
-func (f *Families) place(report *sandbox.Report, binary []byte, next func(before registry.Grant) registry.Grant) (before registry.Grant, d Described, err error) {
+func (f *Families) place(report *sandbox.Report, binary []byte, next func(before registry.Grant, report *sandbox.Report) registry.Grant) (before registry.Grant, d Described, err error) {
 	if err := config.Declared(report.Manifest).Check(); err != nil {
 		return before, d, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
 	}
@@ -207,7 +207,7 @@ func (f *Families) place(report *sandbox.Report, binary []byte, next func(before
 	}
 	err = f.change(func(l *registry.Lock) error {
 		if replaces {
-			l.Families[name] = next(before)
+			l.Families[name] = next(before, report)
 		}
 		return nil
 	})
@@ -220,6 +220,15 @@ func (f *Families) place(report *sandbox.Report, binary []byte, next func(before
 		return before, Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}
 	}
 	return before, d, nil
+}
+
+func noPrevious(name string) error {
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: no version of family %s before the present one is known: install one with alcove family update", name)}
+}
+
+// inheritsNothing returns the grant of a version that replaces that of before, except for a required store hook.
+func inheritsNothing(before registry.Grant, report *sandbox.Report) registry.Grant {
+	return succession(before, report.Digest, report.Manifest.Version)
 }
 
 // keeping returns the grant of a version that replaces that of before and keeps what it asks for.

@@ -170,6 +170,7 @@ type (
 	TrustedKeys   = family.Trusted
 	TrustedKey    = registry.Key
 	Installation  = family.Installation
+	UpdateRequest = family.Replacement
 	HookOn        = registry.On
 	Capability    = registry.Capability
 	Work          = registry.Work
@@ -328,12 +329,6 @@ type InstallRequest struct {
 	Module    []byte `json:"module"`
 	Signature []byte `json:"signature,omitempty"` // detached; empty: what the module has in it
 	Source    string `json:"source,omitempty"`    // where it comes from, for the lock file
-}
-
-// UpdateRequest has the next version of an installed family.
-type UpdateRequest struct {
-	Family string `json:"family"`
-	Module []byte `json:"module"`
 }
 
 // FamilyName names a family.
