@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -335,7 +336,7 @@ func (w *stressWorker) search() error {
 	for _, hit := range found.Results {
 		text := recalled{Value: hit.Value}.text()
 		there = there || hit.Key == want.key
-		if s := (slot{hit.Namespace, hit.Key}); held[s] != text && !strings.HasPrefix(hit.Key, "secret") {
+		if s := (slot{cmp.Or(hit.Namespace, w.name), hit.Key}); held[s] != text && !strings.HasPrefix(hit.Key, "secret") {
 			w.wrongly("%s: a search on %s found %v as %q; it is %q", w.name, l.name, s, text, held[s])
 		}
 		if slices.ContainsFunc(purged, func(s secret) bool { return strings.Contains(text, s.text) }) {
