@@ -81,7 +81,7 @@ func (r random) history() history {
 
 // atAlert has a fall that is exactly the one that is announced, or one use of a fact apart from it.
 func (r random) atAlert() history {
-	percent, scale := r.one(1, 5, 10, 25, 50, 89, 90), 1+r.Int64N(9)
+	percent, scale := r.one(1, 5, 10, 25, 50, 89, 90), 1+r.Int64N(99)
 	h := history{Change: 1e15, Alert: float64(percent) / 100}
 	facts := 100*scale + r.Int64N(100)
 	used := (100 - percent) * scale
