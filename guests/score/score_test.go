@@ -72,43 +72,67 @@ type example struct {
 	want float64
 }
 
-// examples are n random inputs of each formula, the edges of their ranges among them.
-func examples(n int, r *rand.Rand) (list []example) {
-	within := func(low, high float64) float64 {
-		switch r.IntN(8) {
-		case 0:
-			return low
-		case 1:
-			return high
-		}
-		return low + (high-low)*r.Float64()
+// random draws inputs, often at edges.
+type random struct{ *rand.Rand }
+
+// within is a number of a range, often an end of it, or one of some edges.
+func (r random) within(low, high float64, edges ...float64) float64 {
+	if edges = append(edges, low, high); r.IntN(3) == 0 {
+		return edges[r.IntN(len(edges))]
 	}
-	count := func(edges ...int) int {
-		if r.IntN(3) == 0 {
-			return edges[r.IntN(len(edges))]
-		}
-		return r.IntN(5000)
+	return low + (high-low)*r.Float64()
+}
+
+// around is as within, but one of eight is outside of the range.
+func (r random) around(low, high float64, edges ...float64) float64 {
+	if r.IntN(8) > 0 {
+		return r.within(low, high, edges...)
 	}
+	out := []float64{math.Nextafter(low, -9), math.Nextafter(high, 9e9), low - 1, high + 1, -1e6, 1e6, 0, math.Copysign(0, -1)}
+	return out[r.IntN(len(out))]
+}
+
+func (r random) count(edges ...int) int {
+	if r.IntN(3) == 0 {
+		return edges[r.IntN(len(edges))]
+	}
+	return r.IntN(5000)
+}
+
+// ulps are a number and its neighbours.
+func ulps(v float64) []float64 { return []float64{math.Nextafter(v, -9), v, math.Nextafter(v, 9e9)} }
+
+// examples are n random inputs of each formula: within its range, at its ends and thresholds and beside them, and outside. What has no
+// entity, age or access is among them, and ages and counts below zero, which clocks that differ make.
+func examples(n int, r random) (list []example) {
 	add := func(of string, want float64, with ...any) { list = append(list, example{of, with, want}) }
 	for range n {
-		f := Fact{within(0, 1), within(0, 1), count(0, 1, 6, 7), count(0, 19, 20, 2000, 2001)}
+		f := Fact{r.around(0, 1), r.around(0, 1), r.count(-1, 0, 1, 6, 7), r.count(0, 1, 19, 20, 21, 1999, 2000, 2001)}
 		add("importance", f.Importance(), f.Weight, f.Emotion, f.Entities, f.Characters)
-		base, accesses, o := within(0, 1), int64(count(0, 1, 5, 6, 7)), within(0, 1)
+		base, accesses, o := r.around(0, 1), int64(r.count(-1, 0, 1, 5, 6, 7, math.MaxInt32)), r.around(0, 1, .5)
 		add("effective", Effective(base, accesses, o), base, accesses, o)
-		alpha, v, health := within(0, 1), within(0, 1), within(-1, 1)
+		alpha, v, health := r.within(0, 1, .25), r.around(0, 1, .4, .5), r.around(-1, 1, 0)
 		add("outcome", Outcome(health), health)
+		health = clamp(health, -1, 1)
 		add("feedback", Feedback(alpha, v, health), alpha, v, health)
-		stars, mood, ten := within(1, 10), within(-1, 1), count(1, 5, 10)%11
+		stars, mood, ten := r.around(1, 10), r.around(-1, 1, 0), r.count(-1, 0, 1, 5, 10, 11)%12
 		add("rating", Rating(stars), stars)
 		add("sentiment", Sentiment(mood), mood)
+		if r.IntN(3) == 0 {
+			v = float64(r.IntN(21)) / 20
+		}
 		add("ten", float64(Ten(v)), v)
 		add("from_ten", FromTen(ten), ten)
-		rate, days, emotion := within(.9, 1), within(0, 4000), within(0, 1)
+		rate, days, emotion := r.within(.9, 1, 0, .01, .99, .998), r.around(0, 4000, 1), r.around(0, 1)
 		add("relevance", Relevance(rate, days, emotion), rate, days, emotion)
-		g := Forgotten{r.IntN(2) == 0, r.IntN(2) == 0, int64(count(0, 1, 2)), float64(count(0, 30, 31)), within(0, .6), within(0, 1)}
-		w := Weights{within(0, 1), within(0, 1), within(0, 1), within(0, 1), within(0, 1)}
+		g := Forgotten{r.IntN(2) == 0, r.IntN(2) == 0, int64(r.count(-1, 0, 1, 2, 3)), r.around(0, 60, ulps(unreadDays)...), r.around(0, .6, ulps(littleImportant)...), r.around(0, 1)}
+		w := Weights{r.within(0, 1), r.within(0, 1), r.within(0, 1), r.within(0, 1), r.within(0, 1)}
 		add("forget", g.Score(w), g.Superseded, g.Contradicted, g.Accesses, g.Days, g.Importance, g.Relevance,
 			[]float64{w.Superseded, w.Unread, w.Unimportant, w.Contradicted, w.Decayed})
+		k := Kept{r.within(-1, 0, -.5), r.around(0, 120, 7), r.within(0, .1, .01), r.within(0, 30, 7), r.IntN(9) == 0}
+		gain := r.within(0, 1, .05)
+		add("kept", k.Score(), k.Health, k.IdleDays, k.Decay, k.GraceDays, k.Exempt)
+		add("recalled", Kept{Health: k.Health + k.Recalled(gain)}.Score(), k.Health, k.IdleDays, k.Decay, k.GraceDays, k.Exempt, gain)
 	}
 	return list
 }
@@ -119,7 +143,7 @@ func TestFormulasAreEqualToThoseInPython(t *testing.T) {
 	if err != nil {
 		t.Skipf("the formulas are compared with those in Python: %v", err)
 	}
-	list := examples(10_000, rand.New(rand.NewPCG(1, 2)))
+	list := examples(10_000, random{rand.New(rand.NewPCG(1, 2))})
 	var in bytes.Buffer
 	encoder := json.NewEncoder(&in)
 	for _, e := range list {

@@ -61,23 +61,33 @@ func (in RecallQuality) Call(c *alcove.Call) (out Quality, err error) {
 	}
 	changes, err := changesSince(c, since)
 	for _, one := range changes {
-		out.Changes = append(out.Changes, one.effect(list))
+		before, after := one.around(list)
+		out.Changes = append(out.Changes, effect(one, before, after))
 	}
 	return out, err
 }
 
-// effect compares the recalls of the 24 hours before and after the change.
-func (one change) effect(list []sample) Effect {
-	before, after := between(list, one.At.Add(-alcove.Day), one.At), between(list, one.At, one.At.Add(alcove.Day))
+// around are the shares of the 24 hours before and after the change.
+func (one change) around(list []sample) (before, after share) {
+	return between(list, one.At.Add(-alcove.Day), one.At), between(list, one.At, one.At.Add(alcove.Day))
+}
+
+// effect is a change with the shares before and after it.
+func effect(one change, before, after share) Effect {
 	e := Effect{At: one.At.String(), ScopeID: one.Scope, UpdatedBy: one.By, RollbackTo: map[string]uint64{}, Before: short(before.rate()), After: short(after.rate()),
-		RecallsBefore: before.recalls, RecallsAfter: after.recalls}
+		RecallsBefore: before.recalls, RecallsAfter: after.recalls, Drop: short(fall(before, after))}
 	for key, version := range one.Versions {
 		e.RollbackTo[key] = version - 1
 	}
-	if before.rate() > 0 && after.recalls > 0 {
-		e.Drop = short((before.rate() - after.rate()) / before.rate())
-	}
 	return e
+}
+
+// fall is by how much the share fell, relative to what it was; below 0 where it rose, and 0 where there is nothing to compare.
+func fall(before, after share) float64 {
+	if before.rate() == 0 || after.recalls == 0 {
+		return 0
+	}
+	return (before.rate() - after.rate()) / before.rate()
 }
 
 // short is a number for people.

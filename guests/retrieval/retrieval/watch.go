@@ -42,11 +42,11 @@ func (WatchRecall) Run(c *alcove.Call, cfg Config) (out Watched, err error) {
 		return out, err
 	}
 	for _, one := range changes {
-		e := one.effect(list)
-		if e.RecallsBefore < leastRecalls || e.RecallsAfter < leastRecalls || e.Drop <= cfg.DropAlert {
+		before, after := one.around(list)
+		if !degraded(before, after, cfg.DropAlert) {
 			continue
 		}
-		told, err := alert(c, e)
+		told, err := alert(c, effect(one, before, after))
 		if err != nil {
 			return out, err
 		}
@@ -55,6 +55,14 @@ func (WatchRecall) Run(c *alcove.Call, cfg Config) (out Watched, err error) {
 		}
 	}
 	return out, nil
+}
+
+// slack is the error of a fall that is computed in floating point: one that is exactly the alert is not above it.
+const slack = 1e-9
+
+// degraded reports whether there are recalls enough on both sides of a change to say that it made them worse by more than the alert.
+func degraded(before, after share, alert float64) bool {
+	return before.recalls >= leastRecalls && after.recalls >= leastRecalls && fall(before, after) > alert+slack
 }
 
 // alert announces a bad change, unless that was done before.
