@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -247,22 +248,14 @@ be signed by trusted keys: alcove family trust.`,
   alcove family install https://example.org/notes.wasm#sha256=…
   alcove family grant notes --all`,
 		RunE: func(c *cobra.Command, args []string) error {
-			module, source, err := moduleFrom(c.Context(), args[0])
+			installation, err := readInstallation(c.Context(), args[0], signed)
 			if err != nil {
 				return err
 			}
-			if _, err := checkModule(args[0], module); err != nil { // before a server is started for it
-				return err
-			}
-			r := operator.InstallRequest{Module: module, Source: source}
-			if r.Signature, err = readDetached(signed); err != nil {
-				return err
-			}
-			installation := operator.Installation(r)
 			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || dryRun {
 				return err
 			}
-			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, r)
+			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, operator.InstallRequest(installation))
 			if err != nil {
 				return err
 			}
@@ -272,6 +265,18 @@ be signed by trusted keys: alcove family trust.`,
 	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
 	return c
+}
+
+// readInstallation reads a module and its detached signature, if one is named, and checks the module before a server is started for it.
+func readInstallation(ctx context.Context, path, signed string) (i operator.Installation, err error) {
+	if i.Module, i.Source, err = moduleFrom(ctx, path); err != nil {
+		return i, err
+	}
+	if _, err := checkModule(path, i.Module); err != nil {
+		return i, err
+	}
+	i.Signature, err = readDetached(signed)
+	return i, err
 }
 
 func (a *app) familyUpdateCommand() *cobra.Command {
@@ -285,17 +290,11 @@ module is checked and compiled first: after an error the family is as it was. al
 		Example: `  alcove family update notes notes-2.wasm
   alcove family rollback notes`,
 		RunE: func(c *cobra.Command, args []string) error {
-			module, source, err := moduleFrom(c.Context(), args[1])
+			installation, err := readInstallation(c.Context(), args[1], signed)
 			if err != nil {
 				return err
 			}
-			if _, err := checkModule(args[1], module); err != nil {
-				return err
-			}
-			r := operator.UpdateRequest{Family: args[0], Installation: operator.Installation{Module: module, Source: source}}
-			if r.Signature, err = readDetached(signed); err != nil {
-				return err
-			}
+			r := operator.UpdateRequest{Family: args[0], Installation: installation}
 			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || dryRun {
 				return err
 			}

@@ -27,7 +27,7 @@ const keyFileLimit = 4096
 func (a *app) familyKeygenCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keygen NAME", Short: "Make a key to sign modules with: NAME.key, which is secret, and NAME.pub", Args: arguments(1, 1),
-		Long: `Make an Ed25519 key to sign modules with. NAME.key is secret: whoever has it signs in your name. NAME.pub is for those who
+		Long: `Make an Ed25519 key to sign modules with. NAME.key is secret: its holder can sign in your name. NAME.pub is for those who
 trust you: alcove family trust. Both are in the form of wasmsign2.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			public, key, err := ed25519.GenerateKey(nil)
