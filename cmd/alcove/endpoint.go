@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,12 +37,13 @@ func (a *app) endpointAddCommand() *cobra.Command {
 	flags.StringVar(&e.KeyFile, "key-file", "", "the file with the key")
 	flags.BoolVar(&e.Private, "private", false, "the name in URL may have addresses of private networks and of this machine; an address in figures, and localhost, need no such word")
 	flags.StringVar((*string)(&e.Auth), "auth", "", "bearer to send the key, or hmac to sign requests with it (http alone; default: bearer)")
+	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		e.URL = args[1]
 		if err := checkKeyFile(e.KeyFile); err != nil {
 			return err
 		}
-		return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0], Endpoint: &e})
+		return a.setEndpoint(c.Context(), operator.EndpointRequest{Name: args[0], Endpoint: &e}, *dryRun)
 	}
 	return c
 }
@@ -82,10 +84,17 @@ func (a *app) endpointListCommand() *cobra.Command {
 }
 
 func (a *app) endpointRemoveCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove an external server", Args: arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return told(c.Context(), a, operator.Operator.SetEndpoint, operator.EndpointRequest{Name: args[0]})
-		},
+	c := &cobra.Command{Use: "remove NAME", Short: "Remove an external server", Args: arguments(1, 1)}
+	dryRun := dryRunFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.setEndpoint(c.Context(), operator.EndpointRequest{Name: args[0]}, *dryRun)
 	}
+	return c
+}
+
+func (a *app) setEndpoint(ctx context.Context, r operator.EndpointRequest, dryRun bool) error {
+	if err := a.announce(ctx, operator.LockProposal{Endpoint: &r}); err != nil || dryRun {
+		return err
+	}
+	return told(ctx, a, operator.Operator.SetEndpoint, r)
 }

@@ -235,7 +235,7 @@ func (a *app) showFamily(f operator.Family) error {
 
 func (a *app) familyInstallCommand() *cobra.Command {
 	var signed string
-	var dryRun bool
+	var dryRun *bool
 	c := &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
 		Long: `Install a family. It has no capabilities until it is granted some. A version that replaces another inherits none of its grants:
@@ -252,7 +252,7 @@ be signed by trusted keys: alcove family trust.`,
 			if err != nil {
 				return err
 			}
-			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || dryRun {
+			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || *dryRun {
 				return err
 			}
 			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, operator.InstallRequest(installation))
@@ -263,7 +263,7 @@ be signed by trusted keys: alcove family trust.`,
 		},
 	}
 	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
+	dryRun = dryRunFlag(c)
 	return c
 }
 
@@ -281,7 +281,7 @@ func readInstallation(ctx context.Context, path, signed string) (i operator.Inst
 
 func (a *app) familyUpdateCommand() *cobra.Command {
 	var signed string
-	var dryRun bool
+	var dryRun *bool
 	c := &cobra.Command{
 		Use: "update NAME M.wasm", Short: "Replace an installed family by another version, which keeps the grants that still apply", Args: arguments(2, 2),
 		Long: `Replace an installed family by another version. It keeps the capabilities, hooks and limits that it still asks for; what it asks for
@@ -295,7 +295,7 @@ module is checked and compiled first: after an error the family is as it was. al
 				return err
 			}
 			r := operator.UpdateRequest{Family: args[0], Installation: installation}
-			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || dryRun {
+			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || *dryRun {
 				return err
 			}
 			f, err := answeredBy(c.Context(), a, operator.Operator.UpdateFamily, r)
@@ -306,17 +306,18 @@ module is checked and compiled first: after an error the family is as it was. al
 		},
 	}
 	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
+	dryRun = dryRunFlag(c)
 	return c
 }
 
 func (a *app) familyRollbackCommand() *cobra.Command {
-	return &cobra.Command{
+	var dryRun *bool
+	c := &cobra.Command{
 		Use: "rollback NAME", Short: "Return an installed family to its previous version and that version's grants", Args: arguments(1, 1),
 		Long: `Return an installed family to its previous version, with the grants of that version. Its data stays as it is. A second rollback undoes the
 first.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.announce(c.Context(), operator.LockProposal{Rollback: args[0]}); err != nil {
+			if err := a.announce(c.Context(), operator.LockProposal{Rollback: args[0]}); err != nil || *dryRun {
 				return err
 			}
 			f, err := answeredBy(c.Context(), a, operator.Operator.RollbackFamily, operator.FamilyName{Family: args[0]})
@@ -326,13 +327,16 @@ first.`,
 			return a.showFamily(f)
 		},
 	}
+	dryRun = dryRunFlag(c)
+	return c
 }
 
 func (a *app) familyRemoveCommand() *cobra.Command {
-	return &cobra.Command{
+	var dryRun *bool
+	c := &cobra.Command{
 		Use: "remove NAME", Short: "Remove an installed family and its grants; its data stays", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.announce(c.Context(), operator.LockProposal{Remove: args[0]}); err != nil {
+			if err := a.announce(c.Context(), operator.LockProposal{Remove: args[0]}); err != nil || *dryRun {
 				return err
 			}
 			r, err := answeredBy(c.Context(), a, operator.Operator.RemoveFamily, operator.FamilyName{Family: args[0]})
@@ -349,6 +353,8 @@ func (a *app) familyRemoveCommand() *cobra.Command {
 			return nil
 		},
 	}
+	dryRun = dryRunFlag(c)
+	return c
 }
 
 type grantFlags struct {
@@ -456,6 +462,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
   alcove family revoke notes --all`,
 	}
 	c.Flags().BoolVar(&all, "all", false, "everything")
+	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r := operator.GrantRequest{Family: args[0], Revoke: args[1:]}
 		if all {
@@ -464,7 +471,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 		if len(r.Revoke) == 0 {
 			return &usageError{errors.New("name the capabilities or hooks to revoke, or use --all")}
 		}
-		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil {
+		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || *dryRun {
 			return err
 		}
 		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -33,11 +34,12 @@ func (a *app) rootAddCommand() *cobra.Command {
 	flags.BoolVar(&r.ReadOnly, "read-only", false, "let nothing write there")
 	flags.StringVar(&r.Namespace, "namespace", "", "the namespace that a caller needs a right to (default: every one)")
 	flags.Int64Var(&r.MaxBytes, "max-bytes", 0, "how much all files there may have before nothing more is written (default: 1 GiB)")
+	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if r.Dir, err = directory(args[1]); err != nil {
 			return &usageError{err}
 		}
-		return told(c.Context(), a, operator.Operator.SetRoot, operator.RootRequest{Name: args[0], Root: &r})
+		return a.setRoot(c.Context(), operator.RootRequest{Name: args[0], Root: &r}, *dryRun)
 	}
 	return c
 }
@@ -84,10 +86,17 @@ func described(r operator.Root) (s string) {
 }
 
 func (a *app) rootRemoveCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove a directory's name; its files stay", Args: arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return told(c.Context(), a, operator.Operator.SetRoot, operator.RootRequest{Name: args[0]})
-		},
+	c := &cobra.Command{Use: "remove NAME", Short: "Remove a directory's name; its files stay", Args: arguments(1, 1)}
+	dryRun := dryRunFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.setRoot(c.Context(), operator.RootRequest{Name: args[0]}, *dryRun)
 	}
+	return c
+}
+
+func (a *app) setRoot(ctx context.Context, r operator.RootRequest, dryRun bool) error {
+	if err := a.announce(ctx, operator.LockProposal{Root: &r}); err != nil || dryRun {
+		return err
+	}
+	return told(ctx, a, operator.Operator.SetRoot, r)
 }

@@ -393,6 +393,11 @@ func (a *app) printTrusted(t operator.TrustedKeys) error {
 	return nil
 }
 
+// dryRunFlag adds the flag by which a command only shows what it would change in the lock file.
+func dryRunFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("dry-run", false, "only show what would change")
+}
+
 // announce shows on standard error what a change would do to the lock file.
 func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
 	c, err := answeredBy(ctx, a, operator.Operator.ProposeChange, p)

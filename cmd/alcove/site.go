@@ -63,6 +63,7 @@ agents, the deletion of what ended tasks left, and its jobs.`,
 	flags.StringVar(&from.file, "secret-file", "", "the file with the secret")
 	flags.StringVar(&from.env, "secret-env", "", "the server's environment variable with the secret")
 	c.MarkFlagsMutuallyExclusive("secret-stdin", "secret-file", "secret-env")
+	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if slug == "" {
 			slug = slugOf(args[0])
@@ -70,7 +71,7 @@ agents, the deletion of what ended tasks left, and its jobs.`,
 		if !siteSlug.MatchString(slug) {
 			return &usageError{fmt.Errorf("the slug %q: it has 1 to 40 of the characters a-z 0-9 - and begins with a letter; choose one with --slug", slug)}
 		}
-		return a.addSite(c.Context(), slug, args[0], from)
+		return a.addSite(c.Context(), slug, args[0], from, *dryRun)
 	}
 	return c
 }
@@ -84,7 +85,7 @@ func slugOf(address string) string {
 	return strings.NewReplacer(".", "-", ":", "-").Replace(strings.ToLower(u.Host))
 }
 
-func (a *app) addSite(ctx context.Context, slug, address string, from siteSecret) error {
+func (a *app) addSite(ctx context.Context, slug, address string, from siteSecret, dryRun bool) error {
 	e := operator.Endpoint{Kind: "http", URL: address, KeyEnv: from.env}
 	return a.asOperator(ctx, func(o operator.Operator) (err error) {
 		there, err := o.Endpoints(ctx)
@@ -94,13 +95,25 @@ func (a *app) addSite(ctx context.Context, slug, address string, from siteSecret
 		if other, taken := there[sitePrefix+slug]; taken {
 			return fmt.Errorf("there is a site %s already, %s: choose another slug with --slug, or remove it first", slug, other.URL)
 		}
-		if e.KeyFile, err = a.keepSecret(slug, from); err != nil {
+		var secret []byte
+		if e.KeyFile, secret, err = a.secretFile(slug, from); err != nil {
 			return err
 		}
-		if err := o.SetEndpoint(ctx, operator.EndpointRequest{Name: sitePrefix + slug, Endpoint: &e}); err != nil {
+		endpoint := operator.EndpointRequest{Name: sitePrefix + slug, Endpoint: &e}
+		grant, err := siteGrant(ctx, o, slug)
+		if err != nil {
+			return err
+		}
+		if err := a.announce(ctx, operator.LockProposal{Endpoint: &endpoint, Grant: &grant}); err != nil || dryRun {
+			return err
+		}
+		if err := keepSecret(e.KeyFile, secret); err != nil {
+			return err
+		}
+		if err := o.SetEndpoint(ctx, endpoint); err != nil {
 			return errors.Join(err, a.dropSecret(slug))
 		}
-		if err := grantSite(ctx, o, slug); err != nil {
+		if _, err := o.GrantFamily(ctx, grant); err != nil {
 			return errors.Join(err, o.SetEndpoint(ctx, operator.EndpointRequest{Name: sitePrefix + slug}), a.dropSecret(slug))
 		}
 		return a.printf("the site %s was added: memory_site_connect {\"slug\": %q} makes tools of its actions\n", slug, slug)
@@ -116,35 +129,41 @@ func (a *app) secretPath(slug string) (string, error) {
 	return filepath.Abs(filepath.Join(dir, secretsDir, "site-"+slug))
 }
 
-// keepSecret returns the file with the secret of a site; empty: there is none.
-func (a *app) keepSecret(slug string, from siteSecret) (string, error) {
+// secretFile returns the file with the secret of a site, empty if there is none, and the secret that is yet to be written to it.
+func (a *app) secretFile(slug string, from siteSecret) (path string, secret []byte, err error) {
 	if from.file != "" {
 		if err := checkKeyFile(from.file); err != nil {
-			return "", err
+			return "", nil, err
 		}
-		return filepath.Abs(from.file)
+		path, err = filepath.Abs(from.file)
+		return path, nil, err
 	}
 	if !from.stdin {
-		return "", nil
+		return "", nil, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(a.in, secretLimit+1))
 	if err != nil {
-		return "", fmt.Errorf("read the secret: %w", err)
+		return "", nil, fmt.Errorf("read the secret: %w", err)
 	}
 	if data = bytes.TrimSpace(data); len(data) == 0 || len(data) > secretLimit || bytes.ContainsAny(data, "\r\n") {
-		return "", &usageError{fmt.Errorf("the secret on standard input: give one line of at most %d bytes", secretLimit)}
+		return "", nil, &usageError{fmt.Errorf("the secret on standard input: give one line of at most %d bytes", secretLimit)}
 	}
-	path, err := a.secretPath(slug)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("keep the secret: %w", err)
-	}
-	return path, durable.WriteFile(path, data, 0o600)
+	path, err = a.secretPath(slug)
+	return path, data, err
 }
 
-// dropSecret removes the file of keepSecret, if there is one.
+// keepSecret writes the secret of secretFile, if there is one to be written.
+func keepSecret(path string, secret []byte) error {
+	if len(secret) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("keep the secret: %w", err)
+	}
+	return durable.WriteFile(path, secret, 0o600)
+}
+
+// dropSecret removes the file that keepSecret wrote, if there is one.
 func (a *app) dropSecret(slug string) error {
 	path, err := a.secretPath(slug)
 	if err == nil {
@@ -156,17 +175,13 @@ func (a *app) dropSecret(slug string) error {
 	return err
 }
 
-// grantSite turns on the job of the family sites, and grants it the endpoint of a site, tools of its own, and keys and deletion below site/.
-func grantSite(ctx context.Context, o operator.Operator, slug string) error {
+// siteGrant turns on the job of the family sites, and grants it the endpoint of a site, tools of its own, and keys and deletion below site/.
+func siteGrant(ctx context.Context, o operator.Operator, slug string) (operator.GrantRequest, error) {
 	sites, err := sitesGranted(ctx, o)
-	if err != nil {
-		return err
-	}
 	all := []string{sitePrefix + "*"}
-	_, err = o.GrantFamily(ctx, operator.GrantRequest{Family: sitesFamily, Hooks: map[abi.Hook]operator.HookOn{abi.HookJob: {}}, Capabilities: []operator.Capability{
+	return operator.GrantRequest{Family: sitesFamily, Hooks: map[abi.Hook]operator.HookOn{abi.HookJob: {}}, Capabilities: []operator.Capability{
 		{Name: abi.CanHTTP, Scope: append(sites, sitePrefix+slug)}, {Name: abi.CanToolsPublish}, {Name: abi.CanIdentityDelegate, Scope: all}, {Name: abi.CanNamespaceDelete, Scope: all},
-	}})
-	return err
+	}}, err
 }
 
 // sitesGranted lists the endpoints that the family sites may reach.
@@ -234,43 +249,57 @@ func secretOf(e operator.Endpoint) string {
 }
 
 func (a *app) siteRemoveCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove SLUG", Short: "Remove a website: its tools, its address and its secret; memories stay", Args: arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			slug := args[0]
-			_, disconnected := a.ask(c.Context(), "memory_operation", fields{"method": "memory_site_disconnect", "params": fields{"slug": slug}})
-			err := a.asOperator(c.Context(), func(o operator.Operator) error { return removeSite(c.Context(), o, slug) })
-			if err != nil {
-				return err
-			}
-			if err := a.dropSecret(slug); err != nil {
-				return fmt.Errorf("remove the secret of the site %s: %w", slug, err)
-			}
-			if disconnected != nil {
-				return a.printf("the site %s was removed; it was not connected, or its tools go within minutes\n", slug)
-			}
-			return a.printf("the site %s was removed, with its tools\n", slug)
-		},
+	c := &cobra.Command{Use: "remove SLUG", Short: "Remove a website: its tools, its address and its secret; memories stay", Args: arguments(1, 1)}
+	dryRun := dryRunFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.asOperator(c.Context(), func(o operator.Operator) error { return a.removeSite(c.Context(), o, args[0], *dryRun) })
 	}
+	return c
 }
 
-// removeSite removes the endpoint of a site, and the right to reach it.
-func removeSite(ctx context.Context, o operator.Operator, slug string) error {
-	if err := o.SetEndpoint(ctx, operator.EndpointRequest{Name: sitePrefix + slug}); err != nil {
+func (a *app) removeSite(ctx context.Context, o operator.Operator, slug string, dryRun bool) error {
+	endpoint := operator.EndpointRequest{Name: sitePrefix + slug}
+	there, err := o.Endpoints(ctx)
+	if err != nil {
 		return err
+	}
+	if _, added := there[endpoint.Name]; !added {
+		return fmt.Errorf("there is no endpoint %q: list the sites with alcove site list", endpoint.Name)
 	}
 	sites, err := sitesGranted(ctx, o)
 	if err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(slices.Clone(sites), func(name string) bool { return name == sitePrefix+slug })
-	r := operator.GrantRequest{Family: sitesFamily, Capabilities: []operator.Capability{{Name: abi.CanHTTP, Scope: left}}}
+	grant := grantWithout(sites, endpoint.Name)
+	if err := a.announce(ctx, operator.LockProposal{Endpoint: &endpoint, Grant: grant}); err != nil || dryRun {
+		return err
+	}
+	_, disconnected := a.ask(ctx, "memory_operation", fields{"method": "memory_site_disconnect", "params": fields{"slug": slug}})
+	if err := o.SetEndpoint(ctx, endpoint); err != nil {
+		return err
+	}
+	if grant != nil {
+		if _, err := o.GrantFamily(ctx, *grant); err != nil {
+			return err
+		}
+	}
+	if err := a.dropSecret(slug); err != nil {
+		return fmt.Errorf("remove the secret of the site %s: %w", slug, err)
+	}
+	if disconnected != nil {
+		return a.printf("the site %s was removed; it was not connected, or its tools go within minutes\n", slug)
+	}
+	return a.printf("the site %s was removed, with its tools\n", slug)
+}
+
+// grantWithout is the change of the grant of the family sites after which it may not reach one site; nil: it may not now.
+func grantWithout(sites []string, name string) *operator.GrantRequest {
+	left := slices.DeleteFunc(slices.Clone(sites), func(site string) bool { return site == name })
 	switch {
 	case len(left) == len(sites):
 		return nil
 	case len(left) == 0:
-		r = operator.GrantRequest{Family: sitesFamily, Revoke: []string{string(abi.CanHTTP)}}
+		return &operator.GrantRequest{Family: sitesFamily, Revoke: []string{string(abi.CanHTTP)}}
 	}
-	_, err = o.GrantFamily(ctx, r)
-	return err
+	return &operator.GrantRequest{Family: sitesFamily, Capabilities: []operator.Capability{{Name: abi.CanHTTP, Scope: left}}}
 }

@@ -156,14 +156,16 @@ type Change struct {
 	Lines []string `json:"lines"` // as registry.Diff has them; none: it stays as it is
 }
 
-// Proposal is a change of the lock file that is only shown. One of its fields is set.
+// Proposal is a change of the lock file that is only shown. One of its fields is set, or Endpoint and Grant, which is made after it.
 type Proposal struct {
-	Install  *Installation `json:"install,omitempty"`
-	Update   *Replacement  `json:"update,omitempty"`
-	Rollback string        `json:"rollback,omitempty"` // a family
-	Grant    *GrantRequest `json:"grant,omitempty"`
-	Remove   string        `json:"remove,omitempty"` // a family
-	Trust    *TrustRequest `json:"trust,omitempty"`
+	Install  *Installation    `json:"install,omitempty"`
+	Update   *Replacement     `json:"update,omitempty"`
+	Rollback string           `json:"rollback,omitempty"` // a family
+	Endpoint *EndpointRequest `json:"endpoint,omitempty"`
+	Root     *RootRequest     `json:"root,omitempty"`
+	Grant    *GrantRequest    `json:"grant,omitempty"`
+	Remove   string           `json:"remove,omitempty"` // a family
+	Trust    *TrustRequest    `json:"trust,omitempty"`
 }
 
 // Installation is a module to be installed, with where it comes from.
@@ -218,9 +220,19 @@ func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 		return f.proposedInstall(p.Update.Installation, keeping)
 	case p.Rollback != "":
 		return f.proposedRollback(p.Rollback)
+	case p.Endpoint != nil && p.Grant == nil:
+		return p.Endpoint.apply, nil
+	case p.Root != nil:
+		return func(l *registry.Lock) error { return f.applyRoot(*p.Root, l) }, nil
 	case p.Grant != nil:
 		_, g, err := f.decision(*p.Grant)
-		return func(l *registry.Lock) error { l.Families[p.Grant.Family] = g; return nil }, err
+		return func(l *registry.Lock) error {
+			l.Families[p.Grant.Family] = g
+			if p.Endpoint == nil {
+				return nil
+			}
+			return p.Endpoint.apply(l)
+		}, err
 	case p.Trust != nil:
 		return p.Trust.apply, nil
 	case p.Remove != "":

@@ -164,19 +164,22 @@ type (
 	TrialAnswer   = family.TrialAnswer
 	RemovedFamily = family.Removed
 	GrantRequest  = family.GrantRequest
-	LockProposal  = family.Proposal
-	LockChange    = family.Change
-	TrustRequest  = family.TrustRequest
-	TrustedKeys   = family.Trusted
-	TrustedKey    = registry.Key
-	Installation  = family.Installation
-	UpdateRequest = family.Replacement
-	HookOn        = registry.On
-	Capability    = registry.Capability
-	Work          = registry.Work
-	Endpoint      = registry.Endpoint
-	Root          = registry.Root
-	QuotaUse      = memory.QuotaUse
+	// EndpointRequest and RootRequest name a server or a directory outside; without one the name is forgotten.
+	EndpointRequest = family.EndpointRequest
+	RootRequest     = family.RootRequest
+	LockProposal    = family.Proposal
+	LockChange      = family.Change
+	TrustRequest    = family.TrustRequest
+	TrustedKeys     = family.Trusted
+	TrustedKey      = registry.Key
+	Installation    = family.Installation
+	UpdateRequest   = family.Replacement
+	HookOn          = registry.On
+	Capability      = registry.Capability
+	Work            = registry.Work
+	Endpoint        = registry.Endpoint
+	Root            = registry.Root
+	QuotaUse        = memory.QuotaUse
 
 	Setting        = family.Setting
 	SettingQuery   = family.SettingQuery
@@ -363,16 +366,4 @@ type ToolAnswer struct {
 type QuotaRequest struct {
 	Namespace string           `json:"namespace"`
 	Quota     memory.Allowance `json:"quota"`
-}
-
-// RootRequest names a directory; without one the name is forgotten.
-type RootRequest struct {
-	Name string `json:"name"`
-	Root *Root  `json:"root,omitempty"`
-}
-
-// EndpointRequest names a server outside; without one the name is forgotten.
-type EndpointRequest struct {
-	Name     string    `json:"name"`
-	Endpoint *Endpoint `json:"endpoint,omitempty"`
 }
