@@ -109,7 +109,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		Wanted: func() bool { return p.families != nil && p.families.AnyGranted(abi.CanToolsUsage) },
 	})
 	options := family.Options{
-		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
+		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey,
 		Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}

@@ -48,6 +48,7 @@ type Options struct {
 	// Families are those that the program carries; FamiliesDir is a folder with more, which may change; Locked allows only
 	// those whose digests are in the lock file.
 	Families    []FamilyModule
+	Release     string // signatures of the catalogue of Families, as package catalogue has them; empty: there are none
 	FamiliesDir string
 	Locked      bool
 	Compiler    sandbox.Compiler                   // of modules; the zero value: this program

@@ -140,6 +140,7 @@ func rules() []rule {
 		{pkg: "sdk/client", never: []string{"os/exec"}}, // the standard library only: programs of others import it
 		{pkg: "host/mcp/clients"},                       // tests only
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
+		{pkg: "registry/catalogue", own: []string{"registry/signature"}, never: append(outside, "os")},
 		{pkg: "registry", own: []string{"abi", "host/durable", "registry/signature"}, never: outside}, // never the rest of the host
 		{pkg: "registry/signature", never: append(outside, "os")},
 		{pkg: "registry/review", own: []string{"abi"}, never: append(outside, "os")},
@@ -152,7 +153,7 @@ func rules() []rule {
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "host/audit", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config", "registry/signature"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "host/audit", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config", "registry/catalogue", "registry/signature"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/family/hooks", own: []string{"abi", "host/family/jobs", "host/family/ops", "host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/config", own: []string{"abi", "host/memory", "host/schema"}, never: append(outside, "os")},
 		{pkg: "host/tokens", never: append(outside, "os")},
@@ -190,7 +191,7 @@ func rules() []rule {
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/memory/portable", "host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/signature", "registry/review"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/catalogue", "registry/signature", "registry/review"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}

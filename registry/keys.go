@@ -46,6 +46,9 @@ func (l Lock) checkKeys() error {
 	if l.Catalogue != "" && !digestForm().MatchString(l.Catalogue) {
 		return fmt.Errorf("catalogue %q is not 64 hexadecimal digits", l.Catalogue)
 	}
+	if _, err := signature.ParsePublic([]byte(l.Release)); err != nil && l.Release != "" {
+		return fmt.Errorf("release: %w", err)
+	}
 	owners := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(l.Keys)) {
 		k := l.Keys[name]

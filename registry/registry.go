@@ -40,6 +40,9 @@ type Lock struct {
 	Signatures int `json:"signatures,omitempty"`
 	// Catalogue is the digest of the first-party families that a locked server may run, hexadecimal; empty: those of the program.
 	Catalogue string `json:"catalogue,omitempty"`
+	// Release is the public key, as package signature formats it, by which the first-party families must be signed that a locked
+	// server runs; empty: they need no signature.
+	Release string `json:"release,omitempty"`
 }
 
 // Grant is the permissions of a family. It is valid for the module with its Digest alone; with Asked set, for the built-in

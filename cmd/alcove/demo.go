@@ -58,7 +58,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	h, err := host.Open(ctx, host.Options{Dir: dir, Sharing: a.sharing, Version: versionText(), Families: builtIn(), Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	h, err := host.Open(ctx, host.Options{Dir: dir, Sharing: a.sharing, Version: versionText(), Families: builtIn(), Release: a.release, Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (a *app) printFindings(findings []finding) error {
 func (a *app) examine(ctx context.Context, dir string) []finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	found := []finding{{"version", true, versionText()}, a.examineDir(dir)}
+	found := []finding{{"version", true, versionText()}, a.examineCatalogue(), a.examineDir(dir)}
 	found = append(found, examineFiles(dir)...)
 	pid, running, lock := examineLock(dir)
 	found = append(found, lock, a.examineSocket(ctx, dir, pid, running))
@@ -90,6 +90,15 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	}
 	found = append(found, a.examineClients(dir)...)
 	return append(found, a.examineCache(), diskFinding(dir, freeSpace))
+}
+
+// examineCatalogue says by what the families are known that the program carries.
+func (a *app) examineCatalogue() finding {
+	c, err := a.carried()
+	if err != nil {
+		return finding{"catalogue", false, err.Error()}
+	}
+	return finding{"catalogue", true, c.String()}
 }
 
 // examineCache says how large the cache of compiled modules is. Without one everything works, and starts more slowly.

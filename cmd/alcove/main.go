@@ -20,8 +20,9 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// version is set by the linker for releases; empty means that the module's build information tells.
-var version string
+// version and signatures are set by the linker for releases. Without a version the module's build information tells; signatures are
+// those of the catalogue of families, as package catalogue has them.
+var version, signatures string
 
 func main() { os.Exit(Main()) }
 
@@ -55,11 +56,12 @@ type app struct {
 	warned  bool          // of it
 	asJSON  bool
 	scope   scope
+	release string            // signatures of the catalogue of families
 	working *terminal.Working // of the command that runs; nil: it shows nothing
 }
 
 func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
-	return &app{in: in, out: terminal.New(out, env), err: terminal.New(err, env), env: env}
+	return &app{in: in, out: terminal.New(out, env), err: terminal.New(err, env), env: env, release: signatures}
 }
 
 // scope is the branch and namespace of a command, and its author.
@@ -180,10 +182,12 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
+			f, err := a.carried()
 			if a.asJSON {
-				return a.printJSON(map[string]string{"version": versionText(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+				return errors.Join(a.printJSON(map[string]any{"version": versionText(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "families": f}), err)
 			}
-			return a.printf("alcove %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			a.printf("alcove %s (%s, %s/%s)\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return errors.Join(a.printf("families: %s\n", f), err)
 		},
 	}
 }

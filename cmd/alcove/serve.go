@@ -126,7 +126,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder, Anchor: anchor, AnchorEvery: f.anchorEvery})
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder, Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
@@ -146,10 +147,11 @@ are unpacked and compared with the digests of its index.`,
 				_, err := f.Read()
 				return carriedFamily{}, errors.Join(err, f.Native().Check())
 			})
+			c, wrong := a.carried()
 			if err == nil && !a.asJSON && guests.Embedded() {
-				err = a.printf("catalogue %s\n", catalogue())
+				err = a.printf("catalogue %s\n", c)
 			}
-			return err
+			return errors.Join(err, wrong)
 		}
 		s, digest, err := openSigned(args[0], detached)
 		if err != nil {
@@ -266,9 +268,9 @@ func (a *app) printSigned(path, digest string, s signature.Signed, list []signed
 }
 
 type trustFlags struct {
-	expires, revoke, catalogue string
-	remove, dryRun             bool
-	require                    int
+	expires, revoke, catalogue, release string
+	remove, dryRun                      bool
+	require                             int
 }
 
 func (a *app) familyTrustCommand() *cobra.Command {
@@ -290,9 +292,10 @@ signed it, too, and it was not installed with a signature by that key.`,
 	flags.BoolVar(&f.remove, "remove", false, "forget the key")
 	flags.IntVar(&f.require, "require", 0, "by how many trusted keys a module must be signed")
 	flags.StringVar(&f.catalogue, "catalogue", "", "the first-party families that a locked server may run: the digest that alcove family verify shows, this for those of this program, or any")
+	flags.StringVar(&f.release, "release", "", "the public key that must have signed them: a file, its text, this for the newest of this program, or any")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would change")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		r, err := f.request(args, c.Flags().Changed("require"))
+		r, err := a.trustRequest(f, args, c.Flags().Changed("require"))
 		if err != nil {
 			return err
 		}
@@ -310,7 +313,7 @@ signed it, too, and it was not installed with a signature by that key.`,
 	return c
 }
 
-func (f trustFlags) request(args []string, requires bool) (operator.TrustRequest, error) {
+func (a *app) trustRequest(f trustFlags, args []string, requires bool) (operator.TrustRequest, error) {
 	var r operator.TrustRequest
 	if requires {
 		r.Signatures = &f.require
@@ -321,9 +324,16 @@ func (f trustFlags) request(args []string, requires bool) (operator.TrustRequest
 		case "any":
 			digest = ""
 		case "this":
-			digest = catalogue()
+			digest = catalogueDigest()
 		}
 		r.Catalogue = &digest
+	}
+	if f.release != "" {
+		key, err := a.releaseKey(f.release)
+		if err != nil {
+			return r, err
+		}
+		r.Release = &key
 	}
 	changes := 0
 	for _, given := range []bool{len(args) == 2, f.revoke != "", f.remove} {
@@ -390,6 +400,9 @@ func (a *app) printTrusted(t operator.TrustedKeys) error {
 	if t.Catalogue != "" {
 		a.printf("first-party families: those with the digest %s\n", t.Catalogue)
 	}
+	if t.Release != "" {
+		a.printf("first-party families: those that the release key %s signed\n", t.Release)
+	}
 	return nil
 }
 
@@ -414,5 +427,57 @@ func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
 	return nil
 }
 
-// catalogue is the digest of the families that this program carries.
-func catalogue() string { return host.Catalogue(builtIn()) }
+// catalogueDigest is that of the families that this program carries.
+func catalogueDigest() string { return host.Catalogue(builtIn()) }
+
+// carriedCatalogue is the families that this program carries, and by which keys of a release they are signed.
+type carriedCatalogue struct {
+	Catalogue string   `json:"catalogue"` // empty: it carries none
+	Releases  []string `json:"releases"`  // public keys
+}
+
+func (c carriedCatalogue) String() string {
+	switch {
+	case c.Catalogue == "":
+		return "none: it was built without them"
+	case len(c.Releases) == 0:
+		return c.Catalogue + " locked by digest: built without the key of a release"
+	}
+	return c.Catalogue + " signed by the release key " + strings.Join(c.Releases, " and by ")
+}
+
+// carried describes the families that this program carries. It fails if they are not what the key of a release signed.
+func (a *app) carried() (c carriedCatalogue, err error) {
+	c.Releases = []string{}
+	if guests.Embedded() {
+		c.Catalogue = catalogueDigest()
+	}
+	keys, err := catalogue.Verify(a.release, c.Catalogue)
+	if err != nil {
+		return c, err
+	}
+	c.Releases = append(c.Releases, keys...)
+	return c, nil
+}
+
+// releaseKey is the public key that an operator names as that of releases; empty for any.
+func (a *app) releaseKey(given string) (string, error) {
+	switch given {
+	case "any":
+		return "", nil
+	case "this":
+		c, err := a.carried()
+		if err == nil && len(c.Releases) == 0 {
+			err = errors.New("this program was built without the key of a release: name its families by their digest, with --catalogue this")
+		}
+		if err != nil {
+			return "", err
+		}
+		return c.Releases[len(c.Releases)-1], nil
+	}
+	public, err := publicKey(given)
+	if err != nil {
+		return "", err
+	}
+	return signature.FormatPublic(public), nil
+}

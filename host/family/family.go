@@ -50,6 +50,7 @@ type Options struct {
 	Admit     Admit                                         // nil: the sandbox admits modules
 	Dir       string                                        // the data directory, with alcove.lock and families/
 	Built     []Module                                      // built-in families, which are vetted
+	Release   string                                        // signatures of their catalogue, as package catalogue has them; empty: they are known by their digests
 	Watch     string                                        // a folder whose modules are families, too, and are followed as they change; empty: none
 	Core      []string                                      // the server's own tools; no family's tool may have or resemble their names
 	Locked    bool                                          // only digests in the lock file may run
@@ -106,6 +107,7 @@ type Families struct {
 	lockBroken os.FileInfo         // that was unreadable; guarded by changing
 	sources    map[string]string   // where modules that are being installed come from, by digest; guarded by changing
 	catalogue  string              // as Catalogue has it
+	releases   []string            // public keys of a release that signed it
 	expired    string              // as lapsed had it
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -157,8 +159,8 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
-	f.catalogue, f.expired = Catalogue(f.o.Built), f.lapsed()
-	if err := f.checkCatalogue(lock); err != nil {
+	f.expired = f.lapsed()
+	if err := f.knowCatalogue(lock); err != nil {
 		return nil, err
 	}
 	f.noteCatalogue(lock)

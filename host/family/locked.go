@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
@@ -340,6 +341,7 @@ type TrustRequest struct {
 	Remove     bool          `json:"remove,omitempty"`     // forget the key with the name
 	Signatures *int          `json:"signatures,omitempty"` // by how many keys modules must be signed
 	Catalogue  *string       `json:"catalogue,omitempty"`  // digest of the first-party families that may run; empty: those of the program
+	Release    *string       `json:"release,omitempty"`    // public key that must have signed them; empty: none
 }
 
 // Trusted is the keys that a lock file trusts.
@@ -347,6 +349,7 @@ type Trusted struct {
 	Keys       map[string]registry.Key `json:"keys"`
 	Signatures int                     `json:"signatures"`
 	Catalogue  string                  `json:"catalogue,omitempty"`
+	Release    string                  `json:"release,omitempty"`
 	Locked     bool                    `json:"locked"`
 }
 
@@ -359,7 +362,7 @@ func (f *Families) Trust(r TrustRequest) (Trusted, error) {
 			return Trusted{}, err
 		}
 	}
-	return Trusted{Keys: maps.Clone(f.lock.Keys), Signatures: f.lock.Signatures, Catalogue: f.lock.Catalogue, Locked: f.o.Locked}, nil
+	return Trusted{Keys: maps.Clone(f.lock.Keys), Signatures: f.lock.Signatures, Catalogue: f.lock.Catalogue, Release: f.lock.Release, Locked: f.o.Locked}, nil
 }
 
 func (r TrustRequest) apply(l *registry.Lock) error {
@@ -382,6 +385,9 @@ func (r TrustRequest) apply(l *registry.Lock) error {
 	}
 	if r.Catalogue != nil {
 		l.Catalogue = *r.Catalogue
+	}
+	if r.Release != nil {
+		l.Release = *r.Release
 	}
 	if err := l.Check(); err != nil {
 		return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
@@ -415,12 +421,35 @@ func (f *Families) lapsed() string {
 	return strings.Join(names, " ")
 }
 
+// knowCatalogue sets what the built-in families are known by. It returns why they must not run; nil if they may.
+func (f *Families) knowCatalogue(l registry.Lock) (err error) {
+	f.catalogue = Catalogue(f.o.Built)
+	if f.releases, err = catalogue.Verify(f.o.Release, f.catalogue); err != nil {
+		return err
+	}
+	return f.checkCatalogue(l)
+}
+
 // checkCatalogue returns why the built-in families must not run in a locked server; nil if they may.
 func (f *Families) checkCatalogue(l registry.Lock) error {
-	if !f.o.Locked || l.Catalogue == "" || len(f.o.Built) == 0 || l.Catalogue == f.catalogue {
+	switch {
+	case !f.o.Locked || len(f.o.Built) == 0:
 		return nil
+	case l.Catalogue != "" && l.Catalogue != f.catalogue:
+		return errors.New(registry.File + " names the first-party families with the digest " + l.Catalogue + ", and this program carries those with " + f.catalogue)
+	case l.Release != "" && !slices.Contains(f.releases, l.Release):
+		return fmt.Errorf("%s asks for first-party families that the release key %s signed, and those of this program are %s: use a released program; or, if the key was replaced, name the new one with "+
+			"alcove family trust --release in a server that is not locked", registry.File, l.Release, SignedBy(f.releases))
 	}
-	return errors.New(registry.File + " names the first-party families with the digest " + l.Catalogue + ", and this program carries those with " + f.catalogue)
+	return nil
+}
+
+// SignedBy says by which keys of a release first-party families are signed.
+func SignedBy(releases []string) string {
+	if len(releases) == 0 {
+		return "not signed: it was built without the key of a release"
+	}
+	return "signed by " + strings.Join(releases, ", ")
 }
 
 // noteCatalogue logs by what the built-in families of a locked server are known.
@@ -428,11 +457,11 @@ func (f *Families) noteCatalogue(l registry.Lock) {
 	if !f.o.Locked || len(f.o.Built) == 0 {
 		return
 	}
-	known := "the program, which carries no signature of a release: alcove family trust --catalogue this names them in " + registry.File
-	if l.Catalogue != "" {
+	known := "the program: alcove family trust --catalogue this names them in " + registry.File
+	if l.Catalogue+l.Release != "" {
 		known = registry.File
 	}
-	f.o.Logger.Info("the first-party families are locked by their digests", "catalogue", f.catalogue, "known by", known)
+	f.o.Logger.Info("the first-party families are locked by their digests", "catalogue", f.catalogue, "release", SignedBy(f.releases), "known by", known)
 }
 
 // Catalogue returns the digest of families that a program carries: of their digests, sorted.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/registry/catalogue"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+// A program whose families were signed, or not, or were altered afterwards, says so in version, family verify and doctor.
+func TestAProgramSaysByWhatItsFamiliesAreKnown(t *testing.T) {
+	digest := ""
+	if guests.Embedded() {
+		digest = catalogueDigest()
+	}
+	keyOf := func(n byte) ed25519.PrivateKey {
+		return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
+	}
+	public := func(n byte) string { return signature.FormatPublic(keyOf(n).Public().(ed25519.PublicKey)) }
+	signed := func(digest string, keys ...ed25519.PrivateKey) string {
+		s, err := catalogue.Sign(digest, keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for name, c := range map[string]struct{ release, says, newest, refused string }{
+		"built without a key": {"", "locked by digest: built without the key of a release", "", "name its families by their digest"},
+		"signed":              {signed(digest, keyOf(1)), "signed by the release key " + public(1), public(1), ""},
+		"signed by two":       {signed(digest, keyOf(1), keyOf(2)), "signed by the release key " + public(1) + " and by " + public(2), public(2), ""},
+		"altered":             {signed(digest+"0", keyOf(1)), "", "", "is not what the key " + public(1) + " signed"},
+	} {
+		says := func(what, text string, err error) {
+			t.Helper()
+			if digest == "" && c.says != "" {
+				return // without families it has none to speak of
+			}
+			if c.says != "" && (err != nil || !strings.Contains(text, c.says)) || c.says == "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("%s: %s: %s, %v", name, what, text, err)
+			}
+		}
+		for _, args := range [][]string{{"version"}, {"family", "verify"}} {
+			if digest == "" && args[0] == "family" {
+				continue
+			}
+			var out bytes.Buffer
+			a := newApp(nil, &out, &bytes.Buffer{}, func(string) string { return "" })
+			a.release = c.release
+			command := a.command()
+			command.SetArgs(args)
+			err := command.ExecuteContext(t.Context())
+			says(strings.Join(args, " "), out.String(), err)
+		}
+		a := newApp(nil, &bytes.Buffer{}, &bytes.Buffer{}, func(string) string { return "" })
+		a.release = c.release
+		if f := a.examineCatalogue(); f.OK != (c.says != "") || digest != "" && !strings.Contains(f.Says, c.says+c.refused) && c.newest != "" {
+			t.Errorf("%s: doctor: %+v", name, f)
+		}
+		key, err := a.releaseKey("this")
+		if key != c.newest || (err == nil) != (c.newest != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%s: --release this is %q, %v", name, key, err)
+		}
+	}
+}
