@@ -46,12 +46,17 @@ FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/*/*/alcove_gen.go 
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid=' \
              -gcflags='github.com/alcove-memory/alcove/guests/...=-l'
 DIST      ?= guests/dist
+# What make release signs the catalogue of families with: files of secret keys, which alcove family keygen makes; two while a key is replaced.
+# Who builds a release again has its signatures instead, which are published beside it.
+RELEASE_KEY ?=
+SIGNATURES  ?=
+PROGRAM   := $(GO) build -trimpath -tags guests $(COLD:%=-gcflags=%=-l) $(INLINED:%=-gcflags=%=)
 
 # Every target compiles alike, whatever the path of the clone: what one of them compiled, the others find in the cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests stress fuzz
+.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests release verify-release stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -60,7 +65,22 @@ run: build       ## show it: a session with a real MCP client, then serve until 
 	@bin/alcove demo --listen $(LISTEN)
 
 build: guests    ## build bin/alcove, with the first-party families in it
-	$(GO) build -trimpath -tags guests -ldflags '$(LDFLAGS)' $(COLD:%=-gcflags=%=-l) $(INLINED:%=-gcflags=%=) -o bin/alcove ./cmd/alcove
+	$(PROGRAM) -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
+
+# The same source, VERSION, signatures, Go, and image of families give the same bytes, in any folder: make verify-release shows it.
+release: guests  ## build bin/release: the program for all platforms, with SHA256SUMS and bills of materials (VERSION=v1 RELEASE_KEY=file)
+	@rm -rf bin/release && mkdir -p bin/release
+	@$(GO) run ./cmd/release sign -image $(DIST)/families.image -keys '$(RELEASE_KEY)' -signatures '$(SIGNATURES)' > bin/release/catalogue.sig
+	@set -e; made="$$(cat bin/release/catalogue.sig)"; for p in $(PLATFORMS); do \
+		case $$p in windows/*) exe=.exe;; *) exe=;; esac; out=bin/release/alcove-$${p%/*}-$${p#*/}; echo "build $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(PROGRAM) -buildvcs=false -ldflags "$(LDFLAGS) -X main.signatures=$$made" -o $$out$$exe ./cmd/alcove; \
+		$(GO) run ./cmd/release sbom -image $(DIST)/families.image -version '$(VERSION)' -signatures "$$made" -program $$out$$exe > $$out.cdx.json; done
+	@cd bin/release && sha256sum alcove-* catalogue.sig > SHA256SUMS && cat SHA256SUMS
+
+verify-release: release ## build the release again, elsewhere and without what was built before, and compare
+	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum Makefile abi cmd guests host registry sdk "$$dir"; \
+	rm -rf "$$dir/$(DIST)" && GOCACHE="$$dir/cache" $(MAKE) --no-print-directory -C "$$dir" release RELEASE_KEY= SIGNATURES="$$(cat bin/release/catalogue.sig)" \
+		VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' > /dev/null && cmp "$$dir/bin/release/SHA256SUMS" bin/release/SHA256SUMS && echo "the same bytes twice"
 
 # One module of all families, packed once with the manifest of each, and the image that the binary carries.
 guests:          ## build the first-party families into guests/dist

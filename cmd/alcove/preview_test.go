@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,12 +144,19 @@ func everyPreviewIsTested(t *testing.T, runs []printing) {
 // A function that has the server change the lock file announces the change, so that a new command cannot leave it out.
 func TestWhatChangesTheLockFileAnnouncesIt(t *testing.T) {
 	acts := []string{"InstallFamily", "UpdateFamily", "RollbackFamily", "RemoveFamily", "GrantFamily", "TrustKeys", "SetEndpoint", "SetRoot"}
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
-	for _, file := range packages["main"].Files {
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok {
