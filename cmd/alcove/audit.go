@@ -30,8 +30,8 @@ func (a *app) auditCommand() *cobra.Command {
 		Use: "audit", Short: "Show and verify what families did and what they were allowed",
 		Long: `The audit log is in the folder audit of the data directory: each module that was loaded or refused, each grant, and each call of
 a family with its caller, operations, fuel, memory, outcome, denials and the version that it wrote, without values. Each entry has the
-hash of all before it. One who can write to the folder can write a new log: only heads that were kept elsewhere show that. Keep them
-with alcove serve --audit-anchor, or note down the head that alcove audit verify prints.`,
+hash of all before it. Anyone who can write to the folder can write a new log; only a head that was kept elsewhere shows that. Keep heads
+with alcove serve --audit-anchor, or note down the one that alcove audit verify prints.`,
 	}
 	c.AddCommand(a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
 	return c
@@ -119,12 +119,15 @@ func (a *app) printAuditReport(r audit.Report, given int) error {
 	}
 	a.printf("%d entries in %d files, from entry %d\nhead %d:%s\n", r.Entries, r.Files, r.First, r.Head.Seq, r.Head.Hash)
 	if given == 0 {
-		return a.notef("No head was given that was kept elsewhere: this finds damage, and not a log that somebody wrote anew or cut short.\n")
+		return a.notef("No earlier head was given: damage is found, a log that was rewritten or cut short is not. Give a head that was kept elsewhere with --head or --anchor.\n")
 	}
 	if r.Older > 0 {
 		a.notef("%d heads are of entries that the log no longer keeps.\n", r.Older)
 	}
-	return a.printf("%d heads that were kept elsewhere were given\n", given)
+	if len(r.Problems) > 0 {
+		return nil
+	}
+	return a.printf("agrees with %d of %d heads that were kept elsewhere\n", given-r.Older, given)
 }
 
 // auditFilter selects entries.
@@ -266,7 +269,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 func (a *app) whyDeniedCommand() *cobra.Command {
 	f := auditFilter{}
 	c := &cobra.Command{
-		Use: "why-denied NAME", Short: "Show which operations a family was denied of late, and by which rule", Args: arguments(1, 1),
+		Use: "why-denied NAME", Short: "Show which operations a family was denied recently, and by which rule", Args: arguments(1, 1),
 		Example: "  alcove family why-denied notes --since 1h",
 		RunE: func(c *cobra.Command, args []string) error {
 			f.family = args[0]
@@ -313,7 +316,10 @@ func (a *app) printDenials(family string, entries []audit.Entry) error {
 		return a.printJSON(list)
 	}
 	if len(list) == 0 {
-		return a.notef("Nothing was denied to family %s in the entries that were looked at.\n", family)
+		if len(entries) == 0 {
+			return a.notef("The audit log has no entries of a family %s in that time: alcove family list shows the names.\n", family)
+		}
+		return a.notef("No denials in the newest %d entries of family %s, since %s.\n", len(entries), family, entries[0].Time.UTC().Format(time.RFC3339))
 	}
 	for _, d := range list {
 		if err := a.printf("%s  ×%d, last %s in %s\n    %s\n", d.Op, d.Count, d.Last.UTC().Format("2006-01-02 15:04:05"), cmp.Or(d.Work, "its loading"), d.Rule); err != nil {

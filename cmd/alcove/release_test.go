@@ -50,6 +50,9 @@ func TestAProgramSaysByWhatItsFamiliesAreKnown(t *testing.T) {
 		command.SetArgs([]string{"version"})
 		err := command.ExecuteContext(t.Context())
 		says("version", out.String(), err)
+		if c.says == "" && strings.Contains(out.String(), "locked by digest") {
+			t.Errorf("%s: version: %s", name, out.String())
+		}
 		if f := a.examineCatalogue(); f.OK != (c.says != "") || digest != "" && !strings.Contains(f.Says, c.says+c.refused) && c.newest != "" {
 			t.Errorf("%s: doctor: %+v", name, f)
 		}

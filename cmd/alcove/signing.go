@@ -434,12 +434,15 @@ func catalogueDigest() string { return host.Catalogue(builtIn()) }
 type carriedCatalogue struct {
 	Catalogue string   `json:"catalogue"` // empty: it carries none
 	Releases  []string `json:"releases"`  // public keys
+	Fault     string   `json:"fault,omitempty"`
 }
 
 func (c carriedCatalogue) String() string {
 	switch {
 	case c.Catalogue == "":
-		return "none: it was built without them"
+		return "none: built without them"
+	case c.Fault != "":
+		return c.Catalogue + " altered: not what the key of a release signed"
 	case len(c.Releases) == 0:
 		return c.Catalogue + " locked by digest: built without the key of a release"
 	}
@@ -454,6 +457,7 @@ func (a *app) carried() (c carriedCatalogue, err error) {
 	}
 	keys, err := catalogue.Verify(a.release, c.Catalogue)
 	if err != nil {
+		c.Fault = err.Error()
 		return c, err
 	}
 	c.Releases = append(c.Releases, keys...)
