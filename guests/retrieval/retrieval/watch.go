@@ -74,7 +74,10 @@ func alert(c *alcove.Call, e Effect) (told bool, err error) {
 	if err := alerts.Put(c, key, Alert{e}); err != nil {
 		return false, err
 	}
-	payload := map[string]any{"updatedBy": e.UpdatedBy, "at": e.At, "before": e.Before, "after": e.After, "drop": e.Drop, "rollbackTo": versions(e.RollbackTo), "change": e.Change, "changedScope": e.ScopeID}
+	payload := map[string]any{"updatedBy": e.UpdatedBy, "at": e.At, "before": e.Before, "after": e.After, "drop": e.Drop, "rollbackTo": versions(e.RollbackTo), "changedScope": e.ScopeID}
+	if e.Change != "" {
+		payload["change"] = e.Change
+	}
 	if err := announce(c, "config_degraded_recall", payload); err != nil {
 		return false, err
 	}
