@@ -284,6 +284,7 @@ type SettingChanged struct {
 	Version uint64          `json:"version"`          // its version in the scope now; the one before where nothing changed
 	Before  json.RawMessage `json:"before,omitempty"` // the value before; absent: none
 	After   json.RawMessage `json:"after,omitempty"`  // the value now; absent: none
+	Change  string          `json:"change,omitempty"` // the change that made the version, for `config.undo`: the same for all keys that it set; absent: nothing changed
 }
 
 // SettingVersion is a change of a setting in its history.
@@ -297,6 +298,7 @@ type SettingVersion struct {
 	Family       string          `json:"family,omitempty"`         // through which family
 	Reason       string          `json:"reason,omitempty"`         // why
 	RolledBackTo *uint64         `json:"rolled_back_to,omitempty"` // the version whose value it set again
+	Change       string          `json:"change,omitempty"`         // the change that made the version, for `config.undo`: the same for all keys that it set
 }
 
 // SettingRule is what values of several settings must satisfy together.
@@ -966,6 +968,19 @@ type ConfigRollbackRequest struct {
 // ConfigRollbackResponse is the response of config.rollback.
 type ConfigRollbackResponse struct {
 	Changed SettingChanged `json:"changed"` // what it did
+}
+
+// ConfigUndoRequest is the request of config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+type ConfigUndoRequest struct {
+	Change string `json:"change"`           // the change: `change` of a setting that it set, or KEY@VERSION of any of them
+	Scope  string `json:"scope,omitempty"`  // the scope: system, namespace, agent; default: system
+	Name   string `json:"name,omitempty"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
+	Reason string `json:"reason,omitempty"` // why, for the history; at most 1,000 bytes
+}
+
+// ConfigUndoResponse is the response of config.undo.
+type ConfigUndoResponse struct {
+	Changed []SettingChanged `json:"changed"` // what it did, in the order of the keys
 }
 
 // ConfigRulesRequest is the request of config.rules: the rules about settings that the family may read.
@@ -2057,6 +2072,14 @@ func (r *ConfigHistoryRequest) Check() error {
 
 // Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
 func (r *ConfigRollbackRequest) Check() error {
+	if err := checkEnum("scope", []string{r.Scope}, "", "system", "namespace", "agent"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Check returns an error of CodeInvalidArgument that names the first field out of its bounds.
+func (r *ConfigUndoRequest) Check() error {
 	if err := checkEnum("scope", []string{r.Scope}, "", "system", "namespace", "agent"); err != nil {
 		return err
 	}

@@ -275,6 +275,10 @@ func (a acts) SettingHistory(ctx context.Context, k operator.SettingKey) (operat
 	return withFamilies(a, func(f *family.Families) (operator.SettingHistory, error) { return f.SettingHistory(ctx, k) })
 }
 
+func (a acts) UndoSettings(ctx context.Context, u operator.SettingUndo) ([]operator.SettingChanged, error) {
+	return withFamilies(a, func(f *family.Families) ([]operator.SettingChanged, error) { return f.UndoSettings(ctx, u) })
+}
+
 func (a acts) RollBackSetting(ctx context.Context, k operator.SettingKey) (operator.SettingChanged, error) {
 	return withFamilies(a, func(f *family.Families) (operator.SettingChanged, error) { return f.RollBackSetting(ctx, k) })
 }

@@ -13,7 +13,7 @@ import (
 
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "Show and change the settings that families share"}
-	c.AddCommand(a.configGetCommand(), a.configListCommand(), a.configSetCommand(), a.configHistoryCommand(), a.configRollbackCommand())
+	c.AddCommand(a.configGetCommand(), a.configListCommand(), a.configSetCommand(), a.configHistoryCommand(), a.configRollbackCommand(), a.configUndoCommand())
 	return c
 }
 
@@ -228,6 +228,7 @@ func (a *app) printVersion(v operator.SettingVersion) error {
 	if v.RolledBackTo != nil {
 		a.printf(", back to version %d", *v.RolledBackTo)
 	}
+	a.printf(", change %s", v.Change)
 	if v.Reason != "" {
 		a.printf(": %s", v.Reason)
 	}
@@ -257,5 +258,28 @@ func (a *app) configRollbackCommand() *cobra.Command {
 	}
 	scopeFlag(c, &in, "system")
 	c.Flags().StringVar(&k.Reason, "reason", "", "why, for the history")
+	return c
+}
+
+func (a *app) configUndoCommand() *cobra.Command {
+	var u operator.SettingUndo
+	var in string
+	c := &cobra.Command{
+		Use: "undo CHANGE", Short: "Give all settings of a change the values that they had before it, unless one was changed since", Args: arguments(1, 1),
+		Example: `  alcove config undo ranking_weight_lexical@3 --reason "recalls became worse"`,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if u.Scope, err = settingScope(in); err != nil {
+				return err
+			}
+			u.Change = args[0]
+			done, err := answeredBy(c.Context(), a, operator.Operator.UndoSettings, u)
+			if err != nil {
+				return err
+			}
+			return a.printChanged(done)
+		},
+	}
+	scopeFlag(c, &in, "system")
+	c.Flags().StringVar(&u.Reason, "reason", "", "why, for the history")
 	return c
 }

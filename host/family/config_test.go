@@ -306,6 +306,9 @@ func TestTheHistoryKeepsTheNewestChanges(t *testing.T) {
 	if _, err := w.RollBackSetting(t.Context(), SettingKey{Scope: system, Key: "weight_a", To: &old}); err == nil || !strings.Contains(err.Error(), "the newest 1000 versions are kept") {
 		t.Error(err)
 	}
+	if _, err := w.UndoSettings(t.Context(), SettingUndo{Scope: system, Change: "weight_a@5"}); err == nil || !strings.Contains(err.Error(), "the newest 1000 versions are kept") {
+		t.Error(err)
+	}
 }
 
 func TestAFileInTheWatchedFolderThatDeclaresASharedSettingOtherwiseIsNotUsed(t *testing.T) {

@@ -70,6 +70,13 @@ type SettingKey struct {
 	Reason string  `json:"reason,omitempty"` // of a rollback
 }
 
+// SettingUndo names a change of settings in a scope, to undo it.
+type SettingUndo struct {
+	config.Scope
+	Change string `json:"change"`
+	Reason string `json:"reason,omitempty"`
+}
+
 // SettingHistory is a page of the history of a setting, the newest change first.
 type SettingHistory struct {
 	Versions []config.Version `json:"versions"`
@@ -166,6 +173,20 @@ func (f *Families) RollBackSetting(ctx context.Context, k SettingKey) (config.Ch
 	done, err := s.Rollback(ctx, k.Scope, k.Key, *k.To, nil, config.By{Agent: operatorName, Reason: k.Reason})
 	if err != nil {
 		return config.Changed{}, err
+	}
+	_, err = s.Stage.Commit(ctx, memory.Commit{})
+	return done, err
+}
+
+// UndoSettings restores the values that the settings of a change had before it: all, or none if one was changed since.
+func (f *Families) UndoSettings(ctx context.Context, u SettingUndo) ([]config.Changed, error) {
+	s, err := f.operatorSettings(ctx, familyOf(u.Scope))
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.Undo(ctx, u.Scope, u.Change, config.By{Agent: operatorName, Reason: u.Reason}, func(string) error { return nil })
+	if err != nil {
+		return nil, err
 	}
 	_, err = s.Stage.Commit(ctx, memory.Commit{})
 	return done, err

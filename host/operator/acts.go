@@ -79,6 +79,7 @@ const (
 	changeSettings  act[SettingChanges, []SettingChanged] = "settings-change"
 	settingHistory  act[SettingKey, SettingHistory]       = "setting-history"
 	rollBackSetting act[SettingKey, SettingChanged]       = "setting-rollback"
+	undoSettings    act[SettingUndo, []SettingChanged]    = "settings-undo"
 )
 
 // table binds each act to the method that carries it out.
@@ -102,7 +103,7 @@ func table(o Operator) []served {
 
 		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
 
-		listSettings.by(o.Settings), changeSettings.by(o.ChangeSettings), settingHistory.by(o.SettingHistory), rollBackSetting.by(o.RollBackSetting),
+		listSettings.by(o.Settings), changeSettings.by(o.ChangeSettings), settingHistory.by(o.SettingHistory), rollBackSetting.by(o.RollBackSetting), undoSettings.by(o.UndoSettings),
 	}
 }
 

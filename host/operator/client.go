@@ -256,6 +256,11 @@ func (c *Client) SettingHistory(ctx context.Context, k SettingKey) (SettingHisto
 	return call(ctx, c, settingHistory, k)
 }
 
+// UndoSettings implements Operator.
+func (c *Client) UndoSettings(ctx context.Context, u SettingUndo) ([]SettingChanged, error) {
+	return call(ctx, c, undoSettings, u)
+}
+
 // RollBackSetting implements Operator.
 func (c *Client) RollBackSetting(ctx context.Context, k SettingKey) (SettingChanged, error) {
 	return call(ctx, c, rollBackSetting, k)

@@ -125,6 +125,8 @@ type Settings interface {
 	ChangeSettings(ctx context.Context, c SettingChanges) ([]SettingChanged, error)
 	SettingHistory(ctx context.Context, k SettingKey) (SettingHistory, error)
 	RollBackSetting(ctx context.Context, k SettingKey) (SettingChanged, error)
+	// UndoSettings restores the values that all settings of a change had before it, or with any that was changed since none.
+	UndoSettings(ctx context.Context, u SettingUndo) ([]SettingChanged, error)
 }
 
 // Types of the domain that acts take and give.
@@ -185,6 +187,7 @@ type (
 	SettingQuery   = family.SettingQuery
 	SettingChanges = family.SettingChanges
 	SettingKey     = family.SettingKey
+	SettingUndo    = family.SettingUndo
 	SettingHistory = family.SettingHistory
 	SettingScope   = config.Scope
 	SettingKind    = config.Kind

@@ -48,8 +48,7 @@ type Recall struct {
 // Options configures Recalls.
 type Options struct {
 	Space *memory.Space
-	Clock func() time.Time // nil: time.Now
-	Quota memory.Quota     // zero: 100,000 recalls and 64 MiB
+	Quota memory.Quota // zero: 100,000 recalls and 64 MiB
 }
 
 // Recalls keeps recalls for a space. Its methods may be called concurrently.
@@ -60,9 +59,6 @@ type Recalls struct {
 
 // New returns the recalls of a space.
 func New(o Options) *Recalls {
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
 	if o.Quota == (memory.Quota{}) {
 		o.Quota = memory.Quota{Records: mostRecalls, Bytes: mostBytes}
 	}
@@ -77,8 +73,7 @@ func (k *Recalls) Record(ctx context.Context, who memory.Caller, r Recall) (id s
 		return "", fmt.Errorf("encode a recall: %w", err)
 	}
 	for range attempts {
-		id = newID(k.o.Clock())
-		if err = k.put(ctx, who, id, value); !has(err, memory.Exhausted) {
+		if id, err = k.put(ctx, who, value); !has(err, memory.Exhausted) {
 			break
 		}
 		if err = k.drop(ctx); err != nil {
@@ -91,16 +86,18 @@ func (k *Recalls) Record(ctx context.Context, who memory.Caller, r Recall) (id s
 	return id, nil
 }
 
-func (k *Recalls) put(ctx context.Context, who memory.Caller, id string, value json.RawMessage) error {
+// put keeps a recall under a new id, of the moment at which it is written by the clock of the space.
+func (k *Recalls) put(ctx context.Context, who memory.Caller, value json.RawMessage) (id string, err error) {
 	stage, err := k.o.Space.As(who).Stage(ctx, memory.Default)
 	if err != nil {
-		return err
+		return "", err
 	}
+	id = newID(stage.Now())
 	if err := stage.PutRecord(ctx, k.kept, namespace, id, value, nil); err != nil {
-		return err
+		return "", err
 	}
 	_, err = stage.Commit(ctx, memory.Commit{})
-	return err
+	return id, err
 }
 
 // drop deletes the oldest recalls: ids are in the order of time.

@@ -37,7 +37,7 @@ func open(t *testing.T) (*memory.Space, *testclock.Clock) {
 
 func TestARecallIsReadByWhoMadeIt(t *testing.T) {
 	space, clock := open(t)
-	k := New(Options{Space: space, Clock: clock.Now})
+	k := New(Options{Space: space})
 	id, err := k.Record(t.Context(), ann, Recall{Branch: "default", Query: "tea", Facts: []Fact{{"team", "a#b"}, {"ann", "c"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestARecallIsReadByWhoMadeIt(t *testing.T) {
 
 func TestTheOldestRecallsMakeRoom(t *testing.T) {
 	space, clock := open(t)
-	k := New(Options{Space: space, Clock: clock.Now, Quota: memory.Quota{Records: 5}})
+	k := New(Options{Space: space, Quota: memory.Quota{Records: 5}})
 	var ids []string
 	for range 9 {
 		clock.Set(clock.Now().Add(time.Second))

@@ -195,6 +195,8 @@ typedef struct alcove_config_history_request alcove_config_history_request;
 typedef struct alcove_config_history_response alcove_config_history_response;
 typedef struct alcove_config_rollback_request alcove_config_rollback_request;
 typedef struct alcove_config_rollback_response alcove_config_rollback_response;
+typedef struct alcove_config_undo_request alcove_config_undo_request;
+typedef struct alcove_config_undo_response alcove_config_undo_response;
 typedef struct alcove_config_rules_response alcove_config_rules_response;
 typedef struct alcove_config_set_request alcove_config_set_request;
 typedef struct alcove_config_set_response alcove_config_set_response;
@@ -330,9 +332,9 @@ struct alcove_setting_state { alcove_text key; const alcove_value *value; alcove
 // A change of a setting.
 struct alcove_setting_change { alcove_text key; const alcove_value *value; int64_t *priority; uint64_t *if_version; };
 // A setting that was changed.
-struct alcove_setting_changed { alcove_text key; uint64_t version; const alcove_value *before; const alcove_value *after; };
+struct alcove_setting_changed { alcove_text key; uint64_t version; const alcove_value *before; const alcove_value *after; alcove_text change; };
 // A change of a setting in its history.
-struct alcove_setting_version { uint64_t version; const alcove_value *before; const alcove_value *after; int64_t priority; alcove_text timestamp; alcove_text agent; alcove_text family; alcove_text reason; uint64_t *rolled_back_to; };
+struct alcove_setting_version { uint64_t version; const alcove_value *before; const alcove_value *after; int64_t priority; alcove_text timestamp; alcove_text agent; alcove_text family; alcove_text reason; uint64_t *rolled_back_to; alcove_text change; };
 // What values of several settings must satisfy together.
 struct alcove_setting_rule { alcove_text rule; ALCOVE_LIST(alcove_text) keys; double equals; double within; ALCOVE_LIST(alcove_text) families; };
 // A namespace.
@@ -505,6 +507,10 @@ struct alcove_config_history_response { ALCOVE_LIST(alcove_setting_version) vers
 struct alcove_config_rollback_request { alcove_text key; uint64_t version; alcove_text scope; alcove_text name; uint64_t *if_version; alcove_text reason; };
 // The response of config.rollback.
 struct alcove_config_rollback_response { alcove_setting_changed changed; };
+// The request of config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+struct alcove_config_undo_request { alcove_text change; alcove_text scope; alcove_text name; alcove_text reason; };
+// The response of config.undo.
+struct alcove_config_undo_response { ALCOVE_LIST(alcove_setting_changed) changed; };
 // The response of config.rules.
 struct alcove_config_rules_response { ALCOVE_LIST(alcove_setting_rule) rules; };
 // The request of config.set: stage a change of its own configuration.
@@ -777,6 +783,8 @@ extern const alcove_type alcove_is_config_history_request;
 extern const alcove_type alcove_is_config_history_response;
 extern const alcove_type alcove_is_config_rollback_request;
 extern const alcove_type alcove_is_config_rollback_response;
+extern const alcove_type alcove_is_config_undo_request;
+extern const alcove_type alcove_is_config_undo_response;
 extern const alcove_type alcove_is_config_rules_response;
 extern const alcove_type alcove_is_config_set_request;
 extern const alcove_type alcove_is_config_set_response;
@@ -972,6 +980,9 @@ alcove_status alcove_op_config_history(alcove_call *c, const alcove_config_histo
 
 // config.rollback: stage the value that a shared setting had at a version, as a new version.
 alcove_status alcove_op_config_rollback(alcove_call *c, const alcove_config_rollback_request *request, alcove_config_rollback_response *response);
+
+// config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+alcove_status alcove_op_config_undo(alcove_call *c, const alcove_config_undo_request *request, alcove_config_undo_response *response);
 
 // config.rules: the rules about settings that the family may read.
 alcove_status alcove_op_config_rules(alcove_call *c, alcove_config_rules_response *response);

@@ -114,6 +114,7 @@ const (
 	OpConfigPut         Op = "config.put"         // stage changes of settings that families share: all, or with any fault none
 	OpConfigHistory     Op = "config.history"     // the changes of a shared setting in a scope, the newest first
 	OpConfigRollback    Op = "config.rollback"    // stage the value that a shared setting had at a version, as a new version
+	OpConfigUndo        Op = "config.undo"        // stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none
 	OpConfigRules       Op = "config.rules"       // the rules about settings that the family may read
 	OpConfigSet         Op = "config.set"         // stage a change of its own configuration
 	OpCallerGet         Op = "caller.get"         // the caller, and the powers of the call

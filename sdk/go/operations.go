@@ -1034,6 +1034,7 @@ type SettingChanged struct {
 	Version uint64 `json:"version"`         // its version in the scope now; the one before where nothing changed
 	Before  Raw    `json:"before,omitzero"` // the value before; absent: none
 	After   Raw    `json:"after,omitzero"`  // the value now; absent: none
+	Change  string `json:"change,omitzero"` // the change that made the version, for `config.undo`: the same for all keys that it set; absent: nothing changed
 }
 
 func (x *SettingChanged) read(s *scan.Scanner) {
@@ -1047,6 +1048,8 @@ func (x *SettingChanged) read(s *scan.Scanner) {
 			x.Before = s.Raw()
 		case "after":
 			x.After = s.Raw()
+		case "change":
+			x.Change = s.String()
 		default:
 			s.Skip()
 		}
@@ -1064,6 +1067,7 @@ type SettingVersion struct {
 	Family       string  `json:"family,omitzero"`         // through which family
 	Reason       string  `json:"reason,omitzero"`         // why
 	RolledBackTo *uint64 `json:"rolled_back_to,omitzero"` // the version whose value it set again
+	Change       string  `json:"change,omitzero"`         // the change that made the version, for `config.undo`: the same for all keys that it set
 }
 
 func (x *SettingVersion) read(s *scan.Scanner) {
@@ -1087,6 +1091,8 @@ func (x *SettingVersion) read(s *scan.Scanner) {
 			x.Reason = s.String()
 		case "rolled_back_to":
 			x.RolledBackTo = scan.ReadPointer(s, func() uint64 { return s.Uint() })
+		case "change":
+			x.Change = s.String()
 		default:
 			s.Skip()
 		}
@@ -3260,6 +3266,49 @@ func (x *ConfigRollbackResponse) read(s *scan.Scanner) {
 	}
 }
 
+// ConfigUndoRequest is the request of config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+type ConfigUndoRequest struct {
+	Change string `json:"change"`          // the change: `change` of a setting that it set, or KEY@VERSION of any of them
+	Scope  string `json:"scope,omitzero"`  // the scope: system, namespace, agent; default: system
+	Name   string `json:"name,omitzero"`   // the namespace or agent of the scope; default: the call's namespace, or its caller
+	Reason string `json:"reason,omitzero"` // why, for the history; at most 1,000 bytes
+}
+
+func (x *ConfigUndoRequest) write(w *scan.Writer) {
+	w.Open()
+	w.Key("change")
+	w.Text(x.Change)
+	if x.Scope != "" {
+		w.Key("scope")
+		w.Text(x.Scope)
+	}
+	if x.Name != "" {
+		w.Key("name")
+		w.Text(x.Name)
+	}
+	if x.Reason != "" {
+		w.Key("reason")
+		w.Text(x.Reason)
+	}
+	w.Close()
+}
+
+// ConfigUndoResponse is the response of config.undo.
+type ConfigUndoResponse struct {
+	Changed []SettingChanged `json:"changed"` // what it did, in the order of the keys
+}
+
+func (x *ConfigUndoResponse) read(s *scan.Scanner) {
+	for key := range s.Fields() {
+		switch key {
+		case "changed":
+			x.Changed = scan.ReadList(s, func() SettingChanged { return readObject[SettingChanged](s) })
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // ConfigRulesResponse is the response of config.rules.
 type ConfigRulesResponse struct {
 	Rules []SettingRule `json:"rules"` // those with a key of its own, or one that it may read
@@ -4911,6 +4960,12 @@ func (c *Call) ConfigHistory(r ConfigHistoryRequest) (out ConfigHistoryResponse,
 // ConfigRollback runs config.rollback: stage the value that a shared setting had at a version, as a new version.
 func (c *Call) ConfigRollback(r ConfigRollbackRequest) (out ConfigRollbackResponse, err error) {
 	err = c.exchange(OpConfigRollback, &r, &out)
+	return out, err
+}
+
+// ConfigUndo runs config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+func (c *Call) ConfigUndo(r ConfigUndoRequest) (out ConfigUndoResponse, err error) {
+	err = c.exchange(OpConfigUndo, &r, &out)
 	return out, err
 }
 

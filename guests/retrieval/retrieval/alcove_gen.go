@@ -833,6 +833,10 @@ func encodeEffect(w *scan.Writer, x *Effect) {
 	scan.WriteMap(w, x.RollbackTo, func(v0 uint64) {
 		w.Uint(v0)
 	})
+	if x.Change != "" {
+		w.Key("change")
+		w.Text(x.Change)
+	}
 	w.Key("before")
 	w.Number(x.Before)
 	w.Key("after")
@@ -862,6 +866,8 @@ func decodeEffect(s *scan.Scanner, x *Effect) {
 				v0 = s.Uint()
 				x.RollbackTo[string(k0)] = v0
 			}
+		case "change":
+			x.Change = s.String()
 		case "before":
 			x.Before = s.Number()
 		case "after":

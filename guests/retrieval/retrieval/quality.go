@@ -7,7 +7,7 @@ import (
 )
 
 // RecallQuality tells how often recalled facts were used, by day, and in the 24 hours before and after each change of the configuration.
-// rollback_to has the version of each changed setting before the change, for memory_rollback_config. drop is the relative fall of the share.
+// memory_rollback_config undoes a change; rollback_to has the version of each of its settings before. drop is the relative fall of the share.
 //
 //alcove:description How often recalled facts were used, around configuration changes.
 //alcove:tool read-only
@@ -37,6 +37,7 @@ type Effect struct {
 	ScopeID       string `json:"scope_id,omitzero"` // Empty: everything.
 	UpdatedBy     string
 	RollbackTo    map[string]uint64
+	Change        string `json:",omitzero"` // For memory_rollback_config.
 	Before        float64
 	After         float64
 	RecallsBefore int
@@ -74,7 +75,7 @@ func (one change) around(list []sample) (before, after share) {
 
 // effect is a change with the shares before and after it.
 func effect(one change, before, after share) Effect {
-	e := Effect{At: one.At.String(), ScopeID: one.Scope, UpdatedBy: one.By, RollbackTo: map[string]uint64{}, Before: short(before.rate()), After: short(after.rate()),
+	e := Effect{At: one.At.String(), ScopeID: one.Scope, UpdatedBy: one.By, RollbackTo: map[string]uint64{}, Change: one.ID, Before: short(before.rate()), After: short(after.rate()),
 		RecallsBefore: before.recalls, RecallsAfter: after.recalls, Drop: short(fall(before, after))}
 	for key, version := range one.Versions {
 		e.RollbackTo[key] = version - 1

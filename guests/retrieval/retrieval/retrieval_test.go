@@ -265,7 +265,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 		if r.Scope != "system" || r.Key == "other" {
 			return alcove.ConfigHistoryResponse{Versions: []alcove.SettingVersion{}}, nil
 		}
-		return alcove.ConfigHistoryResponse{Versions: []alcove.SettingVersion{{Version: 4, Timestamp: changed.Format("2006-01-02T15:04:05.000000Z"), Agent: "ann"}}}, nil
+		return alcove.ConfigHistoryResponse{Versions: []alcove.SettingVersion{{Version: 4, Timestamp: changed.Format("2006-01-02T15:04:05.000000Z"), Agent: "ann", Change: "ranking_weight_lexical@4"}}}, nil
 	}
 	var notified []string
 	s.Ops[alcove.OpToolsCall] = func(request []byte) (any, error) {
@@ -295,7 +295,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 	if out := watch(); out.Degraded != 0 || len(*said) != 1 {
 		t.Errorf("again %+v, announced %q", out, *said)
 	}
-	for _, part := range []string{"config_degraded_recall", `"before":0.8`, `"after":0.6`, `"drop":0.25`, `"ranking_weight_semantic":3`, `"ranking_weight_lexical":3`, `"updatedBy":"ann"`} {
+	for _, part := range []string{"config_degraded_recall", `"before":0.8`, `"after":0.6`, `"drop":0.25`, `"ranking_weight_semantic":3`, `"ranking_weight_lexical":3`, `"change":"ranking_weight_lexical@4"`, `"updatedBy":"ann"`} {
 		if !strings.Contains((*said)[0], part) {
 			t.Errorf("%s is not in %s", part, (*said)[0])
 		}
@@ -306,7 +306,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 	var q json.RawMessage
 	must(t, s.Tool("memory_recall_quality", map[string]any{"days": 1}, &q))
 	if want := `{"used_rate":0.7,"recalls":40,"by_day":[{"date":"2026-06-01","used_rate":0.7,"recalls":40}],"changes":[{"at":"2026-06-01T12:30:00Z","updated_by":"ann",` +
-		`"rollback_to":{"ranking_weight_lexical":3,"ranking_weight_semantic":3},"before":0.8,"after":0.6,"recalls_before":20,"recalls_after":20,"drop":0.25}]}`; string(q) != want {
+		`"rollback_to":{"ranking_weight_lexical":3,"ranking_weight_semantic":3},"change":"ranking_weight_lexical@4","before":0.8,"after":0.6,"recalls_before":20,"recalls_after":20,"drop":0.25}]}`; string(q) != want {
 		t.Errorf("%s, want %s", q, want)
 	}
 	s.Config["recall_drop_alert"] = .3

@@ -71,6 +71,7 @@ type change struct {
 	Scope    string // empty: everything
 	By       string
 	Versions map[string]uint64 // by key: those that the change made
+	ID       string            // for memory_rollback_config; empty: it is undone setting by setting
 }
 
 // mostChanges is how many changes of a setting are looked at.
@@ -92,7 +93,7 @@ func changesSince(c *alcove.Call, since alcove.Time) (list []change, err error) 
 			for _, v := range page.Versions {
 				at, err := alcove.ParseTime(v.Timestamp)
 				if err == nil && at >= since {
-					list = together(list, change{at, scope.Name, v.Agent, map[string]uint64{key: v.Version}})
+					list = together(list, change{at, scope.Name, v.Agent, map[string]uint64{key: v.Version}, v.Change})
 				}
 			}
 		}
@@ -120,6 +121,9 @@ func settingKeys(c *alcove.Call) (keys []string, err error) {
 func together(list []change, one change) []change {
 	for i := range list {
 		if list[i].At == one.At && list[i].Scope == one.Scope {
+			if list[i].ID != one.ID {
+				list[i].ID = "" // of a release whose changes had no ids
+			}
 			for key, version := range one.Versions {
 				list[i].Versions[key] = version
 			}

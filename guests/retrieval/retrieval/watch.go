@@ -75,6 +75,9 @@ func alert(c *alcove.Call, e Effect) (told bool, err error) {
 		return false, err
 	}
 	payload := map[string]any{"updatedBy": e.UpdatedBy, "at": e.At, "before": e.Before, "after": e.After, "drop": e.Drop, "rollbackTo": versions(e.RollbackTo), "changedScope": e.ScopeID}
+	if e.Change != "" {
+		payload["change"] = e.Change
+	}
 	if err := announce(c, "config_degraded_recall", payload); err != nil {
 		return false, err
 	}

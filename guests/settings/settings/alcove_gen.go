@@ -373,6 +373,10 @@ func encodeChanged(w *scan.Writer, x *Changed) {
 	scan.WriteMap(w, x.Previous, func(v0 alcove.Raw) {
 		w.Raw(v0)
 	})
+	if x.Change != "" {
+		w.Key("change")
+		w.Text(x.Change)
+	}
 	w.Close()
 }
 
@@ -419,7 +423,15 @@ func decodeRollbackConfig(s *scan.Scanner, x *RollbackConfig) {
 		case "key":
 			x.Key = s.String()
 		case "version":
-			x.Version = s.Uint()
+			if s.Null() {
+				x.Version = alcove.Optional[uint64]{}
+			} else {
+				var v0 uint64
+				v0 = s.Uint()
+				x.Version = alcove.Some(v0)
+			}
+		case "change":
+			x.Change = s.String()
 		case "scopeId":
 			x.ScopeID = s.String()
 		case "reason":
@@ -432,12 +444,32 @@ func decodeRollbackConfig(s *scan.Scanner, x *RollbackConfig) {
 
 func encodeRolledBack(w *scan.Writer, x *RolledBack) {
 	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("value")
-	w.Raw(x.Value)
+	if x.Key != "" {
+		w.Key("key")
+		w.Text(x.Key)
+	}
+	if x.Version != 0 {
+		w.Key("version")
+		w.Uint(x.Version)
+	}
+	if len(x.Value) > 0 {
+		w.Key("value")
+		w.Raw(x.Value)
+	}
+	w.Key("change")
+	w.Text(x.Change)
+	if len(x.Versions) > 0 {
+		w.Key("versions")
+		scan.WriteMap(w, x.Versions, func(v0 uint64) {
+			w.Uint(v0)
+		})
+	}
+	if len(x.Values) > 0 {
+		w.Key("values")
+		scan.WriteMap(w, x.Values, func(v0 alcove.Raw) {
+			w.Raw(v0)
+		})
+	}
 	w.Close()
 }
 
@@ -491,6 +523,10 @@ func encodePolicySet(w *scan.Writer, x *PolicySet) {
 		scan.WriteMap(w, x.Versions, func(v0 uint64) {
 			w.Uint(v0)
 		})
+	}
+	if x.Change != "" {
+		w.Key("change")
+		w.Text(x.Change)
 	}
 	w.Close()
 }
@@ -594,6 +630,10 @@ func encodeVersion(w *scan.Writer, x *Version) {
 	if x.RolledBackTo != nil {
 		w.Key("rolledBackTo")
 		w.Uint((*x.RolledBackTo))
+	}
+	if x.Change != "" {
+		w.Key("change")
+		w.Text(x.Change)
 	}
 	w.Close()
 }

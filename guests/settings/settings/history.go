@@ -36,6 +36,7 @@ type Version struct {
 	Family       string  `json:",omitzero"`
 	Reason       string  `json:",omitzero"`
 	RolledBackTo *uint64 `json:",omitzero"`
+	Change       string  `json:",omitzero"` // The same for settings that were changed together.
 }
 
 // Call lists the changes.
@@ -43,7 +44,7 @@ func (in ConfigHistory) Call(c *alcove.Call) (out Versions, err error) {
 	scope, name := scopeOf(in.ScopeID)
 	page, err := c.ConfigHistory(alcove.ConfigHistoryRequest{Key: in.Key, Scope: scope, Name: name, Limit: max(in.Limit, 1), Before: in.Cursor})
 	for _, v := range page.Versions {
-		out.Versions = append(out.Versions, Version{v.Version, or(v.Before), or(v.After), v.Timestamp, v.Agent, v.Family, v.Reason, v.RolledBackTo})
+		out.Versions = append(out.Versions, Version{v.Version, or(v.Before), or(v.After), v.Timestamp, v.Agent, v.Family, v.Reason, v.RolledBackTo, v.Change})
 	}
 	out.NextCursor, out.Truncated = page.Next, page.Next != 0
 	return out, err

@@ -25,6 +25,7 @@ type PolicySet struct {
 	PolicyKey string            `json:",omitzero"`
 	Version   uint64            `json:",omitzero"`
 	Versions  map[string]uint64 `json:",omitzero"` // Of several.
+	Change    string            `json:",omitzero"` // To roll all of it back.
 }
 
 // Call sets it.
@@ -46,6 +47,6 @@ func (in SetScopePolicy) Call(c *alcove.Call) (out PolicySet, err error) {
 	if len(values) > 1 {
 		out.Versions = done.Versions
 	}
-	out.PolicyKey, out.Version = in.PolicyKey, done.Versions[in.PolicyKey]
+	out.PolicyKey, out.Version, out.Change = in.PolicyKey, done.Versions[in.PolicyKey], done.Change
 	return out, nil
 }

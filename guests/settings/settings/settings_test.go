@@ -76,6 +76,48 @@ func TestASettingIsChangedListedAndPutBack(t *testing.T) {
 	}
 }
 
+func TestAllSettingsOfAChangeArePutBackInOneCall(t *testing.T) {
+	s := space(t)
+	announced := 0
+	s.Ops[alcove.OpFeedEmit] = func([]byte) (any, error) { announced++; return struct{}{}, nil }
+	var changed Changed
+	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5, "semantic_enabled": false}}, &changed))
+	if changed.Change != "semantic_enabled@1" {
+		t.Errorf("%+v", changed)
+	}
+	var none Changed
+	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5}}, &none))
+	if none.Change != "" {
+		t.Errorf("nothing was changed, by %s", none.Change)
+	}
+	var back RolledBack
+	must(t, s.Tool("memory_rollback_config", map[string]any{"change": changed.Change, "reason": "too strict"}, &back))
+	if back.Change != "semantic_enabled@2" || back.Versions[key] != 2 || string(back.Values["semantic_enabled"]) != "null" || len(back.Values) != 2 || announced != 4 {
+		t.Errorf("%+v, %d announced", back, announced)
+	}
+	for _, setting := range []string{key, "semantic_enabled"} {
+		var history Versions
+		must(t, s.Tool("memory_config_history", map[string]any{"key": setting}, &history))
+		if v := history.Versions; len(v) != 2 || v[0].Change != back.Change || v[1].Change != changed.Change || *v[0].RolledBackTo != 0 || v[0].Reason != "too strict" {
+			t.Errorf("%s: %+v", setting, v)
+		}
+	}
+	refused(t, s, "memory_rollback_config", alcove.Conflict, map[string]any{"change": changed.Change})
+	refused(t, s, "memory_rollback_config", alcove.InvalidArgument, map[string]any{"change": changed.Change, "key": key, "version": 0})
+	refused(t, s, "memory_rollback_config", alcove.InvalidArgument, map[string]any{"key": key})
+	refused(t, s, "memory_rollback_config", alcove.InvalidArgument, map[string]any{"version": 0})
+	refused(t, s, "memory_rollback_config", alcove.NotFound, map[string]any{"change": changed.Change, "scopeId": "work"})
+	var set PolicySet
+	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policies": map[string]any{"semantic_enabled": false, key: .9}}, &set))
+	must(t, s.Tool("memory_rollback_config", map[string]any{"change": set.Change, "scopeId": "work"}, nil))
+	if there := get(t, s, map[string]any{"key": key, "scopeId": "work"}); there.Source != "default" {
+		t.Errorf("%+v", there)
+	}
+	s.Write = []string{"default"}
+	refused(t, s, "memory_rollback_config", alcove.Denied, map[string]any{"change": back.Change})
+	refused(t, s, "memory_rollback_config", alcove.Denied, map[string]any{"change": set.Change, "scopeId": "work"})
+}
+
 func TestABadChangeChangesNothing(t *testing.T) {
 	s := space(t)
 	refused(t, s, "memory_update_config", alcove.InvalidArgument, map[string]any{"changes": map[string]any{key: 7, "semantic_enabled": false}})

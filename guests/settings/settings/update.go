@@ -23,6 +23,7 @@ type UpdateConfig struct {
 type Changed struct {
 	Versions map[string]uint64
 	Previous map[string]alcove.Raw // null: it was not set.
+	Change   string                `json:",omitzero"` // To roll all of it back.
 }
 
 // Call changes them.
@@ -77,6 +78,9 @@ func put(c *alcove.Call, r alcove.ConfigPutRequest) (out Changed, err error) {
 	out = Changed{Versions: map[string]uint64{}, Previous: map[string]alcove.Raw{}}
 	for _, change := range done.Changed {
 		out.Versions[change.Key], out.Previous[change.Key] = change.Version, or(change.Before)
+		if change.Change != "" {
+			out.Change = change.Change
+		}
 		if err := announce(c, change, r.Name); err != nil {
 			return out, err
 		}
@@ -93,7 +97,7 @@ func announce(c *alcove.Call, s alcove.SettingChanged, scope string) error {
 	if namespace == "" {
 		namespace = c.Namespace
 	}
-	changes := map[string]any{"key": s.Key, "from": or(s.Before), "to": or(s.After), "by": c.Caller, "version": s.Version}
+	changes := map[string]any{"key": s.Key, "from": or(s.Before), "to": or(s.After), "by": c.Caller, "version": s.Version, "change": s.Change}
 	if scope != "" {
 		changes["scopeId"] = scope
 	}

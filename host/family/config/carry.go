@@ -75,8 +75,7 @@ func (p *put) record(key string, next entry, reason string) {
 	by := p.by
 	by.Reason = reason
 	p.set[key] = next
-	p.done = append(p.done, Changed{key, next.Version, before.Value, next.Value})
-	p.logged = append(p.logged, logged{key, Version{next.Version, before.Value, next.Value, next.Priority, next.At, by, nil}})
+	p.changed(key, before, next, by, nil)
 }
 
 // bound reports whether a rule binds a key.

@@ -43,6 +43,7 @@ type Changed struct {
 	Version uint64          `json:"version"`
 	Before  json.RawMessage `json:"before,omitempty"` // absent: not set
 	After   json.RawMessage `json:"after,omitempty"`
+	Change  string          `json:"change,omitempty"` // the id of the change that made it, for Undo; empty: nothing was changed
 }
 
 // Version is a change in the history of a key in a scope.
@@ -54,6 +55,7 @@ type Version struct {
 	At       time.Time       `json:"at"`
 	By
 	RolledBackTo *uint64 `json:"rolled_back_to,omitempty"`
+	Change       string  `json:"change,omitempty"` // the same for all keys that were changed together; see Undo
 }
 
 // Fault is the fault of a change.
@@ -80,6 +82,7 @@ type put struct {
 type logged struct {
 	key string
 	Version
+	together map[string]uint64 // see record
 }
 
 // Put stages changes of keys in a scope: all, or none if any is at fault.
@@ -180,13 +183,18 @@ func (p *put) change(c Change, rolledBackTo *uint64) {
 		next.Value, next.Priority = compacted(c.Value), p.priority(c)
 	}
 	if rolledBackTo == nil && bytes.Equal(next.Value, before.Value) && next.Priority == before.Priority {
-		p.done = append(p.done, Changed{c.Key, before.Version, before.Value, before.Value})
+		p.done = append(p.done, Changed{Key: c.Key, Version: before.Version, Before: before.Value, After: before.Value})
 		return
 	}
 	next.Version++
 	p.set[c.Key] = next
-	p.done = append(p.done, Changed{c.Key, next.Version, before.Value, next.Value})
-	p.logged = append(p.logged, logged{c.Key, Version{next.Version, before.Value, next.Value, next.Priority, next.At, p.by, rolledBackTo}})
+	p.changed(c.Key, before, next, p.by, rolledBackTo)
+}
+
+// changed records that a key was changed.
+func (p *put) changed(key string, before, next entry, by By, rolledBackTo *uint64) {
+	p.done = append(p.done, Changed{Key: key, Version: next.Version, Before: before.Value, After: next.Value, Change: changeID(key, next.Version)})
+	p.logged = append(p.logged, logged{key: key, Version: Version{Version: next.Version, Before: before.Value, After: next.Value, Priority: next.Priority, At: next.At, By: by, RolledBackTo: rolledBackTo}})
 }
 
 // priority returns the priority of a value; system values have none.
@@ -250,6 +258,7 @@ func (p *put) finish(ctx context.Context) ([]Changed, error) {
 	if len(p.logged) == 0 {
 		return p.done, nil
 	}
+	p.together()
 	return p.done, p.store(ctx)
 }
 
@@ -259,7 +268,7 @@ func (p *put) store(ctx context.Context) error {
 		return err
 	}
 	for _, l := range p.logged {
-		if err := p.log(ctx, p.scope, l.key, l.Version); err != nil {
+		if err := p.log(ctx, p.scope, l); err != nil {
 			return err
 		}
 	}
@@ -289,18 +298,26 @@ func changeName(s Scope, key string, version uint64) string {
 	return fmt.Sprintf("%s/%s/%020d", s, key, version)
 }
 
+// record is a change as the history keeps it.
+type record struct {
+	Version
+	// Together has the keys that were changed together, with the versions that they got, in the record of the key that the change is named
+	// after; nil: the change has one key, or the record of that key lists them.
+	Together map[string]uint64 `json:"together,omitempty"`
+}
+
 // log adds a change to the history, and drops the oldest.
-func (s Settings) log(ctx context.Context, scope Scope, key string, v Version) error {
-	value, err := json.Marshal(v)
+func (s Settings) log(ctx context.Context, scope Scope, l logged) error {
+	value, err := json.Marshal(record{l.Version, l.together})
 	if err != nil {
 		return err
 	}
-	if v.Version > keptVersions {
-		if _, err := s.Stage.DeleteRecords(ctx, changes, namespace, []string{changeName(scope, key, v.Version-keptVersions)}); err != nil {
+	if l.Version.Version > keptVersions {
+		if _, err := s.Stage.DeleteRecords(ctx, changes, namespace, []string{changeName(scope, l.key, l.Version.Version-keptVersions)}); err != nil {
 			return err
 		}
 	}
-	return s.Stage.PutRecord(ctx, changes, namespace, changeName(scope, key, v.Version), value, nil)
+	return s.Stage.PutRecord(ctx, changes, namespace, changeName(scope, l.key, l.Version.Version), value, nil)
 }
 
 // History lists the changes of a key in a scope, newest first, from before version before; 0: from the newest. next is the before of
@@ -340,6 +357,7 @@ func (s Settings) History(ctx context.Context, scope Scope, key string, before u
 		if err := json.Unmarshal(r.Value, &v); err != nil {
 			return nil, 0, fmt.Errorf("read the history of %s: %w", key, err)
 		}
+		v.Change = cmp.Or(v.Change, changeID(key, v.Version))
 		list = append(list, v)
 	}
 	if last := from - uint64(len(names)) + 1; last > oldest {
@@ -349,8 +367,8 @@ func (s Settings) History(ctx context.Context, scope Scope, key string, before u
 }
 
 // version reads a change of a key in a scope, whose newest version is given.
-func (s Settings) version(ctx context.Context, scope Scope, key string, version, newest uint64) (Version, error) {
-	var v Version
+func (s Settings) version(ctx context.Context, scope Scope, key string, version, newest uint64) (record, error) {
+	var v record
 	records, err := s.Stage.Records(ctx, changes, namespace, []string{changeName(scope, key, version)})
 	if err != nil {
 		return v, err

@@ -375,6 +375,7 @@ func operations() map[abi.Op]operation {
 		abi.OpConfigPut:      decoded(configPut),
 		abi.OpConfigHistory:  decoded(configHistory),
 		abi.OpConfigRollback: decoded(configRollback),
+		abi.OpConfigUndo:     decoded(configUndo),
 		abi.OpConfigRules:    decoded(configRules),
 		abi.OpCallerGet:      decoded(callerGet),
 		abi.OpCallerProgress: decoded(callerProgress),

@@ -204,7 +204,7 @@ func configHistory(call *Call, ctx context.Context, r abi.ConfigHistoryRequest) 
 	out.Versions, out.Next = []abi.SettingVersion{}, next
 	for _, v := range list {
 		out.Versions = append(out.Versions, abi.SettingVersion{Version: v.Version, Before: v.Before, After: v.After, Priority: v.Priority, Timestamp: memory.FormatTime(v.At),
-			Agent: v.Agent, Family: v.Family, Reason: v.Reason, RolledBackTo: v.RolledBackTo})
+			Agent: v.Agent, Family: v.Family, Reason: v.Reason, RolledBackTo: v.RolledBackTo, Change: v.Change})
 	}
 	return out, nil
 }
@@ -224,6 +224,19 @@ func configRollback(call *Call, ctx context.Context, r abi.ConfigRollbackRequest
 	changed := abi.SettingChanged(done)
 	out.Changed = changed
 	return out, nil
+}
+
+func configUndo(call *Call, ctx context.Context, r abi.ConfigUndoRequest) (out abi.ConfigUndoResponse, err error) {
+	scope := call.scope(r.Scope, r.Name)
+	if err := call.mayWriteScope(scope); err != nil {
+		return out, err
+	}
+	may := func(key string) error { return call.Powers.Check(abi.CanConfigShared, key) }
+	done, err := call.Config.Settings().Undo(ctx, scope, r.Change, call.by(r.Reason), may)
+	for _, c := range done {
+		out.Changed = append(out.Changed, abi.SettingChanged(c))
+	}
+	return out, err
 }
 
 func configRules(call *Call, _ context.Context, _ abi.ConfigRulesRequest) (abi.ConfigRulesResponse, error) {

@@ -644,12 +644,14 @@ export class SettingChanged {
   version: u64 = 0;
   before: Json = Json.none();
   after: Json = Json.none();
+  change: string = "";
   static of(j: Json): SettingChanged {
     const x = new SettingChanged();
     x.key = j.get("key").string();
     x.version = j.get("version").u64();
     x.before = j.get("before");
     x.after = j.get("after");
+    x.change = j.get("change").string();
     return x;
   }
 }
@@ -665,6 +667,7 @@ export class SettingVersion {
   family: string = "";
   reason: string = "";
   rolled_back_to: Json | null = null;
+  change: string = "";
   static of(j: Json): SettingVersion {
     const x = new SettingVersion();
     x.version = j.get("version").u64();
@@ -676,6 +679,7 @@ export class SettingVersion {
     x.family = j.get("family").string();
     x.reason = j.get("reason").string();
     if (!j.get("rolled_back_to").isNull()) x.rolled_back_to = j.get("rolled_back_to");
+    x.change = j.get("change").string();
     return x;
   }
 }
@@ -1983,6 +1987,32 @@ export class ConfigRollbackResponse {
   static of(j: Json): ConfigRollbackResponse {
     const x = new ConfigRollbackResponse();
     x.changed = SettingChanged.of(j.get("changed"));
+    return x;
+  }
+}
+
+/** The request of config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none. */
+export class ConfigUndoRequest {
+  change: string = "";
+  scope: string = "";
+  name: string = "";
+  reason: string = "";
+  json(): Json {
+    const o = Json.object();
+    o.set("change", Json.text(this.change));
+    if (this.scope != "") o.set("scope", Json.text(this.scope));
+    if (this.name != "") o.set("name", Json.text(this.name));
+    if (this.reason != "") o.set("reason", Json.text(this.reason));
+    return o;
+  }
+}
+
+/** The response of config.undo. */
+export class ConfigUndoResponse {
+  changed: SettingChanged[] = [];
+  static of(j: Json): ConfigUndoResponse {
+    const x = new ConfigUndoResponse();
+    x.changed = readList<SettingChanged>(j.get("changed"), (v) => SettingChanged.of(v));
     return x;
   }
 }
@@ -3311,6 +3341,11 @@ export abstract class Operations {
   configRollback(r: ConfigRollbackRequest): ConfigRollbackResponse | null {
     const answer = this.exchange("config.rollback", r.json());
     return answer == null ? null : ConfigRollbackResponse.of(answer);
+  }
+  /** config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none. */
+  configUndo(r: ConfigUndoRequest): ConfigUndoResponse | null {
+    const answer = this.exchange("config.undo", r.json());
+    return answer == null ? null : ConfigUndoResponse.of(answer);
   }
   /** config.rules: the rules about settings that the family may read. */
   configRules(): ConfigRulesResponse | null {

@@ -119,9 +119,9 @@ object! {
     /// A change of a setting.
     pub struct SettingChange { key: String, value: Value; priority: Option<i64>, if_version: Option<u64> }
     /// A setting that was changed.
-    pub struct SettingChanged { key: String, version: u64; before: Value, after: Value }
+    pub struct SettingChanged { key: String, version: u64; before: Value, after: Value, change: String }
     /// A change of a setting in its history.
-    pub struct SettingVersion { version: u64, timestamp: String; before: Value, after: Value, priority: i64, agent: String, family: String, reason: String, rolled_back_to: Option<u64> }
+    pub struct SettingVersion { version: u64, timestamp: String; before: Value, after: Value, priority: i64, agent: String, family: String, reason: String, rolled_back_to: Option<u64>, change: String }
     /// What values of several settings must satisfy together.
     pub struct SettingRule { rule: String, keys: Vec<String>, families: Vec<String>; equals: f64, within: f64 }
     /// A namespace.
@@ -294,6 +294,10 @@ object! {
     pub struct ConfigRollbackRequest { key: String, version: u64; scope: String, name: String, if_version: Option<u64>, reason: String }
     /// The response of config.rollback.
     pub struct ConfigRollbackResponse { changed: SettingChanged }
+    /// The request of config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+    pub struct ConfigUndoRequest { change: String; scope: String, name: String, reason: String }
+    /// The response of config.undo.
+    pub struct ConfigUndoResponse { changed: Vec<SettingChanged> }
     /// The response of config.rules.
     pub struct ConfigRulesResponse { rules: Vec<SettingRule> }
     /// The request of config.set: stage a change of its own configuration.
@@ -609,6 +613,10 @@ impl Call<'_> {
     /// config.rollback: stage the value that a shared setting had at a version, as a new version.
     pub fn config_rollback(&self, request: &ConfigRollbackRequest) -> Result<ConfigRollbackResponse> {
         self.exchange("config.rollback", request)
+    }
+    /// config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
+    pub fn config_undo(&self, request: &ConfigUndoRequest) -> Result<ConfigUndoResponse> {
+        self.exchange("config.undo", request)
     }
     /// config.rules: the rules about settings that the family may read.
     pub fn config_rules(&self) -> Result<ConfigRulesResponse> {
