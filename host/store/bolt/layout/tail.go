@@ -197,7 +197,7 @@ func MoveTails(tx *bbolt.Tx) error {
 		return err
 	}
 	for i := range list { // what is read belongs to pages that the writes below replace
-		list[i].own()
+		list[i].Own()
 	}
 	points := InSpace(tx, KindPoints)
 	for _, p := range list {
@@ -211,7 +211,8 @@ func MoveTails(tx *bbolt.Tx) error {
 	return nil
 }
 
-func (p *Tailed) own() {
+// Own makes a point independent of its transaction.
+func (p *Tailed) Own() {
 	p.Note, p.Request, p.Outcome = bytes.Clone(p.Note), bytes.Clone(p.Request), bytes.Clone(p.Outcome)
 	for i := range p.Changes {
 		p.Changes[i].Raw = bytes.Clone(p.Changes[i].Raw)
