@@ -333,9 +333,6 @@ func prepare(tx *bbolt.Tx) (from uint64, err error) {
 	if from, err = layout.Raise(tx); err != nil {
 		return 0, err
 	}
-	if err := layout.MoveTails(tx); err != nil {
-		return 0, err
-	}
 	if err := beginHistory(tx); err != nil {
 		return 0, err
 	}

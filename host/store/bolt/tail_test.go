@@ -85,9 +85,12 @@ func TestTailsSayWhatTheirBucketsWillSay(t *testing.T) {
 		_, whole := pieces(t, e, first)
 		_, increment := pieces(t, e, s.head(e)-5)
 		s.ok(e.Check(t.Context()))
-		copied := s.copyOf(s.dir)
+		copied, head := s.copyOf(s.dir), s.head(e)
 		for _, o := range []bolt.Options{{ReadOnly: true}, {NoSync: true}} {
 			again := s.open(copied.dir, o)
+			if !o.ReadOnly {
+				s.ok(again.DropNotes(t.Context(), []uint64{head + 1})) // any work but a commit moves tails
+			}
 			if got := s.tailAnswers(again, first, done); got != want {
 				t.Errorf("after %d commits, read-only %t: %s", more, o.ReadOnly, firstDifference(got, want))
 			}
@@ -149,7 +152,7 @@ func TestARepairMovesTails(t *testing.T) {
 	}
 	e = s.open(s.dir, bolt.Options{})
 	defer e.Close()
-	s.ok(e.Check(t.Context()))
+	s.ok(errors.Join(e.Check(t.Context()), e.DropNotes(t.Context(), []uint64{1 << 40}), e.Check(t.Context())))
 	if got := s.tailAnswers(e, first, 38); got != want {
 		t.Error(firstDifference(got, want))
 	}
