@@ -16,11 +16,16 @@ import (
 )
 
 // connected is a client of a server in this process.
+// dialling connects bridges to the owner of a directory.
+func dialling(dir string) func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error) {
+	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
+		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: owner.Hello{Branch: at.Branch}})
+	}
+}
+
 func connected(t *testing.T, dir string) *client.Client {
 	t.Helper()
-	c, err := client.Open(t.Context(), "test", func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
-		return owner.Dial(ctx, owner.Options{Dir: dir, Hello: owner.Hello{Branch: at.Branch}})
-	})
+	c, err := client.Open(t.Context(), "test", dialling(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

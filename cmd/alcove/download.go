@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -47,7 +48,7 @@ func moduleFrom(ctx context.Context, name string) (module []byte, source string,
 	return module, u.String(), nil
 }
 
-var pin = regexp.MustCompile(`^sha256=([0-9a-f]{64})$`)
+var pin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256=([0-9a-f]{64})$`) })
 
 // pinned splits a URL from the digest that the module must have.
 func pinned(text string) (*url.URL, string, error) {
@@ -55,7 +56,7 @@ func pinned(text string) (*url.URL, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	found := pin.FindStringSubmatch(u.Fragment)
+	found := pin().FindStringSubmatch(u.Fragment)
 	switch {
 	case u.Scheme != "https" || u.Host == "" || u.User != nil:
 		return nil, "", fmt.Errorf("%s: give an address of https, without a password", u.Redacted())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/attach"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -34,9 +35,12 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	command := a.command()
-	command.SetArgs(os.Args[1:])
-	err := command.ExecuteContext(ctx)
+	ran, err := attach.Early()
+	if !ran {
+		command := a.command()
+		command.SetArgs(os.Args[1:])
+		err = command.ExecuteContext(ctx)
+	}
 	if err != nil {
 		a.notef("alcove: %s\n", terminal.Indented(err.Error()))
 	}
@@ -92,7 +96,7 @@ All commands talk to the one server of the data directory, and start it if need 
 		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.data, "data", a.defaultData(), "the data directory (or ALCOVE_DATA)")
+	flags.StringVar(&a.data, "data", attach.DefaultData(a.env), "the data directory (or ALCOVE_DATA)")
 	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
 	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
@@ -121,31 +125,6 @@ func answersVersion(root *cobra.Command) {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "alcove %s\n", versionText())
 	})
-}
-
-// defaultData is ALCOVE_DATA, or where the system keeps what programs store for a user.
-func (a *app) defaultData() string {
-	if dir := a.env("ALCOVE_DATA"); dir != "" {
-		return dir
-	}
-	if dir := a.env("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "alcove")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = "."
-	}
-	switch runtime.GOOS {
-	case "windows":
-		if dir := a.env("LOCALAPPDATA"); dir != "" {
-			return filepath.Join(dir, "alcove")
-		}
-		return filepath.Join(home, "AppData", "Local", "alcove")
-	case "darwin":
-		return filepath.Join(home, "Library", "Application Support", "alcove")
-	default:
-		return filepath.Join(home, ".local", "share", "alcove")
-	}
 }
 
 // dir is the data directory, absolute.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ import (
 )
 
 // newFamily matches names of new families: with one of them, the names of tools are not too long, either.
-var newFamily = regexp.MustCompile(`^[a-z][a-z0-9-]{0,47}$`)
+var newFamily = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,47}$`) })
 
 func (a *app) familyNewCommand() *cobra.Command {
 	var language, from string
@@ -57,7 +58,7 @@ is a copy of that file, and each of its tools answers that it is not written yet
 
 // newProject is the files of a project and its manifest, which was checked.
 func (a *app) newProject(name, language, from string) (map[string]string, *abi.Manifest, error) {
-	if !newFamily.MatchString(name) {
+	if !newFamily().MatchString(name) {
 		return nil, nil, &usageError{fmt.Errorf("%.80q is no name for a family: use a lower-case letter, then up to 47 lower-case letters, digits and -", name)}
 	}
 	if !slices.Contains(project.Languages(), language) {

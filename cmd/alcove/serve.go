@@ -8,11 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/attach"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/bridge"
@@ -155,39 +155,8 @@ func builtIn() []host.FamilyModule {
 	return list
 }
 
-type mcpFlags struct {
-	namespace, branch, agent, profile, families string
-
-	readOnly, developer, autoEmbed bool
-}
-
-// unnamed is the value of --agent alone: the tools for agents, which are the default, and the agent of the environment.
-const unnamed = "ALCOVE_AGENT"
-
-// named completes the name of the agent: of --agent NAME, which leaves NAME as an argument because --agent may stand alone.
-func (f *mcpFlags) named(standard string, args []string) {
-	switch {
-	case f.agent == unnamed && len(args) > 0:
-		f.agent = args[0]
-	case f.agent == unnamed:
-		f.agent = standard
-	}
-}
-
-// listed completes the profile and the families whose tools are listed from the start.
-func (f *mcpFlags) listed() []string {
-	families := host.SplitFamilies(f.families)
-	if f.developer && !slices.Contains(families, developerFamily) {
-		families = append(families, developerFamily)
-	}
-	return families
-}
-
-// developerFamily has the tools of --developer.
-const developerFamily = "developer"
-
 func (a *app) mcpCommand() *cobra.Command {
-	var f mcpFlags
+	var f attach.Flags
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve one MCP client on standard input and output",
@@ -195,45 +164,29 @@ func (a *app) mcpCommand() *cobra.Command {
 is started if there is none. Any number of clients share one memory. This is the command to give to MCP
 clients; alcove connect prints what to paste into which.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if f.agent == unnamed {
+			if f.TakesName() {
 				return arguments(0, 1)(c, args)
 			}
 			return noArguments(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			f.named(a.env("ALCOVE_AGENT"), args)
+			f.Name(a.env, args)
 			return a.mcp(c.Context(), f)
 		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&f.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
-	flags.StringVar(&f.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
-	flags.StringVar(&f.agent, "agent", a.env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT); alone: the tools for agents, which are the default")
-	flags.Lookup("agent").NoOptDefVal = unnamed
-	flags.BoolVar(&f.developer, "developer", false, "list the tools for developers from the start, beside the core: the family developer")
-	flags.BoolVar(&f.autoEmbed, "auto-embed", false, "say so if stored text is not embedded, for want of an embedder; where the operator set one, it always is")
-	flags.StringVar(&f.profile, "profile", a.envOr("ALCOVE_PROFILE", host.DefaultProfile), "which tools are listed: agent (the core and what is loaded), operation (memory_operation alone), full (all families), deferred (all, marked to be searched for) (or ALCOVE_PROFILE)")
-	flags.StringVar(&f.families, "families", a.env("ALCOVE_FAMILIES"), "families whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
-	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
+	f.Define(c.Flags(), a.env)
 	return c
 }
 
-func (a *app) mcp(ctx context.Context, f mcpFlags) error {
-	hello := owner.Hello{Key: a.env("ALCOVE_KEY"), Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly,
-		Families: f.listed()}
-	dial, err := a.dialer(hello)
+func (a *app) mcp(ctx context.Context, f attach.Flags) error {
+	o, err := a.ownerOf(f.Hello(a.env))
 	if err != nil {
 		return err
 	}
-	if f.autoEmbed {
+	if f.AutoEmbed {
 		a.tellWithoutEmbedder(ctx)
 	}
-	in, restore := polled(a.in)
-	defer restore()
-	return bridge.Run(ctx, bridge.Options{
-		Dial: dial, In: in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
-		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
-	})
+	return attach.Run(ctx, o, a.in, a.out.Data(), a.err)
 }
 
 // tellWithoutEmbedder warns if no embedder is configured.
@@ -249,22 +202,21 @@ func (a *app) tellWithoutEmbedder(ctx context.Context) {
 
 // dialer connects to the owner of the data directory, found or started, as bridges want it.
 func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error), error) {
+	o, err := a.ownerOf(hello)
+	if err != nil {
+		return nil, err
+	}
+	return attach.Dialer(o), nil
+}
+
+// ownerOf is how the owner of the data directory is found, or started.
+func (a *app) ownerOf(hello owner.Hello) (o owner.Options, err error) {
 	dir, err := a.ownDir()
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	start, err := a.starter(dir)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
-		h := hello
-		h.Branch, h.Namespace = cmp.Or(at.Branch, h.Branch), cmp.Or(at.Namespace, h.Namespace)
-		if at.Families != nil {
-			h.Families = at.Families
-		}
-		return owner.Dial(ctx, owner.Options{Dir: dir, Sharing: a.sharing, Hello: h, Start: start})
-	}, nil
+	return owner.Options{Dir: dir, Sharing: a.sharing, Hello: hello, Start: start}, err
 }
 
 // starter starts a server of a data directory with this program.

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ const (
 	secretLimit = 16 << 10  // bytes
 )
 
-var siteSlug = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+var siteSlug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`) })
 
 func (a *app) siteCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -68,7 +69,7 @@ agents, the deletion of what ended tasks left, and its jobs.`,
 		if slug == "" {
 			slug = slugOf(args[0])
 		}
-		if !siteSlug.MatchString(slug) {
+		if !siteSlug().MatchString(slug) {
 			return &usageError{fmt.Errorf("the slug %q: it has 1 to 40 of the characters a-z 0-9 - and begins with a letter; choose one with --slug", slug)}
 		}
 		return a.addSite(c.Context(), slug, args[0], from, *dryRun)

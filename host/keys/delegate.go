@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -22,7 +23,7 @@ const (
 )
 
 // plainName matches what a delegated agent is called after the delegating one.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`) })
 
 // Draft makes a key for an agent that works for a caller, with a part of the caller's rights. It holds from Issue on. g.Agent is what
 // the agent is called after the caller's name and a slash. The key does not outlive the caller's.
@@ -46,7 +47,7 @@ func (k *Keys) Now() time.Time { return k.o.Clock() }
 
 func (k *Keys) draft(caller memory.Caller, family string, g Grant) (key Key, err error) {
 	now := k.o.Clock().UTC()
-	if !plainName.MatchString(g.Agent) {
+	if !plainName().MatchString(g.Agent) {
 		return key, invalid("the name %.80q: it has 1 to 64 of the characters A-Z a-z 0-9 . _ -", g.Agent)
 	}
 	if g.Expires.IsZero() || g.Expires.After(now.Add(MaxLife)) {
@@ -93,11 +94,11 @@ func (k *Keys) attach(by *Delegation, g *Grant) error {
 }
 
 // notOfName matches what may not be in the name of a key's agent.
-var notOfName = regexp.MustCompile(`[^A-Za-z0-9._/-]+`)
+var notOfName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._/-]+`) })
 
 // nameUnder returns the name of an agent that works for another. Only agents without a key have names of any form.
 func nameUnder(agent, name string) string {
-	if agent = strings.Trim(notOfName.ReplaceAllString(agent, "-"), "-/"); agent == "" {
+	if agent = strings.Trim(notOfName().ReplaceAllString(agent, "-"), "-/"); agent == "" {
 		agent = "owner"
 	}
 	return agent + "/" + name

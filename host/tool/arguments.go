@@ -100,6 +100,14 @@ func membersOfObject(object []byte) (members map[string]json.RawMessage, err err
 	return members, err
 }
 
+// membersOfElement splits an element of a valid list, which is not nested too deep either.
+func membersOfElement(element json.RawMessage) (map[string]json.RawMessage, error) {
+	if len(element) > 0 && element[0] == '{' && utf8.Valid(element) {
+		return membersOfObject(element)
+	}
+	return membersOf(element)
+}
+
 // membersByToken finds out what is wrong with what is no valid object.
 func membersByToken(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -442,7 +450,7 @@ func (a *Arguments) Objects(name string) []*Arguments {
 	list := make([]*Arguments, 0, len(items))
 	for i, item := range items {
 		path := fmt.Sprintf("%s[%d]", a.label(name), i)
-		members, err := a.inside(item)
+		members, err := membersOfElement(item)
 		if err != nil {
 			a.Fault(path, fmt.Sprintf("%s%s must be an object: %v", a.within, path, err))
 			continue

@@ -106,6 +106,9 @@ func (a *Arguments) rename(p parameters) {
 // Rename renames the members of a nested object to names. Aliases of the tool's parameters with the same names apply, too.
 // Other members are recorded as unknown.
 func (a *Arguments) Rename(t *Tool, names ...string) {
+	if a.onlyHas(names) {
+		return // which is the case of a thousand items that a program wrote
+	}
 	p := parameters{types: map[string]property{}, known: map[string]string{}}
 	for spelling, name := range t.parameters.known {
 		if slices.Contains(names, name) {
@@ -116,6 +119,16 @@ func (a *Arguments) Rename(t *Tool, names ...string) {
 		p.types[name], p.known[fold(name)] = property{}, name
 	}
 	a.rename(p)
+}
+
+// onlyHas reports whether each member has one of the names.
+func (a *Arguments) onlyHas(names []string) bool {
+	for name := range a.members {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // add stores arguments by parameter; within is the prefix for the object that they come from.

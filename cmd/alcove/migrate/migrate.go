@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alcove-memory/alcove/guests/legacy/successor"
 )
@@ -313,11 +314,13 @@ func keysOf[V any](m map[string]V) func(func(string) bool) {
 }
 
 // nameForm is what may be the name of a tool, of Alcove or another system.
-var nameForm = regexp.MustCompile(`\b(?:mcp__[A-Za-z0-9-]+__)?((?:memory|strata|katra|engram)_[a-z0-9]+(?:_[a-z0-9]+)*|ora\.[a-z]+\.[a-z]+)\b`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:mcp__[A-Za-z0-9-]+__)?((?:memory|strata|katra|engram)_[a-z0-9]+(?:_[a-z0-9]+)*|ora\.[a-z]+\.[a-z]+)\b`)
+})
 
 // names rewrites what is left: calls as name({…}), and names in prose.
 func (w *rewriter) names() {
-	for _, found := range nameForm.FindAllStringSubmatchIndex(w.text, -1) {
+	for _, found := range nameForm().FindAllStringSubmatchIndex(w.text, -1) {
 		start, end := found[2], found[3]
 		name := w.text[start:end]
 		if w.within(start, end) {

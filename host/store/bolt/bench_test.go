@@ -140,10 +140,17 @@ func BenchmarkListingBesideLargeBranches(b *testing.B) {
 	}
 }
 
-// BenchmarkSixteenWriters compares 16 writers that each wait for the disk with one.
+// BenchmarkSixteenWriters compares 16 writers that each wait for the disk with one, and with 16 writers of plain bbolt.
 func BenchmarkSixteenWriters(b *testing.B) {
-	e := open(b)
-	rate := func(writers int) float64 {
+	e, plain := open(b), openPlain(b)
+	commit := func(ctx context.Context, i int) error {
+		_, err := e.Commit(ctx, store.Batch{Writes: []store.Write{{Branch: 1, Key: entryKey(i), Value: value}}})
+		return err
+	}
+	put := func(_ context.Context, i int) error {
+		return putPlain(plain, store.Write{Key: entryKey(i), Value: value})
+	}
+	rate := func(writers int, write func(ctx context.Context, i int) error) float64 {
 		var done atomic.Int64
 		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Second)
 		defer cancel()
@@ -151,7 +158,7 @@ func BenchmarkSixteenWriters(b *testing.B) {
 		for w := range writers {
 			all.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
-					if _, err := e.Commit(ctx, store.Batch{Writes: []store.Write{{Branch: 1, Key: entryKey(w*1_000_000 + i), Value: value}}}); err == nil {
+					if err := write(ctx, w*1_000_000+i); err == nil {
 						done.Add(1)
 					}
 				}
@@ -161,8 +168,10 @@ func BenchmarkSixteenWriters(b *testing.B) {
 		return float64(done.Load()) / 2
 	}
 	for b.Loop() {
-		one, sixteen := rate(1), rate(16)
+		one, sixteen, theirs := rate(1, commit), rate(16, commit), rate(16, put)
 		b.ReportMetric(one, "one/s")
+		b.ReportMetric(sixteen, "sixteen/s")
+		b.ReportMetric(theirs, "bbolt-sixteen/s")
 		b.ReportMetric(sixteen/one, "sixteen/one")
 	}
 }

@@ -31,7 +31,7 @@ const (
 	groupJobs  = 512     // the most commits that share one sync
 	groupBytes = 8 << 20 // and the approximate size of their values, in bytes
 	requestAge = 24 * time.Hour
-	pruneStep  = 16 // the most old requests dropped by a commit
+	pruneStep  = 16 * layout.TailEvery // the most old requests dropped by a commit that moves tails
 )
 
 // Commit applies a batch. Batches that wait during a sync share the next one (group commit).
@@ -123,7 +123,7 @@ func (e *Engine) runGroup(group []*job) {
 				continue
 			}
 			if j.work != nil {
-				return j.work(tx)
+				return errors.Join(layout.MoveTails(tx), j.work(tx))
 			}
 			next, err := e.apply(tx, head, j)
 			if err != nil {
@@ -231,7 +231,11 @@ func (e *Engine) expect(tx *bbolt.Tx, b *store.Batch) error {
 		}
 	}
 	for _, q := range b.Quiet {
-		if have := lastWrite(tx, q.Branch); have > q.Since {
+		have, err := lastTailed(tx, q.Branch, q.Since)
+		if err != nil {
+			return err
+		}
+		if have = max(have, lastWrite(tx, q.Branch)); have > q.Since {
 			return &store.ConflictError{Branch: q.Branch, Want: q.Since, Have: have}
 		}
 	}
@@ -249,6 +253,17 @@ func lastWrite(tx *bbolt.Tx, b store.BranchID) uint64 {
 		return 0
 	}
 	return layout.ChangeVersion(last)
+}
+
+// lastTailed is lastWrite of what the log does not have yet; 0: none.
+func lastTailed(tx *bbolt.Tx, b store.BranchID, since uint64) (uint64, error) {
+	list, err := layout.Tails(tx, since)
+	for _, p := range slices.Backward(list) {
+		if slices.ContainsFunc(p.Changes, func(c layout.TailChange) bool { return c.Branch == b }) {
+			return p.Version, nil
+		}
+	}
+	return 0, err
 }
 
 // makeAppends computes the values of a batch's appends. It returns all writes in key order, and the appends' sequences.
@@ -359,12 +374,39 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 			return fmt.Errorf("count %s: %w", c.Key, err)
 		}
 	}
-	micros := layout.U64(uint64(done.Time.UnixMicro()))
+	return putPoint(tx, b, writes, done)
+}
+
+// putPoint writes the point of a commit, with its tail, or moves all tails if it is their turn or this one is too long.
+func putPoint(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done store.Committed) error {
+	tail, err := tailOf(b, writes, done)
+	if err != nil {
+		return err
+	}
+	points := layout.InSpace(tx, layout.KindPoints)
+	value, ok := layout.EncodeTailed(done.Point, tail, b.Note)
+	if ok && done.Version%layout.TailEvery != 0 {
+		return layout.Append(points, layout.U64(done.Version), value)
+	}
 	return errors.Join(
-		layout.Append(layout.InSpace(tx, layout.KindPoints), layout.U64(done.Version), layout.EncodePoint(done.Point, b.Note)),
-		layout.Append(layout.InSpace(tx, layout.KindTime), micros, layout.U64(done.Version)),
-		remember(tx, b.Request, done),
+		layout.MoveTails(tx),
+		tail.Record(tx, done.Point),
+		layout.Append(points, layout.U64(done.Version), layout.EncodePoint(done.Point, b.Note)),
+		forgetRequests(layout.InSpace(tx, layout.KindRequests), layout.InSpace(tx, layout.KindAges), done.Time.Add(-requestAge).UnixMicro()),
 	)
+}
+
+func tailOf(b *store.Batch, writes []store.Write, done store.Committed) (t layout.Tail, err error) {
+	t.Changes = make([]layout.TailChange, len(writes))
+	for i, w := range writes {
+		t.Changes[i] = layout.TailChange{Branch: w.Branch, Raw: layout.EncodeKey(w.Key), Deleted: w.Delete}
+	}
+	if b.Request == (store.Request{}) {
+		return t, nil
+	}
+	t.Request = layout.RequestKey(b.Request)
+	t.Outcome, err = layout.EncodeOutcome(b.Request, done)
+	return t, err
 }
 
 func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
@@ -380,11 +422,7 @@ func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
 			return err
 		}
 	}
-	if err := layout.InBranch(branch, w.Branch, layout.KindEntries).AddSealed(key, r.Encode(key)); err != nil {
-		return err
-	}
-	change, deleted := layout.EncodeChange(raw, at.Version, w.Delete)
-	return layout.Append(layout.InBranch(branch, w.Branch, layout.KindLog), change, deleted)
+	return layout.InBranch(branch, w.Branch, layout.KindEntries).AddSealed(key, r.Encode(key))
 }
 
 // putCounter replaces the records of a key that are newer than Keep. It also records the version of this commit: the
@@ -417,7 +455,11 @@ func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committ
 	if r == (store.Request{}) {
 		return done, false, nil
 	}
-	data, err := layout.InSpace(tx, layout.KindRequests).Read(layout.RequestKey(r))
+	key := layout.RequestKey(r)
+	data, err := layout.TailRequest(tx, key)
+	if data == nil && err == nil {
+		data, err = layout.InSpace(tx, layout.KindRequests).Read(key)
+	}
 	if data == nil || err != nil {
 		return done, false, err
 	}
@@ -433,25 +475,6 @@ func requested(tx *bbolt.Tx, r store.Request, now time.Time) (done store.Committ
 	}
 	at := store.Point{Version: was.Version, Time: time.UnixMicro(was.Micros).UTC()}
 	return store.Committed{Point: at, Sequences: was.Sequences, Replayed: true}, true, nil
-}
-
-// remember records a request, also in an index by age, and drops a few expired ones.
-func remember(tx *bbolt.Tx, r store.Request, done store.Committed) error {
-	if r == (store.Request{}) {
-		return nil
-	}
-	data, err := json.Marshal(layout.Request{Digest: r.Digest[:], Version: done.Version, Micros: done.Time.UnixMicro(), Sequences: done.Sequences})
-	if err != nil {
-		return err
-	}
-	requests, ages := layout.InSpace(tx, layout.KindRequests), layout.InSpace(tx, layout.KindAges)
-	if err := requests.Write(layout.RequestKey(r), data); err != nil {
-		return err
-	}
-	if err := layout.Append(ages, layout.AgeKey(done.Time.UnixMicro(), layout.RequestKey(r)), nil); err != nil {
-		return err
-	}
-	return forgetRequests(requests, ages, done.Time.Add(-requestAge).UnixMicro())
 }
 
 // forgetRequests drops a few requests older than before. A request that was used again has a newer age too, and stays

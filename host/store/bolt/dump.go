@@ -229,7 +229,15 @@ func (d *dump) changed(id store.BranchID, keys [][]byte) error {
 				keys = append(keys, layout.VersionKey(key[layout.VersionSize:], version))
 				n++
 			}
-			return nil
+			tails, err := layout.Tails(tx, d.since)
+			for _, p := range tails {
+				for _, change := range p.Changes {
+					if change.Branch == id && p.Version <= d.at {
+						keys = append(keys, layout.VersionKey(change.Raw, p.Version))
+					}
+				}
+			}
+			return err
 		})
 		if err != nil {
 			return err

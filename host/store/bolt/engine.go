@@ -414,7 +414,15 @@ func (e *Engine) VersionAt(ctx context.Context, t time.Time) (p store.Point, err
 			micros, version = c.Prev()
 		}
 		if micros != nil {
-			p, err = times.Instant(micros, version)
+			if p, err = times.Instant(micros, version); err != nil {
+				return err
+			}
+		}
+		tails, err := layout.Tails(tx, p.Version)
+		for _, later := range tails {
+			if !later.Time.After(t) {
+				p = later.Point
+			}
 		}
 		return err
 	})

@@ -161,3 +161,9 @@ func CommitUnstamped(e *Engine, b store.Batch) error {
 		return errors.Join(err, layout.Branches(tx).SetSequence(0))
 	})
 }
+
+// PagesWritten is how often pages were written to the file: once a run of pages that belong together.
+func PagesWritten(e *Engine) int64 {
+	s := e.db.Stats().TxStats
+	return s.GetWrite()
+}

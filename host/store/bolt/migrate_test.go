@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 )
 
 // ofFormat is a closed stage whose file says that it has another format, and what the file holds.
@@ -111,7 +112,7 @@ func TestAMigrationThatIsInterruptedLeavesAFormatThatOpens(t *testing.T) {
 			s.ok(e.Close())
 		}
 		for name, dir := range map[string]string{"failed": s.dir, "crashed": crashed} {
-			if got := formatOf(t, dir); got != 2 && got != 4 {
+			if got := formatOf(t, dir); got != 2 && got != layout.Format {
 				t.Errorf("%s at %q: format %d", name, step, got)
 			}
 			e := s.open(dir, o)
@@ -120,7 +121,7 @@ func TestAMigrationThatIsInterruptedLeavesAFormatThatOpens(t *testing.T) {
 				t.Errorf("%s at %q: there are %d entries", name, step, strings.Count(list, "entry"))
 			}
 			s.ok(e.Close())
-			if got := formatOf(t, dir); got != 4 {
+			if got := formatOf(t, dir); got != layout.Format {
 				t.Errorf("%s at %q: afterwards it has format %d", name, step, got)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "alcove.db.migrating")); err == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/store/bolt/layout"
 	"github.com/alcove-memory/alcove/host/store/powerloss"
 )
 
@@ -61,7 +62,7 @@ func TestAFileOfFormatThreeIsRaisedInPlace(t *testing.T) {
 	e := s.open(s.dir, bolt.Options{Steps: func(step bolt.Step) error { steps = append(steps, step); return nil }})
 	s.mustSay(e, says)
 	s.ok(e.Close())
-	if got := formatOf(t, s.dir); got != 4 {
+	if got := formatOf(t, s.dir); got != layout.Format {
 		t.Errorf("an engine that may write leaves format %d", got)
 	}
 	if is, err := os.Stat(s.dir + "/alcove.db"); err != nil || !os.SameFile(was, is) || slices.Contains(steps, bolt.MigrationPart) {

@@ -410,9 +410,34 @@ func (e *Engine) Changes(ctx context.Context, b store.BranchID, from, to uint64,
 			changes = append(changes, change)
 			last = change.Version
 		}
-		return nil
+		changes, next, err = tailChanges(tx, b, from, to, limit, changes)
+		return err
 	})
 	return changes, next, err
+}
+
+// tailChanges adds the changes of a branch that its log does not have yet.
+func tailChanges(tx *bbolt.Tx, b store.BranchID, from, to uint64, limit int, changes []store.Change) ([]store.Change, uint64, error) {
+	list, err := layout.Tails(tx, from)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the log of branch %d: %w", b, err)
+	}
+	for _, p := range list {
+		for _, c := range p.Changes {
+			if c.Branch != b || p.Version > to {
+				continue
+			}
+			if n := len(changes); n >= limit && n > 0 && changes[n-1].Version != p.Version {
+				return changes, changes[n-1].Version, nil
+			}
+			key, err := layout.DecodeKey(c.Raw)
+			if err != nil {
+				return nil, 0, fmt.Errorf("read the log of branch %d: %w", b, err)
+			}
+			changes = append(changes, store.Change{Key: key, Version: p.Version, Deleted: c.Deleted})
+		}
+	}
+	return changes, 0, nil
 }
 
 // Counters returns counters, searching segment by segment.

@@ -15,8 +15,9 @@ import (
 //	3  every record has a checksum over its key and value, every bucket the sum of them
 //	4  as 3; and a commit's point may have a note, the tree has a stamp, and families' records have indexes. A program that knows
 //	   format 3 alone reads a noted commit's instant as 1970, and leaves stamps and indexes outdated: the number keeps it away
+//	5  as 4; and the newest points may have tails
 const (
-	Format = 4
+	Format = 5
 	oldest = 3
 )
 

@@ -28,7 +28,7 @@ const (
 var names = [...][]byte{
 	KindMeta:     []byte("meta"),         // format, history, marks
 	KindTime:     []byte("time"),         // instant in µs → version
-	KindPoints:   []byte("points"),       // version → instant in µs, note
+	KindPoints:   []byte("points"),       // version → instant in µs, tail, note
 	KindRequests: []byte("requests"),     // caller and id → outcome
 	KindAges:     []byte("request-ages"), // instant in µs, caller and id → nothing
 	KindBlobs:    []byte("blobs"),        // name → digest and size

@@ -15,12 +15,10 @@ func EncodePoint(p store.Point, note []byte) []byte {
 	return append(U64(uint64(p.Time.UnixMicro())), note...)
 }
 
-// SplitPoint separates the value of the record of a point into instant and note; nil where it is cut short.
+// SplitPoint separates the value of the record of a point into instant and note, without its tail; nil where it is cut short.
 func SplitPoint(value []byte) (micros, note []byte) {
-	if len(value) < 8 {
-		return nil, nil
-	}
-	return value[:8:8], value[8:]
+	micros, _, note, _ = splitTailed(value)
+	return micros, note
 }
 
 // PointOf is a point, given its version and its instant in µs.

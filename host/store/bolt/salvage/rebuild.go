@@ -27,6 +27,7 @@ type rebuilder struct {
 	partial  map[store.BranchID]bool // whether the change log of a branch is incomplete
 	floors   map[store.BranchID]int  // how reliable the floor of a branch is
 	again    bool                    // a branch was found while orphans were read
+	untold   bool                    // points are damaged, whose tails the change logs may lack
 }
 
 // lacking is an entry whose large value was not found where it must be.
@@ -52,7 +53,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 }
 
 func (b *rebuilder) run() error {
-	steps := []func() error{b.instants, b.eachPart, b.others, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reachFloors, b.reconcile, b.timeline, b.history, b.reportAside}
+	steps := []func() error{b.instants, b.eachPart, b.others, b.tails, b.adoptEvidence, b.adoptEntries, b.values, b.raiseFloors, b.reachFloors, b.reconcile, b.timeline, b.history, b.reportAside}
 	for _, step := range steps {
 		if err := errors.Join(b.ctx.Err(), step()); err != nil {
 			return err
@@ -139,6 +140,8 @@ func (b *rebuilder) instants() error {
 		version, err := times.Open(e.Key, e.Value)
 		return errors.Join(err, layout.InSpace(tx, layout.KindPoints).Write(version, e.Key))
 	})
+	before := len(b.faults) + b.more
+	defer func() { b.untold = len(b.faults)+b.more > before }()
 	return errors.Join(err, b.copy(0, b.top[layout.KindPoints], layout.KindPoints, func(tx *bbolt.Tx, e Element) error {
 		value, err := points.Open(e.Key, e.Value)
 		if micros, _ := layout.SplitPoint(value); err != nil || len(e.Key) != layout.VersionSize || micros == nil {
@@ -146,6 +149,46 @@ func (b *rebuilder) instants() error {
 		}
 		return layout.InSpace(tx, layout.KindPoints).WriteSealed(e.Key, e.Value)
 	}))
+}
+
+// tails moves the tails of points to the buckets that they are for, which may have them from elsewhere.
+func (b *rebuilder) tails() error {
+	return b.to.Update(func(tx *bbolt.Tx) error {
+		list, err := layout.Tails(tx, 0)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			list[i].Own()
+		}
+		for _, p := range list {
+			if err := restoreTail(tx, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func restoreTail(tx *bbolt.Tx, p layout.Tailed) error {
+	for _, c := range p.Changes {
+		branch := layout.Branch(tx, c.Branch)
+		if branch == nil {
+			continue // it was reported
+		}
+		change, deleted := layout.EncodeChange(c.Raw, p.Version, c.Deleted)
+		if err := layout.InBranch(branch, c.Branch, layout.KindLog).Write(change, deleted); err != nil {
+			return err
+		}
+	}
+	if p.Request != nil {
+		err := errors.Join(layout.InSpace(tx, layout.KindRequests).Write(p.Request, p.Outcome),
+			layout.InSpace(tx, layout.KindAges).Write(layout.AgeKey(p.Time.UnixMicro(), p.Request), nil))
+		if err != nil {
+			return err
+		}
+	}
+	return layout.InSpace(tx, layout.KindPoints).Write(layout.U64(p.Version), layout.EncodePoint(p.Point, p.Note))
 }
 
 // instantOf reads the instant of a version, in µs, from the new file; nil where it is unknown.
@@ -184,7 +227,7 @@ func (b *rebuilder) branch(from branch) error {
 			return err
 		}
 		if k == layout.KindLog {
-			b.partial[from.id] = len(b.faults)+b.more > before
+			b.partial[from.id] = b.untold || len(b.faults)+b.more > before
 			if err := b.trim(from); err != nil {
 				return err
 			}

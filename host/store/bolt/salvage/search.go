@@ -46,7 +46,7 @@ func (s *survey) findBranch(b *branch) {
 		if len(parts) != len(layout.BranchKinds()) || !s.isBranch(b.id, parts) {
 			return
 		}
-		switch at := s.lastChange(b.id, parts[layout.KindLog]); {
+		switch at := s.lastChange(b.id, parts); {
 		case at > newest:
 			newest, twice, best = at, false, parts
 		case at == newest:
@@ -74,12 +74,18 @@ func (s *survey) partsIn(id uint64, page []byte) map[layout.Kind]bucket {
 	return parts
 }
 
-func (s *survey) lastChange(id store.BranchID, log bucket) (version uint64) {
-	p := layout.TableOf(layout.KindLog, uint64(id))
+// lastChange is the newest version in the buckets of a branch. The change log may be some commits behind.
+func (s *survey) lastChange(id store.BranchID, parts map[layout.Kind]bucket) (version uint64) {
 	s.probe(func() {
-		s.scan("", log, func(e Element) {
-			if p.Verify(e.Key, e.Value) == nil {
+		log, entries := layout.TableOf(layout.KindLog, uint64(id)), layout.TableOf(layout.KindEntries, 0)
+		s.scan("", parts[layout.KindLog], func(e Element) {
+			if log.Verify(e.Key, e.Value) == nil {
 				version = max(version, layout.ChangeVersion(e.Key))
+			}
+		})
+		s.scan("", parts[layout.KindEntries], func(e Element) {
+			if _, at, err := layout.SplitVersion(e.Key); err == nil && at > version && entries.Verify(e.Key, e.Value) == nil {
+				version = at
 			}
 		})
 	})

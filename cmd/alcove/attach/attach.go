@@ -1,0 +1,129 @@
+// Package attach connects an MCP client's standard input and output to the server of a data directory.
+package attach
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// Flags are the flags of alcove mcp.
+type Flags struct {
+	namespace, branch, agent, profile, families string
+	readOnly, developer                         bool
+
+	AutoEmbed bool // tell if stored text is not embedded
+}
+
+// unnamed is the value of --agent alone: the tools for agents, which are the default, and the agent of the environment.
+const unnamed = "ALCOVE_AGENT"
+
+// developerFamily has the tools of --developer.
+const developerFamily = "developer"
+
+// defaultProfile is that of clients that ask for no other.
+const defaultProfile = "agent"
+
+// Define adds the flags of alcove mcp to a set.
+func (f *Flags) Define(flags *pflag.FlagSet, env func(string) string) {
+	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&f.branch, "branch", env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
+	flags.StringVar(&f.agent, "agent", env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT); alone: the tools for agents, which are the default")
+	flags.Lookup("agent").NoOptDefVal = unnamed
+	flags.BoolVar(&f.developer, "developer", false, "list the tools for developers from the start, beside the core: the family developer")
+	flags.BoolVar(&f.AutoEmbed, "auto-embed", false, "say so if stored text is not embedded, for want of an embedder; where the operator set one, it always is")
+	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed: agent (the core and what is loaded), operation (memory_operation alone), full (all families), deferred (all, marked to be searched for) (or ALCOVE_PROFILE)")
+	flags.StringVar(&f.families, "families", env("ALCOVE_FAMILIES"), "families whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
+	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
+}
+
+// TakesName reports whether the flags leave the agent's name to an argument: --agent may stand alone, so that --agent NAME is both.
+func (f *Flags) TakesName() bool { return f.agent == unnamed }
+
+// Name completes the name of the agent by the arguments, or by the environment.
+func (f *Flags) Name(env func(string) string, args []string) {
+	switch {
+	case f.TakesName() && len(args) > 0:
+		f.agent = args[0]
+	case f.TakesName():
+		f.agent = env("ALCOVE_AGENT")
+	}
+}
+
+// listed are the families whose tools are listed from the start.
+func (f *Flags) listed() []string {
+	var families []string
+	for name := range strings.SplitSeq(f.families, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			families = append(families, name)
+		}
+	}
+	if f.developer && !slices.Contains(families, developerFamily) {
+		families = append(families, developerFamily)
+	}
+	return families
+}
+
+// Hello is how the client is introduced to the server.
+func (f *Flags) Hello(env func(string) string) owner.Hello {
+	return owner.Hello{Key: env("ALCOVE_KEY"), Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly, Families: f.listed()}
+}
+
+// Dialer connects to the owner of a data directory as bridges want it.
+func Dialer(o owner.Options) func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error) {
+	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
+		o := o
+		o.Hello.Branch, o.Hello.Namespace = cmp.Or(at.Branch, o.Hello.Branch), cmp.Or(at.Namespace, o.Hello.Namespace)
+		if at.Families != nil {
+			o.Hello.Families = at.Families
+		}
+		return owner.Dial(ctx, o)
+	}
+}
+
+// Run serves one client until its input ends.
+func Run(ctx context.Context, o owner.Options, in io.Reader, out, messages io.Writer) error {
+	in, restore := polled(in)
+	defer restore()
+	return bridge.Run(ctx, bridge.Options{
+		Dial: Dialer(o), In: in, Out: out, Logger: slog.New(slog.NewTextHandler(messages, nil)),
+		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
+	})
+}
+
+// DefaultData is ALCOVE_DATA, or where the system keeps what programs store for a user.
+func DefaultData(env func(string) string) string {
+	if dir := env("ALCOVE_DATA"); dir != "" {
+		return dir
+	}
+	if dir := env("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "alcove")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "."
+	}
+	switch runtime.GOOS {
+	case "windows":
+		if dir := env("LOCALAPPDATA"); dir != "" {
+			return filepath.Join(dir, "alcove")
+		}
+		return filepath.Join(home, "AppData", "Local", "alcove")
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support", "alcove")
+	default:
+		return filepath.Join(home, ".local", "share", "alcove")
+	}
+}
