@@ -171,6 +171,7 @@ func rules() []rule {
 		{pkg: "host/files", own: []string{"abi", "registry"}, never: outside},
 		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/regular", never: outside},
+		{pkg: "host/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", never: outside},
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
@@ -195,6 +196,7 @@ func rules() []rule {
 		{pkg: "cmd/release", own: []string{"abi", "guests/image", "host", "registry/catalogue", "registry/signature"}, others: []string{"github.com/CycloneDX/cyclonedx-go"}, never: outside}, // runs where a release is made
 		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/attach", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/signature", "registry/review"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/attach", own: []string{"host/owner", "host/bridge"}, others: []string{"github.com/spf13/pflag"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/develop", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/signature", "registry/review"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}

@@ -110,11 +110,7 @@ func (a *app) events(ctx context.Context, stream func(context.Context, io.Writer
 // printEvent prints an event in a line, or in a few.
 func (a *app) printEvent(e operator.FamilyEvent) error {
 	if a.asJSON {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		return a.printf("%s\n", line)
+		return a.printLine(e)
 	}
 	at := e.At.Local().Format("15:04:05.000")
 	switch e.Kind {

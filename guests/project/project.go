@@ -85,6 +85,7 @@ func (t Templates) New(name, language string) (map[string]string, error) {
 		return nil, fmt.Errorf("there is no template for %q: use %s", language, strings.Join(Languages(), ", "))
 	}
 	files["README.md"], files[".gitignore"] = readme(name, language, Tool(name), `'{"name": "Ada"}'`), "*.wasm\n/target/\n/node_modules/\n"
+	files["alcove.dev.json"] = `{"build": ["sh", "build.sh"], "module": "raw.wasm", "manifest": "manifest.json", "watch": ["` + strings.Join(needs[language].sources, `", "`) + "\"]}\n"
 	return files, nil
 }
 
@@ -128,14 +129,18 @@ func readme(name, language, tool, arguments string) string {
 		"alcove family install " + name + ".wasm\n" +
 		"alcove family grant " + name + " --all\n" +
 		"alcove call " + tool + " " + arguments + "\n```\n\n" +
-		"After a change, build, pack, and run `alcove family update " + name + " " + name + ".wasm`.\n" + needs[language].more
+		"`alcove family dev .` does all this after each change, on throwaway data, and `alcove.dev.json` says how. To\n" +
+		"update the installed family, build, pack, and run `alcove family update " + name + " " + name + ".wasm`.\n" + needs[language].more
 }
 
 // needs are a language's compiler, the file that an author edits, and what else its README says.
-var needs = map[string]struct{ compiler, file, more string }{
+var needs = map[string]struct {
+	compiler, file, more string
+	sources              []string // patterns
+}{
 	"go": {"Go, of the version in `go.mod`.", "family.go", "\nThe SDK is a module in `alcove/`, named by the line `replace` of `go.mod`. Without that line, `go get github.com/alcove-memory/alcove` takes it from the\n" +
-		"network, with `alcovetest`, which tests a family in the server's own code, and the generator of manifests, `alcove family gen`.\n"},
-	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n"},
-	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n"},
-	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", ""},
+		"network, with `alcovetest`, which tests a family in the server's own code, and the generator of manifests, `alcove family gen`.\n", []string{"*.go", "go.mod"}},
+	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}},
+	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}},
+	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}},
 }

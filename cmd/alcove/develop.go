@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/develop"
+	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/importer"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/sandbox"
+)
+
+type devFlags struct {
+	seed   string // a file of memories
+	onData bool
+	from   operator.Selection // with onData
+}
+
+func (a *app) familyDevCommand() *cobra.Command {
+	var f devFlags
+	c := &cobra.Command{
+		Use: "dev DIR", Short: "Build a family after each change, and serve it on throwaway data", Args: arguments(1, 1),
+		Long: `Build the family in a directory after each change of its sources, pack it, and serve it on throwaway data to the clients that connect by
+the printed line, with everything that its manifest asks for. Connected clients see new tools at once. Lines that it prints, and what
+each request cost, are shown as they happen, with each call of the host. If a build fails, the last module that could be built serves on.
+
+The file ` + develop.ConfigFile + ` of the directory says how to build it:
+
+  {"build": ["sh", "build.sh"], "module": "raw.wasm", "manifest": "manifest.json", "watch": ["*.go"]}
+
+build is a command with its arguments. It runs in the directory, as you and with all that you may do: use dev on sources that you
+trust. module is the file that it writes, and watch has patterns of the files whose change causes a build; one without a slash holds in
+every directory, and none may match what the build itself writes. The manifest and ` + develop.ConfigFile + ` are watched, too.
+
+The data is in your cache directory, and removed when the command ends; what a killed one left is removed by the next. It begins empty, with
+the memories of --seed, or with --on-data with a copy of those of the server of --data, which is only read. Only memories are copied: no
+grants, endpoints, keys or other families' records, so that nothing reaches outside. With ALCOVE_LOCKED set the command is refused.`,
+		Example: `  alcove family dev .
+  alcove family dev tea --seed memories.jsonl
+  alcove family dev tea --on-data --branch experiment`,
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.seed, "seed", "", "a file of memories, as alcove export --memories writes it, that the data begins with")
+	flags.BoolVar(&f.onData, "on-data", false, "begin with a copy of the memories of the server of --data")
+	flags.StringVar(&f.from.Branch, "branch", "", "with --on-data: the branch to copy (default: default)")
+	flags.StringVar(&f.from.Namespace, "namespace", "", "with --on-data: the namespace to copy (default: all)")
+	c.MarkFlagsMutuallyExclusive("seed", "on-data")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if a.env("ALCOVE_LOCKED") != "" {
+			return &usageError{errors.New("ALCOVE_LOCKED is set: a locked installation runs no module that is not in alcove.lock; unset it to develop")}
+		}
+		if !f.onData && f.from != (operator.Selection{}) {
+			return &usageError{errors.New("--branch and --namespace say what to copy: use them with --on-data")}
+		}
+		p, err := develop.Open(args[0])
+		if err != nil {
+			return &usageError{err}
+		}
+		return a.develop(c.Context(), p, f)
+	}
+	return c
+}
+
+// develop serves a project on throwaway data until ctx ends.
+func (a *app) develop(ctx context.Context, p *develop.Project, f devFlags) (err error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("find the place for throwaway data: %w", err)
+	}
+	id := sha256.Sum256([]byte(p.Dir))
+	own, unlock, err := takeWorkDir(filepath.Join(base, "alcove", "dev"), hex.EncodeToString(id[:6]))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if f.onData {
+		f.seed = filepath.Join(own, "memories.jsonl")
+		err := durable.Write(f.seed, 0o600, func(w io.Writer) error { return streamed(ctx, a, operator.Operator.Memories, f.from, w) })
+		if err != nil {
+			return fmt.Errorf("copy the memories: %w", err)
+		}
+	}
+	a.data = filepath.Join(own, "data")
+	cache, err := a.moduleCache()
+	if err != nil {
+		return err
+	}
+	h, err := host.Open(ctx, host.Options{Dir: a.data, Version: versionText(), Families: builtIn(), Cache: cache, Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	return a.developServed(ctx, p, f, h)
+}
+
+// takeWorkDir makes an empty directory for a project's throwaway data, removes what killed commands left, and returns what removes it
+// again.
+func takeWorkDir(base, name string) (own string, remove func() error, err error) {
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return "", nil, fmt.Errorf("make a place for throwaway data: %w", err)
+	}
+	left, err := os.ReadDir(base)
+	if err != nil {
+		return "", nil, fmt.Errorf("find what was left: %w", err)
+	}
+	for _, d := range left {
+		if lock, err := owner.AcquireLock(filepath.Join(base, d.Name())); err == nil {
+			err = errors.Join(os.RemoveAll(filepath.Join(base, d.Name(), "work")), lock.Close())
+			if err != nil {
+				return "", nil, fmt.Errorf("remove what was left: %w", err)
+			}
+		}
+	}
+	lock, err := owner.AcquireLock(filepath.Join(base, name)) // which stays, empty: removing it would let two have it
+	var owned *owner.OwnedError
+	if errors.As(err, &owned) {
+		return "", nil, fmt.Errorf("another alcove family dev serves this project: end it first: %w", err)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	own = filepath.Join(base, name, "work")
+	remove = func() error { return errors.Join(os.RemoveAll(own), lock.Close()) }
+	if err := os.Mkdir(own, 0o700); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("make a place for throwaway data: %w", err), remove())
+	}
+	return own, remove, nil
+}
+
+// developServed serves, and builds meanwhile.
+func (a *app) developServed(ctx context.Context, p *develop.Project, f devFlags, h *host.Host) error {
+	ctx, stop := context.WithCancel(ctx)
+	started, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer stop()
+		ended <- h.Serve(ctx, host.Listen{Started: func(owner.Record) { close(started) }})
+	}()
+	select {
+	case <-started:
+	case err := <-ended:
+		return err
+	}
+	err := a.developing(ctx, p, f)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags) error {
+	if f.seed != "" {
+		if err := a.importSeed(ctx, f.seed); err != nil {
+			return fmt.Errorf("store what the data begins with: %w", err)
+		}
+	}
+	o, err := a.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	d := &development{app: a, server: o, dir: p.Dir, unfollow: func() {}}
+	defer func() { d.unfollow() }()
+	return develop.Loop{Server: d, Report: d.report}.Run(ctx, p.Dir)
+}
+
+func (a *app) importSeed(ctx context.Context, path string) error {
+	format, err := importer.Detect(path)
+	if err != nil {
+		return err
+	}
+	done, err := a.readMemories(ctx, importer.Input{Path: path, Format: format}, importOptions{})
+	if err != nil {
+		return err
+	}
+	return a.notef("%d memories to begin with\n", done.Stored)
+}
+
+// development is a family that is served while its author changes it. It implements develop.Server.
+type development struct {
+	app      *app
+	server   operator.Operator
+	dir      string
+	family   string // that is served; empty: none
+	digest   string
+	unfollow func()
+}
+
+// Swap implements develop.Server.
+func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
+	packed, stubs, err := sandbox.PackStubbed(module, manifest)
+	if err != nil {
+		return fmt.Errorf("pack the module: %w", err)
+	}
+	report, err := checkModule(d.dir, packed)
+	if err != nil {
+		return err
+	}
+	for _, s := range stubs {
+		d.app.notef("note: %s\n", s.Text())
+	}
+	name, was := report.Manifest.Name, d.family
+	installation := operator.Installation{Module: packed, Source: "family dev"}
+	if name == was {
+		_, err = d.server.UpdateFamily(ctx, operator.UpdateRequest{Family: name, Installation: installation})
+	} else {
+		_, err = d.server.InstallFamily(ctx, operator.InstallRequest(installation))
+	}
+	if err != nil {
+		return err
+	}
+	d.family, d.digest = name, report.Digest
+	hooks := map[abi.Hook]operator.HookOn{}
+	for _, h := range hooksOf(report.Manifest.Hooks) {
+		hooks[h] = operator.HookOn{}
+	}
+	if _, err := d.server.GrantFamily(ctx, operator.GrantRequest{Family: name, Digest: report.Digest, All: true, Hooks: hooks}); err != nil {
+		return fmt.Errorf("grant it what it asks for: %w", err)
+	}
+	if name == was {
+		return nil
+	}
+	d.follow(ctx, name)
+	if was != "" {
+		_, err = d.server.RemoveFamily(ctx, operator.FamilyName{Family: was})
+	}
+	return errors.Join(err, d.app.connectTo(name))
+}
+
+// connectTo prints the line that connects a client.
+func (a *app) connectTo(family string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if a.asJSON {
+		return a.printLine(developed{Event: "serving", Family: family, Data: a.data, Connect: []string{program, "mcp", "--data", a.data, "--families", family}})
+	}
+	return a.printf("connect a client:  %s mcp --data %s --families %s\n", quoted(program), quoted(a.data), family)
+}
+
+// follow prints what a family does, until another one is followed.
+func (d *development) follow(ctx context.Context, family string) {
+	d.unfollow()
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	d.unfollow = func() { stop(); <-ended }
+	go func() {
+		defer close(ended)
+		err := d.app.events(ctx, func(ctx context.Context, w io.Writer) error {
+			return d.server.FollowFamily(ctx, operator.FollowRequest{Family: family, Calls: true, Follow: true}, w)
+		}, d.app.printEvent)
+		if err != nil {
+			d.app.notef("note: what family %s does is shown no more: %v\n", family, err)
+		}
+	}()
+}
+
+// developed is a line of JSON about a build, or where clients connect.
+type developed struct {
+	Event   string   `json:"event"` // serving, built or failed
+	Family  string   `json:"family,omitempty"`
+	Data    string   `json:"data,omitempty"`
+	Connect []string `json:"connect,omitempty"`
+	Digest  string   `json:"digest,omitempty"`
+	BuildMS float64  `json:"build_ms,omitempty"`
+	SwapMS  float64  `json:"swap_ms,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	Output  string   `json:"output,omitempty"` // of the build
+}
+
+// report prints what became of a build.
+func (d *development) report(r develop.Report) {
+	e := developed{Event: "built", Family: d.family, Digest: d.digest, BuildMS: milliseconds(r.Build), SwapMS: milliseconds(r.Swap)}
+	var build *develop.BuildError
+	if r.Err != nil {
+		e.Event, e.Error = "failed", r.Err.Error()
+	}
+	if errors.As(r.Err, &build) {
+		e.Output = build.Output
+	}
+	a := d.app
+	switch at := time.Now().Format("15:04:05.000"); {
+	case a.asJSON:
+		a.printLine(e)
+	case r.Err == nil:
+		a.printf("%s  built %s in %.0f ms, served after another %.0f ms, sha256 %s\n", at, e.Family, e.BuildMS, e.SwapMS, e.Digest)
+	default:
+		a.printf("%s%s  failed: %s\n", terminal.Lines(e.Output), at, terminal.Indented(e.Error))
+		if d.family != "" {
+			a.printf("    sha256 %s of %s serves on\n", d.digest, d.family)
+		}
+	}
+}
+
+// printLine prints a value as one line of JSON.
+func (a *app) printLine(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return a.printf("%s\n", string(line))
+}

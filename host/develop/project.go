@@ -1,0 +1,231 @@
+// Package develop builds the module of a family again whenever its sources change, and hands each one to a server.
+package develop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/regular"
+)
+
+// ConfigFile is the file of a project that says how to build its family.
+const ConfigFile = "alcove.dev.json"
+
+// Bounds of a project.
+const (
+	mostConfig   = 64 << 10 // bytes of ConfigFile
+	mostWords    = 64       // of the build command, and patterns
+	longestWord  = 4 << 10  // bytes
+	mostFiles    = 20_000   // in the directory, hidden ones and other builds' output excepted
+	mostOutput   = 64 << 10 // bytes of what a build prints: the last ones are kept
+	longestBuild = 10 * time.Minute
+)
+
+// Config is what ConfigFile has. Paths are slash-separated and relative to the project.
+type Config struct {
+	Build    []string `json:"build"`    // the command and its arguments, run in the project's directory as this user
+	Module   string   `json:"module"`   // what the command writes
+	Manifest string   `json:"manifest"` // the manifest's file
+	// Watch has patterns, as path.Match has them, of files whose change causes a build. One without a slash matches the last element of
+	// a path, in any directory.
+	Watch []string `json:"watch"`
+}
+
+// Project is the directory of a family's sources.
+type Project struct {
+	Dir string // absolute
+	Config
+}
+
+// Open reads the ConfigFile of a directory.
+func Open(dir string) (*Project, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	data, err := regular.Read(filepath.Join(dir, ConfigFile), mostConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf(`read the project: there is no %s in %s: write one, as {"build": ["sh", "build.sh"], "module": "raw.wasm", "manifest": "manifest.json", "watch": ["*.go"]}`, ConfigFile, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the project: %w", err)
+	}
+	c, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Project{Dir: dir, Config: c}, nil
+}
+
+// Parse reads a ConfigFile. Its errors name the key.
+func Parse(data []byte) (c Config, err error) {
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&c); err != nil {
+		return c, fmt.Errorf("read %s, line %d: %w: its keys are build, module, manifest and watch", ConfigFile, 1+bytes.Count(data[:min(int(in.InputOffset()), len(data))], []byte("\n")), err)
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("read %s: something follows the object: remove it", ConfigFile)
+	}
+	return c, c.check()
+}
+
+func (c Config) check() error {
+	for key, words := range map[string][]string{"build": c.Build, "watch": c.Watch} {
+		if len(words) == 0 || len(words) > mostWords {
+			return fmt.Errorf("%s: %s has %d elements: give from 1 to %d", ConfigFile, key, len(words), mostWords)
+		}
+		for i, w := range words {
+			if w == "" || len(w) > longestWord || strings.ContainsRune(w, 0) {
+				return fmt.Errorf("%s: element %d of %s is empty, has a zero byte, or is longer than %d bytes", ConfigFile, i, key, longestWord)
+			}
+		}
+	}
+	for _, p := range c.Watch {
+		if _, err := path.Match(p, ""); err != nil {
+			return fmt.Errorf("%s: watch has %q, which is no pattern: %w", ConfigFile, p, err)
+		}
+	}
+	for key, file := range map[string]string{"module": c.Module, "manifest": c.Manifest} {
+		if len(file) > longestWord || !filepath.IsLocal(filepath.FromSlash(file)) || path.Clean(file) == "." {
+			return fmt.Errorf("%s: %s is %.100q: give the path of a file below the project", ConfigFile, key, file)
+		}
+	}
+	if path.Clean(c.Module) == path.Clean(c.Manifest) {
+		return fmt.Errorf("%s: module and manifest are the same file %.100q", ConfigFile, c.Module)
+	}
+	return nil
+}
+
+// BuildError is a build that failed, with the last of what it printed.
+type BuildError struct {
+	Command []string
+	Output  string
+	Err     error
+}
+
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("run %s: %v", strings.Join(e.Command, " "), e.Err)
+}
+
+func (e *BuildError) Unwrap() error { return e.Err }
+
+// Build runs the project's command, and returns the module and the manifest. A command that fails is a BuildError.
+func (p *Project) Build(ctx context.Context) (module, manifest []byte, err error) {
+	ctx, stop := context.WithTimeoutCause(ctx, longestBuild, fmt.Errorf("it took longer than %v", longestBuild))
+	defer stop()
+	run := exec.CommandContext(ctx, p.Config.Build[0], p.Config.Build[1:]...)
+	run.Dir, run.WaitDelay = p.Dir, time.Second
+	var said tail
+	run.Stdout, run.Stderr = &said, &said
+	if err := run.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, nil, &BuildError{p.Config.Build, said.String(), err}
+	}
+	if module, err = p.ReadModule(); err == nil {
+		manifest, err = p.ReadManifest()
+	}
+	return module, manifest, err
+}
+
+// ReadModule reads the module that was built last.
+func (p *Project) ReadModule() ([]byte, error) {
+	return p.read("module", p.Module, abi.DefaultModuleLimits().ModuleBytes)
+}
+
+// ReadManifest reads the manifest.
+func (p *Project) ReadManifest() ([]byte, error) {
+	return p.read("manifest", p.Manifest, abi.DefaultModuleLimits().ManifestBytes)
+}
+
+func (p *Project) read(key, file string, most int64) ([]byte, error) {
+	data, err := regular.Read(filepath.Join(p.Dir, filepath.FromSlash(file)), most)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s that %s names: %w", key, ConfigFile, err)
+	}
+	return data, nil
+}
+
+// state is what watched files looked like: their sizes and times by path.
+type state map[string][2]int64
+
+// look returns the state of the watched files and of ConfigFile. Hidden directories and the built module are left out.
+func (p *Project) look() (state, error) {
+	s, seen := state{}, 0
+	err := filepath.WalkDir(p.Dir, func(at string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at != p.Dir {
+			return nil // removed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if at != p.Dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "target") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if seen++; seen > mostFiles {
+			return fmt.Errorf("there are more than %d files below it", mostFiles)
+		}
+		inside, err := filepath.Rel(p.Dir, at)
+		if err != nil || !p.watched(filepath.ToSlash(inside)) {
+			return err
+		}
+		if info, err := d.Info(); err == nil {
+			s[inside] = [2]int64{info.Size(), info.ModTime().UnixNano()}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", p.Dir, err)
+	}
+	return s, nil
+}
+
+func (p *Project) watched(file string) bool {
+	switch file {
+	case path.Clean(p.Module):
+		return false
+	case path.Clean(p.Manifest), ConfigFile:
+		return true
+	}
+	for _, pattern := range p.Watch {
+		name := file
+		if !strings.Contains(pattern, "/") {
+			name = path.Base(file)
+		}
+		if ok, _ := path.Match(pattern, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// tail keeps the last mostOutput bytes that are written to it.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if len(t.data) > 2*mostOutput {
+		t.data = append(t.data[:0], t.data[len(t.data)-mostOutput:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	return strings.ToValidUTF8(string(t.data[max(0, len(t.data)-mostOutput):]), "\uFFFD")
+}
