@@ -185,7 +185,7 @@ func rules() []rule {
 		{pkg: "host/jsonrpc", never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{pkg: "host/watch", own: []string{"host/owner", "host/store"}, never: outside},
-		{pkg: "host/settings", own: []string{"abi", "registry", "host/backup", "host/bundle", "host/durable", "host/embedders", "host/family"}, never: outside},
+		{pkg: "host/settings", own: []string{"abi", "registry", "registry/signature", "host/audit", "host/backup", "host/bundle", "host/durable", "host/embedders", "host/family"}, never: outside},
 		{pkg: "host/datadir", own: []string{"host/backup", "host/bundle", "host/memory", "host/memory/integrity", "host/owner", "host/search/semantic", "host/settings", "host/store", "host/jsontext"}, never: outside},
 		{pkg: "host/api", own: []string{"host/durable", "host/owner"}},
 		{pkg: "host/bridge", own: []string{"host/jsonrpc"}, never: append(outside, "os")},
