@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/datadir"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/registry"
@@ -40,7 +41,7 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: module, Signature: sig}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann"}); err != nil {
+	if _, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"*"}, Rights: []memory.Right{"read"}}); err != nil {
 		t.Fatal(err)
 	}
 	c := asOperator(t, dir)
