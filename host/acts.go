@@ -295,19 +295,34 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 			return operator.IssuedKey{}, err
 		}
 	}
+	if err := a.auditKey("create", g); err != nil {
+		return operator.IssuedKey{}, err
+	}
 	key, secret, err := a.keys.Create(g)
+	if err == nil {
+		_ = a.auditKey("created", key.ID) // its entry from before says all else, and the log says that it cannot be written
+	}
 	return operator.IssuedKey{Key: key, Secret: secret}, err
 }
 
 func (a acts) LimitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
-	err := a.keys.Limit(l)
+	err := a.auditKey("limit all", map[string]any{"before": a.keys.Limits(), "after": l})
+	if err == nil {
+		err = a.keys.Limit(l)
+	}
 	return a.keys.Limits(), err
 }
 
 func (a acts) RevokeKey(_ context.Context, r operator.KeyID) (operator.Key, error) {
+	if err := a.auditKey("revoke", a.keyWith(r.ID)); err != nil {
+		return operator.Key{}, err
+	}
 	return a.keys.Revoke(r.ID)
 }
 
 func (a acts) DeleteKey(_ context.Context, r operator.KeyID) (operator.Key, error) {
+	if err := a.auditKey("delete", a.keyWith(r.ID)); err != nil {
+		return operator.Key{}, err
+	}
 	return a.keys.Delete(r.ID)
 }

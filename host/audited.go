@@ -3,10 +3,14 @@ package host
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -20,9 +24,16 @@ func (p *parts) openAudit(ctx context.Context, o Options, closing *closers) erro
 	if err != nil {
 		return err
 	}
-	log, err := audit.Open(audit.Options{Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.space)})
+	former, err := audit.Former(o.Dir)
 	if err != nil {
 		return err
+	}
+	log, err := audit.Open(audit.Options{Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.space)})
+	if err != nil {
+		return err
+	}
+	if err := audit.ForgetFormer(o.Dir); err != nil {
+		return errors.Join(err, log.Close())
 	}
 	p.audit = log
 	closing.later("the audit log", log.Close)
@@ -52,4 +63,30 @@ func (a acts) AuditHead(context.Context) (operator.AuditHead, error) {
 		return operator.AuditHead{}, nil
 	}
 	return a.audit.Head()
+}
+
+// auditKey records an operator's act on API keys before it takes effect. What it is about has no secret.
+func (a acts) auditKey(act string, about any) error {
+	if a.audit == nil {
+		return nil
+	}
+	text, err := json.Marshal(about)
+	if err != nil {
+		return err
+	}
+	a.audit.Add(audit.Entry{Kind: audit.Changed, Agent: operatorAgent, Detail: "API keys: " + act + " " + string(text)})
+	if err := a.audit.Flush(); err != nil {
+		return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("nothing was changed, because the audit log could not record it: %v", err)}
+	}
+	return nil
+}
+
+// keyWith returns the key with an id as it is, or the id of an unknown one.
+func (a acts) keyWith(id string) any {
+	for _, k := range a.keys.List() {
+		if k.ID == id {
+			return k
+		}
+	}
+	return id
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/bundle"
 	"github.com/alcove-memory/alcove/host/datadir"
@@ -46,7 +47,23 @@ func (h *Host) settings() ([]backup.OpenFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return settings.Files(s, embedded)
+	head, err := h.auditHead()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return settings.Files(s, embedded, head)
+}
+
+// auditHead returns the head of the audit log for a backup; nil: it has none.
+func (h *Host) auditHead() ([]byte, error) {
+	if h.audit == nil {
+		return nil, nil
+	}
+	head, err := h.audit.Head()
+	if err != nil {
+		return nil, err
+	}
+	return audit.FormerText(head)
 }
 
 // guards lists the families without which nothing is stored, for a bundle.

@@ -59,8 +59,10 @@ type Grant struct {
 	Asked        *Asked           `json:"asked,omitempty"` // nil: not a built-in family
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
-	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, and quotas
-	Guard        *Guard           `json:"guard,omitempty"`  // nil: no other version serves a hook
+	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, quotas and budgets
+	// Methods are those of requests to endpoints, sorted as Methods has them; empty: all.
+	Methods []string `json:"http_methods,omitempty"`
+	Guard   *Guard   `json:"guard,omitempty"` // nil: no other version serves a hook
 }
 
 // Asked is the request of a built-in family at the time of its grant. Further requests of a later release are not granted,
@@ -78,6 +80,7 @@ type Guard struct {
 	Version      string           `json:"version,omitempty"`
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Limits       map[string]int64 `json:"limits,omitempty"`
+	Methods      []string         `json:"http_methods,omitempty"`
 }
 
 // Capability is a granted capability with its scope.
@@ -115,6 +118,8 @@ type Endpoint struct {
 	// Private lets the name in the URL have addresses of private networks and of this machine. An address in figures, and
 	// localhost, need no such word.
 	Private bool `json:"private,omitempty"`
+	// AnswerBytes bounds the body of an answer; 0: 2 MiB, which is the most.
+	AnswerBytes int64 `json:"answer_bytes,omitempty"`
 }
 
 // Root is a directory below which families may be granted files, under the operator's name for it.
@@ -258,7 +263,7 @@ func (g Grant) Approved() (Guard, bool) {
 	on, decided := g.Hooks[abi.HookStore]
 	switch {
 	case decided && (on.OnFailure == abi.OnFailureRefuse || on.OnFailure == ""):
-		return Guard{Digest: g.Digest, Version: g.Version, Capabilities: g.Capabilities, Limits: g.Limits}, true
+		return Guard{Digest: g.Digest, Version: g.Version, Capabilities: g.Capabilities, Limits: g.Limits, Methods: g.Methods}, true
 	case !decided && g.Guard != nil:
 		return *g.Guard, true
 	}
@@ -266,7 +271,7 @@ func (g Grant) Approved() (Guard, bool) {
 }
 
 func (g Grant) check() error {
-	if err := checkGranted(g.Digest, g.Capabilities, g.Limits); err != nil {
+	if err := checkGranted(g.Digest, g.Capabilities, g.Limits, g.Methods); err != nil {
 		return err
 	}
 	if g.Manifest != "" && !digestForm().MatchString(g.Manifest) {
@@ -294,7 +299,7 @@ func (g Grant) check() error {
 		}
 	}
 	if g.Guard != nil {
-		if err := checkGranted(g.Guard.Digest, g.Guard.Capabilities, g.Guard.Limits); err != nil {
+		if err := checkGranted(g.Guard.Digest, g.Guard.Capabilities, g.Guard.Limits, g.Guard.Methods); err != nil {
 			return fmt.Errorf("guard: %w", err)
 		}
 	}
@@ -313,14 +318,17 @@ func (a *Asked) check() error {
 	return checkCapabilities(a.Capabilities)
 }
 
-func checkGranted(digest string, capabilities []Capability, limits map[string]int64) error {
+func checkGranted(digest string, capabilities []Capability, limits map[string]int64, methods []string) error {
 	if !digestForm().MatchString(digest) {
 		return fmt.Errorf("digest %q is not 64 hexadecimal digits", digest)
 	}
 	for name, value := range limits {
-		if !abi.InManifest(name) && abi.DefaultQuota(name) == 0 || value <= 0 {
-			return fmt.Errorf("limit %s=%d: give a limit of manifests or a quota, and a value above 0", name, value)
+		if !IsLimit(name) || value <= 0 {
+			return fmt.Errorf("limit %s=%d: give a limit of manifests, a quota or a budget, and a value above 0", name, value)
 		}
+	}
+	if err := checkMethods(methods); err != nil {
+		return err
 	}
 	return checkCapabilities(capabilities)
 }
@@ -360,6 +368,9 @@ func (e Endpoint) check() error {
 		return fmt.Errorf("an endpoint of the kind %s cannot have auth %s: only http can", e.Kind, HMAC)
 	case e.Auth == HMAC && e.KeyEnv == "" && e.KeyFile == "":
 		return fmt.Errorf("auth %s needs key_env or key_file", HMAC)
+	}
+	if e.AnswerBytes < 0 {
+		return fmt.Errorf("answer_bytes is %d: give at least 0", e.AnswerBytes)
 	}
 	return checkURL(e.URL)
 }

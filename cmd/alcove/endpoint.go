@@ -38,6 +38,7 @@ func (a *app) endpointAddCommand() *cobra.Command {
 	flags.BoolVar(&e.Private, "private", false, "the name in URL may have addresses of private networks and of this machine; an address in figures, and localhost, need no such word")
 	flags.StringVar((*string)(&e.Auth), "auth", "", "bearer to send the key, or hmac to sign requests with it (http alone; default: bearer)")
 	dryRun := dryRunFlag(c)
+	flags.Int64Var(&e.AnswerBytes, "answer-bytes", 0, "how long an answer may be (default and most: 2 MiB)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		e.URL = args[1]
 		if err := checkKeyFile(e.KeyFile); err != nil {

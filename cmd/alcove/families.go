@@ -77,8 +77,17 @@ func (a *app) printInfo(f operator.FamilyInfo) error {
 		l, set := f.Limits[name], ""
 		if l.Set {
 			set = fmt.Sprintf(", set by an operator; default %d", l.Default)
+			if l.Default == 0 {
+				set = ", a budget set by an operator"
+			}
 		}
 		a.printf("  limit %s = %d%s\n", name, l.Value, set)
+	}
+	if len(f.Grant.Methods) > 0 {
+		a.printf("  http_methods %s, set by an operator\n", strings.Join(f.Grant.Methods, ", "))
+	}
+	for _, s := range f.Use.Spent {
+		a.printf("  spent %s\n", s)
 	}
 	return a.printUse(&f.Use)
 }
@@ -363,6 +372,7 @@ type grantFlags struct {
 	hooks                []string
 	digest               string
 	limits               map[string]string
+	methods              []string
 }
 
 func (a *app) familyGrantCommand() *cobra.Command {
@@ -391,7 +401,8 @@ called for, and proposes what its jobs find; with memory.write@jobs, the other w
 	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
 	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer, stored=3 or rank; several with commas or again")
 	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
-	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, or a quota, as record_bytes=1000000000; wall_ms=default resets it")
+	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, a quota, as record_bytes=1000000000, or a budget, as http_calls_minute=60 or llm_tokens_day=100000; wall_ms=default resets it")
+	flags.StringSliceVar(&f.methods, "http-methods", nil, "the methods of its requests to endpoints, as GET,HEAD; * for all")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of it")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would change")
 	flags.BoolVar(&f.enable, "enable", false, "allow calls again")
@@ -413,7 +424,7 @@ called for, and proposes what its jobs find; with memory.write@jobs, the other w
 }
 
 func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
-	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Limits: map[string]int64{}, Hooks: map[abi.Hook]operator.HookOn{}}
+	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Methods: f.methods, Limits: map[string]int64{}, Hooks: map[abi.Hook]operator.HookOn{}}
 	if f.disable && f.enable {
 		return r, &usageError{errors.New("use --disable or --enable, not both")}
 	}

@@ -154,6 +154,9 @@ func (a *app) familyStatsCommand() *cobra.Command {
 			}
 			for _, s := range list {
 				a.printf("%s  %s\n", a.bold(s.Family), costText(s.Cost))
+				for _, b := range s.Spent {
+					a.printf("  spent %s\n", b)
+				}
 				for _, what := range slices.Sorted(maps.Keys(s.By)) {
 					if r.Family != "" {
 						a.printf("  %s: %s\n", what, costText(s.By[what]))

@@ -16,19 +16,21 @@ type Kind string
 
 // The kinds of entries.
 const (
-	Began     Kind = "began"     // a file of the log begins, and a server, unless Detail says that the file before was full
-	Repaired  Kind = "repaired"  // bytes at the end of a file that were no whole entry were removed
-	Damaged   Kind = "damaged"   // the file before cannot be verified; the log continues after its last good entry
-	Dropped   Kind = "dropped"   // the oldest files were deleted to make room
-	Loaded    Kind = "loaded"    // a family's module was admitted
-	Refused   Kind = "refused"   // a module was not admitted
-	Installed Kind = "installed" // an operator installed a module
-	Removed   Kind = "removed"   // an operator removed a family
-	Granted   Kind = "granted"   // an operator changed what a family may do
-	Undone    Kind = "undone"    // an operator reverted what a family wrote
-	Called    Kind = "call"      // a guest handled a request
-	Wrote     Kind = "wrote"     // a commit of a guest's request: Of is the entry of the call
-	Recovered Kind = "recovered" // a call that wrote, whose entries a crash lost: from the note of its commit
+	Began      Kind = "began"     // a file of the log begins, and a server, unless Detail says that the file before was full
+	Repaired   Kind = "repaired"  // bytes at the end of a file that were no whole entry were removed
+	Damaged    Kind = "damaged"   // the file before cannot be verified; the log continues after its last good entry
+	Dropped    Kind = "dropped"   // the oldest files were deleted to make room
+	Loaded     Kind = "loaded"    // a family's module was admitted
+	Refused    Kind = "refused"   // a module was not admitted
+	Installed  Kind = "installed" // an operator installed a module
+	Removed    Kind = "removed"   // an operator removed a family
+	Granted    Kind = "granted"   // an operator changed what a family may do
+	Changed    Kind = "changed"   // an operator changed endpoints, roots, trusted keys or API keys, or edited the lock file
+	FromBackup Kind = "restored"  // the data directory was restored from a backup: Detail names the former log's head
+	Undone     Kind = "undone"    // an operator reverted what a family wrote
+	Called     Kind = "call"      // a guest handled a request
+	Wrote      Kind = "wrote"     // a commit of a guest's request: Of is the entry of the call
+	Recovered  Kind = "recovered" // a call that wrote, whose entries a crash lost: from the note of its commit
 )
 
 // Entry is a line of the log. It has no argument, value, key of a memory or secret.

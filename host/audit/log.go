@@ -39,6 +39,8 @@ type Options struct {
 	Logger *slog.Logger     // nil: discards
 	Bytes  int64            // of a file; 0: 8 MiB
 	Kept   int64            // of all files; 0: 1 GiB. The oldest are deleted
+	// Former is the head of the log beside which the restored backup was made; nil: nothing was restored.
+	Former *Head
 	// Head is the store's newest version when the log is opened.
 	Head uint64
 	// Commits visits the commits of families after a version that the store still has notes of, in any order, as entries with Version. Nil: none.
@@ -109,6 +111,9 @@ func (l *Log) resume() error {
 	begun := Entry{Kind: Began, Detail: "a server began"}
 	if len(names) == 0 {
 		begun.Detail, l.newest = "the log is new: it has nothing of before", l.o.Head
+		if l.o.Former != nil {
+			begun.Kind, begun.Detail = FromBackup, l.o.Former.restored()
+		}
 		l.add(begun)
 		return l.Flush()
 	}
@@ -132,6 +137,9 @@ func (l *Log) resume() error {
 	}
 	l.newest = l.o.Head
 	l.add(begun)
+	if l.o.Former != nil {
+		l.add(Entry{Kind: FromBackup, Detail: l.o.Former.restored()})
+	}
 	return l.Flush()
 }
 

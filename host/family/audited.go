@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -108,6 +109,24 @@ func (f *Families) auditGrant(name string, g registry.Grant) error {
 	return f.auditAct(audit.Entry{Kind: audit.Granted, Family: name, Digest: g.Digest}, g)
 }
 
+// editorName is the author of changes of the lock file that were not made by commands.
+const editorName = "an editor of " + registry.File
+
+// auditChange records how the part of the lock file that has no families changes, or with edited all of it.
+func (f *Families) auditChange(by string, before, next registry.Lock) error {
+	if f.o.Audit == nil {
+		return nil
+	}
+	if by == operatorName {
+		before.Families, next.Families = nil, nil // each has an entry of its own
+	}
+	lines, err := registry.Diff(before, next)
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	return f.auditText(audit.Entry{Kind: audit.Changed, Agent: by, Detail: strings.Join(lines, "\n")})
+}
+
 // auditAct records an act of an operator durably, before it takes effect.
 func (f *Families) auditAct(e audit.Entry, detail any) error {
 	if f.o.Audit == nil {
@@ -120,6 +139,10 @@ func (f *Families) auditAct(e audit.Entry, detail any) error {
 		}
 		e.Detail = string(text)
 	}
+	return f.auditText(e)
+}
+
+func (f *Families) auditText(e audit.Entry) error {
 	f.o.Audit.Add(e)
 	if err := f.o.Audit.Flush(); err != nil {
 		return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("nothing was changed, because the audit log could not record it: %v", err)}

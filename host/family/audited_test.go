@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // recorder is an audit in memory.
@@ -258,4 +259,53 @@ func BenchmarkAuditOfASmallGuest(b *testing.B) {
 	}
 	b.ReportMetric(float64(spent[1])/float64(spent[0]), "audited/unaudited")
 	b.ReportMetric(float64(spent[0].Nanoseconds())/float64(block*(b.N/block+1)), "ns/unaudited")
+}
+
+func TestEachChangeOfEndpointsRootsAndTrustedKeysIsRecordedWithBeforeAndAfter(t *testing.T) {
+	w, h := audited(t)
+	dir := t.TempDir()
+	for _, url := range []string{"https://one.example", "https://two.example"} {
+		if err := w.SetEndpoint("web", &registry.Endpoint{Kind: "http", URL: url, KeyEnv: "WEB_KEY"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.SetRoot("notes", &registry.Root{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Trust(TrustRequest{Name: "author", Key: &registry.Key{Public: publicText(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Trust(TrustRequest{Name: "author", Revoke: "it was stolen"}); err != nil {
+		t.Fatal(err)
+	}
+	l := w.lockFile()
+	l.Signatures = 2
+	if err := registry.Write(w.dir, l); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.SetEndpoint("web", nil); err != nil { // which notices the edit
+		t.Fatal(err)
+	}
+	list := h.of(audit.Changed)
+	wants := [][]string{{operatorName, `+`, `https://one.example`}, {operatorName, `-      "url": "https://one.example"`, `+      "url": "https://two.example"`}, {operatorName, `+`, `"dir": `}, {operatorName, publicText(1)},
+		{operatorName, `+      "revoked": "it was stolen"`}, {editorName, `+  "signatures": 2`}, {operatorName, `-      "url": "https://two.example"`}}
+	if len(list) != len(wants) {
+		t.Fatalf("%d entries of %d: %+v", len(list), len(wants), list)
+	}
+	for i, want := range wants {
+		if list[i].Agent != want[0] {
+			t.Errorf("entry %d is by %q", i, list[i].Agent)
+		}
+		for _, text := range want[1:] {
+			if !strings.Contains(list[i].Detail, text) {
+				t.Errorf("entry %d lacks %q: %s", i, text, list[i].Detail)
+			}
+		}
+	}
+	h.mu.Lock()
+	h.broken = errors.New("no space left")
+	h.mu.Unlock()
+	if err := w.SetEndpoint("other", &registry.Endpoint{Kind: "http", URL: "https://three.example"}); err == nil || len(w.Endpoints()) != 0 {
+		t.Errorf("changed without a record: %v, %v", err, w.Endpoints())
+	}
 }

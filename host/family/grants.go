@@ -21,6 +21,7 @@ type GrantRequest struct {
 	Hooks        map[abi.Hook]registry.On `json:"hooks,omitempty"`
 	Limits       map[string]int64         `json:"limits,omitempty"`
 	ResetLimits  []string                 `json:"reset_limits,omitempty"` // limits and quotas to reset to their defaults
+	Methods      []string                 `json:"http_methods,omitempty"` // of requests to endpoints; *: all; empty: as before
 	Disable      *bool                    `json:"disable,omitempty"`
 	Revoke       []string                 `json:"revoke,omitempty"` // capabilities and hooks; * for everything
 }
@@ -85,7 +86,7 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 
 // revokesOnly reports whether a request grants nothing.
 func (r GrantRequest) revokesOnly() bool {
-	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0
+	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0 && len(r.Methods) == 0
 }
 
 // revokeAbsent revokes grants of a family whose module is missing.
@@ -122,7 +123,7 @@ func (f *Families) meant(r GrantRequest, x *family) error {
 }
 
 func cloneGrant(g registry.Grant) registry.Grant {
-	g.Capabilities = slices.Clone(g.Capabilities)
+	g.Capabilities, g.Methods = slices.Clone(g.Capabilities), slices.Clone(g.Methods)
 	g.Hooks, g.Limits = maps.Clone(g.Hooks), maps.Clone(g.Limits)
 	if g.Hooks == nil {
 		g.Hooks = map[abi.Hook]registry.On{}
@@ -159,12 +160,18 @@ func (r GrantRequest) apply(x *family, g *registry.Grant) error {
 		}
 	}
 	for _, name := range r.ResetLimits {
-		if !abi.InManifest(name) && abi.DefaultQuota(name) == 0 {
-			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("there is no limit %.80q: give one of manifests, such as wall_ms, or a quota, such as records", name)}
+		if !registry.IsLimit(name) {
+			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("there is no limit %.80q: give one of manifests, such as wall_ms, a quota, such as records, or a budget, such as http_calls_minute", name)}
 		}
 		delete(g.Limits, name)
 	}
 	maps.Copy(g.Limits, r.Limits)
+	switch {
+	case slices.Equal(r.Methods, []string{"*"}):
+		g.Methods = nil
+	case len(r.Methods) > 0:
+		g.Methods = slices.Clone(r.Methods)
+	}
 	return nil
 }
 

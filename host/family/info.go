@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // Info is everything an operator can see of a family.
@@ -68,6 +69,11 @@ func limitsIn(d Described) map[string]Limit {
 	})
 	for _, name := range []string{abi.QuotaRecords, abi.QuotaRecordBytes, abi.QuotaJobs, abi.QuotaJobBytes} {
 		limits[name] = Limit{Value: quotaOf(d.Grant, name), Default: abi.DefaultQuota(name), Set: d.Grant.Limits[name] > 0}
+	}
+	for _, name := range registry.Budgets() {
+		if set := d.Grant.Limits[name]; set > 0 {
+			limits[name] = Limit{Value: set, Set: true}
+		}
 	}
 	return limits
 }

@@ -66,7 +66,8 @@ type Cost struct {
 type Stats struct {
 	Family string `json:"family"`
 	Cost
-	By map[string]Cost `json:"by"`
+	By    map[string]Cost `json:"by"`
+	Spent []Spending      `json:"spent,omitempty"` // of budgets for a period, earlier runs of the server included
 }
 
 // Bounds of what is kept of each family, and of what waits for a follower.
@@ -257,6 +258,7 @@ func (f *Families) Stats(name string) ([]Stats, error) {
 			return nil, err
 		}
 	}
+	spent := f.allSpending()
 	f.insight.mu.Lock()
 	defer f.insight.mu.Unlock()
 	list := []Stats{}
@@ -267,6 +269,9 @@ func (f *Families) Stats(name string) ([]Stats, error) {
 	}
 	if len(list) == 0 && name != "" {
 		list = append(list, Stats{Family: name, Cost: Cost{}.plus(Cost{}), By: map[string]Cost{}})
+	}
+	for i := range list {
+		list[i].Spent = spent[list[i].Family]
 	}
 	order.By(list, func(a, b Stats) int { return cmp.Or(cmp.Compare(b.TimeMS, a.TimeMS), cmp.Compare(a.Family, b.Family)) })
 	return list, nil

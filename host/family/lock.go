@@ -24,6 +24,9 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := f.mayChange(f.lock, next); err != nil {
 		return err
 	}
+	if err := f.auditChange(operatorName, f.lock, next); err != nil {
+		return err
+	}
 	if err := registry.Write(f.o.Dir, next); err != nil {
 		return err
 	}
@@ -79,6 +82,9 @@ func (f *Families) reread() error {
 	next, err := registry.Read(f.o.Dir)
 	if err != nil {
 		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
+	}
+	if err := f.auditChange(editorName, f.lock, next); err != nil {
+		return err
 	}
 	f.lockFile = now
 	f.hold(next)

@@ -15,8 +15,9 @@ type Use struct {
 	Family string `json:"family"`
 	memory.Use
 	jobs.Backlog
-	Quotas map[string]int64 `json:"quotas"`        // by name
-	Cut    *hooks.Cut       `json:"cut,omitempty"` // what its hooks missed; nil: nothing
+	Quotas map[string]int64 `json:"quotas"`          // by name
+	Spent  []Spending       `json:"spent,omitempty"` // of budgets for a period
+	Cut    *hooks.Cut       `json:"cut,omitempty"`   // what its hooks missed; nil: nothing
 	// Troubles went wrong since the server began, the latest first.
 	Troubles []Trouble `json:"troubles,omitempty"`
 	Resting  bool      `json:"resting,omitempty"` // its hooks failed again and again, and are not called for a while
@@ -37,6 +38,7 @@ func recordQuota(g registry.Grant) memory.Quota {
 // Uses returns the families' use of storage, in the order of All.
 func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	var list []Use
+	spent := f.allSpending()
 	for _, d := range f.All() {
 		u := Use{Family: d.Manifest.Name, Backlog: f.jobs.Backlog(d.Manifest.Name), Quotas: map[string]int64{}, Troubles: f.troubles.of(d.Manifest.Name), Resting: f.resting(d.Manifest.Name)}
 		for _, name := range []string{abi.QuotaRecords, abi.QuotaRecordBytes, abi.QuotaJobs, abi.QuotaJobBytes} {
@@ -46,6 +48,7 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 		if u.Use, err = f.o.Space.UseOf(ctx, u.Family); err != nil {
 			return nil, err
 		}
+		u.Spent = spent[u.Family]
 		if u.Cut, err = f.hooks.CutOf(ctx, u.Family); err != nil {
 			return nil, err
 		}

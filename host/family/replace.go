@@ -237,7 +237,7 @@ func keeping(before registry.Grant, report *sandbox.Report) registry.Grant {
 	if next.Hooks != nil {
 		return next // the approved version itself
 	}
-	next.Capabilities, next.Limits = fits(before.Capabilities, report.Manifest), maps.Clone(before.Limits)
+	next.Capabilities, next.Limits, next.Methods = fits(before.Capabilities, report.Manifest), maps.Clone(before.Limits), before.Methods
 	next.Hooks = map[abi.Hook]registry.On{}
 	for h, on := range before.Hooks {
 		if has(report.Manifest.Hooks, h) && (h != abi.HookStore || next.Guard == nil) {

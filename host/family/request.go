@@ -41,7 +41,7 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 	caller = f.spaceFor(caller, x).Caller()
 	r.Call = f.operations.Begin(ops.Request{
 		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller, during), Namespace: namespace, RequestID: requestID,
-		Quota: recordQuota(f.grantOf(x)), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
+		Quota: recordQuota(f.grantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
 	})
 	return r
 }

@@ -20,8 +20,9 @@ import (
 
 // Snapshot carries the grants to another data directory: a lock file, and the modules that it names.
 type Snapshot struct {
-	Lock    registry.Lock
-	Modules []SnapshotModule
+	Lock       registry.Lock
+	Modules    []SnapshotModule
+	Signatures map[string][]byte // detached signatures of the modules, by the names of their files
 }
 
 // SnapshotModule is a module in a data directory.
@@ -46,13 +47,20 @@ func OpenSnapshot(dir string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Lock: lock}
+	s := &Snapshot{Lock: lock, Signatures: map[string][]byte{}}
 	for _, digest := range slices.Sorted(maps.Keys(ModulesOf(lock))) {
 		m, err := openModule(dir, digest)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.Modules = append(s.Modules, m)
+		name := path.Join(Folder, digest+extension+signatureExtension)
+		data, err := readSignature(filepath.Join(dir, filepath.FromSlash(name)))
+		if err == nil {
+			s.Signatures[name] = data
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	return s, nil
 }
@@ -91,6 +99,15 @@ func ModuleName(name string) (digest string, ok bool) {
 	digest, ok = strings.CutSuffix(file, extension)
 	sum, err := hex.DecodeString(digest)
 	return digest, ok && err == nil && len(sum) == sha256.Size && digest == strings.ToLower(digest)
+}
+
+// SignatureName returns the digest of the module in the name of its detached signature in a data directory, with slashes.
+func SignatureName(name string) (digest string, ok bool) {
+	module, ok := strings.CutSuffix(name, signatureExtension)
+	if digest, named := ModuleName(module); ok && named && path.Dir(module) == Folder {
+		return digest, true
+	}
+	return "", false
 }
 
 // HasModule reports whether a data directory has the module with a digest.

@@ -33,7 +33,7 @@ func succession(g registry.Grant, digest, version string) registry.Grant {
 	a, guarded := g.Approved()
 	switch {
 	case guarded && a.Digest == digest:
-		next.Capabilities, next.Limits = a.Capabilities, a.Limits
+		next.Capabilities, next.Limits, next.Methods = a.Capabilities, a.Limits, a.Methods
 		next.Hooks = map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
 	case guarded:
 		next.Guard = &a
@@ -64,6 +64,9 @@ func updateFrom(before, now registry.Grant) *Update {
 			u.Dropped = append(u.Dropped, fmt.Sprintf("limit %s=%d", name, before.Limits[name]))
 		}
 	}
+	if len(before.Methods) > 0 && !slices.Equal(before.Methods, now.Methods) {
+		u.Dropped = append(u.Dropped, "http_methods "+strings.Join(before.Methods, ","))
+	}
 	if len(u.Dropped) == 0 {
 		return nil
 	}
@@ -76,6 +79,7 @@ type grantCommand struct {
 	capabilities []string
 	hooks        []string
 	limits       []string
+	methods      []string
 	digest       string
 }
 
@@ -87,6 +91,9 @@ func (c grantCommand) String() string {
 	if len(c.limits) > 0 {
 		words = append(words, "--limit", strings.Join(c.limits, ","))
 	}
+	if len(c.methods) > 0 {
+		words = append(words, "--http-methods", strings.Join(c.methods, ","))
+	}
 	if c.digest != "" {
 		words = append(words, "--digest", c.digest)
 	}
@@ -96,7 +103,7 @@ func (c grantCommand) String() string {
 // fitting returns the command that grants a family what another version had, as far as it asks for it; empty
 // if nothing fits.
 func fitting(x *family, before registry.Grant) string {
-	c := grantCommand{family: x.name, digest: x.digest}
+	c := grantCommand{family: x.name, digest: x.digest, methods: before.Methods}
 	capabilities, hooks := before.Capabilities, maps.Clone(before.Hooks)
 	if a, ok := before.Approved(); ok && before.Guard != nil {
 		capabilities = append(slices.Clone(capabilities), a.Capabilities...)
@@ -116,7 +123,7 @@ func fitting(x *family, before registry.Grant) string {
 	for _, name := range slices.Sorted(maps.Keys(before.Limits)) {
 		c.limits = append(c.limits, fmt.Sprintf("%s=%d", name, before.Limits[name]))
 	}
-	if len(c.capabilities)+len(c.hooks)+len(c.limits) == 0 {
+	if len(c.capabilities)+len(c.hooks)+len(c.limits)+len(c.methods) == 0 {
 		return ""
 	}
 	return c.String()

@@ -338,18 +338,29 @@ func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (respon
 		return response{}, failure
 	}
 	defer answered.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(answered.Body, bodyLimit+1))
+	most := min(cmp.Or(e.AnswerBytes, bodyLimit), bodyLimit)
+	data, err := io.ReadAll(io.LimitReader(answered.Body, most+1))
 	if err != nil {
 		return response{}, unreachable(err)
 	}
-	if len(data) > bodyLimit {
-		return response{}, fmt.Errorf("the endpoint answered more than %d bytes, which is the limit", bodyLimit)
+	if int64(len(data)) > most {
+		return response{}, tooLong(most)
 	}
 	if repeats(answered.Header, data, key) {
 		return response{}, errors.New("the endpoint's answer contains the key that it was sent, and is withheld")
 	}
 	return response{answered.StatusCode, answered.Header, data}, nil
 }
+
+// tooLong is the error of an answer with more bytes than that.
+type tooLong int64
+
+func (t tooLong) Error() string {
+	return fmt.Sprintf("the endpoint answered more than %d bytes, which is the limit", int64(t))
+}
+
+// TooLong returns the limit.
+func (t tooLong) TooLong() int64 { return int64(t) }
 
 // repeats reports whether an answer contains a key, however it is encoded: a server that returns what it was sent would reveal it.
 func repeats(header http.Header, body []byte, key string) bool {

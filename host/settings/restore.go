@@ -12,11 +12,13 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 // Restored tells which settings a restored store runs with.
@@ -86,11 +88,16 @@ func (r *Restorer) File(digest string, content []byte) error {
 func (r *Restorer) Files(list []backup.File) error {
 	for _, f := range list {
 		digest, isModule := family.ModuleName(f.Name)
+		_, isSignature := family.SignatureName(f.Name)
 		limit := abi.DefaultModuleLimits().ModuleBytes
 		switch {
 		case isModule && digest != f.SHA256:
 			return fmt.Errorf("module %s has the sha256 %s: it was changed", f.Name, f.SHA256)
 		case isModule:
+		case isSignature:
+			limit = signature.DataLimit
+		case f.Name == audit.FormerFile:
+			limit = audit.FormerLimit
 		case f.Name == registry.File:
 			limit = registry.FileLimit
 		case f.Name == embedders.File:
@@ -175,6 +182,9 @@ func (r *Restorer) checkModules(l registry.Lock) error {
 			}
 			listed[digest] = true
 		}
+		if digest, ok := family.SignatureName(f.Name); ok && named[digest] == "" {
+			return fmt.Errorf("signature %s is of no module that %s in the backup names", f.Name, registry.File)
+		}
 	}
 	for _, digest := range slices.Sorted(maps.Keys(named)) {
 		if !listed[digest] {
@@ -245,7 +255,8 @@ func (r *Restorer) write(lock registry.Lock, kept []string) error {
 	named := family.ModulesOf(lock)
 	for _, f := range r.list {
 		digest, isModule := family.ModuleName(f.Name)
-		if f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" {
+		of, isSignature := family.SignatureName(f.Name)
+		if f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" || isSignature && named[of] == "" {
 			continue
 		}
 		if f.Name == registry.File {

@@ -9,8 +9,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/backup"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family"
@@ -18,14 +21,17 @@ import (
 )
 
 // Files returns the settings for a backup, which closes the modules of the snapshot; on an error they are closed already.
-// embedded is the content of the embedders' file; nil: there is none.
-func Files(s *family.Snapshot, embedded []byte) (list []backup.OpenFile, err error) {
+// embedded is the content of the embedders' file; nil: there is none. So is head, which is the audit log's, as audit.Head in JSON.
+func Files(s *family.Snapshot, embedded, head []byte) (list []backup.OpenFile, err error) {
 	for _, m := range s.Modules {
 		f := backup.OpenFile{File: backup.File{Name: m.Name, SHA256: m.Digest, Bytes: m.Bytes, Absent: m.Gone}}
 		if m.File != nil {
 			f.Content = m.File
 		}
 		list = append(list, f)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Signatures)) {
+		list = append(list, inMemory(name, s.Signatures[name]))
 	}
 	if s.Lock.Decides() {
 		data, err := registry.Encode(s.Lock)
@@ -36,6 +42,9 @@ func Files(s *family.Snapshot, embedded []byte) (list []backup.OpenFile, err err
 	}
 	if embedded != nil {
 		list = append(list, inMemory(embedders.File, embedded))
+	}
+	if head != nil {
+		list = append(list, inMemory(audit.FormerFile, head))
 	}
 	return list, nil
 }

@@ -147,6 +147,7 @@ type Request struct {
 	DryRun    bool
 	Proposal  string                                    // the branch that the change gets which the request is asked about, if it proposes that
 	Quota     memory.Quota                              // of the family's records
+	Budget    Budget                                    // of requests to endpoints; nil: none
 	Progress  func(done, total float64, message string) // nil: not reported
 	Config    Config
 	Tools     Tools

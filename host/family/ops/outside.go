@@ -54,10 +54,25 @@ func llmComplete(call *Call, ctx context.Context, r abi.LLMCompleteRequest) (ans
 	if err != nil {
 		return answer, err
 	}
+	b := call.bounds(llmBudgets)
+	if err := b.request(len(r.Prompt) + len(r.System)); err != nil {
+		return answer, err
+	}
+	correct, err := b.tokens(&r)
+	if err != nil {
+		return answer, err
+	}
+	ctx, cancel := b.timed(ctx)
+	defer cancel()
 	out := outgoing{what: "llm.complete " + name} // it costs money
-	answer, err = call.host.Outside.Complete(ctx, e, r, out.leave)
+	answer, err = call.host.Outside.Complete(ctx, b.answering(e), r, b.paced(out.leave))
 	out.ended("answered", err)
-	return answer, out.outcome(call.outside(err))
+	if err == nil {
+		correct(tokensOf(r, answer))
+	} else if !out.sent {
+		correct(0)
+	}
+	return answer, out.outcome(b.failed(ctx, err, call.outside(err)))
 }
 
 func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer abi.HTTPFetchResponse, err error) {
@@ -65,21 +80,31 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	if err != nil {
 		return answer, err
 	}
+	b := call.bounds(httpBudgets)
+	if err := b.method(r.Method); err != nil {
+		return answer, err
+	}
+	if err := b.request(sizeOf(r)); err != nil {
+		return answer, err
+	}
+	ctx, cancel := b.timed(ctx)
+	defer cancel()
+	e = b.answering(e)
 	if !hasEffect(r.Method) {
-		answer, err = call.host.Outside.Fetch(ctx, e, r, func(context.Context) error { return nil })
-		return answer, call.outside(err)
+		answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(func(context.Context) error { return nil }))
+		return answer, b.failed(ctx, err, call.outside(err))
 	}
 	if call.Caller.Rights.WritesNothing() {
 		return answer, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
 	}
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
 	if r.Repeatable {
-		answer, err = call.host.Outside.Fetch(ctx, e, r, func(ctx context.Context) error { return memory.EffectsOf(ctx).Harmless(out.what) })
-		return answer, call.outside(err)
+		answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(func(ctx context.Context) error { return memory.EffectsOf(ctx).Harmless(out.what) }))
+		return answer, b.failed(ctx, err, call.outside(err))
 	}
-	answer, err = call.host.Outside.Fetch(ctx, e, r, out.leave)
+	answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(out.leave))
 	out.ended(fmt.Sprintf("answered %d", answer.Status), err)
-	return answer, out.outcome(call.outside(err))
+	return answer, out.outcome(b.failed(ctx, err, call.outside(err)))
 }
 
 // longestPath bounds a request's path as kept and shown, in characters.
@@ -146,6 +171,10 @@ func (call *Call) outside(err error) error {
 	}
 	if known := AsABI(err); known != err {
 		return known
+	}
+	var already *abi.Error
+	if errors.As(err, &already) {
+		return already // a budget's
 	}
 	var told interface{ Cause() error }
 	if errors.As(err, &told) {

@@ -1,0 +1,82 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/backup"
+	"github.com/alcove-memory/alcove/host/datadir"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+// A module with a detached signature runs in a locked server that was restored from a backup, and the new log of that server names the
+// head of the log that stayed behind.
+func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *testing.T) {
+	dir, safe := t.TempDir(), t.TempDir()
+	_, act, stop := served(t, host.Options{Dir: dir})
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+	public := signature.FormatPublic(key.Public().(ed25519.PublicKey))
+	if _, err := act.TrustKeys(t.Context(), operator.TrustRequest{Name: "author", Key: &registry.Key{Public: public}}); err != nil {
+		t.Fatal(err)
+	}
+	module := packed(t, abi.Manifest{Name: "notes", Tools: []abi.Tool{{Name: "notes_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, echoing)
+	sig, err := signature.SignDetached(module, nil, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: module, Signature: sig}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"*"}, Rights: []memory.Right{"read"}}); err != nil {
+		t.Fatal(err)
+	}
+	c := asOperator(t, dir)
+	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
+		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
+	}
+	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	head, err := act.AuditHead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	fresh := filepath.Join(t.TempDir(), "data")
+	if _, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, act, stop = served(t, host.Options{Dir: fresh, Locked: true})
+	if _, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
+		t.Errorf("the restored server does not run what was signed: %v", err)
+	}
+	stop()
+	var all []audit.Entry
+	if err := audit.Read(owner.AuditPath(fresh), func(_ []byte, e audit.Entry) bool { all = append(all, e); return true }); err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%d:%s", head.Seq, head.Hash); all[0].Kind != audit.FromBackup || !strings.Contains(all[0].Detail, want) {
+		t.Errorf("the log begins with %+v, not with %s", all[0], want)
+	}
+	var former []string
+	if err := audit.Read(owner.AuditPath(dir), func(_ []byte, e audit.Entry) bool { former = append(former, string(e.Kind)+" "+e.Detail); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(former, "\n"); !strings.Contains(text, "changed API keys: create ") || !strings.Contains(text, public) {
+		t.Errorf("the log lacks the key that was created or trusted: %s", text)
+	}
+}
