@@ -96,7 +96,7 @@ func printings(s scene) []printing {
 		shows("family", "inspect", s.module), shows("family", "inspect", "--bare", s.module), shows("family", "install", s.module), shows("family", "install", "none"+steeringName),
 		shows("family", "grant", "hostile", "--all", "--hook", "store"), shows("family", "list"), shows("family", "info", "hostile"), shows("family", "config", "hostile"), shows("family", "config", "hostile", "words="+steering),
 		shows("config", "get", "words", "--family", "hostile"), shows("config", "list", "--family", "hostile"), shows("config", "set", "words="+steering, "--in", "family:hostile", "--reason", steering), shows("config", "get", steering),
-		shows("config", "history", "words", "--in", "family:hostile"), shows("config", "rollback", "words", "0", "--in", "family:hostile", "--reason", steering), shows("config", "undo", "words@1", "--in", "family:hostile", "--reason", steering), shows("config", "undo", steering), shows("config", "list", "--in", steering), print("config"),
+		shows("config", "history", "words", "--in", "family:hostile"), shows("config", "rollback", "words", "0", "--in", "family:hostile", "--reason", steering), print("config", "undo", "words@2", "--in", "family:hostile", "--reason", steering), shows("config", "undo", steering), shows("config", "list", "--in", steering), print("config"),
 		{args: []string{"store", "hooked", "a note is made of what the hook says"}, shows: true},
 		{args: []string{"call", "hostile_do", "{}"}, shows: true, once: true}, shows("family", "jobs"),
 		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),
