@@ -62,7 +62,7 @@ func (a *app) pulled(ctx context.Context, name string, from sourceFlags) (i oper
 	tagged := r.Digest == ""
 	artifact, r, err := client.Pull(ctx, r)
 	if err != nil {
-		return i, r, fmt.Errorf("pull %s: %w", r, err)
+		return i, r, fmt.Errorf("pull %s: %w", r, oci.Advise(err))
 	}
 	if _, err := checkModule(r.String(), artifact.Module); err != nil {
 		return i, r, err
@@ -85,8 +85,12 @@ func checkArtifact(a oci.Artifact) error {
 	if a.Manifest != nil && !bytes.Equal(a.Manifest, manifest) {
 		return errors.New("the manifest beside the module is not the one in it")
 	}
-	if a.Signature != nil {
-		_, err = signature.Open(a.Module, a.Signature)
+	if len(a.Signature) == 0 {
+		return nil
+	}
+	s, err := signature.Open(a.Module, a.Signature)
+	if err == nil && s.None() {
+		err = errors.New("the detached signature is not of this module")
 	}
 	return err
 }
@@ -129,7 +133,7 @@ travels with it. The same module and signature have the same digest in each regi
 			return err
 		}
 		if r, err = client.Push(c.Context(), r, artifact); err != nil {
-			return fmt.Errorf("push %s: %w", r, err)
+			return fmt.Errorf("push %s: %w", r, oci.Advise(err))
 		}
 		if a.asJSON {
 			return a.printJSON(map[string]string{"reference": r.String(), "digest": r.Digest})

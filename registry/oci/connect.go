@@ -40,6 +40,14 @@ func Docker() (Credentials, error) {
 	return credentials.Credential(store), nil
 }
 
+// Advise adds to an error what to do about it.
+func Advise(err error) error {
+	if errors.Is(err, auth.ErrBasicCredentialNotFound) {
+		return fmt.Errorf("%w: log in with docker login", err)
+	}
+	return err
+}
+
 // open returns a repository, and a function that closes its connections.
 func (c Client) open(r Reference) (*remote.Repository, func(), error) {
 	name := registry.Reference{Registry: r.Registry, Repository: r.Repository}
