@@ -22,11 +22,13 @@ LARGEST   := 30000000
 # Packages that spend their time waiting, or that no call reaches, are compiled without inlining, which makes the program a megabyte
 # smaller. Elliptic curves and hashes are slow without it.
 COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... host registry/...) $(addprefix github.com/alcove-memory/alcove/host/, \
-             admin api audit backup bridge bundle client conform datadir embedders family family/config family/jobs files importer keys measure mcp memory/integrity \
-             memory/portable memory/purge metrics operator outbound owner requestlog rest schema/instance service sessions settings store/bolt/salvage stream tool/core usage) \
-             $(addprefix github.com/,blevesearch/... coder/... mark3labs/... schollz/... spf13/... tetratelabs/wazero/internal/engine/interpreter \
-             tetratelabs/wazero/internal/wasm/binary tetratelabs/wazero/internal/wasmdebug yosida95/...) go.yaml.in/... golang.org/x/text/... compress/gzip \
-             crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
+             admin api audit backup bridge bundle client conform datadir embedders family family/config family/hooks family/jobs family/ops files importer keys measure \
+             mcp memory/integrity memory/portable memory/purge memory/retention metrics operator outbound owner recalls requestlog rest schema schema/instance service \
+             sessions settings store/bolt/salvage stream tool/core tool/operation usage) \
+             $(addprefix github.com/,blevesearch/... coder/... gofrs/... google/... mark3labs/... opencontainers/... santhosh-tekuri/... schollz/... spf13/... \
+             tetratelabs/wazero/internal/engine/interpreter tetratelabs/wazero/internal/wasm/binary tetratelabs/wazero/internal/wasmdebug yosida95/...) \
+             go.yaml.in/... golang.org/x/text/... oras.land/... compress/gzip \
+             crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem flag go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
 INLINED   := $(addprefix crypto/internal/fips140/,edwards25519/... hmac nistec/... sha256 sha512)
 # How long the tests of make stress are, and each fuzz test of make fuzz. docs/FAULTS.md tells what each is.
 STRESS    ?= 5m

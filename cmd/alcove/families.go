@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -243,7 +242,7 @@ func (a *app) showFamily(f operator.Family) error {
 }
 
 func (a *app) familyInstallCommand() *cobra.Command {
-	var signed string
+	var from sourceFlags
 	var dryRun *bool
 	c := &cobra.Command{
 		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
@@ -251,13 +250,15 @@ func (a *app) familyInstallCommand() *cobra.Command {
 install prints the ones it drops, and the command that grants those that still apply. alcove family update keeps them. A store hook on
 refuse stays on: the approved version serves it until the new one is granted it. A family that cannot be used is not installed.
 
-A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. Once a key is trusted, a module must
+A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. From an OCI registry, it is
+pulled with its detached signature: oci://HOST/REPOSITORY:TAG@sha256:…. A tag alone is resolved once, and recorded with the digest. Once a key is trusted, a module must
 be signed by trusted keys: alcove family trust.`,
 		Example: `  alcove family install notes.wasm
   alcove family install https://example.org/notes.wasm#sha256=…
+  alcove family install oci://registry.example.org/notes:1@sha256:…
   alcove family grant notes --all`,
 		RunE: func(c *cobra.Command, args []string) error {
-			installation, err := readInstallation(c.Context(), args[0], signed)
+			installation, err := a.readInstallation(c.Context(), args[0], from)
 			if err != nil {
 				return err
 			}
@@ -271,35 +272,33 @@ be signed by trusted keys: alcove family trust.`,
 			return a.showFamily(f)
 		},
 	}
-	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
+	from.flags(c)
 	dryRun = dryRunFlag(c)
 	return c
 }
 
-// readInstallation reads a module and its detached signature, if one is named, and checks the module before a server is started for it.
-func readInstallation(ctx context.Context, path, signed string) (i operator.Installation, err error) {
-	if i.Module, i.Source, err = moduleFrom(ctx, path); err != nil {
-		return i, err
-	}
-	if _, err := checkModule(path, i.Module); err != nil {
-		return i, err
-	}
-	i.Signature, err = readDetached(signed)
-	return i, err
-}
-
 func (a *app) familyUpdateCommand() *cobra.Command {
-	var signed string
+	var from sourceFlags
 	var dryRun *bool
 	c := &cobra.Command{
-		Use: "update NAME M.wasm", Short: "Replace an installed family by another version, which keeps the grants that still apply", Args: arguments(2, 2),
+		Use: "update NAME [M.wasm]", Short: "Replace an installed family by another version, which keeps the grants that still apply", Args: arguments(1, 2),
 		Long: `Replace an installed family by another version. It keeps the capabilities, hooks and limits that it still asks for; what it asks for
 anew is shown, and not granted. A store hook on refuse stays with the version that was approved for it until this one is granted it. The
-module is checked and compiled first: after an error the family is as it was. alcove family rollback brings the previous version back.`,
+module is checked and compiled first: after an error the family is as it was. alcove family rollback brings the previous version back.
+
+Without a module, the tag from which the family was installed is resolved again.`,
 		Example: `  alcove family update notes notes-2.wasm
+  alcove family update notes
   alcove family rollback notes`,
 		RunE: func(c *cobra.Command, args []string) error {
-			installation, err := readInstallation(c.Context(), args[1], signed)
+			source := args[len(args)-1]
+			if len(args) == 1 {
+				var err error
+				if source, err = a.followed(c.Context(), args[0]); err != nil {
+					return err
+				}
+			}
+			installation, err := a.readInstallation(c.Context(), source, from)
 			if err != nil {
 				return err
 			}
@@ -314,7 +313,7 @@ module is checked and compiled first: after an error the family is as it was. al
 			return a.showFamily(f)
 		},
 	}
-	c.Flags().StringVar(&signed, "signature", "", "the file of a detached signature of the module")
+	from.flags(c)
 	dryRun = dryRunFlag(c)
 	return c
 }

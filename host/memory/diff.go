@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Difference is a key whose state differs between two branches. A nil side has no such memory.
@@ -282,7 +283,7 @@ func (c *comparison) each(ctx context.Context, do func(triple) error) error {
 	for key := range c.keys {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b store.Key) int {
+	order.By(keys, func(a, b store.Key) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
 	})
 	for start := 0; start < len(keys); {

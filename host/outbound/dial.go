@@ -139,6 +139,12 @@ func kindOf(a netip.Addr) string {
 	return public
 }
 
+// IsPublic reports whether an address is of the public internet.
+func IsPublic(a netip.Addr) bool { return kindOf(a) == public }
+
+// IsNear reports whether an address is of a private network or of this machine.
+func IsNear(a netip.Addr) bool { return kindOf(a) == private || kindOf(a) == loopback }
+
 // embedded returns the IPv4 address in an IPv6 address that leads to one, through NAT64 or 6to4.
 func embedded(a netip.Addr) netip.Addr {
 	if !a.Is6() {

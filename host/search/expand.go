@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Weighted is a term with its weight.
@@ -41,7 +43,7 @@ func (a *Analyser) Expand(question string, texts [][]string, scores []float64) [
 	for term, weight := range weights {
 		list = append(list, Weighted{term, weight})
 	}
-	slices.SortFunc(list, func(a, b Weighted) int { return strings.Compare(a.Term, b.Term) })
+	order.By(list, func(a, b Weighted) int { return strings.Compare(a.Term, b.Term) })
 	return list
 }
 
@@ -62,7 +64,7 @@ func (a *Analyser) likely(texts [][]string, scores []float64) []Weighted {
 	for term, weight := range chance {
 		list = append(list, Weighted{term, weight})
 	}
-	slices.SortFunc(list, func(a, b Weighted) int {
+	order.By(list, func(a, b Weighted) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Term, b.Term))
 	})
 	return list[:min(len(list), expandedTerms)]
@@ -92,5 +94,5 @@ func (q *question) weigh(weights []Weighted) {
 		}
 		q.clauses = append(q.clauses, clause{label: w.Term, weight: w.Weight, added: true})
 	}
-	slices.SortFunc(q.clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
+	order.By(q.clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
 }

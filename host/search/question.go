@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // question is a parsed query.
@@ -443,7 +445,7 @@ func (p *parser) question() question {
 	for i := range clauses {
 		clauses[i].weight = 1
 	}
-	slices.SortFunc(clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
+	order.By(clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
 	clauses = slices.CompactFunc(clauses, func(a, b clause) bool { return a.label == b.label })
 	return question{clauses, p.conditions}
 }

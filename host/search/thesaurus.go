@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Thesaurus finds semantically similar words.
@@ -87,7 +89,7 @@ func nearTerms(words []NearWord, self string, by *Analyser) []nearTerm {
 	for term, near := range best {
 		list = append(list, nearTerm{term, near})
 	}
-	slices.SortFunc(list, func(a, b nearTerm) int { return cmp.Or(cmp.Compare(b.near, a.near), strings.Compare(a.term, b.term)) })
+	order.By(list, func(a, b nearTerm) int { return cmp.Or(cmp.Compare(b.near, a.near), strings.Compare(a.term, b.term)) })
 	return list[:min(mostNear, len(list))]
 }
 

@@ -3,7 +3,6 @@ package sessions
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 	"time"
 
@@ -127,7 +126,7 @@ func (s *Sessions) Recent(within time.Duration) []Session {
 			list = append(list, *known)
 		}
 	}
-	slices.SortFunc(list, func(a, b Session) int {
+	order.By(list, func(a, b Session) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Caller.Agent, b.Caller.Agent), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Caller.Key, b.Caller.Key))
 	})
 	return list

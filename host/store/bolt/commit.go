@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
+	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // job is a commit or other work that waits for the writer.
@@ -293,7 +294,7 @@ func (e *Engine) makeAppends(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]st
 		sequences = append(sequences, sequence)
 		writes = append(writes, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
 	}
-	slices.SortFunc(writes, func(a, b store.Write) int {
+	order.By(writes, func(a, b store.Write) int {
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), bytes.Compare(layout.EncodeKey(a.Key), layout.EncodeKey(b.Key)))
 	})
 	return writes, sequences, nil

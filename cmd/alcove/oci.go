@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry/oci"
+	"github.com/alcove-memory/alcove/registry/signature"
+)
+
+// sourceFlags are the flags of commands that get a module.
+type sourceFlags struct {
+	signed    string // the file of a detached signature
+	plainHTTP bool
+}
+
+func (o *sourceFlags) flags(c *cobra.Command) {
+	c.Flags().StringVar(&o.signed, "signature", "", "the file of a detached signature of the module")
+	o.registryFlags(c)
+}
+
+func (o *sourceFlags) registryFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "use a registry of this machine without TLS")
+}
+
+func (o *sourceFlags) registry() (oci.Client, error) {
+	credentials, err := oci.Docker()
+	return oci.Client{PlainHTTP: o.plainHTTP, Credentials: credentials}, err
+}
+
+// readInstallation reads a module and its detached signature, if there is one, and checks the module before a server is started for it.
+func (a *app) readInstallation(ctx context.Context, name string, from sourceFlags) (i operator.Installation, err error) {
+	if strings.HasPrefix(name, oci.Scheme) {
+		i, _, err = a.pulled(ctx, name, from)
+	} else if i.Module, i.Source, err = moduleFrom(ctx, name); err == nil {
+		_, err = checkModule(name, i.Module)
+	}
+	if err == nil && from.signed != "" {
+		i.Signature, err = readDetached(from.signed)
+	}
+	return i, err
+}
+
+// pulled pulls a module from a registry, checks it, and says to which digest its tag was resolved.
+func (a *app) pulled(ctx context.Context, name string, from sourceFlags) (i operator.Installation, r oci.Reference, err error) {
+	if r, err = oci.Parse(name); err != nil {
+		return i, r, &usageError{err}
+	}
+	client, err := from.registry()
+	if err != nil {
+		return i, r, err
+	}
+	tagged := r.Digest == ""
+	artifact, r, err := client.Pull(ctx, r)
+	if err != nil {
+		return i, r, fmt.Errorf("pull %s: %w", r, oci.Advise(err))
+	}
+	if _, err := checkModule(r.String(), artifact.Module); err != nil {
+		return i, r, err
+	}
+	if err := checkArtifact(artifact); err != nil {
+		return i, r, fmt.Errorf("pull %s: %w", r, err)
+	}
+	if tagged {
+		a.notef("the tag %s is %s\n", r.Tag, r.Digest)
+	}
+	return operator.Installation{Module: artifact.Module, Signature: artifact.Signature, Source: r.String()}, r, nil
+}
+
+// checkArtifact compares the parts of an artifact: who read its manifest in the registry read that of the module.
+func checkArtifact(a oci.Artifact) error {
+	manifest, err := sandbox.ManifestBytes(a.Module)
+	if err != nil {
+		return err
+	}
+	if a.Manifest != nil && !bytes.Equal(a.Manifest, manifest) {
+		return errors.New("the manifest beside the module is not the one in it")
+	}
+	if len(a.Signature) == 0 {
+		return nil
+	}
+	s, err := signature.Open(a.Module, a.Signature)
+	if err == nil && s.None() {
+		err = errors.New("the detached signature is not of this module")
+	}
+	return err
+}
+
+// followed returns the tag from which a family was installed.
+func (a *app) followed(ctx context.Context, family string) (string, error) {
+	info, err := answeredBy(ctx, a, operator.Operator.FamilyInfo, operator.FamilyName{Family: family})
+	if err != nil {
+		return "", err
+	}
+	source := info.Grant.Source
+	r, err := oci.Parse(source)
+	if !strings.HasPrefix(source, oci.Scheme) || err != nil || r.Tag == "" {
+		return "", &usageError{fmt.Errorf("the family %s was not installed from a tag of a registry: give the module", family)}
+	}
+	r.Digest = ""
+	return r.String(), nil
+}
+
+func (a *app) familyPushCommand() *cobra.Command {
+	var from sourceFlags
+	c := &cobra.Command{
+		Use: "push M.wasm HOST/REPOSITORY:TAG", Short: "Push a module to an OCI registry, with its manifest and its detached signature", Args: arguments(2, 2),
+		Long: `Push a module to an OCI registry, in the layout of Wasm artifacts. Its manifest is beside it for readers, and its detached signature
+travels with it. The same module and signature have the same digest in each registry. Credentials are those of docker login.`,
+		Example: `  alcove family push notes.wasm registry.example.org/notes:1 --signature notes.wasm.sig`,
+	}
+	from.flags(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := oci.Parse(args[1])
+		if err != nil {
+			return &usageError{err}
+		}
+		artifact, err := readArtifact(args[0], from.signed)
+		if err != nil {
+			return err
+		}
+		client, err := from.registry()
+		if err != nil {
+			return err
+		}
+		if r, err = client.Push(c.Context(), r, artifact); err != nil {
+			return fmt.Errorf("push %s: %w", r, oci.Advise(err))
+		}
+		if a.asJSON {
+			return a.printJSON(map[string]string{"reference": r.String(), "digest": r.Digest})
+		}
+		return a.printf("pushed %s\n", r)
+	}
+	return c
+}
+
+// readArtifact reads a module and its detached signature, and checks both.
+func readArtifact(path, signed string) (oci.Artifact, error) {
+	module, err := readModule(path)
+	if err != nil {
+		return oci.Artifact{}, err
+	}
+	report, err := checkModule(path, module)
+	if err != nil {
+		return oci.Artifact{}, err
+	}
+	artifact := oci.Artifact{Name: report.Manifest.Name, Module: module}
+	if artifact.Manifest, err = sandbox.ManifestBytes(module); err != nil {
+		return oci.Artifact{}, err
+	}
+	if artifact.Signature, err = readDetached(signed); err != nil {
+		return oci.Artifact{}, err
+	}
+	return artifact, checkArtifact(artifact)
+}
+
+func (a *app) familyPullCommand() *cobra.Command {
+	var from sourceFlags
+	var out string
+	c := &cobra.Command{
+		Use: "pull HOST/REPOSITORY:TAG@sha256:…", Short: "Pull a module from an OCI registry into a file, without installing it", Args: arguments(1, 1),
+		Long: `Pull a module from an OCI registry into a file, and its detached signature into M.wasm.sig beside it. Nothing is installed or granted. An
+artifact without the digest of the reference is refused; a tag alone is resolved, and the digest is printed.`,
+		Example: `  alcove family pull registry.example.org/notes:1 -o notes.wasm
+  alcove family pull registry.example.org/notes@sha256:…`,
+	}
+	from.registryFlags(c)
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: the last part of the repository's name, and .wasm)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		i, r, err := a.pulled(c.Context(), args[0], from)
+		if err != nil {
+			return err
+		}
+		file := orElse(out, path.Base(r.Repository)+".wasm")
+		if len(i.Signature) > 0 {
+			if err := durable.WriteFile(file+".sig", i.Signature, 0o644); err != nil {
+				return fmt.Errorf("write %s.sig: %w", file, err)
+			}
+		}
+		if !a.asJSON {
+			a.printf("pulled %s\n", r)
+		}
+		return a.written(file, i.Module, map[string]any{"reference": r.String(), "digest": r.Digest, "signed": len(i.Signature) > 0})
+	}
+	return c
+}

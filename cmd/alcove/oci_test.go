@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	mcptypes "github.com/mark3labs/mcp-go/mcp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testcert"
+)
+
+// htpasswd is the bcrypt hash of the password opensesame, at the least cost.
+const htpasswd = "ann:$2b$04$179oHm4cIN/02r1aU7d3DOBsZTnkOYxyl6KAt4EgGBwu2lezkKMfm\n"
+
+// TestAnOCITagThatMovesAfterApprovalChangesNothingThatRuns lives a family's life with two real registries: one with TLS and a password,
+// one without either.
+func TestAnOCITagThatMovesAfterApprovalChangesNothingThatRuns(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("docker-registry")
+	if err != nil {
+		t.Skip("docker-registry is not installed: install the Debian package docker-registry")
+	}
+	dir := t.TempDir()
+	files, _ := testcert.Write(t, dir)
+	users := filepath.Join(dir, "htpasswd")
+	if err := os.WriteFile(users, []byte(htpasswd), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	private := startRegistry(t, program, fmt.Sprintf("  tls: {certificate: %q, key: %q}\nauth:\n  htpasswd: {realm: test, path: %q}\n", files.Cert, files.Key, users))
+	plain := startRegistry(t, program, "")
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/oci",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) },
+			"guest":   writeGuest, "digest": rememberDigest,
+			"mcpcall":   func(ts *testscript.TestScript, _ bool, args []string) { callOverMCP(t, ts, args) },
+			"stopowner": func(ts *testscript.TestScript, _ bool, _ []string) { stopOwner(t, ts.Getenv("ALCOVE_DATA")) },
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ALCOVE_DATA", filepath.Join(e.WorkDir, "data"))
+			e.Setenv("ALCOVE_LISTEN", "off")
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			e.Setenv("SSL_CERT_FILE", files.Cert)
+			e.Setenv("PRIVATE", private)
+			e.Setenv("PLAIN", plain)
+			e.Setenv("DOCKER_CONFIG", filepath.Join(e.WorkDir, "none"))
+			e.Setenv("PATH", e.Getenv("PATH")+string(os.PathListSeparator)+filepath.Join(e.WorkDir, "helpers"))
+			e.Defer(func() { stopOwners(t, e.WorkDir) })
+			return writeCredentials(e.WorkDir, private)
+		},
+	})
+}
+
+// writeCredentials writes two configurations of docker: one has a password, one names a credential helper that has it.
+func writeCredentials(dir, registry string) error {
+	secret := base64.StdEncoding.EncodeToString([]byte("ann:opensesame"))
+	for name, text := range map[string]string{
+		"docker/config.json":             fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, registry, secret),
+		"helper/config.json":             fmt.Sprintf(`{"credHelpers":{%q:"test"}}`, registry),
+		"wrong/config.json":              fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, registry, base64.StdEncoding.EncodeToString([]byte("ann:wrong"))),
+		"helpers/docker-credential-test": "#!/bin/sh\necho '{\"ServerURL\":\"x\",\"Username\":\"ann\",\"Secret\":\"opensesame\"}'\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startRegistry starts a real registry on loopback, and returns its address.
+func startRegistry(t *testing.T, program, more string) string {
+	t.Helper()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.yml")
+	text := fmt.Sprintf("version: 0.1\nlog: {level: info}\nstorage:\n  filesystem: {rootdirectory: %q}\nhttp:\n  addr: 127.0.0.1:0\n%s", filepath.Join(dir, "blobs"), more)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "serve", config)
+	cmd.Env = append(os.Environ(), "OTEL_TRACES_EXPORTER=none")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found, ended := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		listens := regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if m := listens.FindStringSubmatch(lines.Text()); m != nil {
+				select {
+				case found <- m[1]:
+				default:
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-ended
+		cmd.Wait()
+	})
+	return await.Value(t, "the registry listens", found)
+}
+
+// rememberDigest sets a variable to the digest of the reference that the last command printed.
+func rememberDigest(ts *testscript.TestScript, neg bool, args []string) {
+	found := regexp.MustCompile(`@(sha256:[0-9a-f]{64})`).FindStringSubmatch(ts.ReadFile("stdout"))
+	if neg || len(args) != 1 || found == nil {
+		ts.Fatalf("use it as: digest VARIABLE, after a command that prints a digest")
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// callOverMCP calls a tool by another project's MCP client over alcove mcp, and compares what it answers.
+func callOverMCP(t *testing.T, ts *testscript.TestScript, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("use it as: mcpcall TOOL TEXT")
+	}
+	self, err := os.Executable()
+	ts.Check(err)
+	env := []string{asMain + "=1"}
+	for _, name := range []string{"ALCOVE_DATA", "ALCOVE_LISTEN", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PATH", "HOME"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	client, err := mcpclient.NewStdioMCPClient(self, env, "mcp")
+	ts.Check(err)
+	defer client.Close()
+	start := mcptypes.InitializeRequest{}
+	start.Params.ProtocolVersion = mcptypes.LATEST_PROTOCOL_VERSION
+	start.Params.ClientInfo = mcptypes.Implementation{Name: "test", Version: "1"}
+	_, err = client.Initialize(t.Context(), start)
+	ts.Check(err)
+	call := mcptypes.CallToolRequest{}
+	call.Params.Name = args[0]
+	call.Params.Arguments = map[string]any{}
+	answer, err := client.CallTool(t.Context(), call)
+	if err != nil {
+		ts.Fatalf("call %s: %v", args[0], err)
+	}
+	if text := fmt.Sprint(answer.Content, answer.StructuredContent); !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s answers %s, without %s", args[0], text, args[1])
+	}
+}
