@@ -32,8 +32,8 @@ func (w *world) files() map[string][32]byte {
 	return found
 }
 
-// keeping are operations that keep something when their request is committed.
-func keeping() []step {
+// keepingSteps are operations that keep something when their request is committed.
+func keepingSteps() []step {
 	return []step{
 		writeHot, {"memory.touch", `{"keys":["hot"],"accesses":1}`}, {"memory.delete", `{"keys":["hot"]}`}, {"record.put", `{"collection":"own","items":[{"key":"r","value":1}]}`},
 		{"log.append", `{"event":"probed","data":1}`}, {"feed.emit", `{"kind":"probed"}`}, {"job.enqueue", `{"job":"tidy"}`},
@@ -41,8 +41,8 @@ func keeping() []step {
 	}
 }
 
-// reachingOut are operations that reach outside, or give a power to somebody.
-func reachingOut() []step {
+// reachingSteps are operations that reach outside, or give a power to somebody.
+func reachingSteps() []step {
 	return []step{
 		{"identity.delegate", `{"name":"x","rights":["read"]}`},
 		look, notify, remove, complete, {"embed", `{"texts":["hello"]}`}, {"file.write", `{"root":"r","path":"a","text":"x"}`},
@@ -58,7 +58,7 @@ func TestATrialOnTheDataKeepsNothingAndReachesNothingOutside(t *testing.T) {
 	m.Hooks = abi.Hooks{Stored: &abi.StoreHook{}, Jobs: []abi.Job{{Name: "tidy", Description: "Tidies."}}}
 	m.Collections = []abi.Collection{{Name: "own"}}
 	m.Config = []abi.Setting{{Key: "voice", Default: []byte(`"loud"`)}}
-	module := pack(t, m, script{steps: append(keeping(), reachingOut()...)})
+	module := pack(t, m, script{steps: append(keepingSteps(), reachingSteps()...)})
 	before := w.files()
 	for what, r := range map[string]TrialRequest{
 		"a tool": {Tool: "tidy_do", Arguments: []byte(`{}`)},
@@ -71,13 +71,13 @@ func TestATrialOnTheDataKeepsNothingAndReachesNothingOutside(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", what, a, err)
 		}
 		got := responses(t, a.Result.Output)
-		for i, s := range keeping() {
+		for i, s := range keepingSteps() {
 			if got[i].Error != nil {
 				t.Errorf("%s: %s is not even staged: %v", what, s.op, got[i].Error)
 			}
 		}
-		for i, s := range reachingOut() {
-			if r := got[len(keeping())+i]; r.Error == nil {
+		for i, s := range reachingSteps() {
+			if r := got[len(keepingSteps())+i]; r.Error == nil {
 				t.Errorf("%s: %s reached outside: %s", what, s.op, r.OK)
 			}
 		}
