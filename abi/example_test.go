@@ -17,7 +17,7 @@ func ExampleParseManifest() {
 	fmt.Println(err)
 	// Output:
 	// notes 1.0.0
-	// read the manifest, line 1: json: unknown field "nam"
+	// read the manifest, line 1: unknown field "nam"
 }
 
 // A guest that ranks reads features column by column, and answers with one score a candidate.

@@ -2,17 +2,20 @@ package abi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -32,9 +35,45 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	decoder.DisallowUnknownFields()
 	var m Manifest
 	if err := decoder.Decode(&m); err != nil {
-		return nil, fmt.Errorf("read the manifest%s: %w", whereOf(err, data, unknownField(err, data)), err)
+		return nil, fmt.Errorf("read the manifest%s: %s", whereOf(err, data, unknownField(err, data)), inManifest(err))
 	}
 	return &m, m.Check()
+}
+
+// inManifest is a decoder's error without the names of Go's types.
+func inManifest(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		wanted := "another type"
+		switch kind.Type.Kind() {
+		case reflect.Struct, reflect.Map:
+			wanted = "an object"
+		case reflect.Slice:
+			wanted = "a list"
+		case reflect.String:
+			wanted = "a string"
+		case reflect.Bool:
+			wanted = "true or false"
+		case reflect.Int, reflect.Int64, reflect.Float64:
+			wanted = "a number"
+		}
+		return fmt.Sprintf("%s: got %s, want %s", cmp.Or(kind.Field, "the manifest"), kind.Value, wanted)
+	}
+	text := strings.TrimPrefix(err.Error(), "json: ")
+	if quoted, ok := strings.CutPrefix(text, "unknown field "); ok {
+		name, _ := strconv.Unquote(quoted)
+		var snake strings.Builder
+		for _, c := range name {
+			if unicode.IsUpper(c) {
+				snake.WriteByte('_')
+			}
+			snake.WriteRune(unicode.ToLower(c))
+		}
+		if snake.String() != name {
+			return text + ": fields are in snake case, as in " + snake.String()
+		}
+	}
+	return text
 }
 
 // whereOf is the line of an error and the tool that it is in, as in ", line 7, tool notes_add"; empty if neither is known.

@@ -139,9 +139,18 @@ func (a *app) printFamily(f operator.Family) error {
 		}
 	}
 	if len(f.Lacking) > 0 {
-		a.printf("  hooks fail where they need %s, which is not granted: alcove family grant %s CAPABILITY\n", strings.Join(f.Lacking, " or "), f.Manifest.Name)
+		a.printf("  hooks fail where they need %s, which is not granted: alcove family grant %s %s\n", strings.Join(f.Lacking, " or "), f.Manifest.Name, strings.Join(capabilitiesIn(f.Lacking), " "))
 	}
 	return errors.Join(a.printGuard(f), a.printNews(f))
+}
+
+// capabilitiesIn are the names of capabilities that are lacking, without the part in which they are.
+func capabilitiesIn(lacking []string) (list []string) {
+	for _, l := range lacking {
+		name, _, _ := strings.Cut(l, " ")
+		list = append(list, name)
+	}
+	return list
 }
 
 // hookState is whether a hook is on, and what happens when it fails.

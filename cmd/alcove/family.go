@@ -92,11 +92,34 @@ func (a *app) printReport(r *sandbox.Report) error {
 		for _, p := range m.Capabilities {
 			a.printf("  asks for %s %s: %s\n", p.Name, strings.Join(p.Scope, ", "), p.Reason)
 		}
+		a.printAsked(m)
 	} else {
 		a.printf("no manifest\n")
 	}
 	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
 		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, strings.Join(r.Imports, ", "))
+}
+
+// printAsked prints the hooks, configuration and limits of a manifest.
+func (a *app) printAsked(m *abi.Manifest) {
+	for _, h := range hooksOf(m.Hooks) {
+		state := ""
+		if s := m.Hooks.Store; h == abi.HookStore && s.OnFailure != "" {
+			state = ", " + string(s.OnFailure) + " when it fails"
+		}
+		a.printf("  hook %s%s\n", h, state)
+	}
+	for _, job := range m.Hooks.Jobs {
+		a.printf("  job %s: %s\n", job.Name, job.Description)
+	}
+	for _, s := range m.Config {
+		a.printf("  config %s = %s\n", s.Key, string(s.Default))
+	}
+	m.Limits.Each(func(name string, value *int64) {
+		if *value != 0 {
+			a.printf("  limit %s = %d\n", name, *value)
+		}
+	})
 }
 
 // namesOf is the name of a tool, and its aliases.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,11 @@ import (
 	"github.com/alcove-memory/alcove/guests/project"
 )
 
-// scaffolds has the environment of a home without network in which the compilers of a language are found.
+// cleanMachine makes the guide's test build with an empty cache of Go's, too, which takes a minute.
+const cleanMachine = "ALCOVE_CLEAN_MACHINE"
+
+// scaffolds has the environment of an empty home without network in which the compilers of a language are found, and nothing else of
+// this process's environment.
 func scaffolds(t *testing.T, language string) []string {
 	t.Helper()
 	if !guests.Embedded() {
@@ -22,7 +27,16 @@ func scaffolds(t *testing.T, language string) []string {
 	if testing.Short() {
 		t.Skip("it builds a module, which takes a while")
 	}
-	env := append(readmeHome(t), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
+	env := []string{"GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local"}
+	for _, v := range readmeHome(t) {
+		switch name, _, _ := strings.Cut(v, "="); name {
+		case "PATH", "HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ALCOVE_DATA", "ALCOVE_LISTEN", asMain:
+			env = append(env, v)
+		}
+	}
+	if os.Getenv(cleanMachine) == "" {
+		env = append(env, "GOCACHE="+goEnv(t, "GOCACHE"))
+	}
 	find := filepath.Join(t.TempDir(), "environment.sh")
 	if err := os.WriteFile(find, []byte("for v in RUSTC CLANG WASM_LD ASC; do eval \"[ -z \\\"\\$$v\\\" ] || echo $v=\\$$v\"; done\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -38,38 +52,80 @@ func scaffolds(t *testing.T, language string) []string {
 	return append(env, strings.Fields(string(found))...)
 }
 
-// readmeLines are the commands in a project's README.
-func readmeLines(t *testing.T, dir string) []string {
+// blockOf is the first block of commands in a document behind a text.
+func blockOf(t *testing.T, file, behind string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	doc, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, commands, found := strings.Cut(string(text), "```sh\n")
-	commands, _, closed := strings.Cut(commands, "\n```")
-	if !found || !closed {
-		t.Fatalf("the README has no commands:\n%s", text)
+	_, text, found := strings.Cut(string(doc), behind)
+	_, text, opened := strings.Cut(text, "\n```")
+	_, text, _ = strings.Cut(text, "\n") // the block's language, if any
+	text, _, closed := strings.Cut(text, "\n```")
+	if !found || !opened || !closed {
+		t.Fatalf("%s has no commands behind %q", file, behind)
 	}
-	return strings.Split(commands, "\n")
+	return strings.Split(text, "\n")
 }
 
-// A new family is built, tested, packed, installed and called by the lines of its README.
-func TestANewFamilyAnswers(t *testing.T) {
+// readmeLines are the commands in a project's README.
+func readmeLines(t *testing.T, dir string) []string {
+	t.Helper()
+	return blockOf(t, filepath.Join(dir, "README.md"), "#")
+}
+
+const guide = "../../docs/writing-a-family.md"
+
+// A family is made, built, tested, installed, called, updated, rolled back and removed by the lines of the guide, which are those of the
+// project's own README. The lines of the SDK's README build and test the same project.
+func TestTheGuideWorksInEachLanguage(t *testing.T) {
 	t.Parallel()
 	for _, language := range project.Languages() {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			env, dir := scaffolds(t, language), t.TempDir()
-			runInShell(t, env, "cd "+dir+" && alcove family new green-tea --lang "+language)
-			last, dir := "", filepath.Join(dir, "green-tea")
-			for _, line := range readmeLines(t, dir) {
-				last = runInShell(t, env, "cd "+dir+" && "+line)
+			lines := blockOf(t, guide, "## From nothing to installed")
+			runInShell(t, env, "cd "+dir+" && "+strings.Replace(lines[0], "--lang go", "--lang "+language, 1))
+			dir = filepath.Join(dir, "tea")
+			if got := readmeLines(t, dir); !slices.Equal(got, lines[2:]) { // behind family new, and cd
+				t.Errorf("the README says %q, the guide %q", got, lines[2:])
 			}
-			if !strings.Contains(last, "Hello, Ada!") {
-				t.Errorf("the last command says %s", last)
+			said := map[string]string{}
+			for _, line := range append(lines[2:], blockOf(t, guide, "It keeps its grants:")...) {
+				verb, _, _ := strings.Cut(strings.TrimPrefix(line, "alcove family "), " ")
+				said[verb] = runInShell(t, env, "cd "+dir+" && "+line)
+				if strings.HasPrefix(line, "alcove call") {
+					said["call"] += runInShell(t, env, "alcove search Ada")
+				}
 			}
-			if got := runInShell(t, env, "alcove search Ada"); !strings.Contains(got, "greeted Ada") {
-				t.Errorf("the greeting was not remembered: %s", got)
+			for verb, want := range map[string]string{
+				"install": "not granted memory.write *", "alcove": "Hello, Ada!", "call": "greeted Ada", "update": "tea 0.2.0 (installed)", "rollback": "tea 0.1.0 (installed)", "remove": "removed tea 0.1.0",
+			} {
+				if !strings.Contains(said[verb], want) {
+					t.Errorf("%s says %s, without %q", verb, said[verb], want)
+				}
+			}
+			for _, verb := range []string{"update", "rollback"} {
+				if !strings.Contains(said[verb], "granted     memory.write *") {
+					t.Errorf("%s drops the grant: %s", verb, said[verb])
+				}
+			}
+			if language == "go" {
+				return // its README has no commands
+			}
+			if language == "rust" {
+				cargo := exec.Command("cargo", "--version")
+				cargo.Env = env
+				if err := cargo.Run(); err != nil {
+					t.Logf("the lines of the SDK's README are not run: cargo does not work in an empty home (rustup's needs its own): %v", err)
+					return
+				}
+			}
+			for _, line := range blockOf(t, "../../sdk/"+language+"/README.md", "#") {
+				if !strings.HasPrefix(line, "rustup ") { // it downloads
+					runInShell(t, env, "cd "+dir+" && export PATH=\"$PATH:$(dirname \"$ASC\")\" && "+line)
+				}
 			}
 		})
 	}

@@ -231,7 +231,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 		return nil, err
 	}
 	if err := w.family.checkOutput(t, output); err != nil {
-		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("%s answered something else than its manifest says, so nothing of it was kept: %v", t.Name, err),
+		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the answer of %s does not match its output_schema, so nothing of it was kept: %v", t.Name, err),
 			Details: map[string]any{"family": w.family.name, "class": string(abi.ClassAnswer)}}
 		w.families.troubles.add(w.family.name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
 		w.families.insight.tell(Event{At: w.families.o.Clock(), Family: w.family.name, Kind: EventLine, What: w.work, Text: cut(wrong.Message)})

@@ -303,7 +303,7 @@ type FollowRequest struct {
 	Follow bool   `json:"follow,omitempty"` // those to come, until the client leaves
 }
 
-// Follow hands on the events of a family. With Follow it ends with ctx, without an error.
+// Follow hands on the events of a family. With Follow it ends with ctx or with the family, without an error.
 func (f *Families) Follow(ctx context.Context, r FollowRequest, each func(Event) error) error {
 	if err := f.exists(r.Family); err != nil {
 		return err
@@ -324,11 +324,17 @@ func (f *Families) Follow(ctx context.Context, r FollowRequest, each func(Event)
 		}
 	}
 	for r.Follow {
+		changed := f.Changed()
+		gone := f.exists(r.Family) != nil
+		if gone && len(events.events) == 0 {
+			return each(Event{At: f.o.Clock(), Family: r.Family, Kind: EventNote, Text: "family " + r.Family + " was removed"})
+		}
 		select {
 		case e := <-events.events:
 			if err := errors.Join(f.insight.missed(events, each), each(e)); err != nil {
 				return err
 			}
+		case <-changed:
 		case <-ctx.Done():
 			return nil
 		case <-f.closed:

@@ -81,3 +81,65 @@ func TestEachOperationOfAFollowedFamilyIsTold(t *testing.T) {
 		t.Errorf("its costs are %+v (%v)", list, err)
 	}
 }
+
+// follows follows a family from now on. It returns what it is told, one at a time, and how it ended.
+func (w *world) follows(ctx context.Context, name string) (told <-chan Event, ended <-chan error) {
+	events, done := make(chan Event, 100), make(chan error, 1)
+	go func() {
+		done <- w.Follow(ctx, FollowRequest{Family: name, Follow: true}, func(e Event) error {
+			events <- e
+			return nil
+		})
+	}()
+	if first := <-events; first.Kind != EventNote {
+		w.t.Errorf("at first it is told %+v", first)
+	}
+	return events, done
+}
+
+func TestAFollowerSurvivesAnUpdateAndEndsWithTheFamily(t *testing.T) {
+	w := open(t, nil)
+	w.install(aFamily("notes"), script{})
+	told, ended := w.follows(t.Context(), "notes")
+	if _, err := w.call(Call{Tool: "notes_do"}); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-told; e.Kind != EventEnded || e.Request != 1 {
+		t.Errorf("of the first version it is told %+v", e)
+	}
+	next := aFamily("notes")
+	next.Version = "2.0.0"
+	if _, err := w.Update(t.Context(), "notes", pack(t, next, script{steps: []step{{"config.get", `{}`}}})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.call(Call{Tool: "notes_do"}); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-told; e.Kind != EventEnded || e.Request != 2 || e.HostCalls != 1 {
+		t.Errorf("of the second version it is told %+v", e)
+	}
+	if _, err := w.Remove("notes"); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-told; e.Kind != EventNote || e.Text != "family notes was removed" {
+		t.Errorf("at last it is told %+v", e)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFollowerEndsWithItsContext(t *testing.T) {
+	w := open(t, nil)
+	w.install(aFamily("notes"), script{})
+	ctx, leave := context.WithCancel(t.Context())
+	_, ended := w.follows(ctx, "notes")
+	leave()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if w.insight.mu.Lock(); len(w.insight.followers) != 0 {
+		t.Errorf("%d followers are left", len(w.insight.followers))
+	}
+	w.insight.mu.Unlock()
+}

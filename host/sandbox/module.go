@@ -268,7 +268,10 @@ func (c *call) explainPanic(e *abi.Error) {
 		return
 	}
 	if said := c.log; said != nil && said.panic != "" {
-		e.Details["panic"] = strings.ToValidUTF8(said.panic, "")
+		text := strings.ToValidUTF8(said.panic, "")
+		if e.Details["panic"] = text; strings.Contains(text, "panic") { // otherwise it may be any line that was printed
+			e.Message += ": " + text
+		}
 	}
 }
 

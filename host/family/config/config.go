@@ -106,7 +106,7 @@ func (f *Family) Check() error {
 			continue
 		}
 		if err := k.Check(k.Default); err != nil {
-			return fmt.Errorf("config %s: its default: %w", k.Key, err)
+			return fmt.Errorf("config %s: its default does not fit its schema: %w", k.Key, err)
 		}
 	}
 	for _, r := range f.rules {
@@ -121,7 +121,7 @@ func (f *Family) Check() error {
 func (f *Family) CheckDefaults() error {
 	for _, k := range f.keys {
 		if err := k.Check(k.Default); err != nil {
-			return fmt.Errorf("config %s: its default: %w", k.Key, err)
+			return fmt.Errorf("config %s: its default does not fit its schema: %w", k.Key, err)
 		}
 	}
 	return f.Check()
