@@ -9,6 +9,14 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
+// trapping is a module without a manifest that traps.
+func trapping() []byte {
+	m := &asm.Module{}
+	m.Memory(1)
+	m.Export("alcove_handle", wasm.KindFunc, m.Func(asm.Func{Params: asm.I32s(2), Results: asm.I32s(1), Body: asm.Unreachable()}))
+	return m.Bytes()
+}
+
 // writeGuest is a command of the scripts: it writes a module, without a manifest, that answers everything with a text, after an
 // operation if one is given, or traps.
 func writeGuest(ts *testscript.TestScript, neg bool, args []string) {
