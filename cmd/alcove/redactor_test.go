@@ -65,7 +65,13 @@ var shapes = []struct {
 	{"panic", func(key, token string) (string, map[string]any) { // about which later versions panic
 		return "memory_store", map[string]any{"key": key, "value": token}
 	}},
-	{"key", func(key, token string) (string, map[string]any) { // which no hook can change
+	{"links", func(key, token string) (string, map[string]any) { // which no hook can change
+		return "memory_store", map[string]any{"key": key, "value": "linked", "links": []string{token}}
+	}},
+	{"supersedes", func(key, token string) (string, map[string]any) {
+		return "memory_store", map[string]any{"key": key, "value": "newer", "supersedes": token}
+	}},
+	{"key", func(key, token string) (string, map[string]any) {
 		return "memory_store", map[string]any{"key": token, "value": "a secret key"}
 	}},
 }

@@ -31,8 +31,8 @@ func store(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
 	changes := make([]*alcove.Change, len(entries))
 	for i, e := range entries {
 		switch {
-		case strings.Contains(e.Key, begin):
-			return nil, alcove.Refuse("its key has a token")
+		case strings.Contains(strings.Join(append(append(e.Links, e.Supersedes...), e.Key), " "), begin):
+			return nil, alcove.Refuse("its key, or a link, has a token")
 		case strings.HasPrefix(e.Key, "panic"):
 			panic("it cannot cope")
 		case strings.HasPrefix(e.Key, "look"):
