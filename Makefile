@@ -17,6 +17,7 @@ BENCHTIME ?= 1s
 PAIRS     ?= 20
 FOLLOW    ?= 60s
 PRIMITIVES ?= 60s
+COSTS     ?= 200
 # The program, with its families, has at most so many bytes.
 LARGEST   := 30000000
 # Packages that spend their time waiting, or that no call reaches, are compiled without inlining, which makes the program a megabyte
@@ -58,7 +59,7 @@ PROGRAM   := $(GO) build -trimpath -tags guests $(COLD:%=-gcflags=%=-l) $(INLINE
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests release verify-release stress fuzz
+.PHONY: family-costs seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests release verify-release stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -174,6 +175,9 @@ fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m eac
 bench: guests    ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -tags guests -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
 	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
+
+family-costs:    ## print what the same family costs in each language, as a table (COSTS=200 calls)
+	@ALCOVE_COSTS=$(COSTS) $(LONG) -v -run TestCostsOfEachLanguage ./sdk/interop
 
 FACTS = host/measure/pairs/testdata/facts
 

@@ -35,6 +35,8 @@ type Entry struct {
 	Type       string                     `json:"type,omitempty"`       // a type
 	Importance *float64                   `json:"importance,omitempty"` // importance; 0 to 1
 	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`   // named values
+	Links      []string                   `json:"links,omitempty"`      // in `store` only: what it refers to, which a change cannot replace
+	Supersedes []string                   `json:"supersedes,omitempty"` // in `store` only: keys of memories that it replaces, which a change cannot replace
 }
 
 // MergeNotice is a merge of branches.

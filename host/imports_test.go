@@ -46,6 +46,7 @@ func rules() []rule {
 		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
 		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/files", "host/conform", "host/memory", "host/policy", "host/sandbox", "host/sandbox/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
 		{pkg: "guests/examples", never: outside},
+		{pkg: "guests/examples/*", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk", never: outside},
 		{pkg: "sdk/interop", never: outside},
 		{pkg: "sdk/interop/go", own: []string{"sdk/go", "sdk/interop/conform"}, never: append(outside, "os")},

@@ -17,6 +17,13 @@ guest -panics FILE TEXT                  prints a text and traps, in a function 
 guest -imports FILE MODULE NAME          imports a function of one i32, which it never calls
 guest -command FILE                      exports _start, as a program does`
 
+// trapping is a module without a manifest that traps.
+func trapping() []byte {
+	m := &asm.Module{}
+	answeringGuest(m, nil)
+	return m.Bytes()
+}
+
 // writeGuest is a command of the scripts: it writes a module without a manifest.
 func writeGuest(ts *testscript.TestScript, neg bool, args []string) {
 	form := ""

@@ -648,7 +648,7 @@ struct alcove_tools_usage_response { ALCOVE_LIST(alcove_tool_usage) usage; };
 // The context of a request: its family, caller, branch and time.
 struct alcove_context { alcove_text family; alcove_text caller; alcove_text namespace; alcove_text branch; alcove_text now; alcove_text request_id; bool dry_run; bool operator; alcove_text proposal; };
 // A memory or record that is being stored or changed, or that was.
-struct alcove_entry { alcove_text namespace; alcove_text collection; alcove_text key; alcove_text change; uint64_t version; bool deleted; alcove_text agent; alcove_text family; alcove_text state; const alcove_value *value; ALCOVE_LIST(alcove_text) tags; alcove_text type; double *importance; ALCOVE_MAP(const alcove_value *) metadata; };
+struct alcove_entry { alcove_text namespace; alcove_text collection; alcove_text key; alcove_text change; uint64_t version; bool deleted; alcove_text agent; alcove_text family; alcove_text state; const alcove_value *value; ALCOVE_LIST(alcove_text) tags; alcove_text type; double *importance; ALCOVE_MAP(const alcove_value *) metadata; ALCOVE_LIST(alcove_text) links; ALCOVE_LIST(alcove_text) supersedes; };
 // A merge of branches.
 struct alcove_merge_notice { alcove_text source; alcove_text target; uint64_t version; alcove_text agent; int64_t count; ALCOVE_LIST(alcove_merge_key) keys; };
 // A memory that a merge changed.

@@ -60,6 +60,8 @@ type Entry struct {
 	Type       string         `json:"type,omitzero"`       // a type
 	Importance *float64       `json:"importance,omitzero"` // importance; 0 to 1
 	Metadata   map[string]Raw `json:"metadata,omitzero"`   // named values
+	Links      []string       `json:"links,omitzero"`      // in `store` only: what it refers to, which a change cannot replace
+	Supersedes []string       `json:"supersedes,omitzero"` // in `store` only: keys of memories that it replaces, which a change cannot replace
 }
 
 func (x *Entry) read(s *scan.Scanner) {
@@ -93,6 +95,10 @@ func (x *Entry) read(s *scan.Scanner) {
 			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
 		case "metadata":
 			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
+		case "links":
+			x.Links = s.Strings()
+		case "supersedes":
+			x.Supersedes = s.Strings()
 		default:
 			s.Skip()
 		}

@@ -265,13 +265,19 @@ func TestTheGuestInGoAnswersAsRecorded(t *testing.T) {
 }
 
 func TestTheGuestInGoAnswersAlikeInTheSandbox(t *testing.T) {
+	module(t, builtGo(t))
+}
+
+// builtGo builds the guest in Go, and returns the path of its module.
+func builtGo(t *testing.T) string {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "raw.wasm")
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, "./go")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	module(t, out)
+	return out
 }
 
 func module(t *testing.T, path string) {

@@ -1,7 +1,7 @@
 //! Hides secrets and personal data in what is about to be stored.
 //!
 //! Mail addresses, tokens of well-known forms and card numbers are replaced by their kind. A private key, or a secret in a memory's key,
-//! which a hook cannot change, refuses the write.
+//! namespace, type or links, which a hook cannot change, refuses the write.
 
 use alcove::*;
 
@@ -107,7 +107,9 @@ fn store(call: &Call, entries: Vec<Entry>) -> Result<Decision> {
     let mut changes = Vec::new();
     for e in entries {
         let (mut found, mut fixed) = (0, 0);
-        redacted(&e.key, &mut fixed);
+        for text in [&e.namespace, &e.key].into_iter().chain(&e.links).chain(&e.supersedes) {
+            redacted(text, &mut fixed);
+        }
         e.metadata.keys().for_each(|name| drop(redacted(name, &mut fixed)));
         redacted(&e.r#type, &mut fixed);
         let text = format!("{}{}", e.value, json::encode(&e.metadata));
@@ -168,6 +170,8 @@ mod tests {
         assert_eq!(answer("a", r#"{"to":["ann@example.com"],"n":4111111111111111}"#), r#"{"entries":[{"value":{"to":["[mail]"],"n":"[card]"}}]}"#);
         assert_eq!(answer("a", r#""tea""#), r#"{"entries":[null]}"#);
         assert!(answer("ann@example.com", r#""tea""#).contains("refuse"));
+        let linked = r#"[{"namespace":"default","collection":"memory","key":"a","value":"tea","links":["ann@example.com"]}]"#;
+        assert!(host.store(&family(), linked).unwrap().contains("refuse"));
         assert!(answer("a", r#""-----BEGIN PRIVATE KEY-----""#).contains("refuse"));
     }
 }

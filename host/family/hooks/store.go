@@ -330,7 +330,7 @@ func askStore(ctx context.Context, r Request, q question) (answer abi.StoreResul
 	entries := make([]abi.Entry, len(q.items))
 	for i, it := range q.items {
 		entries[i] = abi.Entry{Namespace: q.namespace, Collection: cmp.Or(q.collection, "memory"), Key: it.Key, Value: it.Value, Tags: it.Tags, Type: it.Type,
-			Importance: it.Importance, Metadata: it.Metadata, State: stateText(it.State)}
+			Importance: it.Importance, Metadata: it.Metadata, State: stateText(it.State), Links: it.Links, Supersedes: it.Supersedes}
 		if q.change != memory.ChangeStore {
 			entries[i].Change = string(q.change)
 		}

@@ -2959,6 +2959,8 @@ export class Entry {
   type: string = "";
   importance: Json | null = null;
   metadata: Map<string, Json> = new Map();
+  links: string[] = [];
+  supersedes: string[] = [];
   static of(j: Json): Entry {
     const x = new Entry();
     x.namespace = j.get("namespace").string();
@@ -2975,6 +2977,8 @@ export class Entry {
     x.type = j.get("type").string();
     if (!j.get("importance").isNull()) x.importance = j.get("importance");
     x.metadata = readMap<Json>(j.get("metadata"), (v) => v);
+    x.links = readList<string>(j.get("links"), (v) => v.string());
+    x.supersedes = readList<string>(j.get("supersedes"), (v) => v.string());
     return x;
   }
 }

@@ -435,7 +435,7 @@ object! {
     /// The context of a request: its family, caller, branch and time.
     pub struct Context { family: String, caller: String, namespace: String, branch: String, now: String, request_id: String; dry_run: bool, operator: bool, proposal: String }
     /// A memory or record that is being stored or changed, or that was.
-    pub struct Entry { namespace: String, collection: String, key: String; change: String, version: u64, deleted: bool, agent: String, family: String, state: String, value: Value, tags: Vec<String>, r#type: String, importance: Option<f64>, metadata: Map<Value> }
+    pub struct Entry { namespace: String, collection: String, key: String; change: String, version: u64, deleted: bool, agent: String, family: String, state: String, value: Value, tags: Vec<String>, r#type: String, importance: Option<f64>, metadata: Map<Value>, links: Vec<String>, supersedes: Vec<String> }
     /// A merge of branches.
     pub struct MergeNotice { source: String, target: String, version: u64, count: i64, keys: Vec<MergeKey>; agent: String }
     /// A memory that a merge changed.
