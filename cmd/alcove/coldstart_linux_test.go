@@ -19,7 +19,7 @@ import (
 //
 //	make build && BEFORE=path go test -run '^$' -bench ColdStart -benchtime 20x ./cmd/alcove
 func BenchmarkColdStart(b *testing.B) {
-	program := built(b)
+	program := builtProgram(b)
 	b.Run("now", func(b *testing.B) { startCold(b, program) })
 	if before := os.Getenv("BEFORE"); before != "" {
 		b.Run("before", func(b *testing.B) { startCold(b, before) })
@@ -116,7 +116,7 @@ func served(b *testing.B, program, dir string) time.Duration {
 //
 //	make build && BEFORE=path go test -run '^$' -bench Attach -benchtime 50x ./cmd/alcove
 func BenchmarkAttach(b *testing.B) {
-	programs := map[string]string{"now": built(b)}
+	programs := map[string]string{"now": builtProgram(b)}
 	if before := os.Getenv("BEFORE"); before != "" {
 		programs["before"] = before
 	}
@@ -166,7 +166,7 @@ func BenchmarkAttach(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func built(b *testing.B) string {
+func builtProgram(b *testing.B) string {
 	b.Helper()
 	program, err := filepath.Abs("../../bin/alcove")
 	if err == nil {
