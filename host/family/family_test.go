@@ -220,7 +220,7 @@ func TestOfAToolThatFailsNothingIsKept(t *testing.T) {
 		{aFamily("traps"), script{steps: put, traps: true}, memory.Unavailable, "family traps failed"},
 		{spins, script{steps: put, spins: true}, memory.Exhausted, "nothing of it was kept"},
 		{aFamily("floods"), script{steps: put, says: " ", floods: true}, memory.Exhausted, "nothing of it was kept"},
-		{schema, script{steps: put, says: `{"n":"many"}`}, memory.Unavailable, "something else than its manifest says"},
+		{schema, script{steps: put, says: `{"n":"many"}`}, memory.Unavailable, "does not match its output_schema"},
 		{aFamily("mumbles"), script{steps: put, says: `{`}, memory.Unavailable, "nothing of it was kept"},
 	}
 	for _, c := range cases {
