@@ -107,6 +107,7 @@ func printings(s scene) []printing {
 		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "diff", s.module, s.grabber), shows("family", "diff", steering, s.module), shows("family", "trust", steering, "--remove"),
 		{args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 		shows("family", "new", steering, "--lang", "go"), shows("family", "new", "tea", "--lang", steering), print("family", "new", "tea", "--lang", "go", "--from", "none"+steeringName),
+		print("family", "check", s.module), shows("family", "check", "none"+steeringName), shows("family", "check", s.hostile),
 		shows("family", "dev", "none"+steeringName), shows("family", "dev", s.hostile),
 
 		print("audit", "tail"), print("audit", "verify"), {args: []string{"audit", "export"}, data: true}, shows("audit", "verify", "--head", steering), shows("audit", "verify", "--anchor", "none"+steeringName), shows("audit", "tail", "--since", steering),
