@@ -312,5 +312,5 @@ func (a *app) printLine(v any) error {
 	if err != nil {
 		return err
 	}
-	return a.printf("%s\n", string(line))
+	return a.printf("%s\n", terminal.JSON(string(line)))
 }

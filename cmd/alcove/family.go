@@ -36,7 +36,7 @@ and alcove.lock keeps the grants by the module's digest. A sandbox bounds what a
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyUpdateCommand(), a.familyRollbackCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
 		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyNewCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
 		a.familyVerifyCommand(), a.familyWarmCommand(), a.familyTestCommand(), a.whyDeniedCommand(), a.familyUndoCommand(),
-		a.familyPushCommand(), a.familyPullCommand(), a.familyKeygenCommand(), a.familySignCommand(), a.familyTrustCommand(), a.familyDiffCommand(), a.familyDevCommand())
+		a.familyPushCommand(), a.familyPullCommand(), a.familyKeygenCommand(), a.familySignCommand(), a.familyTrustCommand(), a.familyDiffCommand(), a.familyDevCommand(), a.familyCheckCommand())
 	return c
 }
 

@@ -108,6 +108,8 @@ func printings(s scene) []printing {
 		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "trust", "--release", "none"+steeringName), shows("family", "diff", s.module, s.grabber), shows("family", "diff", steering, s.module), shows("family", "trust", steering, "--remove"),
 		{args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 		shows("family", "new", steering, "--lang", "go"), shows("family", "new", "tea", "--lang", steering), print("family", "new", "tea", "--lang", "go", "--from", "none"+steeringName),
+		print("family", "check", s.module), shows("family", "check", "none"+steeringName), shows("family", "check", s.hostile),
+		shows("family", "dev", "none"+steeringName), shows("family", "dev", s.hostile),
 
 		print("audit", "tail"), print("audit", "verify"), {args: []string{"audit", "export"}, data: true}, shows("audit", "verify", "--head", steering), shows("audit", "verify", "--anchor", "none"+steeringName), shows("audit", "tail", "--since", steering),
 		print("family", "why-denied", "hostile"), shows("family", "why-denied", steering), print("family", "undo", steering), print("family", "undo", "--family", "hostile", "--since", "1h"), shows("family", "undo", "--family", steering, "--since", steering),
@@ -274,6 +276,7 @@ func newScene(t *testing.T) scene {
 		filepath.Join(s.notes, steeringName+".md"):   "---\ntitle: " + quotedJSON(steering) + "\n---\n" + steering,
 		filepath.Join(s.hostile, steeringName+".md"): "---\n" + steering + ": [\n---\n",
 		filepath.Join(s.hostile, "fine.md"):          "fine",
+		filepath.Join(s.hostile, "alcove.dev.json"):  `{` + quotedJSON(steering) + `: 1}`,
 		filepath.Join(s.hostile, "docs.jsonl"):       `{"id":` + quotedJSON(steering) + `,"text":"let it be","meta":{}}`,
 		filepath.Join(s.hostile, "queries.jsonl"):    `{"id":` + quotedJSON("q"+steering) + `,"text":"let","relevant":{` + quotedJSON(steering) + `:1},"meta":{"category":` + quotedJSON(steering) + `}}`,
 		s.module:  string(hostileModule(t, false)),

@@ -82,7 +82,11 @@ func Parse(data []byte) (c Config, err error) {
 }
 
 func (c Config) check() error {
-	for key, words := range map[string][]string{"build": c.Build, "watch": c.Watch} {
+	for _, list := range []struct {
+		key   string
+		words []string
+	}{{"build", c.Build}, {"watch", c.Watch}} {
+		key, words := list.key, list.words
 		if len(words) == 0 || len(words) > mostWords {
 			return fmt.Errorf("%s: %s has %d elements: give from 1 to %d", ConfigFile, key, len(words), mostWords)
 		}
@@ -97,7 +101,8 @@ func (c Config) check() error {
 			return fmt.Errorf("%s: watch has %q, which is no pattern: %w", ConfigFile, p, err)
 		}
 	}
-	for key, file := range map[string]string{"module": c.Module, "manifest": c.Manifest} {
+	for _, named := range [][2]string{{"module", c.Module}, {"manifest", c.Manifest}} {
+		key, file := named[0], named[1]
 		if len(file) > longestWord || !filepath.IsLocal(filepath.FromSlash(file)) || path.Clean(file) == "." {
 			return fmt.Errorf("%s: %s is %.100q: give the path of a file below the project", ConfigFile, key, file)
 		}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// dev is a running alcove family dev.
+type dev struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+}
+
+func startDev(t *testing.T, env []string, dir string, flags ...string) *dev {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{"family", "dev", dir, "--json"}, flags...)...)
+	cmd.Env, cmd.Stderr = env, t.Output()
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	d := &dev{t, cmd, bufio.NewScanner(out)}
+	d.lines.Buffer(nil, 1<<20)
+	return d
+}
+
+// until reads lines up to one that is of an event and has a text.
+func (d *dev) until(event, has string) developed {
+	d.t.Helper()
+	for d.lines.Scan() {
+		var e developed
+		if err := json.Unmarshal(d.lines.Bytes(), &e); err != nil {
+			d.t.Fatalf("%s: %v", d.lines.Bytes(), err)
+		}
+		if e.Event == event && strings.Contains(d.lines.Text(), has) {
+			return e
+		}
+	}
+	d.t.Fatalf("it ended before %s %s: %v", event, has, d.lines.Err())
+	return developed{}
+}
+
+// edit replaces a text in a file of a project.
+func edit(t *testing.T, file, old, new string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err == nil && !strings.Contains(string(text), old) {
+		err = errors.New(file + " has no " + old)
+	}
+	if err == nil {
+		err = os.WriteFile(file, []byte(strings.Replace(string(text), old, new, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A client of family dev sees each edit: another answer, and another tool. A build that fails leaves the last module. The data from
+// which the throwaway data was copied stays as it is, and what a killed command left is removed by the next.
+func TestAClientSeesEachEdit(t *testing.T) {
+	t.Parallel()
+	env, work := scaffolds(t, "go"), t.TempDir()
+	cache := filepath.Join(work, "cache")
+	env = append(env, "XDG_CACHE_HOME="+cache)
+	runInShell(t, env, "cd "+work+" && alcove family new tea --lang go && alcove store first 'kept on the branch default' && alcove branch fork trial && alcove store second 'on the branch trial' --branch trial")
+	project := filepath.Join(work, "tea")
+
+	d := startDev(t, env, project, "--on-data", "--branch", "trial")
+	connect := d.until("serving", "").Connect
+	first := d.until("built", "tea")
+	cmd := exec.Command(connect[0], connect[1:]...)
+	cmd.Env, cmd.Stderr = env, t.Output()
+	c := clientOf(t, cmd)
+	greeted := func(want string) {
+		t.Helper()
+		var answer struct{ Text string }
+		if c.call("tea_greet", map[string]any{"name": "Ada"}, &answer); answer.Text != want {
+			t.Errorf("it answers %q, want %q", answer.Text, want)
+		}
+	}
+	greeted("Hello, Ada!")
+	d.until("", "greeted Ada") // the call of the host
+	d.until("", `"kind":"ended"`)
+	var second struct{ Value string }
+	if c.call("memory_recall", map[string]any{"key": "second"}, &second); second.Value != "on the branch trial" {
+		t.Errorf("the copy has %q", second.Value)
+	}
+
+	edit(t, filepath.Join(project, "family.go"), `+ "!"`, `+ "?"`)
+	for d.until("built", "tea").Digest == first.Digest { // a file was seen half-written
+	}
+	greeted("Hello, Ada?")
+
+	edit(t, filepath.Join(project, "family.go"), `+ "?"`, `+ ?`)
+	if e := d.until("failed", ""); !strings.Contains(e.Output, "family.go:") {
+		t.Errorf("the compiler said %q", e.Output)
+	}
+	greeted("Hello, Ada?")
+
+	edit(t, filepath.Join(project, "family.go"), `+ ?`, `+ "."`)
+	edit(t, filepath.Join(project, "manifest.json"), `"description": "Greet somebody."`, `"description": "Greet somebody warmly."`)
+	c.listsAfter("notifications/tools/list_changed", "Greet somebody warmly.")
+	greeted("Hello, Ada.")
+
+	again := exec.Command(d.cmd.Path, "family", "dev", project)
+	again.Env = env
+	if out, err := again.CombinedOutput(); err == nil || !strings.Contains(string(out), "another alcove family dev serves this project") {
+		t.Errorf("a second one for the project: %v, %s", err, out)
+	}
+	locked := exec.Command(d.cmd.Path, "family", "dev", project)
+	locked.Env = append(env, "ALCOVE_LOCKED=1")
+	if out, err := locked.CombinedOutput(); err == nil || !strings.Contains(string(out), "ALCOVE_LOCKED is set") {
+		t.Errorf("locked: %v, %s", err, out)
+	}
+
+	d.cmd.Process.Kill()
+	d.cmd.Wait()
+	if got := runInShell(t, env, "alcove family list --json && alcove list --branch default && alcove list --branch trial"); strings.Contains(got, `"tea"`) || strings.Contains(got, "greeted Ada") || !strings.Contains(got, "kept on the branch default") {
+		t.Errorf("the data that was copied has changed: %s", got)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, "alcove", "dev", "*", "work", "data"))
+	if err != nil || len(left) != 1 {
+		t.Fatalf("left are %v, %v", left, err)
+	}
+	own, remove, err := takeWorkDir(filepath.Join(cache, "alcove", "dev"), "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left[0], err)
+	}
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(own); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", own, err)
+	}
+}
+
+// listsAfter waits until the tools, listed after a notification that they changed, have a text.
+func (c *mcpClient) listsAfter(notification, text string) {
+	c.t.Helper()
+	for notified := false; ; {
+		line, err := c.out.ReadString('\n')
+		if err != nil {
+			c.t.Fatalf("wait for %s: %v", notification, err)
+		}
+		if strings.Contains(line, `"`+notification+`"`) {
+			notified = true
+			c.begin("tools/list", struct{}{})
+		} else if notified && strings.Contains(line, text) {
+			return
+		}
+	}
+}
