@@ -18,15 +18,17 @@ PAIRS     ?= 20
 FOLLOW    ?= 60s
 PRIMITIVES ?= 60s
 COSTS     ?= 200
-# The program, with its families, has at most so many bytes.
+# The program has the families in it, and no HTTP/2: docs/RATIONALE.md tells why.
+TAGS      := guests,nethttpomithttp2
+# It has at most so many bytes.
 LARGEST   := 30000000
 # Packages that spend their time waiting, or that no call reaches, are compiled without inlining, which makes the program a megabyte
 # smaller. Elliptic curves and hashes are slow without it.
 COLD      := $(addprefix github.com/alcove-memory/alcove/,cmd/... host registry/...) $(addprefix github.com/alcove-memory/alcove/host/, \
-             admin api audit backup bridge bundle client conform datadir embedders family family/config family/hooks family/jobs family/ops files importer keys measure \
-             mcp memory/integrity memory/portable memory/purge memory/retention metrics operator outbound owner recalls requestlog rest schema schema/instance service \
-             sessions settings store/bolt/salvage stream tool/core tool/operation usage) \
-             $(addprefix github.com/,blevesearch/... coder/... gofrs/... google/... mark3labs/... opencontainers/... santhosh-tekuri/... schollz/... spf13/... \
+             admin api audit backup bridge bundle client conform datadir embedders family family/config family/jobs files importer keys measure \
+             mcp memory/integrity memory/portable memory/purge memory/retention metrics operator outbound owner requestlog rest schema/instance service \
+             sessions settings store/bolt/salvage stream tool/core usage) \
+             $(addprefix github.com/,blevesearch/... coder/... gofrs/... google/... mark3labs/... opencontainers/... schollz/... spf13/... \
              tetratelabs/wazero/internal/engine/interpreter tetratelabs/wazero/internal/wasm/binary tetratelabs/wazero/internal/wasmdebug yosida95/...) \
              go.yaml.in/... golang.org/x/text/... oras.land/... compress/gzip \
              crypto/... debug/dwarf encoding/asn1 encoding/csv encoding/pem flag go/... html log/... math/big mime/... net net/http net/textproto os/... regexp/syntax text/... vendor/...
@@ -53,7 +55,7 @@ DIST      ?= guests/dist
 # Who builds a release again has its signatures instead, which are published beside it.
 RELEASE_KEY ?=
 SIGNATURES  ?=
-PROGRAM   := $(GO) build -trimpath -tags guests $(COLD:%=-gcflags=%=-l) $(INLINED:%=-gcflags=%=)
+PROGRAM   := $(GO) build -trimpath -tags $(TAGS) $(COLD:%=-gcflags=%=-l) $(INLINED:%=-gcflags=%=)
 
 # Every target compiles alike, whatever the path of the clone: what one of them compiled, the others find in the cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
@@ -106,7 +108,7 @@ verify-guests: reproducible build ## compare the families in bin/alcove with a b
 
 # With the first-party families embedded, as they are in the binary.
 test: guests     ## run all tests
-	$(GO) test $(RUN) -timeout 1h -tags guests $(PACKAGES)
+	$(GO) test $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
 
 # The race detector needs a C compiler.
 test-race:       ## run the tests of the concurrent packages under the race detector
