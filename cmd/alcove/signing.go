@@ -143,9 +143,9 @@ are unpacked and compared with the digests of its index.`,
 	c.Flags().StringVar(&detached, "signature", "", "the file of a detached signature, in place of what the module has in it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
+			native := checkNative()
 			err := a.eachCarried(func(f image.Family) (carriedFamily, error) {
-				_, err := f.Read()
-				return carriedFamily{}, errors.Join(err, f.Native().Check())
+				return carriedFamily{}, errors.Join(f.Check(), native(f.Native()))
 			})
 			c, wrong := a.carried()
 			if err == nil && !a.asJSON && guests.Embedded() {
@@ -164,6 +164,19 @@ are unpacked and compared with the digests of its index.`,
 		return a.printSigned(args[0], digest, s, list, len(keys) > 0)
 	}
 	return c
+}
+
+// checkNative returns a check of native code that runs once for all families that share the code.
+func checkNative() func(*image.Native) error {
+	checked := map[*image.Native]error{}
+	return func(n *image.Native) error {
+		err, done := checked[n]
+		if !done {
+			err = n.Check()
+			checked[n] = err
+		}
+		return err
+	}
 }
 
 func openSigned(path, detached string) (s signature.Signed, digest string, err error) {

@@ -6,6 +6,7 @@ package image
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -30,8 +31,9 @@ type Image struct {
 	packed   []byte  // the module, compressed
 	native   *Native // nil: none
 
-	mu   sync.Mutex
-	last weak.Pointer[[]byte] // the module, while somebody has it: families are often loaded one after the other
+	mu     sync.Mutex
+	last   weak.Pointer[[]byte] // the module, while somebody has it: families are often loaded one after the other
+	hashed []byte               // state of SHA-256 behind the module, which belongs to packed; nil: it was not unpacked yet
 }
 
 // Family is one family of an image.
@@ -243,26 +245,64 @@ func (f Family) Body() string { return f.image.body }
 // Native returns the native code of the image's module; nil: there is none.
 func (f Family) Native() *Native { return f.image.native }
 
-// Read unpacks the family's packed module, and fails if it does not have the digest.
+// Read unpacks the family's packed module, and fails if it does not have the digest. The module that the families share is hashed
+// once for each image, and only the manifest for each family.
 func (f Family) Read() ([]byte, error) {
-	module, err := f.image.unpacked()
+	module, err := f.verified()
 	if err != nil {
 		return nil, fmt.Errorf("unpack family %s: %w", f.Name, err)
 	}
-	data := append(module[:len(module):len(module)], section(f.Manifest)...)
-	if got := digestOf(data); got != strings.ToLower(f.Digest) {
-		return nil, fmt.Errorf("unpack family %s: its SHA-256 is %s, not %s: build or download this program again", f.Name, got, f.Digest)
-	}
-	return data, nil
+	return append(module[:len(module):len(module)], section(f.Manifest)...), nil
 }
 
-// unpacked is the module.
-func (i *Image) unpacked() ([]byte, error) {
+// Check is Read without the packed module.
+func (f Family) Check() error {
+	if _, err := f.verified(); err != nil {
+		return fmt.Errorf("unpack family %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// verified unpacks the shared module, and compares the digest of the family's packed module.
+func (f Family) verified() ([]byte, error) {
+	module, state, err := f.image.unpacked()
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
+		return nil, fmt.Errorf("resume the SHA-256 of the module: %w", err)
+	}
+	h.Write(section(f.Manifest))
+	if got := hex.EncodeToString(h.Sum(nil)); got != strings.ToLower(f.Digest) {
+		return nil, fmt.Errorf("its SHA-256 is %s, not %s: build or download this program again", got, f.Digest)
+	}
+	return module, nil
+}
+
+// unpacked returns the module, and the state of SHA-256 behind it. The state outlives the unpacked bytes: packed does not change, and
+// Zstandard's sum finds what goes wrong when it is unpacked again.
+func (i *Image) unpacked() (module, state []byte, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if module := i.last.Value(); module != nil {
-		return *module, nil
+		return *module, i.hashed, nil
 	}
+	if module, err = i.unpack(); err != nil {
+		return nil, nil, err
+	}
+	if i.hashed == nil {
+		h := sha256.New()
+		h.Write(module)
+		if i.hashed, err = h.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
+			return nil, nil, err
+		}
+	}
+	i.last = weak.Make(&module)
+	return module, i.hashed, nil
+}
+
+func (i *Image) unpack() ([]byte, error) {
 	if most := abi.DefaultModuleLimits().ModuleBytes; i.size < 0 || int64(i.size) > most {
 		return nil, fmt.Errorf("the module has %d bytes, and %s is %d", i.size, abi.LimitModuleBytes, most)
 	}
@@ -278,7 +318,6 @@ func (i *Image) unpacked() ([]byte, error) {
 	if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF { // which checks Zstandard's sum
 		return nil, fmt.Errorf("it has more than %d bytes, or is damaged: %v", i.size, err)
 	}
-	i.last = weak.Make(&module)
 	return module, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"weak"
 )
 
 func must(t testing.TB, err error) {
@@ -48,6 +49,40 @@ func TestAnImageGivesBackWhatWasPacked(t *testing.T) {
 		must(t, err)
 		if f.Name != name || f.Manifest != manifests[name] || f.Digest != hex.EncodeToString(sum[:]) || !bytes.Equal(got, want) {
 			t.Errorf("%s %s: %q", f.Name, f.Digest, f.Manifest)
+		}
+	}
+}
+
+// The state of the hash that is kept from the first family must not vouch for the manifest of a second one.
+func TestAManifestIsComparedThoughItsModuleWasHashedBefore(t *testing.T) {
+	data := written(t, someModule, map[string]string{"ann": `{"name":"ann"}`, "bob": `{"name":"bob"}`}, "ann", "bob")
+	bad := bytes.Replace(data, []byte(`{\"name\":\"bob\"}`), []byte(`{\"name\":\"eve\"}`), 1)
+	if bytes.Equal(bad, data) {
+		t.Fatal("the manifest is not in the index")
+	}
+	i, err := Open(bad)
+	must(t, err)
+	for range 2 { // with the module unpacked before, and unpacked again
+		must(t, i.Families()[0].Check())
+		if _, err := i.Families()[1].Read(); err == nil || !strings.Contains(err.Error(), "unpack family bob: its SHA-256 is") {
+			t.Errorf("the changed manifest gives %v", err)
+		}
+		i.last = weak.Pointer[[]byte]{}
+	}
+}
+
+// Read returns a copy, so that callers may change it.
+func TestAPackedModuleThatIsChangedDoesNotChangeTheNext(t *testing.T) {
+	i, err := Open(written(t, someModule, map[string]string{"ann": `{}`, "bob": `{ }`}, "ann", "bob"))
+	must(t, err)
+	for range 2 {
+		for _, f := range i.Families() {
+			got, err := f.Read()
+			must(t, err)
+			if digestOf(got) != f.Digest {
+				t.Fatalf("%s has another digest than its index says", f.Name)
+			}
+			clear(got)
 		}
 	}
 }
