@@ -95,7 +95,7 @@ func (x *ofXapian) build(dir string, texts []string) error {
 	x.dir = filepath.Join(dir, "xapian")
 	a, err := x.ask(map[string]any{"dir": x.dir, "texts": texts, "batch": batch})
 	if err == nil && a.Hits != len(texts) {
-		err = fmt.Errorf("Xapian has indexed %d of %d texts", a.Hits, len(texts))
+		err = fmt.Errorf("index texts with Xapian: %d of %d are indexed", a.Hits, len(texts))
 	}
 	return err
 }
