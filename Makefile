@@ -200,7 +200,7 @@ follow:          ## measure polls, pushed events, stores and searches beside eac
 primitives: guests ## measure writes, access bumps, searches and queries beside each other (PRIMITIVES=60s)
 	ALCOVE_PRIMITIVES=$(PRIMITIVES) $(LONG) -tags guests -v -run TestPrimitives ./host
 
-bench-peers:     ## measure search beside bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
+bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)
 
 bench-conversations: ## measure the ranking of turns, and without each feature (DATA=dir FIT=-fit; see docs/guides/search.md)

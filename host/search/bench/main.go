@@ -77,8 +77,13 @@ func timed(times int, f func(i int) error) (p50, p99 time.Duration, err error) {
 		}
 		took = append(took, time.Since(start))
 	}
+	p50, p99 = percentiles(took)
+	return p50, p99, nil
+}
+
+func percentiles(took []time.Duration) (p50, p99 time.Duration) {
 	slices.Sort(took)
-	return took[len(took)/2], took[min(len(took)-1, len(took)*99/100)], nil
+	return took[len(took)/2], took[min(len(took)-1, len(took)*99/100)]
 }
 
 func milliseconds(d time.Duration) string {

@@ -1,0 +1,55 @@
+"""Indexes texts with Xapian and searches them, for the command bench.
+
+A request is a line of JSON on standard input, and so is each answer on standard output: {"dir", "texts", "batch"} builds an
+index, {"query"} searches it and tells how long that took, measured here so that the pipe does not count.
+"""
+import json
+import sys
+import time
+
+import xapian
+
+
+def build(path, texts, batch):
+    # Only stems are indexed, as the other libraries do.
+    database = xapian.WritableDatabase(path, xapian.DB_CREATE_OR_OVERWRITE)
+    generator = xapian.TermGenerator()
+    generator.set_stemmer(xapian.Stem("en"))
+    generator.set_stemming_strategy(xapian.TermGenerator.STEM_ALL)
+    for i, text in enumerate(texts):
+        document = xapian.Document()
+        generator.set_document(document)
+        generator.index_text_without_positions(text)
+        database.add_document(document)
+        if (i + 1) % batch == 0:
+            database.commit()
+    database.close()
+    return xapian.Database(path)
+
+
+def search(database, parser, text):
+    began = time.perf_counter_ns()
+    enquire = xapian.Enquire(database)
+    enquire.set_query(parser.parse_query(text, 0))
+    hits = len([match.docid for match in enquire.get_mset(0, 10)])
+    return {"hits": hits, "ns": time.perf_counter_ns() - began}
+
+
+def main():
+    print(json.dumps({"version": xapian.version_string()}), flush=True)
+    database = None
+    parser = xapian.QueryParser()
+    parser.set_stemmer(xapian.Stem("en"))
+    parser.set_stemming_strategy(xapian.QueryParser.STEM_ALL)
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "query" in request:
+            answer = search(database, parser, request["query"])
+        else:
+            began = time.perf_counter_ns()
+            database = build(request["dir"], request["texts"], request["batch"])
+            answer = {"hits": database.get_doccount(), "ns": time.perf_counter_ns() - began}
+        print(json.dumps(answer), flush=True)
+
+
+main()
