@@ -372,14 +372,21 @@ func (u urlAnchor) Keep(ctx context.Context, h audit.Head) error {
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := c.Do(r)
 	if err != nil {
-		return err
+		return notPosted(r.URL, err)
+	}
+	defer answer.Body.Close()
+	// After 101 the context does not end the reading of the body, so that only the body of a success is read.
+	if answer.StatusCode/100 != 2 {
+		return notPosted(r.URL, fmt.Errorf("the answer is %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection is used again
-	if err := answer.Body.Close(); err != nil {
-		return err
-	}
-	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("the anchor answered %s", answer.Status)
-	}
 	return nil
+}
+
+// notPosted names the host alone, because the rest of an address may be secret, and bounds what a hostile answer can add to the log.
+func notPosted(at *url.URL, err error) error {
+	if posted := (*url.Error)(nil); errors.As(err, &posted) {
+		err = posted.Err
+	}
+	return fmt.Errorf("post the head of the audit log to %.300s: %.300s", at.Host, err)
 }

@@ -88,6 +88,7 @@ func (l *Log) RunAnchor(ctx context.Context, to Anchor, every time.Duration) {
 	defer tick.Stop()
 	last, failing := uint64(0), false
 	for {
+		ending := ctx.Err() != nil // before the head is read: none that is newer follows
 		h, err := l.Head()
 		if err == nil && h.Seq != last {
 			if err = keep(ctx, to, h); err == nil {
@@ -98,7 +99,7 @@ func (l *Log) RunAnchor(ctx context.Context, to Anchor, every time.Duration) {
 			l.o.Logger.Error("the head of the audit log could not be kept elsewhere", "error", err)
 		}
 		failing = err != nil
-		if ctx.Err() != nil {
+		if ending {
 			return
 		}
 		select {

@@ -31,7 +31,7 @@ func probes() []step {
 		{"memory.list", `{` + home + `}`}, {"memory.list", `{` + home + `,"counters":true,"prefix":"k"}`}, {"memory.list", `{"prefix":"../home/"}`}, {"memory.namespaces", `{}`},
 		{"memory.history", `{"key":"k",` + home + `}`}, {"memory.history", `{"key":"gone",` + home + `}`},
 		{"memory.search", `{"query":"velvet hammer"}`}, {"memory.search", `{"query":"velvet hammer","namespaces":["home"]}`}, {"memory.search", `{"query":"velvet hammer","namespaces":["*"]}`},
-		{"memory.search", `{"query":"velvet hammer","namespaces":["work","home"],"features":["bm25"]}`}, {"memory.search", `{"query":"velvet hammer tea","namespaces":["work"],"k":50}`},
+		{"memory.search", `{"query":"velvet hammer","namespaces":["work","home"],"features":true}`}, {"memory.search", `{"query":"velvet hammer tea","namespaces":["work"],"k":50}`},
 		{"memory.search", `{"query":"velvet","namespaces":[]}`}, {"memory.search", `{"query":"tea","as_of":"v3","tags":["secret"]}`},
 		{"memory.put", put}, {"memory.patch", `{"patches":[{"key":"k",` + home + `,"add_tags":["probed"]}]}`}, {"memory.delete", `{"keys":["k"],` + home + `}`},
 		{"memory.touch", `{"keys":["k"],` + home + `,"accesses":1}`}, {"memory.put", `{"items":[{"key":"w","value":1,"if_version":1},{"key":"k","value":2,"if_version":99,` + home + `}]}`},
