@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,8 +87,14 @@ func TestAHeadIsKeptAtOnceWhenItChangedAndAtTheEnd(t *testing.T) {
 func TestAnAnchorThatWasDownIsGivenTheHeadWhenItIsBackAndTheLogSaysSoOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder
-		down := errors.New("connection refused")
-		a := &anchorOfTest{answer: func(context.Context) error { return down }}
+		var down atomic.Value // the text of the error; empty: it is not down
+		down.Store("connection refused")
+		a := &anchorOfTest{answer: func(context.Context) error {
+			if text := down.Load().(string); text != "" {
+				return errors.New(text)
+			}
+			return nil
+		}}
 		l := openLog(t, Options{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(&said, nil))})
 		defer closed(t, l)
 		stop := anchoring(t, l, a)
@@ -99,11 +106,11 @@ func TestAnAnchorThatWasDownIsGivenTheHeadWhenItIsBackAndTheLogSaysSoOnce(t *tes
 		if err := l.Ready(); err != nil {
 			t.Errorf("families are held up: %v", err)
 		}
-		down = nil
+		down.Store("")
 		if pass(time.Minute); len(a.kept) != 1 {
 			t.Errorf("back, it kept %+v", a.kept)
 		}
-		down = errors.New("connection reset")
+		down.Store("connection reset")
 		called(l)
 		if pass(3 * time.Minute); strings.Count(said.String(), "connection reset") != 1 {
 			t.Errorf("down again, the log says %s", said.String())
