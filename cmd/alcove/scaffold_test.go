@@ -80,6 +80,9 @@ const guide = "../../docs/writing-a-family.md"
 // A family is made, built, tested, installed, called, updated, rolled back and removed by the lines of the guide, which are those of the
 // project's own README. The lines of the SDK's README build and test the same project.
 func TestTheGuideWorksInEachLanguage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds modules in four languages, which takes a while")
+	}
 	t.Parallel()
 	for _, language := range project.Languages() {
 		t.Run(language, func(t *testing.T) {
