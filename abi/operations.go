@@ -980,7 +980,7 @@ type ConfigUndoRequest struct {
 
 // ConfigUndoResponse is the response of config.undo.
 type ConfigUndoResponse struct {
-	Changed []SettingChanged `json:"changed"` // what it did, in the order of the keys
+	Changed []SettingChanged `json:"changed"` // the settings that were changed, in the order of the keys
 }
 
 // ConfigRulesRequest is the request of config.rules: the rules about settings that the family may read.

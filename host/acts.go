@@ -300,7 +300,7 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 	}
 	key, secret, err := a.keys.Create(g)
 	if err == nil {
-		_ = a.auditKey("created", key.ID) // its entry from before says all else, and the log says that it cannot be written
+		_ = a.auditKey("created", key.ID) // the entry before the act has its rights; the log reports a failed write
 	}
 	return operator.IssuedKey{Key: key, Secret: secret}, err
 }

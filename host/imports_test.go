@@ -150,7 +150,7 @@ func rules() []rule {
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
-		{pkg: "host/audit", own: []string{"host/durable", "sdk/go/order"}, never: outside},
+		{pkg: "host/audit", own: []string{"host/durable", "host/regular", "sdk/go/order"}, never: outside},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},

@@ -25,9 +25,6 @@ const DefaultHTTP = "127.0.0.1:9742"
 // DefaultProfile is the set of tools that clients are offered unless they ask for another.
 const DefaultProfile = mcp.ProfileAgent
 
-// SplitFamilies reads a list of families such as "auto-tag, ranking".
-func SplitFamilies(list string) []string { return mcp.SplitFamilies(list) }
-
 // Listen says where to serve.
 type Listen struct {
 	Socket       string             // path; empty: the data directory's own

@@ -32,16 +32,22 @@ func IsBudget(limit string) bool { return slices.Contains(Budgets(), limit) }
 // Methods returns the methods of requests to endpoints.
 func Methods() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }
 
-func checkMethods(list []string) error {
+// NormalMethods returns the methods of a list, each once and in the order of Methods. A method that is not one of them is an error.
+func NormalMethods(list []string) ([]string, error) {
 	for _, m := range list {
 		if !slices.Contains(Methods(), m) {
-			return fmt.Errorf("method %.32q is not one of %s", m, strings.Join(Methods(), ", "))
+			return nil, fmt.Errorf("method %.32q is not one of %s", m, strings.Join(Methods(), ", "))
 		}
 	}
+	return slices.DeleteFunc(Methods(), func(m string) bool { return !slices.Contains(list, m) }), nil
+}
+
+func checkMethods(list []string) error {
 	if len(list) > len(Methods()) {
 		return fmt.Errorf("it has %d methods: give each once", len(list))
 	}
-	return nil
+	_, err := NormalMethods(list)
+	return err
 }
 
 // IsLimit reports whether a grant may have a limit of that name.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -62,11 +62,14 @@ func checked(path string) (manifest, module []byte, err error) {
 		if err != nil {
 			return nil, nil, &usageError{err}
 		}
-		if manifest, err = readFile(filepath.Join(p.Dir, p.Manifest), abi.DefaultModuleLimits().ManifestBytes+1); err != nil {
+		if manifest, err = p.ReadManifest(); err != nil {
 			return nil, nil, err
 		}
-		module, _ = p.ReadModule() // which may not be built yet
-		return manifest, module, nil
+		module, err = p.ReadModule()
+		if errors.Is(err, fs.ErrNotExist) { // it is not built yet
+			err = nil
+		}
+		return manifest, module, err
 	}
 	data, err := readModule(path)
 	if err != nil || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {

@@ -87,7 +87,7 @@ func download(ctx context.Context, u *url.URL) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answered %s", answer.Status)
+		return nil, fmt.Errorf("the server answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
 	most := abi.DefaultModuleLimits().ModuleBytes
 	module, err := io.ReadAll(io.LimitReader(answer.Body, most+1))

@@ -259,9 +259,9 @@ func (a *app) familyInstallCommand() *cobra.Command {
 install prints the ones it drops, and the command that grants those that still apply. alcove family update keeps them. A store hook on
 refuse stays on: the approved version serves it until the new one is granted it. A family that cannot be used is not installed.
 
-A module is downloaded from an address of https if that ends with the digest of the module that was reviewed. From an OCI registry, it is
-pulled with its detached signature: oci://HOST/REPOSITORY:TAG@sha256:…. A tag alone is resolved once, and recorded with the digest. Once a key is trusted, a module must
-be signed by trusted keys: alcove family trust.`,
+An https address must end with the digest of the reviewed module. From an OCI registry, the module is pulled with its detached signature:
+oci://HOST/REPOSITORY:TAG@sha256:…. A tag alone is resolved once and recorded with its digest. Once a key is trusted, modules must be
+signed by trusted keys: alcove family trust.`,
 		Example: `  alcove family install notes.wasm
   alcove family install https://example.org/notes.wasm#sha256=…
   alcove family install oci://registry.example.org/notes:1@sha256:…

@@ -76,7 +76,7 @@ func (a *app) pulled(ctx context.Context, name string, from sourceFlags) (i oper
 	return operator.Installation{Module: artifact.Module, Signature: artifact.Signature, Source: r.String()}, r, nil
 }
 
-// checkArtifact compares the parts of an artifact: who read its manifest in the registry read that of the module.
+// checkArtifact checks that the manifest of an artifact is the one in its module, so that a manifest read in the registry is what gets installed.
 func checkArtifact(a oci.Artifact) error {
 	manifest, err := sandbox.ManifestBytes(a.Module)
 	if err != nil {

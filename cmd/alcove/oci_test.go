@@ -131,7 +131,7 @@ func rememberDigest(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], found[1])
 }
 
-// callOverMCP calls a tool by another project's MCP client over alcove mcp, and compares what it answers.
+// callOverMCP calls a tool by another project's MCP client over alcove mcp, and compares its answer.
 func callOverMCP(t *testing.T, ts *testscript.TestScript, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("use it as: mcpcall TOOL TEXT")

@@ -257,7 +257,7 @@ func redactorModules(t *testing.T) (one, two, broken string, example bool) {
 	return pack(first, "1.0.0"), pack(later, "2.0.0", readsMemory), pack(trapping(), "3.0.0"), example
 }
 
-// built runs a build, and returns what it wrote; nil, with the reason in the log, if its compiler is not installed.
+// built runs a build command and returns its output file; nil, with the reason in the log, if its compiler is not installed.
 func built(t *testing.T, build *exec.Cmd, out string) []byte {
 	t.Helper()
 	said, err := build.CombinedOutput()

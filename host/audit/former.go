@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // FormerFile has, in a restored data directory, the head of the log beside which the backup was made, until a log names it.
@@ -23,16 +25,9 @@ func FormerText(h Head) ([]byte, error) { return json.Marshal(h) }
 // Former reads the head in a restored data directory; nil: there is none.
 func Former(dir string) (*Head, error) {
 	path := filepath.Join(dir, FormerFile)
-	info, err := os.Lstat(path)
+	data, err := regular.Read(path, FormerLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > FormerLimit) {
-		err = fmt.Errorf("it is no regular file of at most %d bytes", FormerLimit)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(path)
 	}
 	var h Head
 	if err == nil {

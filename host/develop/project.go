@@ -113,7 +113,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// BuildError is a build that failed, with the last of what it printed.
+// BuildError is the error of a failed build, with the end of its output.
 type BuildError struct {
 	Command []string
 	Output  string

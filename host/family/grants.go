@@ -170,7 +170,11 @@ func (r GrantRequest) apply(x *family, g *registry.Grant) error {
 	case slices.Equal(r.Methods, []string{"*"}):
 		g.Methods = nil
 	case len(r.Methods) > 0:
-		g.Methods = slices.Clone(r.Methods)
+		methods, err := registry.NormalMethods(r.Methods)
+		if err != nil {
+			return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
+		}
+		g.Methods = methods
 	}
 	return nil
 }

@@ -3295,7 +3295,7 @@ func (x *ConfigUndoRequest) write(w *scan.Writer) {
 
 // ConfigUndoResponse is the response of config.undo.
 type ConfigUndoResponse struct {
-	Changed []SettingChanged `json:"changed"` // what it did, in the order of the keys
+	Changed []SettingChanged `json:"changed"` // the settings that were changed, in the order of the keys
 }
 
 func (x *ConfigUndoResponse) read(s *scan.Scanner) {

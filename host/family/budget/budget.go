@@ -2,7 +2,6 @@
 package budget
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -148,29 +147,36 @@ func (a *account) load() error {
 	if a.read {
 		return nil
 	}
-	data, err := regular.Read(a.path, fileLimit)
-	spent := map[string]Spent{}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err == nil && len(data) <= fileLimit:
-		decoder := json.NewDecoder(bytes.NewReader(data))
-		err = decoder.Decode(&spent)
-	case err == nil:
-		err = fmt.Errorf("it has more than %d bytes", fileLimit)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read what was spent, in %s: %w; an operator can move it away, which refills the family's budgets", a.path, err)
-	}
-	for _, s := range spent {
-		if s.Amount < 0 {
-			return fmt.Errorf("read what was spent, in %s: an amount is below 0; an operator can move it away, which refills the family's budgets", a.path)
-		}
-	}
-	if spent == nil {
-		spent = map[string]Spent{}
+	spent, err := readSpent(a.path)
+	if err != nil {
+		return fmt.Errorf("read the budgets spent, from %s: %w; moving the file away refills the budgets of its family", a.path, err)
 	}
 	a.spent, a.read = spent, true
 	return nil
+}
+
+// readSpent returns what a file says was spent, by the names of the budgets; nothing for a file that does not exist.
+func readSpent(path string) (map[string]Spent, error) {
+	spent := map[string]Spent{}
+	data, err := regular.Read(path, fileLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return spent, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &spent); err != nil {
+		return nil, err
+	}
+	for name, s := range spent {
+		if s.Amount < 0 {
+			return nil, fmt.Errorf("the amount of %.80q is negative", name)
+		}
+	}
+	if spent == nil { // the file has null
+		return map[string]Spent{}, nil
+	}
+	return spent, nil
 }
 
 func (a *account) save() error {
@@ -182,7 +188,7 @@ func (a *account) save() error {
 		err = durable.WriteFile(a.path, data, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("write what was spent: %w", err)
+		return fmt.Errorf("write the budgets spent: %w", err)
 	}
 	return nil
 }
