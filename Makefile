@@ -47,7 +47,7 @@ FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
 GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
-FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/*/*/alcove_gen.go sdk/interop/conform/alcove_gen.go))
+FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/*/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go))
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid=' \
              -gcflags='github.com/alcove-memory/alcove/guests/...=-l'
 DIST      ?= guests/dist

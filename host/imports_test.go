@@ -39,7 +39,7 @@ func rules() []rule {
 		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/order", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
-		{pkg: "sdk/go/example", own: []string{"sdk/go"}, never: append(outside, "os")},
+		{pkg: "sdk/go/example", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "sdk/go/gen", own: []string{"abi", "sdk/go/gen/output"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		{pkg: "sdk/go/gen/output", never: outside},
 		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB

@@ -8,13 +8,17 @@ import (
 	"strings"
 )
 
-// Collect makes the templates from the repository: sdk/LANGUAGE/example is the project, and the rest of sdk/LANGUAGE the SDK.
+// Collect makes the templates from the repository: sdk/LANGUAGE/example is the project, and the rest of sdk/LANGUAGE the SDK. The SDK for
+// Go comes with the generator of codecs and the package abi, from which that takes its names.
 func Collect(repository fs.FS) (Templates, error) {
 	t := Templates{}
 	for _, language := range Languages() {
 		if err := t.collect(repository, language); err != nil {
 			return nil, fmt.Errorf("collect the template of %s: %w", language, err)
 		}
+	}
+	if err := t.collectABI(repository); err != nil {
+		return nil, fmt.Errorf("collect the package abi: %w", err)
 	}
 	mod, err := fs.ReadFile(repository, "go.mod")
 	if err != nil {
@@ -63,13 +67,32 @@ func (t Templates) collect(repository fs.FS, language string) error {
 	})
 }
 
-// ignored says which directories are no part of an author's project: what generates the SDK and what runs families in the host.
+// collectABI collects the sources of the Go package abi and the files that they embed.
+func (t Templates) collectABI(repository fs.FS) error {
+	names, err := fs.Glob(repository, "abi/*.go")
+	if err != nil {
+		return err
+	}
+	for _, name := range append(names, "abi/manifest.schema.json") {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		data, err := fs.ReadFile(repository, name)
+		if err != nil {
+			return err
+		}
+		t["go/alcove/"+name] = string(data)
+	}
+	return nil
+}
+
+// ignored says which directories are no part of an author's project: what compilers write, samples for tests, and what runs families in the host.
 func ignored(language, inside string) bool {
 	switch path.Base(inside) {
 	case "target", "node_modules":
 		return true
 	}
-	return language == "go" && (inside == "gen" || inside == "familygen" || inside == "alcovetest")
+	return language == "go" && (inside == "gen/testdata" || inside == "alcovetest")
 }
 
 // tests says which files test the SDK itself.

@@ -84,16 +84,26 @@ func (t Templates) New(name, language string) (map[string]string, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("there is no template for %q: use %s", language, strings.Join(Languages(), ", "))
 	}
-	files["README.md"], files[".gitignore"] = readme(name, language, Tool(name), `'{"name": "Ada"}'`), "*.wasm\n/target/\n/node_modules/\n"
-	files["alcove.dev.json"] = `{"build": ["sh", "build.sh"], "module": "raw.wasm", "manifest": "manifest.json", "watch": ["` + strings.Join(needs[language].sources, `", "`) + "\"]}\n"
+	files["README.md"], files[".gitignore"] = readme(name, language, Tool(name), `'{"name": "Ada"}'`, needs[language].generated), "*.wasm\n/target/\n/node_modules/\n"
+	files["alcove.dev.json"] = build(needs[language].sources, needs[language].generated)
 	return files, nil
+}
+
+// build is how alcove family dev builds a project.
+func build(sources, generated []string) string {
+	text := `{"build": ["sh", "build.sh"], "module": "raw.wasm", "manifest": "manifest.json", "watch": ["` + strings.Join(sources, `", "`) + `"]`
+	if len(generated) > 0 {
+		text += `, "generated": ["` + strings.Join(generated, `", "`) + `"]`
+	}
+	return text + "}\n"
 }
 
 // Tool is the name of the tool that a new family has.
 func Tool(family string) string { return strings.ReplaceAll(family, "-", "_") + "_greet" }
 
 func named(text, name string) string {
-	return strings.NewReplacer("memory_greet", Tool(name), `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`,
+	return strings.NewReplacer("memory_greet", Tool(name), `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`, "alcove:family example", "alcove:family "+name,
+		`Family: "example"`, `Family: "`+name+`"`,
 		"Command example", "Command "+name, "example.com/example", "example.com/"+name).Replace(text)
 }
 
@@ -117,12 +127,20 @@ func Stub(files map[string]string, language, name string, manifest []byte, tools
 	if form.testFile != "" {
 		files[form.testFile] = fill.Replace(form.test)
 	}
-	files["manifest.json"], files["README.md"] = string(manifest), readme(name, language, tools[0], "'{}'")
+	for _, file := range needs[language].generated { // from the types of the tool that the template has
+		delete(files, file)
+	}
+	files["manifest.json"], files["README.md"] = string(manifest), readme(name, language, tools[0], "'{}'", nil)
+	files["alcove.dev.json"] = build(needs[language].sources, nil)
 	return nil
 }
 
-func readme(name, language, tool, arguments string) string {
-	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, `manifest.json` describes them and asks for capabilities, and `alcove/` is the SDK.\n" +
+func readme(name, language, tool, arguments string, generated []string) string {
+	manifest := "`manifest.json` describes them and asks for capabilities"
+	if len(generated) > 0 {
+		manifest = "`build.sh` generates `" + strings.Join(generated, "` and `") + "` from their types and comments"
+	}
+	return "# " + name + "\n\nA family of tools for Alcove. `" + needs[language].file + "` has the tools, " + manifest + ", and `alcove/` is the SDK.\n" +
 		"Needed: " + needs[language].compiler + "\n\n```sh\n./build.sh\n./test.sh\n" +
 		"alcove family pack raw.wasm --manifest manifest.json -o " + name + ".wasm\n" +
 		"alcove family test " + name + ".wasm\n" +
@@ -136,11 +154,11 @@ func readme(name, language, tool, arguments string) string {
 // needs are a language's compiler, the file that an author edits, and what else its README says.
 var needs = map[string]struct {
 	compiler, file, more string
-	sources              []string // patterns
+	sources, generated   []string // patterns, and files that the build writes
 }{
-	"go": {"Go, of the version in `go.mod`.", "family.go", "\nThe SDK is a module in `alcove/`, named by the line `replace` of `go.mod`. Without that line, `go get github.com/alcove-memory/alcove` takes it from the\n" +
-		"network, with `alcovetest`, which tests a family in the server's own code, and the generator of manifests, `alcove family gen`.\n", []string{"*.go", "go.mod"}},
-	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}},
-	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}},
-	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}},
+	"go": {"Go, of the version in `go.mod`.", "family.go", "\nThe SDK is a module in `alcove/`, with the generator, named by the line `replace` of `go.mod`. Without that line, `go get github.com/alcove-memory/alcove`\n" +
+		"takes it from the network, with `alcovetest`, which tests a family in the server's own code.\n", []string{"*.go", "go.mod"}, []string{"alcove_gen.go", "manifest.json"}},
+	"rust":           {"rustc 1.63 or later with the target wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`; Debian: `rustc libstd-rust-dev-wasm32`).", "family.rs", "\n`cargo build` and `cargo test` work, too. `RUSTC` names another compiler.\n", []string{"*.rs", "Cargo.toml"}, nil},
+	"c":              {"clang 14 or later and wasm-ld; `CLANG` and `WASM_LD` name them (Debian: `CLANG=clang-14 WASM_LD=wasm-ld-14`), `CC` the compiler of the test.", "family.c", "\n`compile_flags.txt` is for clangd.\n", []string{"*.c", "*.h"}, nil},
+	"assemblyscript": {"Node, and asc 0.28 (`npm install`, or `ASC` names it).", "family.ts", "", []string{"*.ts"}, nil},
 }

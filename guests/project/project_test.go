@@ -11,7 +11,7 @@ import (
 )
 
 // mostBytes is how many bytes templates add to a program at most.
-const mostBytes = 130 << 10
+const mostBytes = 180 << 10
 
 func collected(t *testing.T) project.Templates {
 	t.Helper()
@@ -74,5 +74,28 @@ func TestAProjectIsItsAuthors(t *testing.T) {
 	}
 	if _, err := all.New("tea", "cobol"); err == nil || !strings.Contains(err.Error(), "use go, rust, c, assemblyscript") {
 		t.Errorf("another language: %v", err)
+	}
+}
+
+// A project in Go generates its manifest and its codec, offline. The manifest that an author brings is nobody's output.
+func TestAGoProjectHasItsGenerator(t *testing.T) {
+	files, err := collected(t).New("green-tea", "go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"alcove_gen.go", "alcove/sdk/go/familygen/main.go", "alcove/sdk/go/gen/gen.go", "alcove/sdk/go/gen/output/output.go", "alcove/abi/abi.go", "alcove/abi/manifest.schema.json"} {
+		if files[name] == "" {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	const generated = `"generated": ["alcove_gen.go", "manifest.json"]`
+	if !strings.Contains(files["alcove.dev.json"], generated) || !strings.Contains(files["README.md"], "generates `alcove_gen.go` and `manifest.json`") {
+		t.Errorf("%s%s", files["alcove.dev.json"], files["README.md"])
+	}
+	if err := project.Stub(files, "go", "green-tea", []byte("{}"), []string{"green_tea_brew"}); err != nil {
+		t.Fatal(err)
+	}
+	if files["alcove_gen.go"] != "" || strings.Contains(files["alcove.dev.json"], "generated") || strings.Contains(files["README.md"], "generates") || files["manifest.json"] != "{}" {
+		t.Errorf("from a manifest: %q, %s%s", files["alcove_gen.go"], files["alcove.dev.json"], files["README.md"])
 	}
 }

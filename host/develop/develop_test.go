@@ -45,6 +45,8 @@ func TestConfigurationsAreStrict(t *testing.T) {
 		{`"make"`, `""`, "element 0 of build is empty"},
 		{`"make"`, `"` + strings.Repeat("m", longestWord+1) + `"`, "longer than 4096 bytes"},
 		{`"*.go"`, `"[a"`, `watch has "[a", which is no pattern`},
+		{`"watch"`, `"generated": ["[b"], "watch"`, `generated has "[b", which is no pattern`},
+		{`"watch"`, `"generated": ` + many + `, "watch"`, "generated has 65 elements: give from 0 to 64"},
 		{`"m.wasm"`, `"../m.wasm"`, `module is "../m.wasm": give the path of a file below the project`},
 		{`"m.wasm"`, `"/m.wasm"`, "module is"},
 		{`"m.wasm"`, `"."`, "module is"},
@@ -72,7 +74,7 @@ func newProject(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	write(t, dir, ConfigFile, fmt.Sprintf(`{"build": [%q], "module": "module", "manifest": "manifest.json", "watch": ["source", "parts/*.c"]}`, self))
+	write(t, dir, ConfigFile, fmt.Sprintf(`{"build": [%q], "module": "module", "manifest": "manifest.json", "watch": ["source", "parts/*.c"], "generated": ["parts/gen_*"]}`, self))
 	write(t, dir, "manifest.json", "{}")
 	write(t, dir, "source", "one")
 	return dir
@@ -91,7 +93,7 @@ func TestAProjectIsRefusedWithWhatToDo(t *testing.T) {
 
 func TestOnlySourcesAreWatched(t *testing.T) {
 	dir := newProject(t)
-	for _, name := range []string{"module", "other", "parts/a.c", "parts/a.o", "deep/source", ".git/source", "node_modules/source", "target/source"} {
+	for _, name := range []string{"module", "other", "parts/a.c", "parts/gen_a.c", "parts/a.o", "deep/source", ".git/source", "node_modules/source", "target/source"} {
 		write(t, dir, name, name)
 	}
 	p, err := Open(dir)

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,8 @@ type Config struct {
 	// Watch has patterns, as path.Match has them, of files whose change causes a build. One without a slash matches the last element of
 	// a path, in any directory.
 	Watch []string `json:"watch"`
+	// Generated has patterns of files that the build writes: their changes cause no build. The module is one without being named.
+	Generated []string `json:"generated,omitempty"`
 }
 
 // Project is the directory of a family's sources.
@@ -73,7 +76,7 @@ func Parse(data []byte) (c Config, err error) {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&c); err != nil {
-		return c, fmt.Errorf("read %s, line %d: %w: its keys are build, module, manifest and watch", ConfigFile, 1+bytes.Count(data[:min(int(in.InputOffset()), len(data))], []byte("\n")), err)
+		return c, fmt.Errorf("read %s, line %d: %w: its keys are build, module, manifest, watch and generated", ConfigFile, 1+bytes.Count(data[:min(int(in.InputOffset()), len(data))], []byte("\n")), err)
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
 		return c, fmt.Errorf("read %s: something follows the object: remove it", ConfigFile)
@@ -85,10 +88,11 @@ func (c Config) check() error {
 	for _, list := range []struct {
 		key   string
 		words []string
-	}{{"build", c.Build}, {"watch", c.Watch}} {
+		least int
+	}{{"build", c.Build, 1}, {"watch", c.Watch, 1}, {"generated", c.Generated, 0}} {
 		key, words := list.key, list.words
-		if len(words) == 0 || len(words) > mostWords {
-			return fmt.Errorf("%s: %s has %d elements: give from 1 to %d", ConfigFile, key, len(words), mostWords)
+		if len(words) < list.least || len(words) > mostWords {
+			return fmt.Errorf("%s: %s has %d elements: give from %d to %d", ConfigFile, key, len(words), list.least, mostWords)
 		}
 		for i, w := range words {
 			if w == "" || len(w) > longestWord || strings.ContainsRune(w, 0) {
@@ -96,9 +100,11 @@ func (c Config) check() error {
 			}
 		}
 	}
-	for _, p := range c.Watch {
-		if _, err := path.Match(p, ""); err != nil {
-			return fmt.Errorf("%s: watch has %q, which is no pattern: %w", ConfigFile, p, err)
+	for key, patterns := range map[string][]string{"watch": c.Watch, "generated": c.Generated} {
+		for _, p := range patterns {
+			if _, err := path.Match(p, ""); err != nil {
+				return fmt.Errorf("%s: %s has %q, which is no pattern: %w", ConfigFile, key, p, err)
+			}
 		}
 	}
 	for _, named := range [][2]string{{"module", c.Module}, {"manifest", c.Manifest}} {
@@ -202,22 +208,24 @@ func (p *Project) look() (state, error) {
 }
 
 func (p *Project) watched(file string) bool {
-	switch file {
-	case path.Clean(p.Module):
+	switch {
+	case file == path.Clean(p.Module) || matches(p.Generated, file):
 		return false
-	case path.Clean(p.Manifest), ConfigFile:
+	case file == path.Clean(p.Manifest) || file == ConfigFile:
 		return true
 	}
-	for _, pattern := range p.Watch {
+	return matches(p.Watch, file)
+}
+
+func matches(patterns []string, file string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		name := file
 		if !strings.Contains(pattern, "/") {
 			name = path.Base(file)
 		}
-		if ok, _ := path.Match(pattern, name); ok {
-			return true
-		}
-	}
-	return false
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
 }
 
 // tail keeps the last mostOutput bytes that are written to it.

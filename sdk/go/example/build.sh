@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds raw.wasm.
+# Generates manifest.json and alcove_gen.go from the types of family.go, and builds raw.wasm.
 set -e
 cd "$(dirname "$0")"
+go generate .
 CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm go build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o "${OUT:-raw.wasm}" .

@@ -25,7 +25,7 @@ func TestAGreetingIsRemembered(t *testing.T) {
 	if out, err := tool(`{"name": "Ada"}`); err != nil || out != `{"text":"Hello, Ada!"}` || len(host.ops) != 1 {
 		t.Errorf("%s after %v (%v)", out, host.ops, err)
 	}
-	if _, err := tool(`{"name": ""}`); alcove.CodeOf(err) != alcove.InvalidArgument {
-		t.Errorf("without a name: %v", err)
+	if _, err := tool(`{"name": 7}`); alcove.CodeOf(err) != alcove.InvalidArgument {
+		t.Errorf("a number as the name: %v", err)
 	}
 }
