@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"unicode/utf8"
 )
 
 // Depth is how deep brackets are nested outside strings. It reads invalid JSON too, so that nothing recursive ever sees a hostile
@@ -122,36 +123,41 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Strings lists the strings in a value in their order, without field names and empty strings. Of invalid JSON it lists those before
-// the fault.
-func Strings(value []byte) []string {
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.UseNumber()
-	var found []string
-	var inObject []bool // per open bracket: is it an object?
-	name := false       // the next string is a field's name
-	for {
-		token, err := dec.Token()
-		if err != nil {
+// Strings lists the strings in a value in their order, without field names and empty strings. Of invalid JSON it lists what is quoted.
+func Strings(value []byte) (found []string) {
+	for from := 0; ; {
+		at := bytes.IndexByte(value[from:], '"')
+		if at < 0 {
 			return found
 		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				inObject = append(inObject, t == '{')
-				name = t == '{'
-				continue
-			}
-			inObject = inObject[:len(inObject)-1]
-		case string:
-			if name {
-				name = false
-				continue
-			}
-			if t != "" {
-				found = append(found, t)
-			}
+		end := endOfString(value, from+at)
+		if end >= len(value) {
+			return found
 		}
-		name = len(inObject) > 0 && inObject[len(inObject)-1]
+		quoted := value[from+at : end+1]
+		from = end + 1
+		if isFieldName(value[from:]) {
+			continue
+		}
+		if text := unquote(quoted); text != "" {
+			found = append(found, text)
+		}
 	}
+}
+
+// isFieldName reports whether the string before the rest of a value is a field's name.
+func isFieldName(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
+}
+
+// unquote returns the text of a string with its quotes, or nothing if it is invalid.
+func unquote(quoted []byte) (text string) {
+	if inside := quoted[1 : len(quoted)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
+		return string(inside)
+	}
+	if json.Unmarshal(quoted, &text) != nil {
+		return ""
+	}
+	return text
 }

@@ -1,8 +1,10 @@
 package jsontext
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +19,7 @@ func TestDepthCountsBracketsOutsideStrings(t *testing.T) {
 func TestStringsAreValuesAndNoFieldNames(t *testing.T) {
 	for text, want := range map[string][]string{
 		`"a"`: {"a"}, `{"a":"b","c":{"d":["e","",1,"f"]},"g":"h"}`: {"b", "e", "f", "h"}, `[{"a":{}},"b"]`: {"b"}, `["a",`: {"a"}, `7`: nil,
+		`["a\"b\u00e9\\",  "c"]`: {"a\"bé\\", "c"}, "[\"a\xff\"]": {"a\ufffd"}, "{\"a\" \n:\"b\"}": {"b"}, `["a`: nil, `["\x","b"]`: {"b"}, `"":""`: nil, ``: nil,
 	} {
 		if got := Strings([]byte(text)); !slices.Equal(got, want) {
 			t.Errorf("%s has the strings %q, not %q", text, got, want)
@@ -46,6 +49,9 @@ func FuzzText(f *testing.F) {
 		if !json.Valid(text) || depth > 1000 {
 			return
 		}
+		if want := stringsOf(text); !slices.Equal(list, want) {
+			t.Errorf("%q has the strings %q, not %q", text, list, want)
+		}
 		compact, err := Compact(text)
 		if err != nil || Depth(compact) != depth || !slices.Equal(Strings(compact), list) {
 			t.Errorf("%q is compact as %q, which differs (%v)", text, compact, err)
@@ -56,6 +62,50 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%q is canonical as %q, and that as %q (%v)", text, once, twice, again)
 		}
 	})
+}
+
+// stringsOf lists what Strings lists, by the standard decoder.
+func stringsOf(value []byte) (found []string) {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	var object []bool // per open bracket
+	name := false
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return found
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				object = append(object, t == '{')
+				name = t == '{'
+				continue
+			}
+			object = object[:len(object)-1]
+		case string:
+			if name {
+				name = false
+				continue
+			}
+			if t != "" {
+				found = append(found, t)
+			}
+		}
+		name = len(object) > 0 && object[len(object)-1]
+	}
+}
+
+func BenchmarkStrings(b *testing.B) {
+	value := []byte(`{"title":"Deploy","body":"` + strings.Repeat("We deploy on Tuesdays. ", 10) + `","tags":["a","b"]}`)
+	for name, list := range map[string]func([]byte) []string{"scanned": Strings, "decoded": stringsOf} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(value)))
+			for b.Loop() {
+				list(value)
+			}
+		})
+	}
 }
 
 func TestMembersAndElementsAreAsWritten(t *testing.T) {
