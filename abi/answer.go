@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckResult says whether a result has the form that its kind asks for. What fails is of ClassAnswer. That a tool's
-// result fits its schema, and vectors their manifest's dimensions, is for whoever knows the manifest.
+// CheckResult reports whether a result has the form of its kind, as an error of ClassAnswer. A caller that knows the manifest checks
+// a tool's result against its schema, and the dimensions of vectors.
 func CheckResult(kind Kind, request, result []byte) error {
 	switch kind {
 	case KindTool:
@@ -51,8 +51,8 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-// ParseStoreResult reads the result of the store hook about so many entries. What cannot be read is a failure of the hook,
-// never a refusal.
+// ParseStoreResult reads the result of the store hook about so many entries. An unreadable result is a failure of the
+// hook, never a refusal.
 func ParseStoreResult(data []byte, entries int) (StoreResult, error) {
 	var r StoreResult
 	if len(data) == 0 {
@@ -89,8 +89,8 @@ func ParseStoreResult(data []byte, entries int) (StoreResult, error) {
 	return r, nil
 }
 
-// ParseError reads an error body. What fails is of ClassAnswer. Whether it is retryable follows from the code where
-// the body does not say.
+// ParseError reads an error body. An invalid body is an error of ClassAnswer. Without a member retryable, the code decides whether the
+// error is.
 func ParseError(data []byte) (*Error, error) {
 	if limit := DefaultLimits().ErrorBytes; int64(len(data)) > limit {
 		return nil, fmt.Errorf("the error body has %d bytes; %s is %d", len(data), LimitErrorBytes, limit)

@@ -13,7 +13,7 @@ import (
 )
 
 // DecodeRequest reads the request of an operation into a value of its type and checks it. Empty bytes stand for an empty
-// object. What fails is an *Error of CodeInvalidArgument that names the field.
+// object. A request that does not fit is an *Error of CodeInvalidArgument that names the field.
 func DecodeRequest(request []byte, into interface{ Check() error }) error {
 	if len(bytes.TrimSpace(request)) == 0 {
 		return into.Check()

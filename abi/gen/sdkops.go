@@ -45,7 +45,8 @@ func (s source) sdkTypes(objects []structure) string {
 	return out.String()
 }
 
-// sdkName is the name of an object in the SDK. What goes in one direction is the SDK's own: handlers see what is in it.
+// sdkName is the name of an object in the SDK. An object that only requests or only answers have is private to the SDK, since handlers see
+// its members.
 func (s source) sdkName(o structure) string {
 	name := pascal(o.Name)
 	if i := slices.IndexFunc(s.Messages, func(m message) bool { return m.Name == o.Name }); i >= 0 && s.Messages[i].To != "either" {

@@ -17,8 +17,8 @@ func (a *app) familyUndoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "undo [CALL]", Short: "Revert what a family wrote, after showing it",
 		Long: `Show what a call of a family wrote, or all that a family wrote since a moment, and with --apply revert it: each entry whose present
-content is the family's gets the content from before, on every branch that sees it. What others changed since is kept and named, and so
-is what cannot be reverted: events of the log, counts, effects outside, and commits older than the history that is kept.
+content is the family's gets the content from before, on every branch that sees it. Entries that others changed since are kept and named.
+So are effects that cannot be reverted: events of the log, counts, outside effects, and commits older than the retained history.
 alcove audit tail shows the ids of calls. An undo has an id, too, by which it can be undone.`,
 		Example: `  alcove family undo 01JD3M6T3Q
   alcove family undo --family notes --since 2h --apply`,

@@ -32,7 +32,8 @@ func (a *app) migrateCallsCommand() *cobra.Command {
 		Use: "migrate-calls FILE...", Short: "Rewrite calls of deprecated tools, and of tools by other systems' names, in files of JSON, programs or prompts",
 		Long: `Rewrite calls of deprecated tools into calls of the tools that replace them, and names of other systems into Alcove's: in JSON (a call of
 MCP, of a model API or of memory_operation), in calls as name({…}), and in prose. A call that several tools replace becomes one of
-memory_operation, with a chain or a batch. What cannot be rewritten is left, and listed with the reason; so are names of tools that do not exist.
+memory_operation, with a chain or a batch. A call that cannot be rewritten stays as it is and is listed with the reason, as is the
+name of a tool that does not exist.
 
 The files are changed in place, unless --dry-run is given. - rewrites standard input to standard output.`,
 		Example: `  alcove migrate-calls --dry-run prompts/*.md

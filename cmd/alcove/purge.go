@@ -25,8 +25,8 @@ and agent, which the chain of the log is made of. Backups and exports made befor
 make a new full backup, and delete the old ones.
 
 Records of families, queued jobs and answers to requests that have the same text, plain or encoded, are
-erased too. What may be a copy is named and left: --collection erases a record, --family all that a
-family keeps. Nothing finds what a family put in other words.`,
+erased too. Possible copies are named and left: --collection erases a record, --family all records of a
+family. Text that a family paraphrased is not found.`,
 		Args: arguments(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -15,7 +15,7 @@ const pause = 2 * time.Millisecond
 // Deadline is when something that begins now counts as hung.
 func Deadline() time.Time { return time.Now().Add(Limit) }
 
-// That waits until a condition holds. What names the condition in the failure.
+// That waits until a condition holds; what names the condition in the failure.
 func That(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	if !poll(Limit, holds) {
@@ -32,7 +32,7 @@ func poll(limit time.Duration, holds func() bool) bool {
 	return true
 }
 
-// Value is what a channel delivers next; the zero value when it is closed. What names the value in the failure.
+// Value is what a channel delivers next; the zero value when it is closed; what names the value in the failure.
 func Value[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(Limit)

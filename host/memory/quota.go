@@ -238,7 +238,7 @@ func sameBut(was, will record.Record) bool {
 	return was.SameContent(will)
 }
 
-// fits returns the error of a quota that a change would exceed. What grows nothing is never refused.
+// fits returns the error of a quota that a change would exceed. A change that adds nothing is never refused.
 func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
 	for _, of := range []struct {
 		limit, what    string

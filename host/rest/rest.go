@@ -52,7 +52,7 @@ type Client struct {
 	Namespace string // of calls that name none; empty: memory.Default
 }
 
-// Server serves a dispatcher's tools. Whoever reaches it may use them: tokens, hosts and origins are checked before.
+// Server serves a dispatcher's tools. It trusts each request: tokens, hosts and origins are checked before.
 type Server struct{ options Options }
 
 // New returns a server of a dispatcher's tools.

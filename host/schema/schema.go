@@ -95,7 +95,7 @@ func (s *Schema) count(_ *jsonschema.CompilerContext, object map[string]any) (js
 	return step{s.budget, unique}, nil
 }
 
-// Check checks a value. What does not fit is a *Misfit.
+// Check checks a value. A mismatch is a *Misfit.
 func (s *Schema) Check(value []byte) error {
 	data, err := decode(value, deepestData)
 	if err != nil {

@@ -100,8 +100,8 @@ type Client struct {
 	Credentials Credentials   // nil: none
 }
 
-// Pull gets an artifact, and the reference with the digest that it has. What does not have the digest of the reference is refused; a
-// tag is resolved once.
+// Pull gets an artifact, and the reference with the digest that it has. An artifact with another digest than the
+// reference is refused; a tag is resolved once.
 func (c Client) Pull(ctx context.Context, r Reference) (Artifact, Reference, error) {
 	if r.Tag == "" && r.Digest == "" {
 		return Artifact{}, r, errors.New("give a tag or a digest")

@@ -9,7 +9,7 @@ import (
 // ID is the namespace and key of a memory or a record. As text it is namespace#key, or a key alone in the call's namespace.
 type ID struct{ Namespace, Key string }
 
-// ParseID reads an id. What stands before a # that no namespace can be is part of the key.
+// ParseID reads an id. Text before a # that cannot be a namespace is part of the key.
 func ParseID(text string) ID {
 	for i := range len(text) {
 		if text[i] == '#' && i+1 < len(text) && isNamespace(text[:i]) {

@@ -65,7 +65,7 @@ func (r Records[T]) read(record *Record) (item Item[T], err error) {
 	return item, nil
 }
 
-// Unreadable is a record that cannot be read as its collection's type. What iterates goes on behind it.
+// Unreadable is a record that cannot be read as its collection's type. Iterators continue behind it.
 type Unreadable struct {
 	Collection string
 	ID         ID

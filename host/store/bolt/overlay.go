@@ -298,8 +298,7 @@ func overlayRecords(b *bbolt.Bucket, id uint64) layout.Records {
 // abandonWithin bounds the time to erase an unfinished overlay.
 const abandonWithin = 10 * time.Second
 
-// abandon erases an unfinished overlay, even after ctx ended. What remains is erased with the next overlays or by the next
-// Open.
+// abandon erases an unfinished overlay, even after ctx ended. Remains are erased with the next overlays or by the next Open.
 func (e *Engine) abandon(ctx context.Context, o *overlay) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()

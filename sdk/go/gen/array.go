@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// arraySettings are the keys of an array: its default has a name and a value for each element, in their order. What reads the
-// configuration at every search has no map to make.
+// arraySettings are the keys of an array: its default has a name and a value for each element, in their order. A hook that
+// reads the configuration at every search builds no map.
 func (f *family) arraySettings(x field, key string, array *types.Array) ([]setting, error) {
 	list, err := f.mapSettings(x, key, array.Elem())
 	if err != nil {
