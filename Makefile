@@ -70,7 +70,8 @@ run: build       ## show it: a session with a real MCP client, then serve until 
 	@bin/alcove demo --listen $(LISTEN)
 
 build: guests    ## build bin/alcove, with the first-party families in it
-	$(PROGRAM) -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
+	@echo 'build bin/alcove $(VERSION)'
+	@$(PROGRAM) -ldflags '$(LDFLAGS)' -o bin/alcove ./cmd/alcove
 
 # The same source, VERSION, signatures, Go, and image of families give the same bytes, in any folder: make verify-release shows it.
 release: guests  ## build bin/release: the program for all platforms, with SHA256SUMS and bills of materials (VERSION=v1 RELEASE_KEY=file)
