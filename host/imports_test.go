@@ -130,7 +130,7 @@ func rules() []rule {
 		{pkg: "host/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/schema", "host/jsonrpc", "host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
-		{pkg: "host/tool/core", own: []string{"host/memory", "host/recalls", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "host/tool/core", own: []string{"host/jsontext", "host/memory", "host/recalls", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
 		{pkg: "host/mcp", own: []string{"host/memory", "host/tool", "host/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
 		{pkg: "host/metrics", own: []string{"host/audit", "host/metrics/process", "host/tool"}, never: []string{"os", "os/exec"}}, // Prometheus's library, with protobuf, is for tests: it is 2.3 MB of a program

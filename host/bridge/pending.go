@@ -169,7 +169,7 @@ func (p *pending) has(r *request) bool {
 
 // answered updates the session after a successful answer.
 func (p *pending) answered(r *request, m message) {
-	if m.Failed() || string(m.Field(m.Result, "isError").Of(m.Line)) == "true" {
+	if !r.initialize && !r.moves || m.Failed() || string(m.Field(m.Result, "isError").Of(m.Line)) == "true" {
 		return
 	}
 	p.mu.Lock()

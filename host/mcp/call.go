@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -183,7 +182,7 @@ func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
 			content = append(content, protocol.NewTextContent(note))
 		}
 	}
-	return &protocol.CallToolResult{Content: content, StructuredContent: json.RawMessage(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
+	return &protocol.CallToolResult{Content: content, StructuredContent: tool.Encoded(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
 }
 
 // metaOf returns an answer's metadata for programs.

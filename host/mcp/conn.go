@@ -296,7 +296,7 @@ func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONR
 
 // answer passes an answer to write.
 func (c *conn) answer(response protocol.JSONRPCMessage) {
-	line, err := tool.Encode(response)
+	line, err := encode(response)
 	if err != nil {
 		c.server.options.Logger.Error("encoding an answer failed", "error", err)
 		return

@@ -1,15 +1,18 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/alcove-memory/alcove/host/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 const gotLength = 60 // characters of client input quoted in an error
@@ -142,4 +145,30 @@ func errorMessage(id json.RawMessage, code int, text string) protocol.JSONRPCErr
 		ID:      protocol.NewRequestId(id),
 		Error:   protocol.NewJSONRPCErrorDetails(code, text, data),
 	}
+}
+
+// encode encodes a message to a client. What a tool answers, which is JSON already, is put into the message as it is: the library's
+// encoding of a result would check and copy it several times.
+func encode(m protocol.JSONRPCMessage) ([]byte, error) {
+	response, _ := m.(protocol.JSONRPCResponse)
+	result, ok := response.Result.(*protocol.CallToolResult)
+	if !ok {
+		return tool.Encode(m)
+	}
+	structured, ok := result.StructuredContent.(tool.Encoded)
+	if !ok {
+		return tool.Encode(m)
+	}
+	response.Result = struct {
+		Meta    *protocol.Meta      `json:"_meta,omitempty"`
+		Content []protocol.Content  `json:"content"`
+		IsError bool                `json:"isError,omitempty"`
+		Type    protocol.ResultType `json:"resultType,omitempty"`
+	}{result.Meta, result.Content, result.IsError, result.ResultType}
+	line, err := tool.Encode(response)
+	if err != nil {
+		return nil, err
+	}
+	line = bytes.TrimSuffix(line, []byte("}}")) // the ends of the result and of the message, whose last member it is
+	return append(append(append(slices.Grow(line, len(structured)+30), `,"structuredContent":`...), structured...), "}}"...), nil
 }

@@ -16,12 +16,14 @@ type conversing struct {
 	total    float64            // of the weights
 	named    map[uint32]float64 // by speaker: the share of the name's words in the question
 	date     day
+	onDate   bool     // the turns of the date are matches
 	norm     *norm    // nil: each collection has its own
 	facets   []choice // by facet
 	expired  bitset   // rows
 	admitted bitset   // the slots of possible hits, before per-document filters; nil: facets and expired tell
 	tested   bitset   // the slots to which the per-document filters were applied,
 	wanted   bitset   // and those that pass them
+	read     []bool   // by clause: its postings are in the sheet
 	sheet    *turnSheet
 }
 
@@ -32,10 +34,16 @@ type turnSheet struct {
 	around  bitset       // the slots of all zones
 	touched []uint32     // slots with a score
 	fresh   []uint32     // slots that the current clause touched
-	scored  []scoredTurn // the turns among the touched slots that are possible hits
+	scored  []scoredTurn // the turns among the touched slots that are possible hits; in a contest, those that contend
 	zones   []zone
 	best    []float64 // of leastOf
+	contest contest
+
+	postings [][]posting // by clause
 }
+
+// posting is a turn that has a clause, and how often.
+type posting struct{ slot, tf uint32 }
 
 // scoredTurn is a turn with its score.
 type scoredTurn struct {
@@ -120,12 +128,18 @@ func (c *conversing) score() {
 	c.sheet = c.index.turnSheet(len(c.threads.slots))
 	c.norm = c.norms[""]
 	c.weigh()
+	c.contend()
+	c.addWords()
+	c.addZones()
+}
+
+// addWords computes the scores of all turns, or of the contenders, but for the zones.
+func (c *conversing) addWords() {
 	for i := range c.asked.clauses {
 		c.addClause(i)
 	}
 	c.addMatches()
 	c.addFeatures()
-	c.addZones()
 }
 
 // weigh computes the clauses' weights.
@@ -133,6 +147,7 @@ func (c *conversing) weigh() {
 	date, words, rest := dateIn(c.query.Text, c.by)
 	if c.date = date; date != (day{}) && (!rest || c.matches == 0) {
 		c.saidOnDate()
+		c.onDate = true
 	}
 	var dated []string
 	for _, word := range words {
@@ -181,16 +196,19 @@ func (c *conversing) addClause(i int) {
 	if c.weights[i] == 0 {
 		return
 	}
-	for _, l := range c.leaves {
-		c.eachPosting(l, i, nil, func(slot, tf uint32) {
-			t := &c.threads.slots[slot]
-			gain := c.weights[i] * c.normOfTurn(t).weight(tf, t.length)
-			s := &c.sheet.scores[slot]
-			s.alone += gain
-			s.cover += c.weights[i]
-			c.spread(slot, gain)
-		})
-		if len(asked.near) > 0 && !c.inNames[i] {
+	for _, p := range c.postingsOf(i) {
+		if !c.hears(p.slot) {
+			continue
+		}
+		t := &c.threads.slots[p.slot]
+		gain := c.weights[i] * c.normOfTurn(t).weight(p.tf, t.length)
+		s := &c.sheet.scores[p.slot]
+		s.alone += gain
+		s.cover += c.weights[i]
+		c.spread(p.slot, gain)
+	}
+	if len(asked.near) > 0 && !c.inNames[i] {
+		for _, l := range c.leaves {
 			c.addNearTurns(l, asked, c.weights[i])
 		}
 	}
@@ -224,13 +242,28 @@ func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
 	}
 }
 
-// eachPosting calls do for the turns of a leaf that have a clause, with its frequency apart from the speaker's name. Slots that
-// are not in `of` are skipped; nil: none is.
-func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uint32)) {
+// postingsOf returns the turns that have a clause, with its frequency apart from the speaker's name. They are read once.
+func (c *conversing) postingsOf(i int) []posting {
+	if len(c.read) == 0 {
+		c.read = make([]bool, len(c.asked.clauses))
+		c.sheet.postings = slices.Grow(c.sheet.postings, len(c.read))[:len(c.read)]
+	}
+	if !c.read[i] {
+		c.read[i] = true
+		list := c.sheet.postings[i][:0]
+		for _, l := range c.leaves {
+			list = c.appendPostings(list, l, i)
+		}
+		c.sheet.postings[i] = list
+	}
+	return c.sheet.postings[i]
+}
+
+func (c *conversing) appendPostings(to []posting, l *leaf, i int) []posting {
 	asked := &c.asked.clauses[i]
 	list, _ := asked.open(l.part)
 	if list == nil {
-		return
+		return to
 	}
 	for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
 		for j, doc := range docs {
@@ -238,7 +271,7 @@ func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uin
 				continue
 			}
 			slot := c.threads.slotOfRow(l.part.rows[doc])
-			if slot == none || of != nil && !of.has(slot) || c.filtered && !c.admits(slot) {
+			if slot == none || c.filtered && !c.admits(slot) {
 				continue
 			}
 			tf := tfs[j]
@@ -246,28 +279,44 @@ func (c *conversing) eachPosting(l *leaf, i int, of bitset, do func(slot, tf uin
 				tf--
 			}
 			if tf > 0 {
-				do(slot, tf)
+				to = append(to, posting{slot, tf})
 			}
 		}
 	}
+	return to
 }
 
-// spread raises the current clause's best score of a turn and those around it. Others at its own position are no neighbours.
+// spread raises the current clause's best score of a turn and those around it.
 func (c *conversing) spread(slot uint32, gain float64) {
 	c.raise(slot, gain)
 	from, to, regular := c.threads.around(slot, windowReach)
 	for at := from; at <= to; at++ {
-		distance := int64(at) - int64(slot)
-		if !regular {
-			distance = c.threads.turns[at].at - c.threads.turns[slot].at
-		}
-		if distance != 0 {
-			c.raise(at, gain/float64(int64(1)<<max(distance, -distance)))
+		if share := c.shareAround(slot, at, regular); share > 0 {
+			c.raise(at, gain*share)
 		}
 	}
 }
 
+// shareAround is the share of a turn's score that another within its window gets. Others at its own position are no neighbours.
+func (c *conversing) shareAround(slot, at uint32, regular bool) float64 {
+	distance := int64(at) - int64(slot)
+	if !regular {
+		distance = c.threads.turns[at].at - c.threads.turns[slot].at
+	}
+	switch distance {
+	case 0:
+		return 0
+	case 1, -1:
+		return .5
+	}
+	return .25
+}
+
+// raise raises the current clause's best score of a turn, if it contends.
 func (c *conversing) raise(slot uint32, gain float64) {
+	if k := &c.sheet.contest; k.on && !k.contends.has(slot) {
+		return
+	}
 	s := &c.sheet.scores[slot]
 	if s.score == 0 {
 		c.sheet.fresh = append(c.sheet.fresh, slot)
@@ -334,29 +383,42 @@ const matched = 1e-6
 
 // addMatches touches the turns that match, and takes their plain scores.
 func (c *conversing) addMatches() {
+	if k := &c.sheet.contest; k.on {
+		for _, slot := range k.contenders {
+			c.addMatch(slot, k.bounds[slot].alone)
+		}
+		return
+	}
 	for _, l := range c.leaves {
 		for _, m := range l.matches {
-			slot := c.threads.slotOfRow(m.row)
-			if slot == none {
-				continue
+			if slot := c.threads.slotOfRow(m.row); slot != none {
+				c.addMatch(slot, m.score)
 			}
-			s := &c.sheet.scores[slot]
-			if s.window == 0 {
-				c.sheet.touched = append(c.sheet.touched, slot)
-			}
-			s.score = matched * m.score
 		}
 	}
 }
 
+// addMatch touches a turn, and takes its plain score; 0: it does not match.
+func (c *conversing) addMatch(slot uint32, score float64) {
+	s := &c.sheet.scores[slot]
+	if s.window == 0 {
+		c.sheet.touched = append(c.sheet.touched, slot)
+	}
+	s.score = matched * score
+}
+
 // addFeatures adds all features but the zone.
 func (c *conversing) addFeatures() {
-	for _, slot := range c.sheet.touched {
+	slots := c.sheet.touched
+	if c.sheet.contest.on {
+		slots = c.sheet.contest.contenders
+	}
+	for _, slot := range slots {
 		if !c.admits(slot) {
 			continue
 		}
 		f, s := c.features(slot), &c.sheet.scores[slot]
-		s.score += f.Window + f.Cover + f.Question + f.Speaker + f.Date
+		s.score += f.withoutZone()
 		c.sheet.scored = append(c.sheet.scored, scoredTurn{slot, c.threads.slots[slot].row, s.score})
 	}
 }
@@ -453,10 +515,7 @@ func (c *conversing) addZones() {
 // chooseZones makes the zones of the best turns, and of those as good as the last of them unless they are as many again.
 func (c *conversing) chooseZones() {
 	sheet := c.sheet
-	for _, t := range sheet.scored {
-		sheet.best = append(sheet.best, t.score)
-	}
-	least, ties := leastOf(sheet.best, zoned)
+	least, ties := leastOf(sheet.scoresOf(sheet.scored), zoned)
 	average := zoneTurns * c.average()
 	for i, t := range sheet.scored {
 		if t.score < least || t.score == least && ties > zoned {
@@ -475,6 +534,15 @@ func (c *conversing) chooseZones() {
 		sheet.zones = append(sheet.zones, z)
 		sheet.zone[t.slot] = uint16(len(sheet.zones))
 	}
+}
+
+// scoresOf lists the scores of turns, until the next call.
+func (s *turnSheet) scoresOf(turns []scoredTurn) []float64 {
+	s.best = s.best[:0]
+	for _, t := range turns {
+		s.best = append(s.best, t.score)
+	}
+	return s.best
 }
 
 // leastOf returns the score of that rank from the top, or the lowest, and how many have it. It reorders the scores.
@@ -513,15 +581,16 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
 	zones, numbers := c.sheet.zones, c.sheet.zone
-	for _, l := range c.leaves {
-		c.eachPosting(l, i, c.sheet.around, func(slot, tf uint32) {
-			from, to, _ := c.threads.around(slot, zoneReach)
-			for _, number := range numbers[from : to+1] {
-				if number > 0 {
-					zones[number-1].tf += tf
-				}
+	for _, p := range c.postingsOf(i) {
+		if !c.sheet.around.has(p.slot) {
+			continue
+		}
+		from, to, _ := c.threads.around(p.slot, zoneReach)
+		for _, number := range numbers[from : to+1] {
+			if number > 0 {
+				zones[number-1].tf += p.tf
 			}
-		})
+		}
 	}
 	p := inZone()
 	for j := range zones {
@@ -533,7 +602,7 @@ func (c *conversing) addToZones(i int) {
 	}
 }
 
-// each calls do for all turns with a score.
+// each calls do for all turns with a score, or for the contenders.
 func (c *conversing) each(do func(candidate)) {
 	for _, t := range c.sheet.scored {
 		do(plain(t.row, t.score))
@@ -561,17 +630,24 @@ func (x *Index) turnSheet(slots int) *turnSheet {
 
 // release gives the sheet back.
 func (c *conversing) release() {
-	for _, slot := range c.sheet.touched {
-		c.sheet.scores[slot] = turnScore{}
-	}
-	for i := range c.sheet.zones {
-		z := &c.sheet.zones[i]
-		clear(c.sheet.around[z.from/64 : z.to/64+1])
-	}
 	s := c.sheet
-	s.touched, s.scored, s.zones, s.best = s.touched[:0], s.scored[:0], s.zones[:0], s.best[:0]
+	s.clearScores()
+	s.contest.end()
+	for i := range s.zones {
+		z := &s.zones[i]
+		clear(s.around[z.from/64 : z.to/64+1])
+	}
+	s.zones = s.zones[:0]
 	c.index.turnSheets.Put(s)
 	c.sheet = nil
+}
+
+// clearScores makes the sheet as it was before clauses were added.
+func (s *turnSheet) clearScores() {
+	for _, slot := range s.touched {
+		s.scores[slot] = turnScore{}
+	}
+	s.touched, s.scored = s.touched[:0], s.scored[:0]
 }
 
 // converse scores the turns and ranks the matches.
@@ -590,6 +666,9 @@ func (r *ranking) converse() {
 			r.best.push(c)
 		}
 	})
+	if r.turns != nil {
+		r.matches += r.turns.others()
+	}
 }
 
 // find returns the index of a document among the leaf's matches.

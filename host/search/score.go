@@ -22,6 +22,9 @@ func (r *ranking) score(ctx context.Context) error {
 	}
 	for _, l := range r.leaves {
 		lists := r.open(l)
+		if r.keepAll {
+			l.matches = make([]match, 0, l.mostMatches())
+		}
 		for from := 0; from < l.part.docs() && len(lists) > 0; from += sheetSize {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -34,6 +37,14 @@ func (r *ranking) score(ctx context.Context) error {
 	}
 	r.index.sheets.Put(s) // collect has zeroed it
 	return nil
+}
+
+// mostMatches bounds the leaf's matches.
+func (l *leaf) mostMatches() (n int) {
+	for _, o := range l.opened {
+		n += o.documents
+	}
+	return min(n, l.part.docs())
 }
 
 // open returns the postings of the clauses that occur in a leaf.

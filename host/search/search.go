@@ -139,6 +139,9 @@ type Features struct {
 	Window, Cover, Zone, Question, Speaker, Date float64
 }
 
+// withoutZone is the sum of all features but the zone.
+func (f *Features) withoutZone() float64 { return f.Window + f.Cover + f.Question + f.Speaker + f.Date }
+
 // Term is the contribution of one query term to a score.
 type Term struct {
 	Term      string

@@ -226,3 +226,51 @@ func FuzzDatesInQuestions(f *testing.F) {
 		}
 	})
 }
+
+// TestTheBestTurnsAreThoseOfAllTurns searches enough turns for a contest, of which a search for all turns has none.
+func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
+	random := rand.New(rand.NewSource(5))
+	x := New(Options{Tail: 4000})
+	const turns = 6000
+	for i := range turns {
+		words := make([]string, 3+random.Intn(10))
+		for j := range words {
+			words[j] = fmt.Sprintf("w%d", int(math.Exp(6*random.Float64())))
+		}
+		text := strings.Join(words, " ") + []string{"?", ".", " the mention."}[i%3]
+		d := Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{text}, State: Active, Type: []string{"", "note"}[i%7/6],
+			Turn: &Turn{Session: fmt.Sprint(i / 90), Position: int64(i % 90), Speaker: []string{"Anna Lee", "Bert"}[i%2], Said: time.Date(2023, time.Month(1+i/90%12), 1+i%28, 0, 0, 0, 0, time.UTC)}}
+		switch { // some are at one position, or far apart
+		case i%11 == 0:
+			d.Turn.Position /= 2
+		case i%13 == 0:
+			d.Turn.Position *= 3
+		}
+		if i%17 == 0 {
+			d.Expires = time.UnixMicro(1)
+		}
+		if i%19 == 0 {
+			d.Turn = nil
+		}
+		x.Apply(d)
+	}
+	for _, text := range []string{"w1 w2 w3 w40 w300", "w1 w2", "w5 w6 w7 Anna", "w1 w9 mention in May 2023", "what did Bert Lee mention on 3 June about w1 w30", "w1 w4 -w2", "anna bert w1", "in May 2023"} {
+		for _, q := range []Query{{Text: text}, {Text: text, Types: []string{"note"}}, {Text: text, K: 700, Offset: 20}} {
+			all := q
+			all.K, all.Offset, q.K = 2*turns, 0, cmp.Or(q.K, 40)
+			view := View{Lineage: trunk, Now: time.UnixMicro(2)}
+			best, err := x.Search(t.Context(), view, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			every, err := x.Search(t.Context(), view, all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := every.Hits[min(q.Offset, len(every.Hits)):min(q.Offset+q.K, len(every.Hits))]
+			if best.Total != every.Total || !slices.EqualFunc(best.Hits, want, func(a, b Hit) bool { return a.Key == b.Key && a.Score == b.Score }) {
+				t.Errorf("%q: %d of %d hits, which differ from the best %d of %d", text, len(best.Hits), best.Total, len(want), every.Total)
+			}
+		}
+	}
+}

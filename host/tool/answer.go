@@ -101,5 +101,16 @@ func RetryAfter(err error) string {
 	return strconv.FormatInt(max(1, (ms+999)/1000), 10)
 }
 
-// Encode returns JSON without HTML escapes: < stays <.
-func Encode(v any) ([]byte, error) { return jsontext.Encode(v) }
+// Encoded is a value that Encode has encoded already, such as the list of an answer that was measured.
+type Encoded []byte
+
+// MarshalJSON implements json.Marshaler.
+func (e Encoded) MarshalJSON() ([]byte, error) { return e, nil }
+
+// Encode returns JSON without HTML escapes: < stays <. It returns what is Encoded as it is.
+func Encode(v any) ([]byte, error) {
+	if encoded, ok := v.(Encoded); ok {
+		return encoded, nil
+	}
+	return jsontext.Encode(v)
+}

@@ -29,19 +29,25 @@ func (c cut) nothing() bool { return len(c.values) == 0 && !c.details && c.rows 
 // shorten cuts a list to a number of characters with the least loss: first it drops the largest values, so that every row
 // still shows; then details; and rows only as a last resort.
 func shorten[R row](rows []R, limit int) ([]R, cut, error) {
+	kept, _, c, err := shortenEncoded(rows, limit)
+	return kept, c, err
+}
+
+// shortenEncoded is shorten, and returns the rows that are kept as JSON, too.
+func shortenEncoded[R row](rows []R, limit int) ([]R, []tool.Encoded, cut, error) {
 	var c cut
-	sizes := make([]int, len(rows))
+	sizes, encoded := make([]int, len(rows)), make([]tool.Encoded, len(rows))
 	total := 2 // brackets
-	measure := func(i int) error {
-		encoded, err := tool.Encode(rows[i])
+	measure := func(i int) (err error) {
+		encoded[i], err = tool.Encode(rows[i])
 		total -= sizes[i]
-		sizes[i] = utf8.RuneCount(encoded) + 1 // and a comma
+		sizes[i] = utf8.RuneCount(encoded[i]) + 1 // and a comma
 		total += sizes[i]
 		return err
 	}
 	for i := range rows {
 		if err := measure(i); err != nil {
-			return nil, c, err
+			return nil, nil, c, err
 		}
 	}
 	for _, i := range byValue(rows) {
@@ -51,14 +57,14 @@ func shorten[R row](rows []R, limit int) ([]R, cut, error) {
 		rows[i].dropValue()
 		c.values = append(c.values, i)
 		if err := measure(i); err != nil {
-			return nil, c, err
+			return nil, nil, c, err
 		}
 	}
 	for i := 0; i < len(rows) && total > limit; i++ {
 		rows[i].dropDetails()
 		c.details = true
 		if err := measure(i); err != nil {
-			return nil, c, err
+			return nil, nil, c, err
 		}
 	}
 	kept := len(rows)
@@ -68,7 +74,32 @@ func shorten[R row](rows []R, limit int) ([]R, cut, error) {
 	c.rows = len(rows) - kept
 	c.values = slices.DeleteFunc(c.values, func(i int) bool { return i >= kept })
 	slices.Sort(c.values)
-	return rows[:kept], c, nil
+	return rows[:kept], encoded[:kept], c, nil
+}
+
+// joined is a list of rows as JSON.
+func joined(rows []tool.Encoded) tool.Encoded {
+	list := tool.Encoded{'['}
+	for i, row := range rows {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, row...)
+	}
+	return append(list, ']')
+}
+
+// withList is an object that begins with a list, before the members of another object.
+func withList(name string, list tool.Encoded, rest any) (tool.Encoded, error) {
+	members, err := tool.Encode(rest)
+	if err != nil {
+		return nil, err
+	}
+	object := fmt.Appendf(nil, "{%q:%s", name, list)
+	if string(members) != "{}" {
+		object = append(object, ',')
+	}
+	return append(object, members[1:]...), nil
 }
 
 // omitted replaces a dropped value in a row: dropping a shorter value gains nothing.

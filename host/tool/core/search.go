@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -178,19 +179,22 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 			rows[i].unranked(f)
 		}
 	}
-	kept, cut, err := shorten(rows, limit)
+	kept, encoded, cut, err := shortenEncoded(rows, limit)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
 	said := slices.Concat(found.Notes, searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
 	note, next := strings.Join(said, " "), nextPage(found, cut)
-	return tool.Answer{Structured: struct {
-		Results []*hit `json:"results"`
+	structured, err := withList("results", joined(encoded), struct {
 		Total   int    `json:"total"`
 		Next    string `json:"next,omitempty"`
 		Partial bool   `json:"partial,omitempty"`
 		Note    string `json:"note,omitempty"`
-	}{kept, found.Total, next, found.Partial, note}, Plain: f.plain(kept), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
+	}{found.Total, next, found.Partial, note})
+	if err != nil {
+		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
+	}
+	return tool.Answer{Structured: structured, Plain: f.plain(kept, encoded), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
@@ -272,20 +276,18 @@ func orders() []string {
 	return list
 }
 
-// plain returns hits for readers: where they show a value, its snippet is in it.
-func (f form) plain(hits []*hit) []*hit {
+// plain returns encoded hits for readers: where they show a value, its snippet is in it.
+func (f form) plain(hits []*hit, encoded []tool.Encoded) tool.Encoded {
 	if f.verbose {
-		return hits
+		return joined(encoded)
 	}
-	rows := make([]*hit, len(hits))
+	rows := slices.Clone(encoded)
 	for i, h := range hits {
-		row := *h
 		if h.value() != nil {
-			row.Snippet = nil
+			rows[i] = jsontext.Without(rows[i], "snippet")
 		}
-		rows[i] = &row
 	}
-	return rows
+	return joined(rows)
 }
 
 // rounded rounds a score to the digits that distinguish results.
