@@ -295,10 +295,9 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 			return operator.IssuedKey{}, err
 		}
 	}
-	if err := a.auditKey("create", g); err != nil {
-		return operator.IssuedKey{}, err
-	}
-	key, secret, err := a.keys.Create(g)
+	var key keys.Key
+	var secret string
+	err := a.changeKeys("create", g, func() (err error) { key, secret, err = a.keys.Create(g); return err })
 	if err == nil {
 		_ = a.auditKey("created", key.ID) // the entry before the act has its rights; the log reports a failed write
 	}
@@ -306,23 +305,16 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 }
 
 func (a acts) LimitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
-	err := a.auditKey("limit all", map[string]any{"before": a.keys.Limits(), "after": l})
-	if err == nil {
-		err = a.keys.Limit(l)
-	}
+	err := a.changeKeys("limit all", change[keys.Limits]{a.keys.Limits(), l}, func() error { return a.keys.Limit(l) })
 	return a.keys.Limits(), err
 }
 
-func (a acts) RevokeKey(_ context.Context, r operator.KeyID) (operator.Key, error) {
-	if err := a.auditKey("revoke", a.keyWith(r.ID)); err != nil {
-		return operator.Key{}, err
-	}
-	return a.keys.Revoke(r.ID)
+func (a acts) RevokeKey(_ context.Context, r operator.KeyID) (key operator.Key, err error) {
+	err = a.changeKeys("revoke", a.keyWith(r.ID), func() (err error) { key, err = a.keys.Revoke(r.ID); return err })
+	return key, err
 }
 
-func (a acts) DeleteKey(_ context.Context, r operator.KeyID) (operator.Key, error) {
-	if err := a.auditKey("delete", a.keyWith(r.ID)); err != nil {
-		return operator.Key{}, err
-	}
-	return a.keys.Delete(r.ID)
+func (a acts) DeleteKey(_ context.Context, r operator.KeyID) (key operator.Key, err error) {
+	err = a.changeKeys("delete", a.keyWith(r.ID), func() (err error) { key, err = a.keys.Delete(r.ID); return err })
+	return key, err
 }

@@ -65,7 +65,25 @@ func (a acts) AuditHead(context.Context) (operator.AuditHead, error) {
 	return a.audit.Head()
 }
 
-// auditKey records an operator's act on API keys before it takes effect. What it is about has no secret.
+// change is what an act changes, as the audit log has it.
+type change[T any] struct {
+	Before T `json:"before"`
+	After  T `json:"after"`
+}
+
+// changeKeys records an operator's act on API keys before it takes effect, and that it failed.
+func (a acts) changeKeys(act string, about any, do func() error) error {
+	if err := a.auditKey(act, about); err != nil {
+		return err
+	}
+	err := do()
+	if err != nil {
+		_ = a.auditKey(act+" failed", err.Error()) // the log reports a failed write
+	}
+	return err
+}
+
+// auditKey records an operator's act on API keys. What it is about has no secret.
 func (a acts) auditKey(act string, about any) error {
 	if a.audit == nil {
 		return nil

@@ -102,4 +102,10 @@ func home(named string, key keys.Key) string {
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.
-func (h *Host) RequireKeys(required bool) error { return h.keys.Require(required) }
+func (h *Host) RequireKeys(required bool) error {
+	before := h.keys.Required()
+	if before == required {
+		return nil
+	}
+	return acts{h}.changeKeys("require", change[bool]{before, required}, func() error { return h.keys.Require(required) })
+}

@@ -171,7 +171,7 @@ func rules() []rule {
 		{pkg: "host/sandbox/hostile", own: []string{"abi", "host/sandbox/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/bundle", own: []string{"host/store"}, never: append(outside, "os")},
-		{pkg: "host/backup", own: []string{"host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
+		{pkg: "host/backup", own: []string{"host/audit", "host/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
 		{pkg: "host/files", own: []string{"abi", "registry"}, never: outside},
 		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/regular", never: outside},

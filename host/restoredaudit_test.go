@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -78,5 +79,35 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	}
 	if text := strings.Join(former, "\n"); !strings.Contains(text, "changed API keys: create ") || !strings.Contains(text, public) {
 		t.Errorf("the log lacks the key that was created or trusted: %s", text)
+	}
+}
+
+// A call of a family that writes nothing moves the head of the audit log, and nothing else that a backup carries.
+func TestACallThatWritesNothingIsNoReasonForAnIncrement(t *testing.T) {
+	dir, safe := t.TempDir(), t.TempDir()
+	_, act, _ := served(t, host.Options{Dir: dir})
+	module := packed(t, abi.Manifest{Name: "notes", Tools: []abi.Tool{{Name: "notes_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, echoing)
+	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: module}); err != nil {
+		t.Fatal(err)
+	}
+	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
+		return act.Backup(ctx, operator.BackupRequest{Since: since}, w)
+	}
+	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := act.AuditHead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
+		t.Fatal(err)
+	}
+	after, err := act.AuditHead(t.Context())
+	if err != nil || after.Seq == before.Seq {
+		t.Fatalf("the call has no entry (%v)", err)
+	}
+	if part, err := backup.Increment(t.Context(), safe, from, time.Now()); !errors.Is(err, backup.ErrUnchanged) {
+		t.Errorf("the increment is %+v (%v)", part, err)
 	}
 }

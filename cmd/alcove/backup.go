@@ -24,7 +24,7 @@ func (a *app) backupCommand() *cobra.Command {
 		Short: "Back up everything into a folder or a single file while the server runs; --incremental adds changes",
 		Long: `Back up everything while the server runs: the store, grants, family modules and embedder settings. Tokens and keys are
 in no backup. A name with an extension, such as space.alcove, is a single file; any other is a folder, which also takes
-increments. A full backup replaces an earlier one of the same store.`,
+increments. A full backup replaces an earlier one of the same store. Where nothing changed, an increment adds no part.`,
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, err := backupKind(args[0], incremental)
@@ -32,11 +32,15 @@ increments. A full backup replaces an earlier one of the same store.`,
 				return err
 			}
 			part, err := a.backUp(c.Context(), args[0], write)
-			if err != nil {
+			unchanged := errors.Is(err, backup.ErrUnchanged)
+			if err != nil && !unchanged {
 				return err
 			}
 			if a.asJSON {
-				return a.printJSON(part)
+				return a.printJSON(madeBackup{part, unchanged})
+			}
+			if unchanged {
+				return a.printf("nothing changed since %s, which reaches version %d\n", part.File, part.Until)
 			}
 			if err := a.printf("%s: versions %d to %d, %d pieces, %d bytes\n", part.File, part.Since+1, part.Until, part.Pieces, part.Bytes); err != nil {
 				return err
@@ -46,6 +50,12 @@ increments. A full backup replaces an earlier one of the same store.`,
 	}
 	c.Flags().BoolVar(&incremental, "incremental", false, "only what changed since the newest part in the folder")
 	return c
+}
+
+// madeBackup is what the command prints as JSON.
+type madeBackup struct {
+	backup.Part
+	Unchanged bool `json:"unchanged,omitempty"` // the part was there before, and has everything
 }
 
 // noteAbsent names the modules that are missing from a backup.
@@ -76,6 +86,7 @@ func backupKind(path string, incremental bool) (backupFunc, error) {
 	return backup.Full, nil
 }
 
+// backUp writes a backup. The server is also told of one that had everything: with backup.ErrUnchanged.
 func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup.Part, error) {
 	if err := a.isOutside(path); err != nil {
 		return backup.Part{}, err
@@ -84,14 +95,18 @@ func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
 		return streamed(ctx, a, operator.Operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))
 	}
-	part, err := write(ctx, path, from, time.Now())
-	if err = errors.Join(err, bar.Close()); err != nil {
+	now := time.Now()
+	part, err := write(ctx, path, from, now)
+	if closing := bar.Close(); closing != nil {
+		return part, errors.Join(err, closing)
+	}
+	if err != nil && !errors.Is(err, backup.ErrUnchanged) {
 		return part, err
 	}
-	if err := told(ctx, a, operator.Operator.NoteBackup, operator.BackedUp{Version: part.Until, Made: part.Made}); err != nil {
+	if err := told(ctx, a, operator.Operator.NoteBackup, operator.BackedUp{Version: part.Until, Made: now.UTC()}); err != nil {
 		return part, a.notef("the backup is complete, but the server could not record it: %v\n", err)
 	}
-	return part, nil
+	return part, err
 }
 
 // isOutside refuses a path in the data directory: a purge does not look into backups.

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,10 +134,10 @@ func (e Entry) bounded() Entry {
 func (e Entry) Account() json.RawMessage {
 	e = e.bounded()
 	e.Family, e.Agent, e.Client, e.Session, e.Call, e.Branch = "", "", "", "", "", ""
-	account, err := json.Marshal(e)
-	if err != nil || len(account) > mostAccount {
+	account := append(e.appendBody(nil), '}')
+	if len(account) > mostAccount {
 		e = Entry{Digest: clip(e.Digest, longestOp+16), Fuel: e.Fuel, Memory: e.Memory, Took: e.Took, Seq: e.Seq}
-		account, _ = json.Marshal(e) // an entry without maps cannot fail
+		account = append(e.appendBody(nil), '}')
 	}
 	return account
 }
@@ -208,7 +210,7 @@ func (e *Entry) appendBody(to []byte) []byte {
 		to = append(appendName(to, "dry_run"), "true"...)
 	}
 	if len(e.Ops) > 0 {
-		to = appendJSON(appendName(to, "ops"), e.Ops)
+		to = appendCounts(appendName(to, "ops"), e.Ops)
 	}
 	if len(e.Denied) > 0 {
 		to = appendJSON(appendName(to, "denied"), e.Denied)
@@ -230,7 +232,20 @@ func appendText(to []byte, text string) []byte {
 	return append(append(append(to, '"'), text...), '"')
 }
 
-// appendJSON appends texts, and lists and maps of texts and numbers, whose encoding cannot fail.
+// appendCounts appends counts by name as json.Marshal would.
+func appendCounts(to []byte, counts map[string]int) []byte {
+	var room [8]string
+	names := slices.AppendSeq(room[:0], maps.Keys(counts))
+	slices.Sort(names)
+	separator := byte('{')
+	for _, name := range names {
+		to = append(appendText(append(to, separator), name), ':')
+		to, separator = strconv.AppendInt(to, int64(counts[name]), 10), ','
+	}
+	return append(to, '}')
+}
+
+// appendJSON appends texts, and lists of texts and numbers, whose encoding cannot fail.
 func appendJSON(to []byte, v any) []byte {
 	text, _ := json.Marshal(v)
 	return append(to, text...)

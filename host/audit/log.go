@@ -28,7 +28,8 @@ const (
 	keptBytes   = 1 << 30
 	flushEvery  = time.Second
 	syncEvery   = 5 * time.Second
-	mostPending = 1024      // entries in memory; further ones are written at once
+	manyPending = 1024      // entries in memory that Run writes without waiting for its second
+	mostPending = 2048      // further ones are written by who adds them
 	mostText    = 256 << 10 // bytes of lines that are written at once, but for the last line
 )
 
@@ -58,6 +59,7 @@ type Log struct {
 	seq      uint64 // of the last entry
 	pending  []Entry
 	spare    []Entry              // room for the next ones
+	many     chan struct{}        // tells Run that many are pending
 	newest   uint64               // version that has an entry
 	open     map[*uint64]struct{} // versions before commits without an entry yet
 	failed   error                // why the last write failed
@@ -95,7 +97,7 @@ func Open(o Options) (*Log, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the audit log: %w", err)
 	}
-	l := &Log{o: o, open: map[*uint64]struct{}{}}
+	l := &Log{o: o, many: make(chan struct{}, 1), open: map[*uint64]struct{}{}}
 	if err := l.resume(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the audit log in %s: %w", o.Dir, err), l.closeFile())
 	}
@@ -195,17 +197,34 @@ func (l *Log) recover(end tail, before []string) error {
 // Add appends an entry, and returns its number.
 func (l *Log) Add(e Entry) (seq uint64) {
 	l.mu.Lock()
-	seq, full := l.add(e), len(l.pending) >= mostPending && l.failed == nil
+	seq = l.add(e)
+	pending, failed := len(l.pending), l.failed
 	l.mu.Unlock()
-	if full {
-		_ = l.Flush() // Ready returns the error
+	if failed == nil {
+		l.relieve(pending)
 	}
 	return seq
 }
 
+// relieve has entries written, in the background unless that does not keep up. It does not make them durable: a call waits for no disk.
+func (l *Log) relieve(pending int) {
+	if pending >= mostPending {
+		l.writing.Lock()
+		defer l.writing.Unlock()
+		_ = l.write() // Ready returns the error
+		return
+	}
+	if pending >= manyPending {
+		select {
+		case l.many <- struct{}{}:
+		default: // it was told
+		}
+	}
+}
+
 // add is Add for a caller that holds mu.
 func (l *Log) add(e Entry) uint64 {
-	if l.failed != nil && len(l.pending) >= 2*mostPending {
+	if l.failed != nil && len(l.pending) >= mostPending {
 		l.dropped++
 		return 0
 	}
@@ -239,14 +258,13 @@ func (l *Log) Committing(call Entry) (done func(version uint64, branch string)) 
 	return func(version uint64, branch string) {
 		l.mu.Lock()
 		delete(l.open, before)
-		full := false
 		if version != 0 {
 			l.add(Entry{Kind: Wrote, Family: call.Family, Call: call.Call, Of: call.Seq, Version: version, Branch: branch})
-			full = len(l.pending) >= mostPending && l.failed == nil
 		}
+		pending, failed := len(l.pending), l.failed
 		l.mu.Unlock()
-		if full {
-			_ = l.Flush()
+		if failed == nil {
+			l.relieve(pending)
 		}
 	}
 }
@@ -426,8 +444,9 @@ func (l *Log) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			l.tick()
+		case <-l.many:
 		}
+		l.tick()
 	}
 }
 

@@ -46,7 +46,10 @@ func sameSpace(dir string, old Manifest, p Part) error {
 	return nil
 }
 
-// Increment adds a part with the changes since the newest part.
+// ErrUnchanged means that there is nothing to add to a backup.
+var ErrUnchanged = errors.New("nothing changed since the newest part")
+
+// Increment adds a part with the changes since the newest part. With ErrUnchanged it returns that part, and adds none.
 func Increment(ctx context.Context, dir string, from Source, now time.Time) (Part, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -59,7 +62,11 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 		return Part{}, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
 	}
 	f := &folder{dir: dir, before: m, now: now}
-	p, err := f.add(ctx, m, from, func(p Part) error { return p.follows(m.Parts[len(m.Parts)-1]) })
+	last := m.Parts[len(m.Parts)-1]
+	p, err := f.add(ctx, m, from, func(p Part) error { return p.follows(last) })
+	if errors.Is(err, ErrUnchanged) {
+		return last, err
+	}
 	if err != nil {
 		return p, fmt.Errorf("back up what changed since version %d: %w", m.Base().Version, err)
 	}
@@ -93,6 +100,7 @@ func (p *parser) part() Part {
 		File:  fmt.Sprintf("%s-to-%012d-%s%s", kind, p.header.Until.Version, p.end.SHA256[:8], extension),
 		Since: p.header.Since.Version, SinceTime: p.header.Since.Time, Until: p.header.Until.Version, UntilTime: p.header.Until.Time,
 		History: p.header.Until.History, Pieces: p.end.Pieces, Bytes: p.bytes, SHA256: p.end.SHA256, Blobs: p.blobs.carried, Files: p.files.list,
+		State: p.header.Until.State,
 	}
 }
 

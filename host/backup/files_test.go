@@ -89,9 +89,10 @@ func TestFilesAreRestoredAsTheyWereAtTheLastPart(t *testing.T) {
 	if err != nil || p.Bytes > 100_000 {
 		t.Fatalf("the increment has %d bytes: content that the backup has is copied again (%v)", p.Bytes, err)
 	}
+	put(t, e, "a", "2")
 	again, err := backup.Increment(t.Context(), dir, next, time.Now())
 	if err != nil || len(again.Files) != 3 || !again.Files[2].Earlier {
-		t.Fatalf("nothing changed, and the increment has %+v (%v)", again.Files, err)
+		t.Fatalf("no file changed, and the increment has %+v (%v)", again.Files, err)
 	}
 	got, err := filesOf(t, dir)
 	if want := "families/approved/a.wasm=large; families/gone.wasm=why; alcove.lock=secon; "; err != nil || got.String() != want || got.said != 3 {

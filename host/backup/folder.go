@@ -39,6 +39,9 @@ func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Pa
 	if err == nil {
 		err = errors.Join(check(p), f.unchanged())
 	}
+	if err == nil && p.repeats(m.Parts) {
+		err = ErrUnchanged
+	}
 	if err != nil {
 		return Part{}, errors.Join(err, os.Remove(file.Name()))
 	}

@@ -54,6 +54,7 @@ func TestOfTwoBackupsAtTheSameTimeOneIsDroppedAndSaysSo(t *testing.T) {
 	full(t, e, dir)
 	put(t, e, "a", "2")
 	slow := func(ctx context.Context, since backup.Base, w io.Writer) error {
+		put(t, e, "a", "2")
 		increment(t, e, dir)
 		return backup.Write(ctx, w, e, since, nil)
 	}

@@ -150,6 +150,7 @@ func TestABackupOfTheOldFormatIsRestoredAndReplacedAndNotAddedTo(t *testing.T) {
 		t.Errorf("an increment of a backup of the old format: %v", err)
 	}
 	full(t, e, dir)
+	put(t, e, "a", "2")
 	increment(t, e, dir)
 	if _, err := os.Stat(filepath.Join(dir, oldName)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old part is still there (%v)", err)

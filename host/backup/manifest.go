@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -41,6 +42,7 @@ type Part struct {
 	Blobs     []string      `json:"blobs,omitempty"` // digests of those whose content is in it
 	Files     []File        `json:"files,omitempty"` // beside the store, as of this part
 	Made      time.Time     `json:"made"`
+	State     string        `json:"state,omitempty"` // Base.State; empty: an older program made the part
 }
 
 // Manifest lists the parts of a folder: a full part and its increments, in order.
@@ -138,6 +140,25 @@ func (p Part) follows(last Part) error {
 		return fmt.Errorf("%s goes on from version %d of another store, or of another time, than %s ends with", p.File, p.Since, last.File)
 	}
 	return nil
+}
+
+// repeats reports whether a part adds nothing to the parts before it but a later head of the audit log.
+func (p Part) repeats(before []Part) bool {
+	if len(before) == 0 {
+		return false
+	}
+	last := before[len(before)-1]
+	return p.Until == last.Until && p.State != "" && p.State == last.State && slices.Equal(p.History, last.History) && slices.Equal(lasting(p.Files), lasting(last.Files))
+}
+
+// lasting returns files without the head of the audit log, which each call of a family changes, and without where their contents are.
+func lasting(list []File) (kept []File) {
+	for _, f := range list {
+		if f.Earlier = false; f.Name != audit.FormerFile {
+			kept = append(kept, f)
+		}
+	}
+	return kept
 }
 
 // matches checks a part against its description in the manifest.

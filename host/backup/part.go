@@ -42,6 +42,8 @@ type Base struct {
 	History store.History `json:"history,omitempty"`
 	Blobs   []string      `json:"blobs,omitempty"` // digests in the backup
 	Files   []string      `json:"files,omitempty"` // likewise
+	// State is the digest of what a part carries even without newer versions, such as branches, purges and blobs.
+	State string `json:"state,omitempty"`
 }
 
 // Header describes a part.
@@ -119,12 +121,16 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base, settings
 	if err := checkBase(ctx, from, history, since); err != nil {
 		return err
 	}
+	state, err := stateOf(ctx, from, head.Version, blobs)
+	if err != nil {
+		return err
+	}
 	magic, err := p.w.buffer()
 	if err != nil {
 		return err
 	}
 	p.w.send(append(magic, partMagic...))
-	h := Header{Format: format, Since: Base{Version: since.Version, Time: since.Time}, Until: Base{Version: head.Version, Time: head.Time, History: history}}
+	h := Header{Format: format, Since: Base{Version: since.Version, Time: since.Time}, Until: Base{Version: head.Version, Time: head.Time, History: history, State: state}}
 	if err := p.json(kindHeader, h); err != nil {
 		return err
 	}
@@ -144,6 +150,19 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base, settings
 	}
 	p.end.SHA256 = hex.EncodeToString(p.sum.Sum(nil))
 	return p.json(kindEnd, p.end)
+}
+
+// stateOf returns Base.State. It is taken before the runs are: a purge meanwhile makes the next part another.
+func stateOf(ctx context.Context, from Space, head uint64, blobs []openBlob) (string, error) {
+	sum := sha256.New()
+	for _, b := range blobs {
+		fmt.Fprintf(sum, "%q %s %d\n", b.Name, b.Digest, b.Blob.Size)
+	}
+	err := from.DumpRuns(ctx, head, head, func() ([]byte, error) { return nil, nil }, func(run []byte, _ int) error {
+		sum.Write(run)
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // checkBase checks that the space contains the whole base.

@@ -66,21 +66,9 @@ func (w *request) served(op abi.Op, err error) {
 	}
 }
 
-// account returns what a commit of the request keeps about it; nil: nothing.
-func (w *request) account() json.RawMessage {
-	if w.families.o.Audit == nil {
-		return nil
-	}
-	return w.called.Account()
-}
-
 // committing begins a commit; ended records its outcome.
 func (w *request) committing() (ended func(memory.Committed, error)) {
-	log := w.families.o.Audit
-	if log == nil {
-		return func(memory.Committed, error) {}
-	}
-	done := log.Committing(w.called)
+	done := w.families.o.Audit.Committing(w.called)
 	return func(c memory.Committed, err error) {
 		var known *memory.Error
 		switch {

@@ -59,7 +59,10 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 
 // commitStage commits the staged work with the jobs that it queued.
 func (w *request) commitStage(ctx context.Context, c memory.Commit) (memory.Committed, error) {
-	c.Account = w.account()
+	if w.families.o.Audit == nil || !w.Stage.Writes(c) {
+		return w.families.jobs.Commit(ctx, w.Stage, c, w.queued)
+	}
+	c.Account = w.called.Account()
 	ended := w.committing()
 	done, err := w.families.jobs.Commit(ctx, w.Stage, c, w.queued)
 	ended(done, err)

@@ -72,12 +72,15 @@ type Committed struct {
 	Replayed  bool   // the same request was committed before: nothing was written now
 }
 
+// Writes reports whether there is something for Commit to write.
+func (t *Stage) Writes(c Commit) bool { return t.Changes() > 0 || c.KeepAnswer }
+
 // Commit writes everything staged, or nothing. The stage is not used afterwards.
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	c.by.Account = c.Account
 	done := Committed{Branch: t.branch.Name}
-	if t.Changes() == 0 && !c.KeepAnswer {
+	if !t.Writes(c) {
 		return done, nil
 	}
 	if err := t.room(); err != nil {
