@@ -1,6 +1,9 @@
 package words
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // Emotion is a feeling that a text shows, and how strong it is.
 type Emotion struct {
@@ -27,34 +30,62 @@ func emotions() []struct {
 // EmotionOf is the emotion that most words of a text show, of several the strongest; the zero one where they show none. A negated
 // word shows nothing.
 func EmotionOf(text string) (found Emotion) {
-	list := Split(Cut(text, Long))
-	most := 0
+	spoken, most := locate(Cut(text, Long)), 0
 	for _, e := range emotions() {
-		if n := count(list, e.cues); n > most {
+		if n := spoken.count(e.cues); n > most {
 			most, found = n, e.Emotion
 		}
 	}
 	return found
 }
 
-// count is how many words of a list are cues, without those that are negated.
-func count(list []Word, cues string) (n int) {
-	for i := range list {
-		if isCue(list, i, cues) && !negated(list, i) {
+// located is a text's words, and where each of them is. A text is compared with some hundred cues, which takes the time of its words and
+// of the cues, and not of each with each.
+type located struct {
+	list []Word
+	at   map[string][]int // places in the list by the words in lower case
+}
+
+func locate(text string) located {
+	l := located{list: Split(text)}
+	l.at = make(map[string][]int, len(l.list))
+	for i, w := range l.list {
+		l.at[w.Lower] = append(l.at[w.Lower], i)
+	}
+	return l
+}
+
+// count is how many words are cues, without those that are negated.
+func (l located) count(cues string) (n int) {
+	for i := range l.places(cues) {
+		if !negated(l.list, i) {
 			n++
 		}
 	}
 	return n
 }
 
-// isCue reports whether a word, or it and the next one, is one of some cues.
-func isCue(list []Word, i int, cues string) bool {
-	for cue := range strings.FieldsSeq(cues) {
-		first, second, pair := strings.Cut(cue, "-")
-		if list[i].Lower != first {
-			continue
+// places are where a word, or it and the next one, is one of some cues.
+func (l located) places(cues string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for cue := range strings.FieldsSeq(cues) {
+			first, second, pair := strings.Cut(cue, "-")
+			for _, i := range l.at[first] {
+				if pair && (i+1 == len(l.list) || l.list[i+1].Lower != second) {
+					continue
+				}
+				if !yield(i) {
+					return
+				}
+			}
 		}
-		if !pair || i+1 < len(list) && list[i+1].Lower == second {
+	}
+}
+
+// negates reports whether one of some cues is negated.
+func (l located) negates(cues string) bool {
+	for i := range l.places(cues) {
+		if negated(l.list, i) {
 			return true
 		}
 	}
@@ -96,11 +127,11 @@ const (
 
 // TierOf is the tier that the words of a text show.
 func TierOf(text string) Tier {
-	list := Split(Cut(text, Long))
+	spoken := locate(Cut(text, Long))
 	switch {
-	case count(list, criticalCues) > 0 || startsWith(list, "never", "always"):
+	case spoken.count(criticalCues) > 0 || startsWith(spoken.list, "never", "always"):
 		return Tier{"critical", "structural", .9}
-	case count(list, notableCues) > 0:
+	case spoken.count(notableCues) > 0:
 		return Tier{"notable", "potential", .78}
 	}
 	return Tier{"background", "contextual", .7}
@@ -138,16 +169,14 @@ const unknownMatter = .5
 // Matters is how much something matters that a text describes in words, from 0 to 1: critical, significant, interesting, routine,
 // trivial, and what means the same. What is said not to matter is 0, and any other text .5.
 func Matters(text string) float64 {
-	list := Split(Cut(text, Short))
-	for i := range list {
-		for _, m := range matters() {
-			if m.worth >= unknownMatter && isCue(list, i, m.cues) && negated(list, i) {
-				return 0
-			}
+	spoken := locate(Cut(text, Short))
+	for _, m := range matters() {
+		if m.worth >= unknownMatter && spoken.negates(m.cues) {
+			return 0
 		}
 	}
 	for _, m := range matters() {
-		if count(list, m.cues) > 0 {
+		if spoken.count(m.cues) > 0 {
 			return m.worth
 		}
 	}

@@ -1,6 +1,10 @@
 package words
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestTheEmotionOfATextIsThatOfMostOfItsWords(t *testing.T) {
 	for text, want := range map[string]Emotion{
@@ -49,6 +53,27 @@ func TestHowMuchSomethingMattersIsReadFromWords(t *testing.T) {
 	} {
 		if got := Matters(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A word counts once, so no list has two cues that begin with it.
+func TestNoListHasTwoCuesThatBeginAlike(t *testing.T) {
+	lists := []string{criticalCues, notableCues}
+	for _, e := range emotions() {
+		lists = append(lists, e.cues)
+	}
+	for _, m := range matters() {
+		lists = append(lists, m.cues)
+	}
+	for _, list := range lists {
+		var firsts []string
+		for cue := range strings.FieldsSeq(list) {
+			first, _, _ := strings.Cut(cue, "-")
+			if slices.Contains(firsts, first) {
+				t.Errorf("%s begins two of %s", first, list)
+			}
+			firsts = append(firsts, first)
 		}
 	}
 }
