@@ -14,15 +14,12 @@ func TestKeysAreComparedAsTheyRead(t *testing.T) {
 		`{"x":[{"b":{},"c":"b","b":[]}]}`:           `the field "b" appears twice`,
 		`{"a":{"a":["a","a",{"a":"a"}]},"b":"\"a"}`: "",
 		` {"a":1} `:                                 "",
-		`{"a":1} 2`:                                 "something follows the JSON value",
-		`{"a":1`:                                    "unexpected EOF",
-		`{"a"}`:                                     "invalid character '}' after object key",
 		`["\\",{"\\":1,"x":2}]`:                     "",
 		strings.Repeat(`[`, maxManifestDepth) + strings.Repeat(`]`, maxManifestDepth):           "",
 		strings.Repeat(`[`, maxManifestDepth+1) + strings.Repeat(`]`, maxManifestDepth+1):       "it nests deeper than 64",
 		strings.Repeat(`{"a":`, maxManifestDepth) + "1" + strings.Repeat(`}`, maxManifestDepth): "",
 	} {
-		if err := checkKeys([]byte(text)); err == nil && want != "" || err != nil && err.Error() != want {
+		if err := checkObjects([]byte(text)); err == nil && want != "" || err != nil && err.Error() != want {
 			t.Errorf("%.60s: %v, want %q", text, err, want)
 		}
 	}
@@ -33,16 +30,10 @@ func FuzzKeys(f *testing.F) {
 	f.Add(`{"a":{"b":1,"b":2}}`)
 	f.Add(`[{"\u0062":1,"b":"]"},"\\"]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			return // no manifest
+		if !utf8.ValidString(text) || !json.Valid([]byte(text)) {
+			return // it is refused before
 		}
-		err := checkKeys([]byte(text))
-		if !json.Valid([]byte(text)) {
-			if err == nil {
-				t.Error("invalid JSON is accepted")
-			}
-			return
-		}
+		err := checkObjects([]byte(text))
 		if err != nil && strings.Contains(err.Error(), "deeper") {
 			return
 		}

@@ -28,14 +28,17 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("the manifest is not UTF-8")
 	}
-	if err := checkKeys(data); err != nil {
-		return nil, fmt.Errorf("read the manifest%s: %w", whereOf(err, data, 0), err)
-	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var m Manifest
 	if err := decoder.Decode(&m); err != nil {
 		return nil, fmt.Errorf("read the manifest%s: %s", whereOf(err, data, unknownField(err, data)), inManifest(err))
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("read the manifest: something follows the JSON value")
+	}
+	if err := checkObjects(data); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
 	return &m, m.Check()
 }
@@ -358,23 +361,11 @@ func Duration(text string) (time.Duration, error) {
 // maxManifestDepth bounds how deep a manifest's JSON may nest.
 const maxManifestDepth = 64
 
-// checkKeys wants one JSON value without duplicate keys in any object, and nothing behind it.
-func checkKeys(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	var value json.RawMessage
-	if err := decoder.Decode(&value); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("something follows the JSON value")
-	}
-	return checkObjects(value)
-}
-
 // list marks an array on the stack of open values, on which an object has the number of its first key.
 const list = -1
 
-// checkObjects reads valid JSON in one pass, because every start reads the manifests of the families that the program carries.
+// checkObjects refuses valid JSON that nests too deep or has a field twice in an object. It reads it in one pass, because every start
+// reads the manifests of the families that the program carries.
 func checkObjects(value []byte) error {
 	var keys [][]byte // of the objects that are open
 	var open []int    // where the keys of each begin

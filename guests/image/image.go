@@ -39,8 +39,9 @@ type Image struct {
 // Family is one family of an image.
 type Family struct {
 	Name     string `json:"name"`
-	Digest   string `json:"digest"`   // SHA-256 of its packed module, hexadecimal
-	Manifest string `json:"manifest"` // what the packed module's section for it holds
+	Digest   string `json:"digest"` // SHA-256 of its packed module, hexadecimal
+	Manifest string `json:"-"`      // what the packed module's section for it holds
+	Bytes    int    `json:"bytes"`  // of the manifest
 
 	image *Image
 }
@@ -120,8 +121,8 @@ func (n *Native) Check() error {
 	return nil
 }
 
-// index is what an image begins with, after magic and its length in 4 bytes. The module follows, then its native code, both
-// compressed by Zstandard.
+// index is what an image begins with, after magic and its length in 4 bytes. The manifests follow as they are, because every start
+// reads them; then the module and its native code, both compressed by Zstandard.
 type index struct {
 	Bytes    int      `json:"bytes"`  // of the module
 	Packed   int      `json:"packed"` // bytes of the module, compressed
@@ -130,7 +131,7 @@ type index struct {
 	Families []Family `json:"families"`
 }
 
-const magic = "ALCOVE families 4\n"
+const magic = "ALCOVE families 5\n"
 
 // Content is what an image has.
 type Content struct {
@@ -144,12 +145,14 @@ type Content struct {
 // Write writes an image.
 func Write(w io.Writer, c Content) error {
 	x := index{Bytes: len(c.Module), Body: c.Body, Native: c.Native}
+	var manifests []byte
 	for _, name := range c.Names {
 		manifest, err := manifestOf(c.Module, c.Packed[name])
 		if err != nil {
 			return fmt.Errorf("write the image: family %s: %w", name, err)
 		}
-		x.Families = append(x.Families, Family{Name: name, Digest: digestOf(c.Packed[name]), Manifest: manifest})
+		x.Families = append(x.Families, Family{Name: name, Digest: digestOf(c.Packed[name]), Bytes: len(manifest)})
+		manifests = append(manifests, manifest...)
 	}
 	module, err := compress(c.Module)
 	if err != nil {
@@ -160,7 +163,7 @@ func Write(w io.Writer, c Content) error {
 	if err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
-	parts := [][]byte{binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head, module}
+	parts := [][]byte{binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head, manifests, module}
 	if c.Native != nil {
 		parts = append(parts, c.Native.packed)
 	}
@@ -220,17 +223,31 @@ func Open(data []byte) (*Image, error) {
 	if err := json.Unmarshal(rest[4:end], &x); err != nil {
 		return nil, fmt.Errorf("read the image of families: %w", err)
 	}
-	if x.Packed < 0 || x.Packed > len(rest)-end {
+	i := &Image{families: x.Families, body: x.Body, size: x.Bytes, native: x.Native}
+	rest = rest[end:]
+	for n := range i.families {
+		f := &i.families[n]
+		manifest, behind, ok := cut(rest, f.Bytes)
+		if !ok {
+			return nil, errors.New("read the image of families: it is cut off")
+		}
+		f.image, f.Manifest, rest = i, string(manifest), behind
+	}
+	if i.packed, rest, ok = cut(rest, x.Packed); !ok {
 		return nil, errors.New("read the image of families: it is cut off")
 	}
-	i := &Image{families: x.Families, body: x.Body, size: x.Bytes, packed: rest[end : end+x.Packed], native: x.Native}
 	if i.native != nil {
-		i.native.packed = rest[end+x.Packed:]
-	}
-	for n := range i.families {
-		i.families[n].image = i
+		i.native.packed = rest
 	}
 	return i, nil
+}
+
+// cut splits data behind a number of bytes, and reports whether it has so many.
+func cut(data []byte, size int) (head, rest []byte, ok bool) {
+	if size < 0 || size > len(data) {
+		return nil, nil, false
+	}
+	return data[:size], data[size:], true
 }
 
 // Families are the families of the image, in its order. The caller must not change them.

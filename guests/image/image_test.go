@@ -56,9 +56,9 @@ func TestAnImageGivesBackWhatWasPacked(t *testing.T) {
 // The state of the hash that is kept from the first family must not vouch for the manifest of a second one.
 func TestAManifestIsComparedThoughItsModuleWasHashedBefore(t *testing.T) {
 	data := written(t, someModule, map[string]string{"ann": `{"name":"ann"}`, "bob": `{"name":"bob"}`}, "ann", "bob")
-	bad := bytes.Replace(data, []byte(`{\"name\":\"bob\"}`), []byte(`{\"name\":\"eve\"}`), 1)
+	bad := bytes.Replace(data, []byte(`{"name":"bob"}`), []byte(`{"name":"eve"}`), 1)
 	if bytes.Equal(bad, data) {
-		t.Fatal("the manifest is not in the index")
+		t.Fatal("the manifest is not in the image as it is")
 	}
 	i, err := Open(bad)
 	must(t, err)
@@ -135,6 +135,18 @@ func TestAModuleThatClaimsToBeHugeIsNotUnpacked(t *testing.T) {
 	must(t, err)
 	if _, err := i.Families()[0].Read(); err == nil || !strings.Contains(err.Error(), "module_bytes") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAnImageWithoutAllOfItsManifestsIsRefused(t *testing.T) {
+	for name, families := range map[string][]Family{
+		"cut off": {{Name: "f", Bytes: 1}}, "a negative length": {{Name: "f", Bytes: -1}}, "an overflow": {{Name: "f"}, {Name: "g", Bytes: 1<<63 - 1}},
+	} {
+		head, err := json.Marshal(index{Families: families})
+		must(t, err)
+		if _, err := Open(append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...)); err == nil {
+			t.Errorf("%s was opened", name)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package words
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // Emotion is a feeling that a text shows, and how strong it is.
 type Emotion struct {
@@ -11,50 +14,83 @@ type Emotion struct {
 // emotions are those that words show, the strongest first.
 func emotions() []struct {
 	Emotion
-	cues string
+	cues []string
 } {
 	return []struct {
 		Emotion
-		cues string
+		cues []string
 	}{
-		{Emotion{"frustrated", .7}, "frustrated frustrating frustration annoyed annoying annoyance stuck irritated irritating exasperated fed-up infuriating"},
-		{Emotion{"confident", .55}, "confident confidence certain sure definitely certainly convinced undoubtedly"},
-		{Emotion{"proud", .5}, "proud pride proudly accomplished achievement accomplishment delighted thrilled"},
-		{Emotion{"surprised", .45}, "surprised surprising surprise surprisingly unexpected unexpectedly astonished astonishing astonishingly shocked"},
+		{Emotion{"frustrated", .7}, []string{"frustrated", "frustrating", "frustration", "annoyed", "annoying", "annoyance", "stuck", "irritated", "irritating", "exasperated", "fed-up", "infuriating"}},
+		{Emotion{"confident", .55}, []string{"confident", "confidence", "certain", "sure", "definitely", "certainly", "convinced", "undoubtedly"}},
+		{Emotion{"proud", .5}, []string{"proud", "pride", "proudly", "accomplished", "achievement", "accomplishment", "delighted", "thrilled"}},
+		{Emotion{"surprised", .45}, []string{"surprised", "surprising", "surprise", "surprisingly", "unexpected", "unexpectedly", "astonished", "astonishing", "astonishingly", "shocked"}},
 	}
 }
 
-// EmotionOf is the emotion that most words of a text show, of several the strongest; the zero one where they show none. A negated
+// Cues are the words of a text, and where each of them is. They are compared with some hundred cues, which takes the time of the words and
+// of the cues, and not of each with each.
+type Cues struct {
+	words  []Word
+	places map[string]int // the first place of a word in lower case, from 1
+	next   []int          // by place, from 0: the next one of the same word, from 1; 0: there is none
+}
+
+// CuesOf splits a text, as far as feelings are read in it.
+func CuesOf(text string) Cues { return cuesOf(Cut(text, Long)) }
+
+func cuesOf(text string) Cues {
+	c := Cues{words: Split(text)}
+	c.places, c.next = make(map[string]int, len(c.words)), make([]int, len(c.words))
+	for i := len(c.words) - 1; i >= 0; i-- {
+		w := c.words[i].Lower
+		c.next[i], c.places[w] = c.places[w], i+1
+	}
+	return c
+}
+
+// Emotion is the emotion that most words of the text show, of several the strongest; the zero one where they show none. A negated
 // word shows nothing.
-func EmotionOf(text string) (found Emotion) {
-	list := Split(Cut(text, Long))
+func (c Cues) Emotion() (found Emotion) {
 	most := 0
 	for _, e := range emotions() {
-		if n := count(list, e.cues); n > most {
+		if n := c.count(e.cues); n > most {
 			most, found = n, e.Emotion
 		}
 	}
 	return found
 }
 
-// count is how many words of a list are cues, without those that are negated.
-func count(list []Word, cues string) (n int) {
-	for i := range list {
-		if isCue(list, i, cues) && !negated(list, i) {
+// count is how many words are cues, without those that are negated.
+func (c Cues) count(cues []string) (n int) {
+	for i := range c.matching(cues) {
+		if !negated(c.words, i) {
 			n++
 		}
 	}
 	return n
 }
 
-// isCue reports whether a word, or it and the next one, is one of some cues.
-func isCue(list []Word, i int, cues string) bool {
-	for cue := range strings.FieldsSeq(cues) {
-		first, second, pair := strings.Cut(cue, "-")
-		if list[i].Lower != first {
-			continue
+// matching are the places where a word, or it and the next one, is one of some cues.
+func (c Cues) matching(cues []string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, cue := range cues {
+			first, second, pair := strings.Cut(cue, "-")
+			for i := c.places[first] - 1; i >= 0; i = c.next[i] - 1 {
+				if pair && (i+1 == len(c.words) || c.words[i+1].Lower != second) {
+					continue
+				}
+				if !yield(i) {
+					return
+				}
+			}
 		}
-		if !pair || i+1 < len(list) && list[i+1].Lower == second {
+	}
+}
+
+// negates reports whether one of some cues is negated.
+func (c Cues) negates(cues []string) bool {
+	for i := range c.matching(cues) {
+		if negated(c.words, i) {
 			return true
 		}
 	}
@@ -89,18 +125,17 @@ type Tier struct {
 	Confidence  float64 // 0 to 1
 }
 
-const (
-	criticalCues = "critical crucial must never always security vulnerability breach outage production blocker breaking incident data-loss architecture invariant mandatory required"
-	notableCues  = "decided decision chose chosen discovered realized realised learned found important significant prefer prefers should fixed changed plan planned because noticed notable"
+var (
+	criticalCues = []string{"critical", "crucial", "must", "never", "always", "security", "vulnerability", "breach", "outage", "production", "blocker", "breaking", "incident", "data-loss", "architecture", "invariant", "mandatory", "required"}
+	notableCues  = []string{"decided", "decision", "chose", "chosen", "discovered", "realized", "realised", "learned", "found", "important", "significant", "prefer", "prefers", "should", "fixed", "changed", "plan", "planned", "because", "noticed", "notable"}
 )
 
-// TierOf is the tier that the words of a text show.
-func TierOf(text string) Tier {
-	list := Split(Cut(text, Long))
+// Tier is the tier that the words of the text show.
+func (c Cues) Tier() Tier {
 	switch {
-	case count(list, criticalCues) > 0 || startsWith(list, "never", "always"):
+	case c.count(criticalCues) > 0 || startsWith(c.words, "never", "always"):
 		return Tier{"critical", "structural", .9}
-	case count(list, notableCues) > 0:
+	case c.count(notableCues) > 0:
 		return Tier{"notable", "potential", .78}
 	}
 	return Tier{"background", "contextual", .7}
@@ -118,17 +153,17 @@ func startsWith(list []Word, first ...string) bool {
 // matters are words for how much something matters, and what each group of them is worth.
 func matters() []struct {
 	worth float64
-	cues  string
+	cues  []string
 } {
 	return []struct {
 		worth float64
-		cues  string
+		cues  []string
 	}{
-		{1, "critical crucial vital essential urgent life-changing paramount indispensable"},
-		{.75, "significant important major meaningful valuable serious considerable key high"},
-		{.5, "interesting notable noteworthy curious relevant useful medium moderate"},
-		{.25, "routine normal ordinary everyday usual common regular standard minor low"},
-		{0, "trivial unimportant insignificant negligible irrelevant meaningless fleeting nothing"},
+		{1, []string{"critical", "crucial", "vital", "essential", "urgent", "life-changing", "paramount", "indispensable"}},
+		{.75, []string{"significant", "important", "major", "meaningful", "valuable", "serious", "considerable", "key", "high"}},
+		{.5, []string{"interesting", "notable", "noteworthy", "curious", "relevant", "useful", "medium", "moderate"}},
+		{.25, []string{"routine", "normal", "ordinary", "everyday", "usual", "common", "regular", "standard", "minor", "low"}},
+		{0, []string{"trivial", "unimportant", "insignificant", "negligible", "irrelevant", "meaningless", "fleeting", "nothing"}},
 	}
 }
 
@@ -138,16 +173,14 @@ const unknownMatter = .5
 // Matters is how much something matters that a text describes in words, from 0 to 1: critical, significant, interesting, routine,
 // trivial, and what means the same. What is said not to matter is 0, and any other text .5.
 func Matters(text string) float64 {
-	list := Split(Cut(text, Short))
-	for i := range list {
-		for _, m := range matters() {
-			if m.worth >= unknownMatter && isCue(list, i, m.cues) && negated(list, i) {
-				return 0
-			}
+	c := cuesOf(Cut(text, Short))
+	for _, m := range matters() {
+		if m.worth >= unknownMatter && c.negates(m.cues) {
+			return 0
 		}
 	}
 	for _, m := range matters() {
-		if count(list, m.cues) > 0 {
+		if c.count(m.cues) > 0 {
 			return m.worth
 		}
 	}

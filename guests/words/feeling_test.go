@@ -1,6 +1,10 @@
 package words
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestTheEmotionOfATextIsThatOfMostOfItsWords(t *testing.T) {
 	for text, want := range map[string]Emotion{
@@ -15,7 +19,7 @@ func TestTheEmotionOfATextIsThatOfMostOfItsWords(t *testing.T) {
 		"It isn't frustrating at all. The surprise was the latency": {"surprised", .45},
 		"": {},
 	} {
-		if got := EmotionOf(text); got != want {
+		if got := CuesOf(text).Emotion(); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -31,11 +35,11 @@ func TestTheTierOfATextIsShownByItsWords(t *testing.T) {
 		"It is not critical, but we fixed the warning": "notable potential",
 		"": "background contextual",
 	} {
-		if got := TierOf(text); got.Observation+" "+got.Importance != want {
+		if got := CuesOf(text).Tier(); got.Observation+" "+got.Importance != want {
 			t.Errorf("%q: %v, want %s", text, got, want)
 		}
 	}
-	if TierOf("critical").Confidence != .9 || TierOf("decided").Confidence != .78 || TierOf("tea").Confidence != .7 {
+	if CuesOf("critical").Tier().Confidence != .9 || CuesOf("decided").Tier().Confidence != .78 || CuesOf("tea").Tier().Confidence != .7 {
 		t.Error("the confidences are others")
 	}
 }
@@ -49,6 +53,27 @@ func TestHowMuchSomethingMattersIsReadFromWords(t *testing.T) {
 	} {
 		if got := Matters(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A word counts once, so no list has two cues that begin with it.
+func TestNoListHasTwoCuesThatBeginAlike(t *testing.T) {
+	lists := [][]string{criticalCues, notableCues}
+	for _, e := range emotions() {
+		lists = append(lists, e.cues)
+	}
+	for _, m := range matters() {
+		lists = append(lists, m.cues)
+	}
+	for _, list := range lists {
+		var firsts []string
+		for _, cue := range list {
+			first, _, _ := strings.Cut(cue, "-")
+			if slices.Contains(firsts, first) {
+				t.Errorf("%s begins two of %q", first, list)
+			}
+			firsts = append(firsts, first)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
@@ -41,11 +42,7 @@ func (f *Families) scan() (changed bool) {
 // scanLocked is scan for a caller that holds changing, which guards the known families and the lock.
 func (f *Families) scanLocked() (changed bool) {
 	c := collected{named: map[string]*family{}}
-	for _, m := range f.o.Built {
-		x, err := f.findBuilt(m)
-		if err != nil {
-			x = f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], built, err.Error())
-		}
+	for _, x := range f.findAllBuilt() {
 		c.add(x)
 	}
 	files := f.findFiles()
@@ -276,13 +273,40 @@ func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*
 	return x, x.declared.Check()
 }
 
-// findBuilt returns a built-in family. Its module is not read.
-func (f *Families) findBuilt(m Module) (*family, error) {
-	for _, x := range f.every() {
-		if x.digest == m.Digest && x.source == built {
-			return x, nil
+// findAllBuilt returns the built-in families. Manifests that are not known yet are read side by side: a start waits for all of them.
+// The caller holds changing.
+func (f *Families) findAllBuilt() []*family {
+	found := make([]*family, len(f.o.Built))
+	var reading sync.WaitGroup
+	for i, m := range f.o.Built {
+		if found[i] = f.knownBuilt(m.Digest); found[i] == nil {
+			reading.Go(func() { found[i] = f.findBuilt(m) })
 		}
 	}
+	reading.Wait()
+	return found
+}
+
+// knownBuilt returns the known built-in family with a digest; nil: none.
+func (f *Families) knownBuilt(digest string) *family {
+	for _, x := range f.every() {
+		if x.digest == digest && x.source == built {
+			return x
+		}
+	}
+	return nil
+}
+
+// findBuilt returns a built-in family. Its module is not read.
+func (f *Families) findBuilt(m Module) *family {
+	x, err := readBuilt(m)
+	if err != nil {
+		return f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], built, err.Error())
+	}
+	return x
+}
+
+func readBuilt(m Module) (*family, error) {
 	manifest, err := abi.ParseManifest(m.Manifest)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,10 @@ func skeleton(name string) string {
 		}
 		return -1
 	}, norm.NFKD.String(name))
-	return likeTwo.Replace(likeOne.Replace(likeLatin.Replace(letters)))
+	if strings.ContainsFunc(letters, func(r rune) bool { return r > unicode.MaxASCII }) { // which few names have, and costs most
+		letters = likeLatin.Replace(letters)
+	}
+	return likeTwo.Replace(likeOne.Replace(letters))
 }
 
 // usedNames holds the names of families and of the program itself.
@@ -106,10 +109,11 @@ func (t *usedNames) clash(m *abi.Manifest) string {
 		if clash := t.clashOf(tool); clash != "" {
 			return clash
 		}
-		if other, ok := own[skeleton(tool.Name)]; ok {
+		name := skeleton(tool.Name)
+		if other, ok := own[name]; ok {
 			return fmt.Sprintf("its tools %s and %s resemble each other: give one another name", other, tool.Name)
 		}
-		own[skeleton(tool.Name)] = tool.Name
+		own[name] = tool.Name
 	}
 	for _, tool := range m.Tools {
 		for _, a := range tool.Aliases {
@@ -131,7 +135,10 @@ func (t *usedNames) clashOf(tool abi.Tool) string {
 		return fmt.Sprintf("its tool %s %s %s: give it another name", tool.Name, likeness(tool.Name, other.name), other)
 	}
 	title := tool.Annotations.Title
-	if other, ok := t.tools[skeleton(title)]; ok && title != "" {
+	if title == "" {
+		return ""
+	}
+	if other, ok := t.tools[skeleton(title)]; ok {
 		return fmt.Sprintf("the title %q of its tool %s resembles %s: give it another title", title, tool.Name, other)
 	}
 	return ""

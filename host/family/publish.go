@@ -154,6 +154,9 @@ func (f *Families) readPublished(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(found) == 0 && len(f.published) == 0 {
+		return nil // no family has ever published one: names stay as they are
+	}
 	f.published = found
 	f.assignTools()
 	f.announce()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"sync"
 
@@ -153,6 +154,7 @@ func (s *Space) queueCatchUp(token int, batch store.Batch) {
 // fillIndex loads the saved index, and adds every missing version. Concurrent writes reach the
 // index by themselves.
 func (s *Space) fillIndex(ctx context.Context) {
+	before := allocated()
 	if err := s.loadIndex(ctx); err != nil {
 		if ctx.Err() == nil {
 			s.logger.Error("the search index could not be rebuilt; searches will wait", "error", err)
@@ -164,7 +166,20 @@ func (s *Space) fillIndex(ctx context.Context) {
 		s.vectors.IndexFilled()
 	}
 	s.saveIndex(ctx, s.index.Save)
-	debug.FreeOSMemory() // filling uses more memory than its result
+	if allocated()-before > worthFreeing { // filling uses more memory than its result
+		debug.FreeOSMemory()
+	}
+}
+
+// worthFreeing is after how many allocated bytes memory goes back to the system at once. That collects all garbage, which takes
+// milliseconds of a start.
+const worthFreeing = 16 << 20
+
+// allocated returns how many bytes this process has ever allocated.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 func (s *Space) loadIndex(ctx context.Context) error {

@@ -353,13 +353,14 @@ func (s *Snapshot) registerAliases(core func(name string) bool) {
 	}
 }
 
-// under returns the tool as called by an alias.
+// under returns the tool as called by an alias. It shares what it is listed by.
 func (t *Tool) under(alias string) *Tool {
 	if len(t.Presets[alias]) == 0 && len(t.Spellings[alias]) == 0 {
 		return t
 	}
-	other := newTool(t.Spec)
-	other.set, other.preset, other.parameters.first = t.set, t.Presets[alias], map[string]string{}
+	other := &Tool{Spec: t.Spec, Spelling: t.Spelling, Advertised: t.Advertised, Brief: t.Brief, Fault: t.Fault,
+		set: t.set, preset: t.Presets[alias], print: t.print, parameters: t.parameters}
+	other.parameters.first = map[string]string{}
 	for spelling, name := range t.Spellings[alias] {
 		other.parameters.first[fold(spelling)] = name
 	}

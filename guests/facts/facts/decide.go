@@ -1,9 +1,6 @@
 package facts
 
-import (
-	"github.com/alcove-memory/alcove/guests/words"
-	alcove "github.com/alcove-memory/alcove/sdk/go"
-)
+import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // Decide records a decision and why. It is stored as a fact of type decision, whose value has decision and reasoning.
 //
@@ -23,7 +20,7 @@ func (in Decide) Call(c *alcove.Call, cfg Config) (Kept, error) {
 		content += "\n" + in.Reasoning
 	}
 	w, err := draft{
-		value: map[string]any{"decision": in.Decision, "reasoning": in.Reasoning}, content: content, kind: "decision", tags: in.Tags, emotion: words.EmotionOf(content),
+		value: map[string]any{"decision": in.Decision, "reasoning": in.Reasoning}, content: content, kind: "decision", tags: in.Tags,
 	}.store(c, cfg)
 	return Kept{w.id}, err
 }

@@ -13,8 +13,8 @@ type draft struct {
 	content    string // its text
 	kind       string
 	tags       []string
-	importance *float64 // nil: by the formula
-	emotion    words.Emotion
+	importance *float64       // nil: by the formula
+	emotion    *words.Emotion // nil: the one that the words of the content show
 	entities   []string
 	supersedes alcove.ID
 	metadata   map[string]any
@@ -43,9 +43,13 @@ func (d draft) store(c *alcove.Call, cfg Config) (out written, err error) {
 			return out, err
 		}
 	}
+	shown := words.CuesOf(d.content)
+	if d.emotion == nil {
+		d.emotion = new(shown.Emotion())
+	}
 	out.importance = d.worth(cfg)
 	m := c.StoreValue(d.value).Type(d.kind).Tags(d.tags...).Importance(out.importance).Supersedes(d.supersedes)
-	for name, v := range d.described(out.importance) {
+	for name, v := range d.described(out.importance, shown.Tier()) {
 		m.Metadata(name, v)
 	}
 	return out, out.put(c, m, map[string]any{"factType": d.kind, "importance": out.importance})
@@ -80,7 +84,7 @@ func (w *written) put(c *alcove.Call, m *alcove.Draft, changes map[string]any) e
 	return announce(c, "fact_updated", w.id, changes)
 }
 
-// worth is the importance that is given, or that of the formula.
+// worth is the importance that is given, or that of the formula. The draft has an emotion.
 func (d draft) worth(cfg Config) float64 {
 	if d.importance != nil {
 		return *d.importance
@@ -91,7 +95,7 @@ func (d draft) worth(cfg Config) float64 {
 }
 
 // described are the metadata of the fact: those of the draft, and what the family finds out.
-func (d draft) described(importance float64) map[string]any {
+func (d draft) described(importance float64, tier words.Tier) map[string]any {
 	all := map[string]any{fact.BaseImportance: importance}
 	if d.emotion.Name != "" {
 		all[fact.EmotionalContext] = d.emotion.Name
@@ -99,7 +103,6 @@ func (d draft) described(importance float64) map[string]any {
 	if d.emotion.Weight > 0 {
 		all[fact.EmotionalWeight] = d.emotion.Weight
 	}
-	tier := words.TierOf(d.content)
 	all[fact.ObservationTier], all[fact.ImportanceTier] = tier.Observation, tier.Importance
 	if len(d.entities) > 0 {
 		all[fact.EntityIDs] = d.entities
@@ -113,12 +116,12 @@ func (d draft) described(importance float64) map[string]any {
 // unweighted is the weight of an emotion that is named without one.
 const unweighted = .5
 
-// emotionOf is the emotion that is given, or else the one that the words of the content show.
-func emotionOf(name string, weight alcove.Optional[float64], content string) words.Emotion {
+// emotionOf is the emotion that is given; nil: none is.
+func emotionOf(name string, weight alcove.Optional[float64]) *words.Emotion {
 	if name == "" && weight.IsZero() {
-		return words.EmotionOf(content)
+		return nil
 	}
-	return words.Emotion{Name: name, Weight: weight.Or(unweighted)}
+	return &words.Emotion{Name: name, Weight: weight.Or(unweighted)}
 }
 
 // announce emits an event about a fact.

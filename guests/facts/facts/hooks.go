@@ -43,7 +43,7 @@ func givenByAutoTag(e *alcove.Entry) bool {
 
 // read is what counts of an entry.
 func read(e *alcove.Entry) draft {
-	d := draft{kind: e.Type, content: text(e.Value), entities: fact.Texts(e.Metadata[fact.EntityIDs])}
+	d := draft{kind: e.Type, content: text(e.Value), entities: fact.Texts(e.Metadata[fact.EntityIDs]), emotion: &words.Emotion{}}
 	d.emotion.Name, _ = e.Metadata[fact.EmotionalContext].Text()
 	d.emotion.Weight, _ = fact.Number(e.Metadata[fact.EmotionalWeight])
 	return d
@@ -91,7 +91,8 @@ func enrich(c *alcove.Call, cfg Config, e *alcove.Entry) error {
 // classify is the emotion and the tier of a fact as metadata. An emotion that somebody gave stays.
 func classify(c *alcove.Call, cfg Config, e *alcove.Entry) map[string]any {
 	content := text(e.Value)
-	tier, shown := words.TierOf(content), words.EmotionOf(content)
+	cues := words.CuesOf(content)
+	tier, shown := cues.Tier(), cues.Emotion()
 	emotion := shown
 	if cfg.ClassifyWithLLM {
 		if said, err := ask(c, content); err != nil {

@@ -1,9 +1,6 @@
 package facts
 
-import (
-	"github.com/alcove-memory/alcove/guests/words"
-	alcove "github.com/alcove-memory/alcove/sdk/go"
-)
+import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // Learn keeps a piece of knowledge. It is stored as a fact of type learning, with the importance of that type.
 //
@@ -22,6 +19,6 @@ type Kept struct {
 
 // Call stores it as a fact of type learning.
 func (in Learn) Call(c *alcove.Call, cfg Config) (Kept, error) {
-	w, err := draft{value: in.Knowledge, content: in.Knowledge, kind: "learning", tags: in.Tags, emotion: words.EmotionOf(in.Knowledge)}.store(c, cfg)
+	w, err := draft{value: in.Knowledge, content: in.Knowledge, kind: "learning", tags: in.Tags}.store(c, cfg)
 	return Kept{w.id}, err
 }

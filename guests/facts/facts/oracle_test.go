@@ -75,11 +75,15 @@ func (r random) examples(n int) (list []example) {
 			context, content = r.long(words.Short), r.long(words.Long)
 		}
 		add("context", words.Matters(context), context)
-		tier := words.TierOf(content)
+		cues := words.CuesOf(content)
+		tier := cues.Tier()
 		add("tier", []any{tier.Observation, tier.Importance, tier.Confidence}, content)
 
 		name, weight := []string{"", "", "proud", "calm"}[r.IntN(4)], r.optional(0, 1, .5, r.Float64())
-		emotion := emotionOf(name, weight, content)
+		emotion := emotionOf(name, weight)
+		if emotion == nil {
+			emotion = new(cues.Emotion())
+		}
 		add("emotion", []any{emotion.Name, emotion.Weight}, name, value(weight), content)
 
 		kind := score.Types()[r.IntN(len(score.Types()))]

@@ -31,7 +31,7 @@ func (in Remember) Call(c *alcove.Call, cfg Config) (Remembered, error) {
 	}
 	importance := words.Matters(in.Context)
 	w, err := draft{
-		value: in.Content, content: in.Content, kind: "observation", tags: in.Tags, importance: &importance, emotion: words.EmotionOf(in.Content),
+		value: in.Content, content: in.Content, kind: "observation", tags: in.Tags, importance: &importance,
 		metadata: map[string]any{fact.Context: in.Context},
 	}.store(c, cfg)
 	return Remembered{w.id, w.importance}, err

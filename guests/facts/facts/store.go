@@ -44,7 +44,7 @@ func (in StoreFact) Call(c *alcove.Call, cfg Config) (Stored, error) {
 		return Stored{}, err
 	}
 	d := draft{
-		value: in.Content, content: in.Content, kind: in.FactType, tags: in.Tags, emotion: emotionOf(in.EmotionalContext, in.EmotionalWeight, in.Content),
+		value: in.Content, content: in.Content, kind: in.FactType, tags: in.Tags, emotion: emotionOf(in.EmotionalContext, in.EmotionalWeight),
 		entities: in.EntityIDs, supersedes: in.Supersedes, metadata: map[string]any{},
 	}
 	if v, given := in.Importance.Get(); given {

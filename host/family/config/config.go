@@ -223,6 +223,9 @@ func (all *Keys) Clash(f *Family) string {
 
 // sameJSON reports whether two JSON values are equal, however they are formatted.
 func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return json.Valid(a)
+	}
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
