@@ -24,7 +24,7 @@ func TestTheFirstPartyFamiliesKeepTheirContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The code of all of them is compiled with the time that a server has for it, and shared.
-		shared, err := box.AdmitSource(t.Context(), sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{CompileTimeout: CarriedTimeout, Body: f.Body()})
+		shared, err := box.AdmitSource(t.Context(), sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: CarriedTimeout, Body: f.Body()})
 		if err != nil {
 			t.Fatal(err)
 		}

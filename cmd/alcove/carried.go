@@ -49,7 +49,7 @@ needed: an image of a container, or a package's script, can be built with it.`,
 // the same code.
 func compiled(ctx context.Context, box *sandbox.Sandbox, f image.Family) (carriedFamily, error) {
 	began := time.Now()
-	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: f.Read}, sandbox.Options{CompileTimeout: host.CarriedTimeout, Body: f.Body(), Native: nativeOf(f)})
+	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: host.CarriedTimeout, Body: f.Body(), Native: nativeOf(f)})
 	return carriedFamily{TookMS: milliseconds(time.Since(began))}, err
 }
 

@@ -254,9 +254,7 @@ func TestALockFileOfDigestsAloneIsAdoptedForFamiliesThatAreBuiltIn(t *testing.T)
 	t.Run("of a module that is installed", func(t *testing.T) {
 		dir := t.TempDir()
 		own := pack(t, redactor("9.0.0"), redacts("own"))
-		if err := keepModule(filepath.Join(dir, Folder), digestOf(own), own); err != nil {
-			t.Fatal(err)
-		}
+		putModule(t, dir, own)
 		g := before
 		g.Digest = digestOf(own)
 		oldLock(t, dir, "redactor", g)

@@ -143,11 +143,10 @@ func (f *Families) unusable(name, source, fault string) *family {
 // findInstalled returns the family that the lock file has under a name; nil if its module is not installed.
 func (f *Families) findInstalled(name string) *family {
 	g := f.lock.Families[name]
-	path := f.installedPath(g.Digest)
-	if g.Asked != nil || !exists(path) {
+	if g.Asked != nil || !exists(f.installedPath(g.Digest)) {
 		return nil // it is built in, or in the watched folder
 	}
-	x, err := f.find(installed, g.Digest, func() ([]byte, error) { return readModule(path) })
+	x, err := f.installedFamily(g.Digest)
 	if err == nil && x.name != name {
 		err = fmt.Errorf("its manifest has the name %s: install it again", x.name)
 	}
@@ -224,7 +223,7 @@ type seenFile struct {
 }
 
 func (was seenFile) same(now os.FileInfo) bool {
-	return os.SameFile(was.FileInfo, now) && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
+	return sameState(was.FileInfo, now)
 }
 
 // readFile reads the family in a file. An unreadable file, or one without a family, keeps the family read before from
@@ -233,7 +232,7 @@ func (f *Families) readFile(path string) *family {
 	data, err := readModule(path)
 	if err == nil {
 		var x *family
-		if x, err = f.find(path, digestOf(data), func() ([]byte, error) { return data, nil }); err == nil {
+		if x, err = f.watchedFamily(path, f.modules.hash(data)); err == nil {
 			return x
 		}
 	}
@@ -250,24 +249,65 @@ func (f *Families) readFile(path string) *family {
 	return f.unusable(strings.TrimSuffix(filepath.Base(path), extension), path, err.Error())
 }
 
-// find returns a known family, or adds one.
-func (f *Families) find(source, digest string, binary func() ([]byte, error)) (*family, error) {
-	_, installing := f.sources[digest] // perhaps with another signature
+// found returns a known family; nil: none, or its module is being installed, perhaps with another signature.
+func (f *Families) found(source, digest string) *family {
+	if _, installing := f.sources[digest]; installing {
+		return nil
+	}
 	for _, x := range f.every() {
-		if x.digest == digest && x.source == source && !installing {
-			return x, nil
+		if x.digest == digest && x.source == source {
+			return x
 		}
 	}
-	data, err := binary()
+	return nil
+}
+
+// installedFamily returns the family of an installed module.
+func (f *Families) installedFamily(digest string) (*family, error) {
+	if x := f.found(installed, digest); x != nil {
+		return x, nil
+	}
+	detached, err := f.detached(digest)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := manifestOf(data, digest, source)
+	seen, err := f.modules.inspect(f.installedPath(digest), detached)
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(source, digest, manifest, binary)
-	if err := f.readSigned(x, data); err != nil {
+	if seen.digest != digest {
+		return nil, errors.New("its module was changed since it was installed: its file " + digest + extension + " has the SHA-256 " + seen.digest + ": install it again")
+	}
+	return f.familyOf(installed, seen, detached, f.installedOrigin(digest))
+}
+
+// watchedFamily returns the family of a module in the watched folder. A new one is checked first; loading checks everything again.
+func (f *Families) watchedFamily(path string, b sandbox.Binary) (*family, error) {
+	if x := f.found(path, b.Digest()); x != nil {
+		return x, nil
+	}
+	if _, err := b.Check(sandbox.Options{}); err != nil {
+		return nil, err
+	}
+	detached, err := f.detached(b.Digest())
+	if err != nil {
+		return nil, err
+	}
+	seen := examine(b.Bytes(), detached, func([]byte) sandbox.Binary { return b })
+	return f.familyOf(path, seen, detached, inMemory(b))
+}
+
+// familyOf returns the family of a module that was inspected.
+func (f *Families) familyOf(source string, seen inspected, detached []byte, o origin) (*family, error) {
+	if seen.fault != nil {
+		return nil, seen.fault
+	}
+	manifest, err := abi.ParseManifest(seen.section)
+	if err != nil {
+		return nil, err
+	}
+	x := newFamily(source, seen.digest, manifest, seen.section, o)
+	if x.signed, err = seen.signed(detached); err != nil {
 		return nil, err
 	}
 	return x, x.declared.Check()
@@ -311,30 +351,21 @@ func readBuilt(m Module) (*family, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(built, m.Digest, manifest, m.Read)
-	x.section, x.asks = m.Manifest, asksOf(m.Manifest, manifest)
+	x := newFamily(built, m.Digest, manifest, m.Manifest, origin{func() (string, error) { return m.Digest, nil }, sandbox.Hashed(m.Read)})
+	x.asks = asksOf(m.Manifest, manifest)
 	x.body, x.native = m.Body, m.Native
 	return x, nil
 }
 
-func newFamily(source, digest string, m *abi.Manifest, binary func() ([]byte, error)) *family {
-	return &family{name: m.Name, digest: digest, source: source, manifest: m, declared: config.Declared(m), binary: binary,
-		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
+// checkedFamily returns the family of a module in memory that was checked.
+func checkedFamily(source string, report *sandbox.Report, b sandbox.Binary) *family {
+	section, _ := sandbox.ManifestBytes(b.Bytes()) // it has one: it was checked
+	return newFamily(source, report.Digest, report.Manifest, section, inMemory(b))
 }
 
-// manifestOf reads a module's manifest. A new one is checked first; loading checks everything again.
-func manifestOf(data []byte, digest, source string) (*abi.Manifest, error) {
-	if source == installed && digestOf(data) != digest {
-		return nil, errors.New("its module was changed since it was installed: its file " + digest + extension + " has the SHA-256 " + digestOf(data) + ": install it again")
-	}
-	if source == installed {
-		return sandbox.ReadManifest(data)
-	}
-	report, err := sandbox.Check(data, sandbox.Options{Digest: digest})
-	if err != nil {
-		return nil, err
-	}
-	return report.Manifest, nil
+func newFamily(source, digest string, m *abi.Manifest, section []byte, o origin) *family {
+	return &family{name: m.Name, digest: digest, source: source, manifest: m, section: section, declared: config.Declared(m), origin: o,
+		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
 }
 
 // publish replaces the known families, and reports whether they differ. The caller holds changing

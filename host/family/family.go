@@ -57,6 +57,7 @@ type Options struct {
 	Core      []string                                      // the server's own tools; no family's tool may have or resemble their names
 	Locked    bool                                          // only digests in the lock file may run
 	ReadOnly  bool                                          // no background writes: no jobs run, and listening hooks are not called
+	hash      func([]byte) sandbox.Binary                   // of modules; nil: sandbox.Hash; tests count its calls
 	Stepwise  bool                                          // jobs and listening hooks run in Step alone: for tests
 	Outside   ops.Outside                                   // nil: no external access
 	Embedder  ops.Embedder                                  // nil: none
@@ -112,27 +113,27 @@ type Families struct {
 	catalogue  string              // as Catalogue has it
 	releases   []string            // public keys of a release that signed it
 	expired    string              // as lapsed had it
+	modules    *inspector          // of the data directory
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
 // family is one version of a family. It is immutable, except for its loaded module.
 type family struct {
-	name       string
-	digest     string
-	source     string // built, installed, or the path of a file
-	manifest   *abi.Manifest
-	declared   *config.Family // settings of the manifest
-	binary     func() ([]byte, error)
-	section    []byte // the manifest's bytes, of a built-in family
-	body       string // as in Module
-	native     *sandbox.Native
-	asks       registry.Asked   // of a built-in family
-	signed     signature.Signed // of its bytes
-	section256 string           // SHA-256 of the manifest's bytes, hexadecimal
-	fault      string           // why it cannot be used; empty: usable
-	clashes    bool             // the fault is a name clash
-	schemas    *schemas
+	name     string
+	digest   string
+	source   string // built, installed, or the path of a file
+	manifest *abi.Manifest
+	declared *config.Family // settings of the manifest
+	origin   origin
+	section  []byte // the manifest's bytes
+	body     string // as in Module
+	native   *sandbox.Native
+	asks     registry.Asked   // of a built-in family
+	signed   signature.Signed // of its bytes
+	fault    string           // why it cannot be used; empty: usable
+	clashes  bool             // the fault is a name clash
+	schemas  *schemas
 
 	loading   chan struct{} // has room for one load at a time
 	again     chan struct{} // has room for one overtaken call at a time
@@ -158,7 +159,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), declared: make(chan struct{}, 1), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), declared: make(chan struct{}, 1), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: newInspector(o.hash)}
 	f.spent = budget.New(filepath.Join(f.o.Dir, spentDir), f.o.Clock)
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})

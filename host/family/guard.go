@@ -9,7 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -61,23 +60,23 @@ func (f *Families) approvedVersion(name, digest string, present *family) (*famil
 		if err := f.keepApproved(present); err != nil {
 			f.o.Logger.Warn("the module of a family without which nothing may be stored could not be kept", "family", name, "error", err)
 		}
-		x := newFamily(approved, digest, present.manifest, present.binary)
-		x.signed, x.section256 = present.signed, present.section256
+		x := newFamily(approved, digest, present.manifest, present.section, present.origin)
+		x.signed = present.signed
 		return x, nil
 	}
-	data, err := f.approvedModule(digest)
+	detached, err := f.detached(digest)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := sandbox.ReadManifest(data)
+	_, seen, err := f.approvedModule(digest, detached)
 	if err != nil {
 		return nil, err
 	}
-	if manifest.Name != name {
-		return nil, fmt.Errorf("its manifest has the name %s", manifest.Name)
+	x, err := f.familyOf(approved, seen, detached, f.approvedOrigin(digest))
+	if err == nil && x.name != name {
+		err = fmt.Errorf("its manifest has the name %s", x.name)
 	}
-	x := newFamily(approved, digest, manifest, func() ([]byte, error) { return f.approvedModule(digest) })
-	return x, f.readSigned(x, data)
+	return x, err
 }
 
 // otherGuards reports whether guards differ from the present ones. The caller holds changing.
@@ -176,11 +175,11 @@ func (f *Families) manifestFor(name string, g registry.Grant, c collected) *abi.
 	if x := c.version(name, g.Digest); x != nil {
 		return x.manifest
 	}
-	data, err := f.approvedModule(g.Digest)
-	if err != nil {
+	_, seen, err := f.approvedModule(g.Digest, nil)
+	if err != nil || seen.fault != nil {
 		return nil
 	}
-	m, err := sandbox.ReadManifest(data)
+	m, err := abi.ParseManifest(seen.section)
 	if err != nil || m.Name != name {
 		return nil
 	}

@@ -156,9 +156,7 @@ func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *test
 	await.That(t, "it is followed again", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
 	w.storesNothing("alcove family revoke redactor store") // nobody knows what its manifest says
 	tagger := pack(t, onStore("redactor", abi.OnFailureSkip), script{traps: true})
-	if err := keepModule(filepath.Join(w.dir, Folder), digestOf(tagger), tagger); err != nil {
-		t.Fatal(err)
-	}
+	putModule(t, w.dir, tagger)
 	l.Families["redactor"] = registry.Grant{Digest: digestOf(tagger), Hooks: hookOn(abi.HookStore)}
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
@@ -632,9 +630,7 @@ func TestTwoDataDirectoriesDecideForThemselves(t *testing.T) {
 func TestALockFileOfAnEarlierReleaseKeepsItsRedactor(t *testing.T) {
 	dir := t.TempDir()
 	module := pack(t, redactor("1.0.0"), redacts("one"))
-	if err := keepModule(filepath.Join(dir, Folder), digestOf(module), module); err != nil {
-		t.Fatal(err)
-	}
+	putModule(t, dir, module)
 	text := `{"format": 1, "families": {"redactor": {"digest": "` + digestOf(module) + `", "version": "1.0.0", "hooks": {"store": {"on_failure": "refuse"}}}}}` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, registry.File), []byte(text), 0o600); err != nil {
 		t.Fatal(err)

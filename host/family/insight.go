@@ -244,8 +244,8 @@ func (x *family) named(trace string) string {
 		return ""
 	}
 	x.symbols.Do(func() {
-		if module, err := x.binary(); err == nil {
-			x.functions = sandbox.FunctionNames(module)
+		if module, err := x.origin.read(); err == nil {
+			x.functions = sandbox.FunctionNames(module.Bytes())
 		}
 	})
 	return sandbox.NameTrace(trace, x.functions)

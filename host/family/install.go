@@ -127,8 +127,12 @@ func (f *Families) Changed() <-chan struct{} {
 // Install keeps a module in the data directory and registers it under its family's name, without powers. Replacing another
 // version, it inherits none of its grants; but a required store hook is served by the approved
 // version until this one is granted it. An unusable family is not installed.
-func (f *Families) Install(binary []byte) (Described, error) {
-	report, err := sandbox.Check(binary, sandbox.Options{})
+func (f *Families) Install(module []byte) (Described, error) {
+	return f.install(f.modules.hash(module))
+}
+
+func (f *Families) install(b sandbox.Binary) (Described, error) {
+	report, err := b.Check(sandbox.Options{})
 	if err != nil {
 		return Described{}, err
 	}
@@ -137,12 +141,12 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	if err := f.reread(); err != nil {
 		return Described{}, err
 	}
-	before, d, err := f.place(report, binary, inheritsNothing)
+	before, d, err := f.place(report, b, inheritsNothing)
 	if err != nil {
 		return Described{}, err
 	}
 	name := report.Manifest.Name
-	f.warm(name)
+	f.warm(name, b)
 	if before.Digest != d.Digest {
 		d.Update = updateFrom(before, d.Grant)
 	}
@@ -152,12 +156,13 @@ func (f *Families) Install(binary []byte) (Described, error) {
 	return d, nil
 }
 
-// warm compiles a family's module in the background, so that the first call finds it in the cache.
-func (f *Families) warm(name string) {
+// warm compiles the module of a family that was just installed in the background, so that the first call finds it in the cache.
+func (f *Families) warm(name string, b sandbox.Binary) {
 	x := f.knownNow(name)
-	if x == nil || x.usable() != nil || x.digest == "" {
+	if x == nil || x.usable() != nil || x.digest != b.Digest() {
 		return
 	}
+	x = newFamily(x.source, x.digest, x.manifest, x.section, inMemory(b))
 	f.behind(func() {
 		ctx, cancel := f.untilClosed()
 		defer cancel()

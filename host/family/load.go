@@ -138,11 +138,11 @@ const CarriedTimeout = 5 * time.Minute
 // admit admits a family's module. A vetted one is compiled in a child process, too, which needs no memory of this process.
 func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 	if f.o.Admit != nil {
-		data, err := x.binary()
+		b, err := x.origin.read()
 		if err != nil {
 			return nil, err
 		}
-		return f.o.Admit(ctx, data, x.digest)
+		return f.o.Admit(ctx, b.Bytes(), x.digest)
 	}
 	m, err := f.admitModule(ctx, x)
 	if err != nil {
@@ -152,14 +152,15 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 }
 
 func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {
+	options := sandbox.Options{Digest: x.digest}
 	if x.source == built {
-		return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: x.digest, Manifest: x.section, Read: x.binary}, sandbox.Options{CompileTimeout: CarriedTimeout, Body: x.body, Native: x.native})
+		options.CompileTimeout, options.Body, options.Native = CarriedTimeout, x.body, x.native
 	}
-	data, err := x.binary()
+	now, err := x.origin.digest()
 	if err != nil {
 		return nil, err
 	}
-	return f.o.Sandbox.Admit(ctx, data, sandbox.Options{Digest: x.digest})
+	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.section, Read: x.origin.read}, options)
 }
 
 // limitsOf returns the limits that an operator lowered.

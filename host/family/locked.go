@@ -25,17 +25,13 @@ func (f *Families) mode() registry.Mode {
 	return registry.Open
 }
 
-// signedFile reads the signatures of a module in the data directory: its own, and those of the file beside it.
-func (f *Families) signedFile(digest string, module []byte) (signature.Signed, error) {
-	path := f.installedPath(digest)
-	if !exists(path + signatureExtension) {
-		return signature.Open(module, nil)
+// detached reads the signatures of a module from the file beside it; none without one.
+func (f *Families) detached(digest string) ([]byte, error) {
+	path := f.installedPath(digest) + signatureExtension
+	if !exists(path) {
+		return nil, nil
 	}
-	data, err := readSignature(path + signatureExtension)
-	if err != nil {
-		return signature.Signed{}, err
-	}
-	return signature.Open(module, data)
+	return readSignature(path)
 }
 
 // untrusted returns why a version of a family must not run as its lock file stands; empty if it may. Built-in families came
@@ -67,8 +63,8 @@ func (f *Families) unlisted(x *family, g registry.Grant, listed bool) string {
 		return "its digest is not in " + registry.File + ", and only those that are may run here: review and install it in a server that is not locked"
 	case g.Digest != x.digest && !guard:
 		return fmt.Sprintf("its digest is not in %s, which names version %s (sha256 %s), not this one, %s (sha256 %s)%s", registry.File, g.Version, g.Digest, x.manifest.Version, x.digest, older(x.manifest.Version, g.Version))
-	case g.Manifest != "" && g.Manifest != x.section256 && !guard:
-		return fmt.Sprintf("%s names a manifest with the SHA-256 %s for it, and it has %s: install it again", registry.File, g.Manifest, x.section256)
+	case g.Manifest != "" && g.Manifest != digestOf(x.section) && !guard:
+		return fmt.Sprintf("%s names a manifest with the SHA-256 %s for it, and it has %s: install it again", registry.File, g.Manifest, digestOf(x.section))
 	}
 	for _, c := range g.Capabilities {
 		if indexOf(asksOf(nil, x.manifest).Capabilities, c.Name) < 0 {
@@ -113,19 +109,15 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 			continue
 		}
 		x := f.knownVersion(name, g.Digest)
-		var section []byte
-		var s signature.Signed
-		if data, err := readModule(f.installedPath(g.Digest)); err == nil && digestOf(data) == g.Digest {
-			if section, err = sandbox.ManifestBytes(data); err != nil {
-				return err
-			}
-			if s, err = f.signedFile(g.Digest, data); err != nil {
-				return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("family %s: %v", name, err)}
-			}
-			g.Manifest = digestOf(section)
-		} else if x != nil {
-			s, g.Manifest = x.signed, x.section256
-		} else {
+		seen, s, err := f.installedModule(g.Digest)
+		switch {
+		case err != nil:
+			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("family %s: %v", name, err)}
+		case seen.digest == g.Digest:
+			g.Manifest = digestOf(seen.section)
+		case x != nil:
+			s, g.Manifest = x.signed, digestOf(x.section)
+		default:
 			continue
 		}
 		g.Signers = next.Signers(s)
@@ -140,6 +132,24 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 		next.Families[name] = g
 	}
 	return nil
+}
+
+// installedModule returns what the installed module with a digest is known by, and its signatures; nothing if it is not there, or was
+// changed.
+func (f *Families) installedModule(digest string) (inspected, signature.Signed, error) {
+	detached, err := f.detached(digest)
+	if err != nil {
+		return inspected{}, signature.Signed{}, err
+	}
+	seen, err := f.modules.inspect(f.installedPath(digest), detached)
+	if err != nil || seen.digest != digest {
+		return inspected{}, signature.Signed{}, nil
+	}
+	if seen.fault != nil {
+		return inspected{}, signature.Signed{}, seen.fault
+	}
+	s, err := seen.signed(detached)
+	return seen, s, err
 }
 
 // knownVersion returns a version of a family that was found; nil: none. The caller holds changing.
@@ -288,30 +298,32 @@ func (f *Families) proposedInstall(i Installation, next func(registry.Grant, *sa
 
 // InstallFrom installs a module, with its detached signature if it has one.
 func (f *Families) InstallFrom(i Installation) (Described, error) {
-	done, err := f.receive(i)
+	b := f.modules.hash(i.Module)
+	done, err := f.receive(b, i)
 	if err != nil {
 		return Described{}, err
 	}
 	defer done()
-	return f.Install(i.Module)
+	return f.install(b)
 }
 
 // UpdateFrom replaces an installed family, as Update does, by a module with its detached signature if it has one.
 func (f *Families) UpdateFrom(ctx context.Context, r Replacement) (Described, error) {
-	done, err := f.receive(r.Installation)
+	b := f.modules.hash(r.Module)
+	done, err := f.receive(b, r.Installation)
 	if err != nil {
 		return Described{}, err
 	}
 	defer done()
-	return f.Update(ctx, r.Family, r.Module)
+	return f.update(ctx, r.Family, b)
 }
 
 // receive keeps the source of a module until done is called, for the lock file, and its detached signature for good.
-func (f *Families) receive(i Installation) (done func(), err error) {
+func (f *Families) receive(b sandbox.Binary, i Installation) (done func(), err error) {
 	if f.o.Locked {
 		return nil, f.mayChange(registry.Lock{}, registry.Lock{Families: map[string]registry.Grant{"": {}}})
 	}
-	digest := digestOf(i.Module)
+	digest := b.Digest()
 	if len(i.Signature) > 0 {
 		if _, err := signature.Open(i.Module, i.Signature); err != nil {
 			return nil, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}

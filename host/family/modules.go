@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -36,24 +35,63 @@ func exists(path string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// approvedModule reads the module with a digest, from the kept or the installed ones.
-func (f *Families) approvedModule(digest string) ([]byte, error) {
+// origin is where the module of a family is.
+type origin struct {
+	digest func() (string, error)         // SHA-256 of its bytes at present, hexadecimal, as this process computed it
+	read   func() (sandbox.Binary, error) // its bytes at present
+}
+
+func inMemory(b sandbox.Binary) origin {
+	return origin{func() (string, error) { return b.Digest(), nil }, func() (sandbox.Binary, error) { return b, nil }}
+}
+
+// installedOrigin is the origin of the module that is installed with a digest.
+func (f *Families) installedOrigin(digest string) origin {
+	path := f.installedPath(digest)
+	return origin{
+		digest: func() (string, error) {
+			seen, err := f.modules.inspect(path, nil)
+			return seen.digest, err
+		},
+		read: func() (sandbox.Binary, error) { return f.modules.read(path) },
+	}
+}
+
+// approvedOrigin is the origin of the module with a digest among the kept and the installed ones.
+func (f *Families) approvedOrigin(digest string) origin {
+	return origin{
+		digest: func() (string, error) {
+			_, seen, err := f.approvedModule(digest, nil)
+			return seen.digest, err
+		},
+		read: func() (sandbox.Binary, error) {
+			path, _, err := f.approvedModule(digest, nil)
+			if err != nil {
+				return sandbox.Binary{}, err
+			}
+			return f.modules.read(path)
+		},
+	}
+}
+
+// approvedModule finds the module with a digest among the kept and the installed ones. detached is a signature of it that is kept apart.
+func (f *Families) approvedModule(digest string, detached []byte) (path string, seen inspected, err error) {
 	changed := false
 	for _, path := range []string{f.approvedPath(digest), f.installedPath(digest)} {
-		data, err := readModule(path)
+		seen, err := f.modules.inspect(path, detached)
 		switch {
-		case err == nil && digestOf(data) == digest:
-			return data, nil
+		case err == nil && seen.digest == digest:
+			return path, seen, nil
 		case err == nil:
 			changed = true
 		case !errors.Is(err, os.ErrNotExist):
-			return nil, err
+			return "", inspected{}, err
 		}
 	}
 	if changed {
-		return nil, errors.New("its module was changed since it was approved")
+		return "", inspected{}, errors.New("its module was changed since it was approved")
 	}
-	return nil, errors.New("its module is not there any more")
+	return "", inspected{}, errors.New("its module is not there any more")
 }
 
 // keepApproved keeps the module of a family for as long as it serves a required store hook, whatever
@@ -62,17 +100,17 @@ func (f *Families) keepApproved(x *family) error {
 	if f.o.ReadOnly {
 		return nil
 	}
-	if _, err := f.approvedModule(x.digest); err == nil {
+	if _, _, err := f.approvedModule(x.digest, nil); err == nil {
 		return nil
 	}
-	data, err := x.binary()
+	b, err := x.origin.read()
 	if err != nil {
 		return err
 	}
-	if digestOf(data) != x.digest {
+	if b.Digest() != x.digest {
 		return errors.New("keep the module: it was changed meanwhile: look at it again with alcove family list")
 	}
-	return keepModule(filepath.Join(f.o.Dir, Folder, approvedFolder), x.digest, data)
+	return f.keepModule(f.approvedPath(x.digest), b)
 }
 
 // release removes the modules that served a hook by the previous decisions and are not needed by
@@ -107,6 +145,7 @@ func (f *Families) keptForRollback(digest string) bool {
 }
 
 func (f *Families) removeModule(path string) {
+	f.modules.forget(path)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		f.o.Logger.Warn("a module that nobody needs could not be removed", "file", path, "error", err)
 	}
@@ -144,30 +183,18 @@ func (f *Families) removeVersions(name string) {
 	}
 }
 
-// keepModule durably writes a module under its digest.
-func keepModule(dir, digest string, binary []byte) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep the module: %w", err)
-	}
-	path := filepath.Join(dir, digest+extension)
-	if have, err := os.ReadFile(path); err == nil && digestOf(have) == digest {
+// keepModule durably writes a module, unless its file has it.
+func (f *Families) keepModule(path string, b sandbox.Binary) error {
+	if have, err := f.modules.inspect(path, nil); err == nil && have.digest == b.Digest() {
 		return nil
 	}
-	if err := durable.WriteFile(path, binary, 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("keep the module: %w", err)
+	}
+	if err := durable.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("keep the module: %w", err)
 	}
 	return nil
-}
-
-// readSigned reads who signed a family's module.
-func (f *Families) readSigned(x *family, module []byte) error {
-	section, err := sandbox.ManifestBytes(module)
-	if err != nil {
-		return err
-	}
-	x.section256 = digestOf(section)
-	x.signed, err = f.signedFile(x.digest, module)
-	return err
 }
 
 // keepSignature durably writes a detached signature beside the module that it is for.
@@ -185,15 +212,6 @@ func readSignature(path string) ([]byte, error) {
 	data, err := regular.Read(path, signature.DataLimit)
 	if err != nil {
 		return nil, fmt.Errorf("read the signature: %w", err)
-	}
-	return data, nil
-}
-
-// readModule reads a module's file, up to a size limit.
-func readModule(path string) ([]byte, error) {
-	data, err := regular.Read(path, abi.DefaultModuleLimits().ModuleBytes)
-	if err != nil {
-		return nil, fmt.Errorf("read the module: %w", err)
 	}
 	return data, nil
 }

@@ -192,9 +192,7 @@ func TestADirectoryWithAFamilyOfSuchANameGoesOnAndListsTheReason(t *testing.T) {
 	lock := registry.Lock{Families: map[string]registry.Grant{}}
 	for _, m := range []*abi.Manifest{aFamily("core"), aFamily("ranking"), withTools("third", "memory-store"), aFamily("fourth")} {
 		module := pack(t, m, script{says: `2`})
-		if err := keepModule(filepath.Join(dir, Folder), digestOf(module), module); err != nil {
-			t.Fatal(err)
-		}
+		putModule(t, dir, module)
 		lock.Families[m.Name] = registry.Grant{Digest: digestOf(module), Version: "1.0.0"}
 	}
 	if err := registry.Write(dir, lock); err != nil {

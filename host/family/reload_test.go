@@ -33,6 +33,17 @@ func writeFile(t testing.TB, path string, data []byte) {
 	}
 }
 
+// putModule writes a module to where a data directory has the installed ones, and returns its path.
+func putModule(t testing.TB, dir string, module []byte) string {
+	t.Helper()
+	path := filepath.Join(dir, Folder, digestOf(module)+extension)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, module)
+	return path
+}
+
 func (w *world) says(tool string) string {
 	result, err := w.call(Call{Tool: tool})
 	if err != nil {

@@ -61,15 +61,19 @@ func (f *Families) notePrevious(name string, g registry.Grant) error {
 
 // Update replaces an installed family by another version, which keeps what it still asks for of the grant. A required store hook
 // stays with the approved version until this one is granted it. The module is compiled first: after an error nothing has changed.
-func (f *Families) Update(ctx context.Context, name string, binary []byte) (Described, error) {
-	report, err := sandbox.Check(binary, sandbox.Options{})
+func (f *Families) Update(ctx context.Context, name string, module []byte) (Described, error) {
+	return f.update(ctx, name, f.modules.hash(module))
+}
+
+func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (Described, error) {
+	report, err := b.Check(sandbox.Options{})
 	if err != nil {
 		return Described{}, err
 	}
 	if report.Manifest.Name != name {
 		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
 	}
-	if err := f.compile(ctx, report, binary); err != nil {
+	if err := f.compile(ctx, report, b); err != nil {
 		return Described{}, fmt.Errorf("nothing was updated: %w", err)
 	}
 	f.changing.Lock()
@@ -78,7 +82,7 @@ func (f *Families) Update(ctx context.Context, name string, binary []byte) (Desc
 		return Described{}, err
 	}
 	was := f.knownNow(name)
-	before, d, err := f.place(report, binary, keeping)
+	before, d, err := f.place(report, b, keeping)
 	if err != nil || before.Digest == d.Digest {
 		return d, err
 	}
@@ -118,15 +122,15 @@ func (f *Families) Rollback(name string) (Described, error) {
 	if !ok {
 		return Described{}, noPrevious(name)
 	}
-	binary, err := readModule(f.installedPath(back.Digest))
-	if err != nil || digestOf(binary) != back.Digest {
+	b, err := f.modules.read(f.installedPath(back.Digest))
+	if err != nil || b.Digest() != back.Digest {
 		return Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: the module of version %s (sha256 %s) is gone or was changed: install it with alcove family update", back.Version, back.Digest)}
 	}
-	report, err := sandbox.Check(binary, sandbox.Options{})
+	report, err := b.Check(sandbox.Options{})
 	if err != nil {
 		return Described{}, err
 	}
-	_, d, err := f.place(report, binary, func(now registry.Grant, _ *sandbox.Report) registry.Grant { return restored(now, back) })
+	_, d, err := f.place(report, b, func(now registry.Grant, _ *sandbox.Report) registry.Grant { return restored(now, back) })
 	if err == nil && d.Guard != nil {
 		d.GrantCommand = fitting(f.knownNow(name), registry.Grant{Guard: d.Grant.Guard})
 	}
@@ -174,8 +178,8 @@ func (f *Families) mayReplace(name string) error {
 }
 
 // compile compiles a module, so that the first call finds it in the cache.
-func (f *Families) compile(ctx context.Context, report *sandbox.Report, binary []byte) error {
-	m, err := f.admit(ctx, newFamily(installed, report.Digest, report.Manifest, func() ([]byte, error) { return binary, nil }))
+func (f *Families) compile(ctx context.Context, report *sandbox.Report, b sandbox.Binary) error {
+	m, err := f.admit(ctx, checkedFamily(installed, report, b))
 	if err != nil {
 		return err
 	}
@@ -184,14 +188,14 @@ func (f *Families) compile(ctx context.Context, report *sandbox.Report, binary [
 
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
 // rollback. The caller holds changing and has the lock read again.
-func (f *Families) place(report *sandbox.Report, binary []byte, next func(before registry.Grant, report *sandbox.Report) registry.Grant) (before registry.Grant, d Described, err error) {
+func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(before registry.Grant, report *sandbox.Report) registry.Grant) (before registry.Grant, d Described, err error) {
 	if err := config.Declared(report.Manifest).Check(); err != nil {
 		return before, d, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
 	}
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return before, d, err
 	}
-	if err := keepModule(filepath.Join(f.o.Dir, Folder), report.Digest, binary); err != nil {
+	if err := f.keepModule(f.installedPath(report.Digest), b); err != nil {
 		return before, d, err
 	}
 	name := report.Manifest.Name

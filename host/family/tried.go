@@ -32,11 +32,12 @@ func (f *Families) Try(ctx context.Context, t Trial) (Result, error) {
 	if f.o.Locked {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: "only families in the lock file run here (--locked): try the module without --on-data, or on another server"}
 	}
-	report, err := sandbox.Check(t.Module, sandbox.Options{})
+	b := f.modules.hash(t.Module)
+	report, err := b.Check(sandbox.Options{})
 	if err != nil {
 		return Result{}, err
 	}
-	x := newFamily(tried, report.Digest, report.Manifest, func() ([]byte, error) { return t.Module, nil })
+	x := checkedFamily(tried, report, b)
 	if err := x.declared.Check(); err != nil {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}

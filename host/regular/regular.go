@@ -3,6 +3,7 @@
 package regular
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -47,14 +48,24 @@ func Read(path string, most int64) (data []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err = io.ReadAll(io.LimitReader(f, most+1))
+	return ReadAll(f, most)
+}
+
+// ReadAll is the rest of an open file of at most so many bytes.
+func ReadAll(f *os.File, most int64) ([]byte, error) {
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > most {
-		return nil, fmt.Errorf("%s has more than %d bytes: %w", path, most, ErrTooLong)
+	var data bytes.Buffer
+	data.Grow(int(min(info.Size(), most)) + bytes.MinRead) // so that it need not be copied
+	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+		return nil, err
 	}
-	return data, nil
+	if int64(data.Len()) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes: %w", f.Name(), most, ErrTooLong)
+	}
+	return data.Bytes(), nil
 }
 
 func check(path string, info fs.FileInfo) error {

@@ -50,13 +50,18 @@ type admission struct {
 }
 
 // Admit validates, meters and compiles a module. A *Refusal means that the module is at fault; other errors are the
-// host's. binary is neither changed nor retained. Modules whose metered form is equal share their native code.
-func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*Module, error) {
-	a := &admission{sandbox: s, options: options, binary: binary, digest: sha256.Sum256(binary)}
+// host's. module is neither changed nor retained. Modules whose metered form is equal share their native code.
+func (s *Sandbox) Admit(ctx context.Context, module []byte, options Options) (*Module, error) {
+	return s.AdmitBinary(ctx, Hash(module), options)
+}
+
+// AdmitBinary is Admit for bytes that were hashed.
+func (s *Sandbox) AdmitBinary(ctx context.Context, b Binary, options Options) (*Module, error) {
+	a := &admission{sandbox: s, options: options, binary: b.bytes, digest: b.digest}
 	if err := a.checkDigest(); err != nil {
 		return nil, err
 	}
-	manifest, _ := ManifestBytes(binary) // without one, it is bare or refused below
+	manifest, _ := ManifestBytes(b.bytes) // without one, it is bare or refused below
 	return a.admit(ctx, manifest)
 }
 
@@ -64,15 +69,18 @@ func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*M
 type Source struct {
 	Digest   string                 // SHA-256 of its bytes, hexadecimal
 	Manifest []byte                 // contents of its manifest section
-	Read     func() ([]byte, error) // its bytes
+	Read     func() (Binary, error) // its bytes, which are hashed as they are read
 }
 
 // AdmitSource is like Admit, but reads the module only on a cache miss. The code that runs is compiled from bytes with
-// the source's digest or, if the caller gives it, with its body.
+// the source's digest or, if the caller gives it, with its body: whoever computed these vouches that they are the module's at present.
 func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options}
 	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {
 		return nil, fmt.Errorf("admit a module: %q is no SHA-256", source.Digest)
+	}
+	if err := a.checkDigest(); err != nil {
+		return nil, err
 	}
 	if m, err := a.known(ctx, source.Manifest); m != nil || err != nil {
 		return m, err
@@ -86,11 +94,14 @@ func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Option
 	if err != nil {
 		return nil, fmt.Errorf("read the module: %w", err)
 	}
-	if manifest, err := ManifestBytes(binary); err != nil || !bytes.Equal(manifest, source.Manifest) {
+	a.options.Digest, a.binary, a.digest = source.Digest, binary.bytes, binary.digest
+	if err := a.checkDigest(); err != nil {
+		return nil, err
+	}
+	if manifest, err := ManifestBytes(binary.bytes); err != nil || !bytes.Equal(manifest, source.Manifest) {
 		return nil, refuse(abi.ClassManifest, "pack it again", "its manifest is not the one that it was listed with")
 	}
-	options.Digest = source.Digest
-	return s.Admit(ctx, binary, options)
+	return a.admit(ctx, source.Manifest)
 }
 
 // admit admits a module whose bytes have the digest.

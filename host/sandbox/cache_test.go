@@ -49,7 +49,7 @@ func fromCache(t testing.TB, config Config, module []byte) bool {
 	manifest, err := ManifestBytes(module)
 	must(t, err)
 	unread := errors.New("its bytes are needed")
-	m, err := s.AdmitSource(context.Background(), Source{hexDigest(module), manifest, func() ([]byte, error) { return nil, unread }}, Options{})
+	m, err := s.AdmitSource(context.Background(), Source{hexDigest(module), manifest, func() (Binary, error) { return Binary{}, unread }}, Options{})
 	if err != nil && !errors.Is(err, unread) {
 		t.Errorf("it is not read anew: %v", err)
 	}

@@ -107,7 +107,7 @@ func TestAnotherManifestOfAKnownBodyNeedsNoBytes(t *testing.T) {
 	source := func(module []byte, reads *int) Source {
 		manifest, err := ManifestBytes(module)
 		must(t, err)
-		return Source{hexDigest(module), manifest, func() ([]byte, error) { *reads++; return module, nil }}
+		return Source{hexDigest(module), manifest, func() (Binary, error) { *reads++; return Hash(module), nil }}
 	}
 	first, second := 0, 0
 	_, err := s.AdmitSource(t.Context(), source(module, &first), Options{Body: p.Body, Native: native})

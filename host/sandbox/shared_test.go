@@ -161,7 +161,7 @@ func TestAModuleOfTheCacheIsAdmittedWithoutItsBytes(t *testing.T) {
 	manifest, err := ManifestBytes(module)
 	must(t, err)
 	reads := 0
-	source := Source{Digest: hexDigest(module), Manifest: manifest, Read: func() ([]byte, error) { reads++; return module, nil }}
+	source := Source{Digest: hexDigest(module), Manifest: manifest, Read: func() (Binary, error) { reads++; return Hash(module), nil }}
 	for range 2 {
 		s, err := New(config)
 		must(t, err)
@@ -185,7 +185,9 @@ func TestASourceThatDoesNotMatchItsDigestIsRefused(t *testing.T) {
 	must(t, err)
 	foreign, err := ManifestBytes(other)
 	must(t, err)
-	read := func(data []byte) func() ([]byte, error) { return func() ([]byte, error) { return data, nil } }
+	read := func(data []byte) func() (Binary, error) {
+		return func() (Binary, error) { return Hash(data), nil }
+	}
 	_, err = s.AdmitSource(t.Context(), Source{hexDigest(good), manifest, read(good)}, Options{})
 	must(t, err)
 	for name, source := range map[string]Source{

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -26,13 +24,16 @@ type Report struct {
 }
 
 // Check validates a module as Admit does before metering, and describes it. A *Refusal means that the module is at fault.
-func Check(module []byte, options Options) (*Report, error) {
-	a := &admission{options: options, binary: module, digest: sha256.Sum256(module)}
+func Check(module []byte, options Options) (*Report, error) { return Hash(module).Check(options) }
+
+// Check is Check for bytes that were hashed.
+func (b Binary) Check(options Options) (*Report, error) {
+	a := &admission{options: options, binary: b.bytes, digest: b.digest}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
 	r := &Report{
-		Digest: hex.EncodeToString(a.digest[:]), Bytes: len(module), Functions: len(a.module.Functions), Imports: []string{},
+		Digest: b.Digest(), Bytes: len(b.bytes), Functions: len(a.module.Functions), Imports: []string{},
 		Limits: a.limits, Manifest: a.manifest,
 	}
 	for _, i := range a.module.Imports {
@@ -49,7 +50,7 @@ func Check(module []byte, options Options) (*Report, error) {
 
 // Metered returns the metered form of a module. A *Refusal means that the module is at fault.
 func Metered(module []byte) ([]byte, meter.Report, error) {
-	a := &admission{binary: module, digest: sha256.Sum256(module)}
+	a := &admission{binary: module}
 	for _, step := range []func() error{a.checkSize, a.checkStructure, a.checkReserved, a.checkDeclared} {
 		if err := step(); err != nil {
 			return nil, meter.Report{}, err

@@ -86,7 +86,7 @@ func SignDetached(bare, data []byte, key ed25519.PrivateKey) ([]byte, error) {
 // Attach returns a module with signature data as its first section.
 func Attach(bare, data []byte) ([]byte, error) {
 	if len(data) > DataLimit {
-		return nil, fmt.Errorf("the signature has more than %d bytes", DataLimit)
+		return nil, errTooLong
 	}
 	content := append(sizedBytes(nil, []byte(sectionName)), data...)
 	out := append(slices.Clone(bare[:min(preamble, len(bare))]), 0)
@@ -102,18 +102,28 @@ func Split(module []byte) (data, bare []byte, err error) {
 	return data, append(slices.Clip(slices.Clone(module[:preamble])), rest...), nil
 }
 
-// Signed is the signatures that cover a module. It holds for the bytes that it was read from. The zero Signed has none.
-type Signed struct{ sets []set }
+// Content is what signatures of a module have to cover. It retains nothing of the module's bytes.
+type Content struct {
+	own          []byte // signature data in the module; empty: none
+	whole, parts []byte // hashes of the sections behind it
+}
 
-// Open reads the signatures that cover a whole module. Signature data that is given replaces the module's own. An unsigned
-// module has none, and signatures of other modules, and of parts of this one, are left out.
-func Open(module, data []byte) (Signed, error) {
+// Read hashes the sections of a module, once for all signatures of it. They begin behind the signature, so that no hash of the whole
+// file has theirs in it.
+func Read(module []byte) (Content, error) {
 	own, rest, err := sectionsOf(module)
 	if err != nil {
-		return Signed{}, err
+		return Content{}, err
 	}
+	c := Content{own: slices.Clone(own[:min(len(own), DataLimit+1)])} // so much is refused when it is decoded
+	c.whole, c.parts, err = hashesOfSections(rest)
+	return c, err
+}
+
+// Signed returns the signatures that cover the module, as Open does.
+func (c Content) Signed(data []byte) (Signed, error) {
 	if len(data) == 0 {
-		data = own
+		data = c.own
 	}
 	if len(data) == 0 {
 		return Signed{}, nil
@@ -122,11 +132,29 @@ func Open(module, data []byte) (Signed, error) {
 	if err != nil {
 		return Signed{}, err
 	}
-	whole, parts, err := hashesOfSections(rest)
+	return Signed{slices.DeleteFunc(sets, func(s set) bool { return !s.covers(c.whole, c.parts) })}, nil
+}
+
+// In reports whether a module has signature data in it.
+func In(module []byte) bool {
+	own, _, err := sectionsOf(module)
+	return err == nil && len(own) > 0
+}
+
+// Signed is the signatures that cover a module. It holds for the bytes that it was read from. The zero Signed has none.
+type Signed struct{ sets []set }
+
+// Open reads the signatures that cover a whole module. Signature data that is given replaces the module's own. An unsigned
+// module has none, and signatures of other modules, and of parts of this one, are left out.
+func Open(module, data []byte) (Signed, error) {
+	if _, _, err := sectionsOf(module); err != nil || len(data) == 0 && !In(module) {
+		return Signed{}, err
+	}
+	c, err := Read(module)
 	if err != nil {
 		return Signed{}, err
 	}
-	return Signed{slices.DeleteFunc(sets, func(s set) bool { return !s.covers(whole, parts) })}, nil
+	return c.Signed(data)
 }
 
 // None reports whether nobody signed the module.
@@ -213,7 +241,7 @@ func section(data []byte) (name string, content, rest []byte, err error) {
 
 func decode(data []byte) ([]set, error) {
 	if len(data) > DataLimit {
-		return nil, fmt.Errorf("the signature has more than %d bytes", DataLimit)
+		return nil, errTooLong
 	}
 	rest, ok := bytes.CutPrefix(data, []byte(header))
 	if !ok {
@@ -297,6 +325,8 @@ func encode(sets []set) []byte {
 func sizedBytes(to, data []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(data))), data...)
 }
+
+var errTooLong = fmt.Errorf("the signature has more than %d bytes", DataLimit)
 
 var errCut = errors.New("it is cut off")
 
