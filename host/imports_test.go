@@ -156,11 +156,12 @@ func rules() []rule {
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
-		{pkg: "host/family", own: []string{"abi", "host/audit", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config", "registry/catalogue", "registry/signature", "host/family/budget"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "host/audit", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/policy", "host/regular", "host/sandbox", "host/sandbox/early", "host/schema", "host/sessions", "host/jsontext", "host/family/hooks", "host/family/config", "registry/catalogue", "registry/signature", "host/family/budget"}, others: []string{"golang.org/x/text"}, never: outside},
 		{pkg: "host/family/budget", own: []string{"host/durable", "host/regular"}, never: outside},
 		{pkg: "host/family/hooks", own: []string{"abi", "host/family/jobs", "host/family/ops", "host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/config", own: []string{"abi", "host/memory", "host/schema"}, never: append(outside, "os")},
 		{pkg: "host/tokens", never: append(outside, "os")},
+		{pkg: "host/sandbox/early", own: []string{"abi", "host/sandbox"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/spectest"},                        // serves tests only

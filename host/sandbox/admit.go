@@ -399,6 +399,9 @@ func (a *admission) compile(ctx context.Context) (*code, error) {
 		return nil, err
 	}
 	digest := sha256.Sum256(a.rewritten)
+	if s.interpret {
+		return s.prepare(ctx, digest, a.rewritten)
+	}
 	if c, err := s.load(ctx, digest); c != nil || err != nil {
 		return c, err
 	}
@@ -438,7 +441,11 @@ func (s *Sandbox) engine() (wazero.Runtime, error) {
 	if s.runtime != nil {
 		return s.runtime, nil
 	}
-	r := wazero.NewRuntimeWithConfig(context.Background(), runtimeConfig(s.compiled))
+	config := runtimeConfig(s.compiled)
+	if s.interpret {
+		config = configured(wazero.NewRuntimeConfigInterpreter())
+	}
+	r := wazero.NewRuntimeWithConfig(context.Background(), config)
 	if err := hostModules(context.Background(), r); err != nil {
 		return nil, errors.Join(err, r.Close(context.Background()))
 	}

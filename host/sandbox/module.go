@@ -277,7 +277,7 @@ func (c *call) explainPanic(e *abi.Error) {
 
 // used returns a result with the resources that the request used.
 func (c *call) used() *Result {
-	r := &Result{Time: c.module.sandbox.since() - c.began, CPU: c.ran, HostCalls: c.calls, Fuel: c.fuel.handed}
+	r := &Result{Time: c.module.sandbox.since() - c.began, CPU: c.ran, HostCalls: c.calls, Fuel: c.fuel.handed, Interpreted: c.module.sandbox.interpret}
 	if i := c.instance; i != nil {
 		if i.fuel != nil {
 			r.Fuel -= int64(i.fuel.Get())
