@@ -101,7 +101,7 @@ func (a *app) develop(ctx context.Context, p *develop.Project, f devFlags) (err 
 	if err != nil {
 		return err
 	}
-	h, err := host.Open(ctx, host.Options{Dir: a.data, Version: versionText(), Families: builtIn(), Cache: cache, Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))})
+	h, err := host.Open(ctx, host.Options{Dir: a.data, Version: versionText(), Families: builtIn(), Cache: cache, InterpretFirst: true, Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		return err
 	}

@@ -158,6 +158,10 @@ func (f *Families) warm(name string) {
 	if x == nil || x.usable() != nil || x.digest == "" {
 		return
 	}
+	if f.o.Early != nil { // its author calls it next
+		f.loadBehind(x)
+		return
+	}
 	f.behind(func() {
 		ctx, cancel := f.untilClosed()
 		defer cancel()

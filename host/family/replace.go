@@ -61,7 +61,7 @@ func (f *Families) notePrevious(name string, g registry.Grant) error {
 
 // Update replaces an installed family by another version, which keeps what it still asks for of the grant. A required store hook
 // stays with the approved version until this one is granted it. The module is compiled first: after an error nothing has changed.
-func (f *Families) Update(ctx context.Context, name string, binary []byte) (Described, error) {
+func (f *Families) Update(ctx context.Context, name string, binary []byte) (d Described, err error) {
 	report, err := sandbox.Check(binary, sandbox.Options{})
 	if err != nil {
 		return Described{}, err
@@ -69,15 +69,25 @@ func (f *Families) Update(ctx context.Context, name string, binary []byte) (Desc
 	if report.Manifest.Name != name {
 		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
 	}
-	if err := f.compile(ctx, report, binary); err != nil {
+	m, err := f.admit(ctx, newFamily(installed, report.Digest, report.Manifest, func() ([]byte, error) { return binary, nil }))
+	if err != nil {
 		return Described{}, fmt.Errorf("nothing was updated: %w", err)
 	}
+	loads := f.o.Early != nil // its author calls it next
+	defer func() {
+		if !loads {
+			err = errors.Join(err, m.Close())
+			return
+		}
+		err = errors.Join(err, f.loadWith(name, report.Digest, m))
+	}()
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	if err := f.mayReplace(name); err != nil {
 		return Described{}, err
 	}
 	was := f.knownNow(name)
+	loads = loads || was != nil && was.loaded()
 	before, d, err := f.place(report, binary, keeping)
 	if err != nil || before.Digest == d.Digest {
 		return d, err
@@ -171,15 +181,6 @@ func (f *Families) mayReplace(name string) error {
 	default:
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: family %s is not installed (%s): install it with alcove family install", name, x.source)}
 	}
-}
-
-// compile compiles a module, so that the first call finds it in the cache.
-func (f *Families) compile(ctx context.Context, report *sandbox.Report, binary []byte) error {
-	m, err := f.admit(ctx, newFamily(installed, report.Digest, report.Manifest, func() ([]byte, error) { return binary, nil }))
-	if err != nil {
-		return err
-	}
-	return m.Close()
 }
 
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
