@@ -201,19 +201,19 @@ type development struct {
 
 // Swap implements develop.Server.
 func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
-	packed, stubs, err := sandbox.PackStubbed(module, manifest)
+	packed, err := sandbox.PackStubbed(module, manifest)
 	if err != nil {
 		return fmt.Errorf("pack the module: %w", err)
 	}
-	report, err := checkModule(d.dir, packed)
-	if err != nil {
+	report := packed.Report
+	if err := checkNames(report); err != nil {
 		return err
 	}
-	for _, s := range stubs {
+	for _, s := range packed.Stubs {
 		d.app.notef("note: %s\n", s.Text())
 	}
 	name, was := report.Manifest.Name, d.family
-	installation := operator.Installation{Module: packed, Source: "family dev"}
+	installation := operator.Installation{Module: packed.Module, Source: "family dev"}
 	if name == was {
 		_, err = d.server.UpdateFamily(ctx, operator.UpdateRequest{Family: name, Installation: installation})
 	} else {

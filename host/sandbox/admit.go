@@ -50,7 +50,7 @@ type admission struct {
 }
 
 // Admit validates, meters and compiles a module. A *Refusal means that the module is at fault; other errors are the
-// host's. binary is neither changed nor retained. Modules whose metered form is equal share their native code.
+// host's. binary is not changed, and retained only where modules are interpreted. Modules whose metered form is equal share their native code.
 func (s *Sandbox) Admit(ctx context.Context, binary []byte, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options, binary: binary, digest: sha256.Sum256(binary)}
 	if err := a.checkDigest(); err != nil {
@@ -95,15 +95,36 @@ func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Option
 
 // admit admits a module whose bytes have the digest.
 func (a *admission) admit(ctx context.Context, manifest []byte) (*Module, error) {
-	if m, err := a.known(ctx, manifest); m != nil || err != nil {
-		return m, err
-	}
-	if m, err := a.knownBody(ctx); m != nil || err != nil {
+	if m, err := a.cached(ctx, manifest); m != nil || err != nil {
 		return m, err
 	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
+	return a.checked(ctx, manifest)
+}
+
+// cached admits a module that passed before, in whole or but for its manifest. It returns nil for any other.
+func (a *admission) cached(ctx context.Context, manifest []byte) (*Module, error) {
+	if m, err := a.known(ctx, manifest); m != nil || err != nil {
+		return m, err
+	}
+	return a.knownBody(ctx)
+}
+
+// Compile admits a module that another sandbox interprets, without checking and metering it again.
+func (s *Sandbox) Compile(ctx context.Context, interpreted *Module) (*Module, error) {
+	a := *interpreted.admission
+	a.sandbox = s
+	manifest, _ := ManifestBytes(a.binary)
+	if m, err := a.cached(ctx, manifest); m != nil || err != nil {
+		return m, err
+	}
+	return a.checked(ctx, manifest)
+}
+
+// checked admits a module that passed its checks.
+func (a *admission) checked(ctx context.Context, manifest []byte) (*Module, error) {
 	c, err := a.compile(ctx)
 	if err != nil {
 		return nil, err
@@ -130,6 +151,9 @@ func (a *admission) finish(c *code) (*Module, error) {
 		m.family = a.manifest.Name
 	}
 	m.log = s.log.With("family", m.family)
+	if s.interpret {
+		m.admission = a
+	}
 	if err := s.remember(m); err != nil {
 		s.release(c)
 		return nil, err
@@ -395,8 +419,10 @@ func (a *admission) compile(ctx context.Context) (*code, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("compile the module: %w", ctx.Err())
 	}
-	if err := a.rewrite(); err != nil {
-		return nil, err
+	if a.rewritten == nil {
+		if err := a.rewrite(); err != nil {
+			return nil, err
+		}
 	}
 	digest := sha256.Sum256(a.rewritten)
 	if s.interpret {

@@ -23,6 +23,8 @@ type Module struct {
 	rate     *rate
 	log      *slog.Logger
 	slots    chan struct{} // one per instance that may serve at once
+	// admission is kept for Compile; nil: the module is compiled.
+	admission *admission
 
 	started atomic.Int64 // instances, in total
 

@@ -65,7 +65,7 @@ func (s *Sandbox) Admit(ctx context.Context, binary []byte, options sandbox.Opti
 	s.compilations.Go(func() {
 		defer ended()
 		defer stop()
-		compiled, err := s.compiling.Admit(open, binary, options)
+		compiled, err := s.compiling.Compile(open, interpreted)
 		if err != nil && open.Err() == nil {
 			s.log.Error("a family cannot be compiled, and is interpreted for good: an ordinary server refuses it", "family", interpreted.Family(), "error", err)
 		}
