@@ -156,22 +156,17 @@ func (a *app) developServed(ctx context.Context, p *develop.Project, f devFlags,
 	case err := <-ended:
 		return err
 	}
-	err := a.developing(ctx, p, f)
+	err := a.developing(ctx, p, f, h.Operator())
 	stop()
 	return errors.Join(err, <-ended)
 }
 
-func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags) error {
+func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o operator.Operator) error {
 	if f.seed != "" {
 		if err := a.importSeed(ctx, f.seed); err != nil {
 			return fmt.Errorf("store what the data begins with: %w", err)
 		}
 	}
-	o, err := a.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
 	d := &development{app: a, server: o, dir: p.Dir, unfollow: func() {}}
 	defer func() { d.unfollow() }()
 	return develop.Loop{Server: d, Report: d.report}.Run(ctx, p.Dir)

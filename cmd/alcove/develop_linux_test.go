@@ -88,6 +88,7 @@ func (a *author) edits(old, new string) {
 	interpreted := a.calls(strings.Trim(new, `%t"`))
 	a.answer, a.cpu = append(a.answer, took()), append(a.cpu, a.processor()-used)
 	for interpreted {
+		time.Sleep(20 * time.Millisecond) // the compiler is at work
 		interpreted = a.calls(strings.Trim(new, `%t"`))
 	}
 	a.compiled = append(a.compiled, took())

@@ -109,7 +109,11 @@ func TestAClientSeesEachEdit(t *testing.T) {
 	edit(t, filepath.Join(project, "family.go"), `+ "!"`, `+ "?"`)
 	for d.until("built", "tea").Digest == first.Digest { // a file was seen half-written
 	}
-	greeted("Hello, Ada?")
+	for interpreted := true; interpreted; { // then it is compiled
+		greeted("Hello, Ada?")
+		d.until("", `"kind":"ended"`)
+		interpreted = strings.Contains(d.lines.Text(), `"interpreted":true`)
+	}
 
 	edit(t, filepath.Join(project, "family.go"), `+ "?"`, `+ ?`)
 	if e := d.until("failed", ""); !strings.Contains(e.Output, "family.go:") {
