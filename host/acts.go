@@ -20,6 +20,9 @@ type acts struct{ *Host }
 
 var _ operator.Operator = acts{}
 
+// Operator returns what operators may do, for this process.
+func (h *Host) Operator() operator.Operator { return acts{h} }
+
 // changeable says why files of the data directory must not be changed: they may be another server's by now.
 func (h *Host) changeable() error {
 	if err := h.Writable(); err != nil {

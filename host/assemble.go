@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/outbound"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sandbox/early"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/store"
@@ -100,6 +101,13 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		}
 		closing.later("the sandbox", box.Close)
 	}
+	var first *early.Sandbox
+	if o.InterpretFirst {
+		if first, err = early.New(sandbox.Config{Scratch: []string{o.Dir}, Log: o.Logger}, box); err != nil {
+			return err
+		}
+		closing.later("the interpreter", first.Close)
+	}
 	outside := o.Outside
 	if outside == nil {
 		outside = outbound.New()
@@ -109,7 +117,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		Wanted: func() bool { return p.families != nil && p.families.AnyGranted(abi.CanToolsUsage) },
 	})
 	options := family.Options{
-		Space: p.space, Sandbox: box, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
+		Space: p.space, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey,
 		Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}

@@ -51,10 +51,12 @@ type Options struct {
 	Release     string // signatures of the catalogue of Families, as package catalogue has them; empty: there are none
 	FamiliesDir string
 	Locked      bool
-	Compiler    sandbox.Compiler                   // of modules; the zero value: this program
-	Cache       sandbox.Cache                      // of compiled modules, which data directories share; the zero value: none
-	Inspect     func(family string, memory []byte) // is given guests' memory after each request; nil: nobody looks
-	Outside     ops.Outside                        // reaches endpoints for families; nil: over HTTP
+	Compiler    sandbox.Compiler // of modules; the zero value: this program
+	Cache       sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
+	// InterpretFirst has installed families answer from an interpreter until they are compiled: for authors, on throwaway data.
+	InterpretFirst bool
+	Inspect        func(family string, memory []byte) // is given guests' memory after each request; nil: nobody looks
+	Outside        ops.Outside                        // reaches endpoints for families; nil: over HTTP
 	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
 	// "german,notes=french".
 	Language string

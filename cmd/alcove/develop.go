@@ -101,7 +101,7 @@ func (a *app) develop(ctx context.Context, p *develop.Project, f devFlags) (err 
 	if err != nil {
 		return err
 	}
-	h, err := host.Open(ctx, host.Options{Dir: a.data, Version: versionText(), Families: builtIn(), Cache: cache, Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))})
+	h, err := host.Open(ctx, host.Options{Dir: a.data, Version: versionText(), Families: builtIn(), Cache: cache, InterpretFirst: true, Logger: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		return err
 	}
@@ -156,22 +156,17 @@ func (a *app) developServed(ctx context.Context, p *develop.Project, f devFlags,
 	case err := <-ended:
 		return err
 	}
-	err := a.developing(ctx, p, f)
+	err := a.developing(ctx, p, f, h.Operator())
 	stop()
 	return errors.Join(err, <-ended)
 }
 
-func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags) error {
+func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o operator.Operator) error {
 	if f.seed != "" {
 		if err := a.importSeed(ctx, f.seed); err != nil {
 			return fmt.Errorf("store what the data begins with: %w", err)
 		}
 	}
-	o, err := a.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
 	d := &development{app: a, server: o, dir: p.Dir, unfollow: func() {}}
 	defer func() { d.unfollow() }()
 	return develop.Loop{Server: d, Report: d.report}.Run(ctx, p.Dir)
@@ -201,19 +196,19 @@ type development struct {
 
 // Swap implements develop.Server.
 func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
-	packed, stubs, err := sandbox.PackStubbed(module, manifest)
+	packed, err := sandbox.PackStubbed(module, manifest)
 	if err != nil {
 		return fmt.Errorf("pack the module: %w", err)
 	}
-	report, err := checkModule(d.dir, packed)
-	if err != nil {
+	report := packed.Report
+	if err := checkNames(report); err != nil {
 		return err
 	}
-	for _, s := range stubs {
+	for _, s := range packed.Stubs {
 		d.app.notef("note: %s\n", s.Text())
 	}
 	name, was := report.Manifest.Name, d.family
-	installation := operator.Installation{Module: packed, Source: "family dev"}
+	installation := operator.Installation{Module: packed.Module, Source: "family dev"}
 	if name == was {
 		_, err = d.server.UpdateFamily(ctx, operator.UpdateRequest{Family: name, Installation: installation})
 	} else {

@@ -13,18 +13,23 @@ import (
 
 // dev is a running alcove family dev.
 type dev struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
 }
 
-func startDev(t *testing.T, env []string, dir string, flags ...string) *dev {
+func startDev(t testing.TB, env []string, dir string, flags ...string) *dev {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, append([]string{"family", "dev", dir, "--json"}, flags...)...)
+	return startDevOf(t, self, env, dir, flags...)
+}
+
+func startDevOf(t testing.TB, program string, env []string, dir string, flags ...string) *dev {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"family", "dev", dir, "--json"}, flags...)...)
 	cmd.Env, cmd.Stderr = env, t.Output()
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -56,7 +61,7 @@ func (d *dev) until(event, has string) developed {
 }
 
 // edit replaces a text in a file of a project.
-func edit(t *testing.T, file, old, new string) {
+func edit(t testing.TB, file, old, new string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err == nil && !strings.Contains(string(text), old) {
@@ -104,7 +109,11 @@ func TestAClientSeesEachEdit(t *testing.T) {
 	edit(t, filepath.Join(project, "family.go"), `+ "!"`, `+ "?"`)
 	for d.until("built", "tea").Digest == first.Digest { // a file was seen half-written
 	}
-	greeted("Hello, Ada?")
+	for interpreted := true; interpreted; { // then it is compiled
+		greeted("Hello, Ada?")
+		d.until("", `"kind":"ended"`)
+		interpreted = strings.Contains(d.lines.Text(), `"interpreted":true`)
+	}
 
 	edit(t, filepath.Join(project, "family.go"), `+ "?"`, `+ ?`)
 	if e := d.until("failed", ""); !strings.Contains(e.Output, "family.go:") {

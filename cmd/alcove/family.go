@@ -156,23 +156,23 @@ the environment, are replaced by functions that answer "not supported"; they are
 		if err != nil {
 			return err
 		}
-		packed, stubs, err := sandbox.PackStubbed(module, data)
+		packed, err := sandbox.PackStubbed(module, data)
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", args[0], err)
 		}
-		if _, err := checkModule(args[0], packed); err != nil {
+		if err := checkNames(packed.Report); err != nil {
 			return err
 		}
-		if advice := sandbox.Advice(packed); advice != "" {
+		if advice := sandbox.Advice(packed.Module); advice != "" {
 			a.notef("note: %s\n", advice)
 		}
-		for _, s := range stubs {
+		for _, s := range packed.Stubs {
 			a.notef("note: %s\n", s.Text())
 		}
-		if len(stubs) == 0 {
-			return a.written(out, packed, nil)
+		if len(packed.Stubs) == 0 {
+			return a.written(out, packed.Module, nil)
 		}
-		return a.written(out, packed, map[string][]sandbox.Stub{"stubs": stubs})
+		return a.written(out, packed.Module, map[string][]sandbox.Stub{"stubs": packed.Stubs})
 	}
 	return c
 }

@@ -121,7 +121,11 @@ func (a *app) printEvent(e operator.FamilyEvent) error {
 		}
 		return a.printf("%s  %s #%d  %s %s\n    -> %s (%.3f ms)\n", at, e.What, e.Request, e.Op, terminal.Indented(e.Sent), terminal.Indented(answer), e.TookMS)
 	case operator.EventEnded:
-		a.printf("%s  %s #%d  %s in %.3f ms, fuel %d, %d KiB of memory, %d host calls\n", at, e.What, e.Request, e.Class, e.TookMS, e.Fuel, e.Memory>>10, e.HostCalls)
+		how := ""
+		if e.Interpreted {
+			how = " interpreted"
+		}
+		a.printf("%s  %s #%d  %s in %.3f ms%s, fuel %d, %d KiB of memory, %d host calls\n", at, e.What, e.Request, e.Class, e.TookMS, how, e.Fuel, e.Memory>>10, e.HostCalls)
 		if e.Text != "" {
 			a.printf("    %s\n", terminal.Indented(e.Text))
 		}
@@ -177,6 +181,10 @@ func costText(c operator.FamilyCost) string {
 	if c.Requests == 0 {
 		return "no requests"
 	}
-	return fmt.Sprintf("%d requests (%s), %.3f ms each and %.3f at most, fuel %d each, %d KiB of memory at most, %.1f host calls each", c.Requests, strings.Join(classes, ", "),
+	how := ""
+	if c.Interpreted > 0 {
+		how = fmt.Sprintf(", %d of them interpreted", c.Interpreted)
+	}
+	return fmt.Sprintf("%d requests (%s)%s, %.3f ms each and %.3f at most, fuel %d each, %d KiB of memory at most, %.1f host calls each", c.Requests, strings.Join(classes, ", "), how,
 		c.TimeMS/float64(c.Requests), c.SlowestMS, c.Fuel/c.Requests, c.Memory>>10, float64(c.HostCalls)/float64(c.Requests))
 }

@@ -55,7 +55,7 @@ func TestTheCommandsInTheReadmeWork(t *testing.T) {
 }
 
 // readmeHome is the environment of a new user, whose alcove is the program under test.
-func readmeHome(t *testing.T) []string {
+func readmeHome(t testing.TB) []string {
 	t.Helper()
 	home := t.TempDir()
 	self, err := os.Executable()
@@ -74,7 +74,7 @@ func readmeHome(t *testing.T) []string {
 		"PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-func runInShell(t *testing.T, env []string, command string) string {
+func runInShell(t testing.TB, env []string, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = env

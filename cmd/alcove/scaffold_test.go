@@ -19,7 +19,7 @@ const cleanMachine = "ALCOVE_CLEAN_MACHINE"
 
 // scaffolds has the environment of an empty home without network in which the compilers of a language are found, and nothing else of
 // this process's environment.
-func scaffolds(t *testing.T, language string) []string {
+func scaffolds(t testing.TB, language string) []string {
 	t.Helper()
 	if !guests.Embedded() {
 		t.Skip("there are no templates without -tags guests, after make guests")

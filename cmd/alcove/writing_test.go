@@ -68,7 +68,7 @@ func exampleModule(t *testing.T, doc string) string {
 	return dir
 }
 
-func goEnv(t *testing.T, name string) string {
+func goEnv(t testing.TB, name string) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {

@@ -530,6 +530,10 @@ func (x *family) retire() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.retired = true
+	if x.admitted != nil {
+		_ = x.admitted.Close()
+		x.admitted = nil
+	}
 	if x.running == 0 && x.module != nil {
 		_ = x.module.Close()
 		x.module = nil
@@ -539,10 +543,12 @@ func (x *family) retire() {
 func (x *family) unload() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.module == nil {
-		return nil
+	var failed []error
+	for _, m := range []*Guest{&x.module, &x.admitted} {
+		if *m != nil {
+			failed = append(failed, (*m).Close())
+			*m = nil
+		}
 	}
-	err := x.module.Close()
-	x.module = nil
-	return err
+	return errors.Join(failed...)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sandbox/early"
 	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/registry"
 	"github.com/alcove-memory/alcove/registry/signature"
@@ -58,6 +59,7 @@ type Options struct {
 	Locked    bool                                          // only digests in the lock file may run
 	ReadOnly  bool                                          // no background writes: no jobs run, and listening hooks are not called
 	hash      func([]byte) sandbox.Binary                   // of modules; nil: sandbox.Hash; tests count its calls
+	Early     *early.Sandbox                                // runs installed modules until Sandbox has compiled them; nil: they are compiled first
 	Stepwise  bool                                          // jobs and listening hooks run in Step alone: for tests
 	Outside   ops.Outside                                   // nil: no external access
 	Embedder  ops.Embedder                                  // nil: none
@@ -139,6 +141,7 @@ type family struct {
 	again     chan struct{} // has room for one overtaken call at a time
 	mu        sync.Mutex
 	module    Guest // nil: not loaded
+	admitted  Guest // that the next load takes; nil: it admits one
 	used      time.Time
 	running   int
 	coming    atomic.Bool // being loaded in the background

@@ -37,6 +37,8 @@ type Event struct {
 	Fuel      int64     `json:"fuel,omitempty"`
 	Memory    int64     `json:"memory_bytes,omitempty"` // the peak
 	HostCalls int64     `json:"host_calls,omitempty"`
+	// Interpreted means that the time of the request is not that of compiled code.
+	Interpreted bool `json:"interpreted,omitempty"`
 }
 
 // EventKind is the kind of an event.
@@ -60,6 +62,8 @@ type Cost struct {
 	SlowestMS float64             `json:"slowest_ms"`
 	Memory    int64               `json:"peak_memory_bytes"`
 	HostCalls int64               `json:"host_calls"`
+	// Interpreted is how many of the requests were interpreted: their time is not that of compiled code.
+	Interpreted int64 `json:"interpreted,omitempty"`
 }
 
 // Stats is the cost of a family: in total, and of each tool, hook and job.
@@ -161,7 +165,11 @@ func (s *insight) ended(e Event, r *sandbox.Result) {
 	if _, known := k.by[what]; !known && len(k.by) >= keptKinds {
 		what = "others"
 	}
-	k.by[what] = k.by[what].plus(Cost{1, map[abi.Class]int64{r.Class: 1}, r.Fuel, ms(r.Time), ms(r.CPU), ms(r.Time), r.Memory, r.HostCalls})
+	cost := Cost{1, map[abi.Class]int64{r.Class: 1}, r.Fuel, ms(r.Time), ms(r.CPU), ms(r.Time), r.Memory, r.HostCalls, 0}
+	if r.Interpreted {
+		cost.Interpreted = 1
+	}
+	k.by[what] = k.by[what].plus(cost)
 	s.mu.Unlock()
 	s.tell(e)
 }
@@ -174,7 +182,7 @@ func (c Cost) plus(d Cost) Cost {
 	for class, n := range d.Classes {
 		classes[class] += n
 	}
-	return Cost{c.Requests + d.Requests, classes, c.Fuel + d.Fuel, c.TimeMS + d.TimeMS, c.CPUMS + d.CPUMS, max(c.SlowestMS, d.SlowestMS), max(c.Memory, d.Memory), c.HostCalls + d.HostCalls}
+	return Cost{c.Requests + d.Requests, classes, c.Fuel + d.Fuel, c.TimeMS + d.TimeMS, c.CPUMS + d.CPUMS, max(c.SlowestMS, d.SlowestMS), max(c.Memory, d.Memory), c.HostCalls + d.HostCalls, c.Interpreted + d.Interpreted}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -200,6 +208,7 @@ func (w *request) call(ctx context.Context, m Guest, r sandbox.Request) (*sandbo
 	}
 	e := event(EventEnded)
 	e.Class, e.Fuel, e.Memory, e.HostCalls, e.TookMS = result.Class, result.Fuel, result.Memory, result.HostCalls, ms(result.Time)
+	e.Interpreted = result.Interpreted
 	if result.Error != nil {
 		e.Text = cut(result.Error.Error())
 		e.Trace = w.family.named(result.Trace)

@@ -162,6 +162,10 @@ func (f *Families) warm(name string, b sandbox.Binary) {
 	if x == nil || x.usable() != nil || x.digest != b.Digest() {
 		return
 	}
+	if f.o.Early != nil { // its author calls it next
+		f.loadBehind(x)
+		return
+	}
 	x = newFamily(x.source, x.digest, x.manifest, x.section, inMemory(b))
 	f.behind(func() {
 		ctx, cancel := f.untilClosed()

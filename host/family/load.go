@@ -137,6 +137,9 @@ const CarriedTimeout = 5 * time.Minute
 
 // admit admits a family's module. A vetted one is compiled in a child process, too, which needs no memory of this process.
 func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
+	if m := x.takeAdmitted(); m != nil {
+		return m, nil
+	}
 	if f.o.Admit != nil {
 		b, err := x.origin.read()
 		if err != nil {
@@ -144,11 +147,70 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 		}
 		return f.o.Admit(ctx, b.Bytes(), x.digest)
 	}
+	if f.o.Early != nil && x.source != built {
+		return f.admitEarly(ctx, x)
+	}
 	m, err := f.admitModule(ctx, x)
 	if err != nil {
 		return nil, err // a nil Guest, not one without a module
 	}
 	return m, nil
+}
+
+func (f *Families) admitEarly(ctx context.Context, x *family) (Guest, error) {
+	b, err := x.origin.read()
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.o.Early.Admit(ctx, b, sandbox.Options{Digest: x.digest})
+	if err != nil {
+		return nil, err // likewise
+	}
+	return m, nil
+}
+
+// loadWith loads a family, in the background, with a module that was admitted as its own. It closes the module if the family is loaded
+// already, or another version is served.
+func (f *Families) loadWith(name, digest string, m Guest) error {
+	x := f.knownNow(name)
+	if x == nil || x.digest != digest || !x.giveAdmitted(m) {
+		return m.Close()
+	}
+	if !f.loadBehind(x) { // after Close
+		return x.unload()
+	}
+	return nil
+}
+
+// loadBehind loads a family in the background, and reports whether that began.
+func (f *Families) loadBehind(x *family) (begun bool) {
+	return f.behind(func() {
+		ctx, cancel := f.untilClosed()
+		defer cancel()
+		if _, release, err := f.acquire(ctx, x); err == nil {
+			release()
+		} else if ctx.Err() == nil {
+			f.o.Logger.Warn("a family could not be loaded; it is tried again when it is called", "family", x.name, "error", err)
+		}
+	})
+}
+
+func (x *family) giveAdmitted(m Guest) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.module != nil || x.admitted != nil || x.retired {
+		return false
+	}
+	x.admitted = m
+	return true
+}
+
+func (x *family) takeAdmitted() Guest {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	m := x.admitted
+	x.admitted = nil
+	return m
 }
 
 func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {

@@ -65,7 +65,7 @@ func (f *Families) Update(ctx context.Context, name string, module []byte) (Desc
 	return f.update(ctx, name, f.modules.hash(module))
 }
 
-func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (Described, error) {
+func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d Described, err error) {
 	report, err := b.Check(sandbox.Options{})
 	if err != nil {
 		return Described{}, err
@@ -73,15 +73,25 @@ func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (D
 	if report.Manifest.Name != name {
 		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
 	}
-	if err := f.compile(ctx, report, b); err != nil {
+	m, err := f.admit(ctx, checkedFamily(installed, report, b))
+	if err != nil {
 		return Described{}, fmt.Errorf("nothing was updated: %w", err)
 	}
+	loads := f.o.Early != nil // its author calls it next
+	defer func() {
+		if !loads {
+			err = errors.Join(err, m.Close())
+			return
+		}
+		err = errors.Join(err, f.loadWith(name, report.Digest, m))
+	}()
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	if err := f.mayReplace(name); err != nil {
 		return Described{}, err
 	}
 	was := f.knownNow(name)
+	loads = loads || was != nil && was.loaded()
 	before, d, err := f.place(report, b, keeping)
 	if err != nil || before.Digest == d.Digest {
 		return d, err
@@ -175,15 +185,6 @@ func (f *Families) mayReplace(name string) error {
 	default:
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: family %s is not installed (%s): install it with alcove family install", name, x.source)}
 	}
-}
-
-// compile compiles a module, so that the first call finds it in the cache.
-func (f *Families) compile(ctx context.Context, report *sandbox.Report, b sandbox.Binary) error {
-	m, err := f.admit(ctx, checkedFamily(installed, report, b))
-	if err != nil {
-		return err
-	}
-	return m.Close()
 }
 
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a

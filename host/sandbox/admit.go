@@ -106,15 +106,36 @@ func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Option
 
 // admit admits a module whose bytes have the digest.
 func (a *admission) admit(ctx context.Context, manifest []byte) (*Module, error) {
-	if m, err := a.known(ctx, manifest); m != nil || err != nil {
-		return m, err
-	}
-	if m, err := a.knownBody(ctx); m != nil || err != nil {
+	if m, err := a.cached(ctx, manifest); m != nil || err != nil {
 		return m, err
 	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
+	return a.checked(ctx, manifest)
+}
+
+// cached admits a module that passed before, in whole or but for its manifest. It returns nil for any other.
+func (a *admission) cached(ctx context.Context, manifest []byte) (*Module, error) {
+	if m, err := a.known(ctx, manifest); m != nil || err != nil {
+		return m, err
+	}
+	return a.knownBody(ctx)
+}
+
+// Compile admits a module that another sandbox interprets, without checking and metering it again.
+func (s *Sandbox) Compile(ctx context.Context, interpreted *Module) (*Module, error) {
+	a := *interpreted.admission
+	a.sandbox = s
+	manifest, _ := ManifestBytes(a.binary)
+	if m, err := a.cached(ctx, manifest); m != nil || err != nil {
+		return m, err
+	}
+	return a.checked(ctx, manifest)
+}
+
+// checked admits a module that passed its checks.
+func (a *admission) checked(ctx context.Context, manifest []byte) (*Module, error) {
 	c, err := a.compile(ctx)
 	if err != nil {
 		return nil, err
@@ -141,6 +162,9 @@ func (a *admission) finish(c *code) (*Module, error) {
 		m.family = a.manifest.Name
 	}
 	m.log = s.log.With("family", m.family)
+	if s.interpret {
+		m.admission = a
+	}
 	if err := s.remember(m); err != nil {
 		s.release(c)
 		return nil, err
@@ -406,10 +430,15 @@ func (a *admission) compile(ctx context.Context) (*code, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("compile the module: %w", ctx.Err())
 	}
-	if err := a.rewrite(); err != nil {
-		return nil, err
+	if a.rewritten == nil {
+		if err := a.rewrite(); err != nil {
+			return nil, err
+		}
 	}
 	digest := sha256.Sum256(a.rewritten)
+	if s.interpret {
+		return s.prepare(ctx, digest, a.rewritten)
+	}
 	if c, err := s.load(ctx, digest); c != nil || err != nil {
 		return c, err
 	}
@@ -449,7 +478,11 @@ func (s *Sandbox) engine() (wazero.Runtime, error) {
 	if s.runtime != nil {
 		return s.runtime, nil
 	}
-	r := wazero.NewRuntimeWithConfig(context.Background(), runtimeConfig(s.compiled))
+	config := runtimeConfig(s.compiled)
+	if s.interpret {
+		config = configured(wazero.NewRuntimeConfigInterpreter())
+	}
+	r := wazero.NewRuntimeWithConfig(context.Background(), config)
 	if err := hostModules(context.Background(), r); err != nil {
 		return nil, errors.Join(err, r.Close(context.Background()))
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -26,11 +27,27 @@ const maxPages = 1 << 16
 
 // runtimeConfig returns the configuration of compilers and runtimes, which must match for one to find the other's code.
 func runtimeConfig(cache wazero.CompilationCache) wazero.RuntimeConfig {
-	return wazero.NewRuntimeConfig().
-		WithCoreFeatures(api.CoreFeaturesV2).
-		WithMemoryLimitPages(maxPages).
-		WithDebugInfoEnabled(false).
-		WithCompilationCache(cache)
+	return configured(wazero.NewRuntimeConfig()).WithCompilationCache(cache)
+}
+
+func configured(c wazero.RuntimeConfig) wazero.RuntimeConfig {
+	return c.WithCoreFeatures(api.CoreFeaturesV2).WithMemoryLimitPages(maxPages).WithDebugInfoEnabled(false)
+}
+
+// prepare readies a rewritten module for the interpreter.
+func (s *Sandbox) prepare(ctx context.Context, digest [sha256.Size]byte, binary []byte) (*code, error) {
+	if c := s.share(digest); c != nil {
+		return c, nil
+	}
+	r, err := s.engine()
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := r.CompileModule(ctx, binary)
+	if err != nil {
+		return nil, refuse(abi.ClassCompile, "build it for WebAssembly 2.0 without extensions", "%v", err)
+	}
+	return s.add(digest, prepared), nil
 }
 
 // cachedOnly returns a context that makes wazero fail instead of compiling: with workers, it checks the context before

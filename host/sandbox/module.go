@@ -23,6 +23,8 @@ type Module struct {
 	rate     *rate
 	log      *slog.Logger
 	slots    chan struct{} // one per instance that may serve at once
+	// admission is kept for Compile; nil: the module is compiled.
+	admission *admission
 
 	started atomic.Int64 // instances, in total
 
@@ -277,7 +279,7 @@ func (c *call) explainPanic(e *abi.Error) {
 
 // used returns a result with the resources that the request used.
 func (c *call) used() *Result {
-	r := &Result{Time: c.module.sandbox.since() - c.began, CPU: c.ran, HostCalls: c.calls, Fuel: c.fuel.handed}
+	r := &Result{Time: c.module.sandbox.since() - c.began, CPU: c.ran, HostCalls: c.calls, Fuel: c.fuel.handed, Interpreted: c.module.sandbox.interpret}
 	if i := c.instance; i != nil {
 		if i.fuel != nil {
 			r.Fuel -= int64(i.fuel.Get())

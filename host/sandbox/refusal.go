@@ -41,6 +41,8 @@ type Result struct {
 	CPU       time.Duration // part of Time in which the guest ran
 	Memory    int64         // peak linear memory, in bytes
 	HostCalls int64
+	// Interpreted means that the guest was interpreted, so that Time and CPU are no measure of its compiled code.
+	Interpreted bool
 }
 
 // Outcome returns the outcome of the result's class.

@@ -40,6 +40,9 @@ type Config struct {
 	Rand     io.Reader        // the randomness that guests see; it may be read concurrently; default: crypto/rand
 	Running  int              // guests that run at once; default: one processor fewer than there are, at least 1
 	Compiler Compiler         // compiles unvetted modules
+	// Interpret runs modules in wazero's interpreter, with the same metering and limits. They are admitted in a tenth of the time and run
+	// some 25 times as long. Nothing is compiled or cached, and admission happens in this process: for modules that their author tries.
+	Interpret bool
 	// Inspect is given the memory of a guest after each request, before it is reset; it must neither change nor keep it. Nil: nobody looks.
 	Inspect func(family string, memory []byte)
 }
@@ -63,19 +66,20 @@ type Compiler struct {
 
 // Sandbox runs guests. It is safe for concurrent use.
 type Sandbox struct {
-	inspect  func(family string, memory []byte) // nil: nobody looks
-	log      *slog.Logger
-	now      func() time.Time
-	rand     io.Reader
-	compiler Compiler
-	cache    *cache
-	work     *workspace
-	compiled wazero.CompilationCache // finds native code in work
-	epoch    time.Time               // zero of the monotonic clock
-	consumed func() time.Duration    // processor time of this process
-	slots    *slots
-	pool     *pool
-	pages    *pages // nil: memories are on the Go heap
+	inspect   func(family string, memory []byte) // nil: nobody looks
+	interpret bool
+	log       *slog.Logger
+	now       func() time.Time
+	rand      io.Reader
+	compiler  Compiler
+	cache     *cache
+	work      *workspace
+	compiled  wazero.CompilationCache // finds native code in work
+	epoch     time.Time               // zero of the monotonic clock
+	consumed  func() time.Duration    // processor time of this process
+	slots     *slots
+	pool      *pool
+	pages     *pages // nil: memories are on the Go heap
 	// compiling is a semaphore: one compiler at a time.
 	compiling chan struct{}
 	// loading is a semaphore: wazero loads one module from work at a time.
@@ -95,7 +99,7 @@ var ErrClosed = errors.New("the sandbox is closed")
 // New creates a sandbox.
 func New(config Config) (*Sandbox, error) {
 	s := &Sandbox{
-		inspect: config.Inspect, log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
+		inspect: config.Inspect, interpret: config.Interpret, log: config.Log, now: config.Now, rand: config.Rand, compiler: config.Compiler.withDefaults(),
 		epoch: time.Now(), consumed: processorTime, codes: map[[sha256.Size]byte]*code{}, modules: map[*Module]struct{}{}, compiling: make(chan struct{}, 1), loading: make(chan struct{}, 1),
 		pool: &pool{count: map[*Module]int{}},
 	}
@@ -127,7 +131,7 @@ func (s *Sandbox) openWork(config Config) (err error) {
 		parents = []string{os.TempDir()}
 	}
 	s.cache = &cache{}
-	if dir := config.Cache.Dir; dir != "" {
+	if dir := config.Cache.Dir; dir != "" && !s.interpret {
 		c, err := openCache(dir, cmp.Or(config.Cache.Key, dir+".key"), config.Cache.Bytes)
 		if err != nil {
 			s.log.Warn("going on without a cache of compiled modules: each start compiles them again", "cache", dir, "error", err)

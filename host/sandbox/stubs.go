@@ -24,12 +24,15 @@ const unsupported = 52
 // stubbed replaces the imports of WASI that are not on the list. A module without any is returned as it is, and a faulty one, too: its
 // check says what is wrong.
 func stubbed(module []byte) ([]byte, []Stub) {
-	validated, err := wasm.Parse(module, structural())
+	m, err := wasm.Decode(module, structural())
 	if err != nil {
 		return module, nil
 	}
-	s := &stubber{m: validated.Module}
+	s := &stubber{m: m}
 	if !s.split() {
+		return module, nil
+	}
+	if _, err := wasm.Parse(module, structural()); err != nil { // which takes long
 		return module, nil
 	}
 	names := functionNames(module, func(index uint32) uint32 { return index })

@@ -64,21 +64,40 @@ func Metered(module []byte) ([]byte, meter.Report, error) {
 
 // Pack sets the manifest of a module, replacing an existing one, and checks that the result can be admitted.
 func Pack(module, manifest []byte) ([]byte, error) {
-	out, _, err := PackStubbed(module, manifest)
-	return out, err
+	p, err := PackStubbed(module, manifest)
+	if err != nil {
+		return nil, err
+	}
+	return p.Module, nil
 }
 
 // Advice is what the author of a module should change though it can be admitted; empty: nothing.
 func Advice(module []byte) string { return debugAdvice(module) }
 
-// PackStubbed is Pack, and lists the imports of WASI that it replaced by functions that answer "not supported". Libraries bring such
-// imports for files, the network and the environment, mostly without calling them.
-func PackStubbed(module, manifest []byte) (out []byte, stubs []Stub, err error) {
-	module, stubs = stubbed(module)
-	out, err = pack(module, manifest)
-	return out, stubs, err
+// Packed is a module with its manifest.
+type Packed struct {
+	Module []byte
+	Report *Report // as Check returns it
+	// Stubs are the imports of WASI that were replaced by functions that answer "not supported". Libraries bring such imports for files,
+	// the network and the environment, mostly without calling them.
+	Stubs []Stub
 }
 
+// PackStubbed is Pack, and tells what it replaced.
+func PackStubbed(module, manifest []byte) (*Packed, error) {
+	module, stubs := stubbed(module)
+	out, err := pack(module, manifest)
+	if err != nil {
+		return nil, err
+	}
+	report, err := Check(out, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Packed{out, report, stubs}, nil
+}
+
+// pack sets the manifest of a module.
 func pack(module, manifest []byte) ([]byte, error) {
 	m, err := wasm.Decode(module, structural())
 	if err != nil {
@@ -100,9 +119,7 @@ func pack(module, manifest []byte) ([]byte, error) {
 	}
 	content := append(wasm.AppendName(nil, abi.Section), compact.Bytes()...)
 	out = wasm.AppendU32(append(out, customSection), uint32(len(content)))
-	out = append(out, content...)
-	_, err = Check(out, Options{})
-	return out, err
+	return append(out, content...), nil
 }
 
 // customSection is the id of custom sections.

@@ -101,6 +101,26 @@ func TestHostileModulesEndInTheirClassAndAffectNoOtherCaller(t *testing.T) {
 	}
 }
 
+// TestHostileModulesEndInTheirClassWhenTheyAreInterpreted leaves out modules that are costly to compile: authors interpret their own.
+func TestHostileModulesEndInTheirClassWhenTheyAreInterpreted(t *testing.T) {
+	s, err := sandbox.New(sandbox.Config{Interpret: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, c := range hostile.Corpus() {
+		if c.Class == abi.ClassCompile {
+			t.Logf("%s: not admitted, as the interpreter refuses none of these", c.Name)
+			continue
+		}
+		tryOne(t, c, s, nil)
+	}
+}
+
 // worstMemory bounds the memory of this process, in bytes.
 const worstMemory = 800 << 20
 
