@@ -245,7 +245,8 @@ func TestWhatIsKnownOfAModuleRetainsNoneOfItsBytes(t *testing.T) {
 }
 
 // BenchmarkVerification compares the verification of a module of 8 MB with SHA-256 of its bytes in memory, in turns: what the first look
-// at its file costs, unsigned and signed, and what each later load does. Both times are those of the wall clock.
+// at its file costs, unsigned and signed, and what each later load does. The times are the fastest by the wall clock, as a busy machine adds
+// to all others.
 func BenchmarkVerification(b *testing.B) {
 	const size = 8 << 20
 	m := aFamily("notes")
@@ -269,22 +270,22 @@ func padded(module []byte, size int) []byte {
 }
 
 func benchmarkFirstLook(b *testing.B, path string, module []byte) {
-	var looked, hashed time.Duration
+	looked, hashed := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
 		seen, err := newInspector(nil).inspect(path, nil)
-		looked += time.Since(began)
+		looked = min(looked, time.Since(began))
 		if err != nil || seen.fault != nil {
 			b.Fatal(err, seen.fault)
 		}
 		began = time.Now()
 		again := sandbox.Hash(module)
-		hashed += time.Since(began)
+		hashed = min(hashed, time.Since(began))
 		if again.Digest() != seen.digest {
 			b.Fatal("it has another digest")
 		}
 	}
-	megabytes := float64(len(module)) / 1e6 * float64(b.N)
+	megabytes := float64(len(module)) / 1e6
 	b.ReportMetric(looked.Seconds()*1e3/megabytes, "ms/MB")
 	b.ReportMetric(hashed.Seconds()*1e3/megabytes, "sha256-ms/MB")
 	b.ReportMetric(looked.Seconds()/hashed.Seconds(), "of-sha256")
@@ -302,20 +303,23 @@ func benchmarkLaterLoad(b *testing.B, module []byte) {
 		b.Fatal(err)
 	}
 	defer kept.Close()
-	var verified time.Duration
+	verified, loaded := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
 		if digest, err := x.origin.digest(); err != nil || digest != x.digest {
 			b.Fatal(digest, err)
 		}
-		verified += time.Since(began)
+		verified = min(verified, time.Since(began))
+		began = time.Now()
 		m, err := w.admit(b.Context(), x)
 		if err != nil {
 			b.Fatal(err)
 		}
+		loaded = min(loaded, time.Since(began))
 		if err := m.Close(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(verified.Seconds()*1e3/float64(b.N), "verified-ms/load")
+	b.ReportMetric(verified.Seconds()*1e3, "verified-ms/load")
+	b.ReportMetric(loaded.Seconds()*1e3, "whole-ms/load")
 }
