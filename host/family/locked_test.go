@@ -23,7 +23,7 @@ func keyOf(n byte) ed25519.PrivateKey {
 
 func publicText(n byte) string { return signature.FormatPublic(keyOf(n).Public().(ed25519.PublicKey)) }
 
-func signedBy(t *testing.T, module []byte, keys ...byte) []byte {
+func signedBy(t testing.TB, module []byte, keys ...byte) []byte {
 	t.Helper()
 	for _, k := range keys {
 		var err error
