@@ -112,6 +112,7 @@ type Families struct {
 	catalogue  string              // as Catalogue has it
 	releases   []string            // public keys of a release that signed it
 	expired    string              // as lapsed had it
+	refusals   map[refusal]bool    // that are recorded; guarded by changing
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
