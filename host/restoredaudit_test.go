@@ -29,6 +29,10 @@ import (
 func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *testing.T) {
 	dir, safe := t.TempDir(), t.TempDir()
 	_, act, stop := served(t, host.Options{Dir: dir})
+	plain := packed(t, abi.Manifest{Name: "plain", Tools: []abi.Tool{{Name: "plain_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, echoing)
+	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: plain}); err != nil { // before a key is trusted
+		t.Fatal(err)
+	}
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 	public := signature.FormatPublic(key.Public().(ed25519.PublicKey))
 	if _, err := act.TrustKeys(t.Context(), operator.TrustRequest{Name: "author", Key: &registry.Key{Public: public}}); err != nil {
@@ -64,6 +68,9 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	_, act, stop = served(t, host.Options{Dir: fresh, Locked: true})
 	if _, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
 		t.Errorf("the restored server does not run what was signed: %v", err)
+	}
+	if answer, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "plain_do", Arguments: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "it is not signed") {
+		t.Errorf("the restored server runs what nobody signed: %s, %v", answer.Result, err)
 	}
 	stop()
 	var all []audit.Entry

@@ -62,6 +62,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
+		}, "killowner": func(ts *testscript.TestScript, _ bool, _ []string) {
+			killOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}},
 		Setup: func(e *testscript.Env) error {
 			dir := filepath.Join(e.WorkDir, "data")

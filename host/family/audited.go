@@ -92,6 +92,31 @@ func (f *Families) auditLoad(x *family, err error) {
 	f.o.Audit.Add(e)
 }
 
+// refusal is a version of a family that cannot be used, and why.
+type refusal struct{ name, digest, source, why string }
+
+// auditRefusals records the families that came to be refused without being loaded: unsigned, altered, not in the lock file or with the name
+// of another. The caller holds changing and mu.
+func (f *Families) auditRefusals() {
+	if f.o.Audit == nil {
+		return
+	}
+	before := f.refusals
+	f.refusals = map[refusal]bool{}
+	for _, x := range f.every() {
+		if x.fault == "" || x.fault == disabledFault(x.name) {
+			continue
+		}
+		r := refusal{x.name, x.digest, x.source, x.fault}
+		if r.digest == "" && x.source == installed { // its module is not that of the lock file, or there is none
+			r.digest = f.lock.Families[x.name].Digest
+		}
+		if f.refusals[r] = true; !before[r] {
+			f.o.Audit.Add(audit.Entry{Kind: audit.Refused, Family: r.name, Digest: r.digest, Detail: r.source + ": " + r.why})
+		}
+	}
+}
+
 // auditGrant records a decision of an operator before it takes effect: there is none without its record.
 func (f *Families) auditGrant(name string, g registry.Grant) error {
 	return f.auditAct(audit.Entry{Kind: audit.Granted, Family: name, Digest: g.Digest}, g)

@@ -133,6 +133,44 @@ func TestHooksAndJobsAndToolsOfToolsAreRecorded(t *testing.T) {
 	}
 }
 
+func TestARefusedModuleIsRecordedOnceWithTheReason(t *testing.T) {
+	newest, says := notesOf("1.2.0", `2`)
+	for name, c := range map[string]struct {
+		attack func(approval)
+		why    string
+	}{
+		"a revoked key": {func(a approval) {
+			a.lock(func(l *registry.Lock) {
+				l.Keys["author"] = registry.Key{Public: publicText(1), Revoked: "it was stolen"}
+			})
+		}, "was revoked: it was stolen"},
+		"nobody signed it": {func(a approval) { a.approveInstead(pack(a.t, newest, says), func(*registry.Grant) {}) }, "is not signed by the key author"},
+		"other bytes":      {func(a approval) { a.replace(pack(a.t, newest, says)) }, "was changed since it was installed"},
+		"no manifest": {func(a approval) {
+			a.approveInstead([]byte("\x00asm\x01\x00\x00\x00"), func(*registry.Grant) {})
+		}, "manifest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := approve(t)
+			a.t = t
+			c.attack(a)
+			h := &recorder{}
+			w := openIn(t, a.dir, func(o *Options) { o.Locked, o.Audit = true, h })
+			for range 2 {
+				w.says("notes_do")
+				w.scan()
+			}
+			refused := h.of(audit.Refused)
+			if len(refused) != 1 || refused[0].Family != "notes" || refused[0].Digest != a.digest() || !strings.Contains(refused[0].Detail, c.why) {
+				t.Errorf("%+v", refused)
+			}
+			if ran := append(h.of(audit.Loaded), h.of(audit.Called)...); len(ran) != 0 {
+				t.Errorf("it ran: %+v", ran)
+			}
+		})
+	}
+}
+
 func TestWithoutARecordNoFamilyIsCalledAndNothingIsGranted(t *testing.T) {
 	w, h := audited(t)
 	w.with(aFamily("notes"), script{says: `{}`})

@@ -431,6 +431,7 @@ func (f *Families) assignTools() {
 		}
 	}
 	f.assignPublished(names)
+	f.auditRefusals()
 }
 
 // assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
@@ -484,9 +485,13 @@ func (f *Families) faultOf(x *family) string {
 	case f.untrusted(x) != "":
 		return f.untrusted(x)
 	case f.lock.Families[x.name].Disabled:
-		return "an operator disabled it: alcove family grant " + x.name + " --enable"
+		return disabledFault(x.name)
 	}
 	return ""
+}
+
+func disabledFault(name string) string {
+	return "an operator disabled it: alcove family grant " + name + " --enable"
 }
 
 func digestOf(data []byte) string {

@@ -116,6 +116,7 @@ type Families struct {
 	releases   []string            // public keys of a release that signed it
 	expired    string              // as lapsed had it
 	modules    *inspector          // of the data directory
+	refusals   map[refusal]bool    // that are recorded; guarded by changing
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
