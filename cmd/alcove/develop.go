@@ -39,6 +39,7 @@ func (a *app) familyDevCommand() *cobra.Command {
 		Long: `Build the family in a directory after each change of its sources, pack it, and serve it on throwaway data to the clients that connect by
 the printed line, with everything that its manifest asks for. Connected clients see new tools at once. Lines that it prints, and what
 each request cost, are shown as they happen, with each call of the host. If a build fails, the last module that could be built serves on.
+A new module is interpreted until it is compiled, for some seconds: what a request cost then is marked, as its time means little.
 
 The file ` + develop.ConfigFile + ` of the directory says how to build it:
 

@@ -70,7 +70,6 @@ func exitWith(stdin io.Reader) {
 // watchMemory exits when the process exceeds its memory limit. Only the Linux kernel enforces one by itself.
 func watchMemory(limit uint64) {
 	debug.SetMemoryLimit(int64(limit / 4 * 3))
-	debug.SetGCPercent(collectLate)
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for {
 		metrics.Read(samples)
@@ -80,10 +79,6 @@ func watchMemory(limit uint64) {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
-
-// collectLate is the garbage collector's percentage in a compiler. The process is short-lived, and collecting the garbage of a module of
-// usual size is a fifth of its work.
-const collectLate = 400
 
 // maxWorkers bounds the functions compiled at once, as each takes memory.
 const maxWorkers = 4
