@@ -73,7 +73,7 @@ func (c *conversing) boundTurns() {
 	k, cover := &c.sheet.contest, c.coverByLength()
 	for at := range uint32(len(c.threads.slots)) {
 		window, question := c.boundAround(at)
-		if window+k.alone[at] > 0 && c.admits(at) {
+		if alone := k.alone[at]; alone > 0 || window > 0 && c.admits(at) { // what matches is admitted
 			k.most = append(k.most, most{at, c.mostOf(at, window, question, cover)})
 		}
 	}
