@@ -363,9 +363,9 @@ func (b *bridge) fromOwner(ctx context.Context, conn io.ReadWriteCloser, in *jso
 // answer forwards one message of the owner. An unexpected answer is dropped: the client cancelled the request, or
 // another owner has answered it.
 func (b *bridge) answer(line []byte) {
-	m, fault := jsonrpc.Parse(line)
-	if fault != nil {
-		b.Logger.Warn("the alcove server sent a line that is no message", "bytes", len(line), "fault", fault)
+	m, ok := jsonrpc.Outline(line)
+	if !ok {
+		b.Logger.Warn("the alcove server sent a line that is no message", "bytes", len(line))
 		return
 	}
 	if m.IsAnswer() && string(m.RawID()) != "null" {

@@ -53,7 +53,7 @@ func Parse(line []byte) (Message, *Fault) {
 	case m.Line[0] != '{':
 		return m, &Fault{CodeInvalid, nil, "the message is not a JSON object: send one JSON-RPC message at a time, no batches"}
 	}
-	found, twice := m.envelope()
+	found, twice, _ := m.envelope()
 	if fault := m.check(found, twice); fault != nil {
 		return m, fault
 	}
@@ -63,6 +63,14 @@ func Parse(line []byte) (Message, *Fault) {
 	return m, nil
 }
 
+// Outline finds the envelope of a message from a peer that sends valid messages; false: it is none. It does not check what is in the envelope,
+// which may be long.
+func Outline(line []byte) (Message, bool) {
+	m := Message{Line: bytes.TrimSpace(line)}
+	found, twice, end := m.envelope()
+	return m, end == len(m.Line) && m.check(found, twice) == nil
+}
+
 // With is a message that Parse took, after its caller made the line another.
 func (m *Message) With(line []byte) Message {
 	changed := Message{Line: line}
@@ -70,15 +78,15 @@ func (m *Message) With(line []byte) Message {
 	return changed
 }
 
-// envelope finds the members of the message.
-func (m *Message) envelope() (found map[string]Span, twice []string) {
-	found, twice = m.members(Span{0, len(m.Line)})
+// envelope finds the members of the message, and where it ends; 0: it has no end.
+func (m *Message) envelope() (found map[string]Span, twice []string, end int) {
+	found, twice, end = m.membersTo(Span{0, len(m.Line)})
 	m.ID, m.Result, m.Error = found["id"], found["result"], found["error"]
 	m.Method = Text(found["method"].Of(m.Line))
 	if params := found["params"]; string(params.Of(m.Line)) != "null" {
 		m.Params = params
 	}
-	return found, twice
+	return found, twice, end
 }
 
 // check checks the envelope.
@@ -173,11 +181,17 @@ const maxMembers = 1000
 // members finds the members of the object at s, one more than maxMembers at most, and names those that it has twice, of
 // which the last is found. Where there is no object, there are no members.
 func (m *Message) members(s Span) (found map[string]Span, twice []string) {
+	found, twice, _ = m.membersTo(s)
+	return found, twice
+}
+
+// membersTo is members, with where the object ends; 0: nowhere.
+func (m *Message) membersTo(s Span) (found map[string]Span, twice []string, end int) {
 	if s == (Span{}) || m.Line[s.From] != '{' {
-		return nil, nil
+		return nil, nil, 0
 	}
 	found = map[string]Span{}
-	Members(m.Line, s.From, func(name string, value Span) {
+	end, ok := Members(m.Line, s.From, func(name string, value Span) {
 		_, again := found[name]
 		switch {
 		case again && len(twice) <= maxMembers:
@@ -187,7 +201,10 @@ func (m *Message) members(s Span) (found map[string]Span, twice []string) {
 		}
 		found[name] = value
 	})
-	return found, twice
+	if !ok {
+		end = 0
+	}
+	return found, twice, end
 }
 
 // quote is a name for an error, not too long.

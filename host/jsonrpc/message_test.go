@@ -26,6 +26,14 @@ func TestTheEnvelopeIsReadAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestALineThatIsNoMessageHasNoOutline(t *testing.T) {
+	for _, line := range []string{``, `{`, `[]`, `{}`, `{"jsonrpc":"2.0","id":1,"result":{}`, `{"jsonrpc":"2.0","id":1,"result":{}} {}`, `{"jsonrpc":"2.0","id":1,"result":"}`, `{"jsonrpc":"2.0","id":1,"id":2,"result":{}}`, "started\n"} {
+		if m, ok := Outline([]byte(line)); ok {
+			t.Errorf("%q has the outline %+v", line, m)
+		}
+	}
+}
+
 func TestNamesOfMembersAreCaseSensitive(t *testing.T) {
 	m, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"ID":2,"method":"a","METHOD":"b","params":{"name":"x","NAME":"y"},"Params":{}}`))
 	if fault != nil || m.Key() != "n1" || m.Method != "a" || string(m.Field(m.Params, "name").Of(m.Line)) != `"x"` {
@@ -182,6 +190,9 @@ func FuzzParse(f *testing.F) {
 		json.Unmarshal(want["method"], &method)
 		if string(m.RawID()) != string(want["id"]) || m.Method != method || string(m.Result.Of(m.Line)) != string(want["result"]) || string(m.Error.Of(m.Line)) != string(want["error"]) {
 			t.Fatalf("%q: %+v", line, m)
+		}
+		if outlined, ok := Outline(line); !ok || string(outlined.RawID()) != string(m.RawID()) || outlined.Method != m.Method || outlined.Result != m.Result || outlined.Error != m.Error {
+			t.Fatalf("%q has the outline %+v, not %+v", line, outlined, m)
 		}
 		if params := string(m.Params.Of(m.Line)); params != string(want["params"]) && !(params == "" && string(want["params"]) == "null") {
 			t.Fatalf("%q: params %s", line, params)

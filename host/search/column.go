@@ -145,8 +145,12 @@ func (x *Index) eachRow(p *part, do func(local uint32, r *row)) {
 	for from := 0; from < len(p.rows); from += rowsPerSnapshot {
 		x.mu.RLock()
 		for local := from; local < min(from+rowsPerSnapshot, len(p.rows)); local++ {
-			if number := p.rows[local]; number != none {
-				do(uint32(local), x.table.row(number))
+			number := p.rows[local]
+			if number == none {
+				continue
+			}
+			if r := x.table.row(number); r.name != none { // of a part being made, a row may have been freed since
+				do(uint32(local), r)
 			}
 		}
 		x.mu.RUnlock()

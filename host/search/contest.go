@@ -8,16 +8,13 @@ import "slices"
 // are what they are without a contest.
 type contest struct {
 	on         bool
-	bounds     []bound  // by slot
-	reached    []uint32 // the slots with bounds
-	most       []most   // of these, those that are possible hits
-	contenders []uint32 // slots
-	contends   bitset   // the same
-	heard      bitset   // the slots around them, whose words count for them
+	alone      []float64 // the plain scores, by slot
+	told       []float64 // and what of them counts for the turns around
+	most       []most    // the possible hits that have a score
+	contenders []uint32  // slots
+	contends   bitset    // the same
+	heard      bitset    // the slots around them, whose words count for them
 }
-
-// bound is what a turn has at most of three features, before their weights.
-type bound struct{ window, alone, question float64 }
 
 // most is what a turn's score is at most, but for its zone.
 type most struct {
@@ -26,8 +23,9 @@ type most struct {
 }
 
 const (
-	// worthwhile is how many matches make a contest worth it, as a multiple of the turns that must be exact.
-	worthwhile = 4
+	// A contest looks at all slots, so it is worth it from so many matches on: a multiple of the turns that must be exact, and a share of
+	// all slots.
+	worthwhile, denseShare = 4, 16
 	// margin is how much a score may exceed its bound by rounding, relatively.
 	margin = 1e-9
 	// sampled is about how many bounds are compared to find a high one.
@@ -45,7 +43,7 @@ func (c *conversing) depth() int {
 // contend finds the contenders, if that is worth it.
 func (c *conversing) contend() {
 	s, depth := c.sheet, c.depth()
-	if depth == 0 || c.matches < worthwhile*depth {
+	if depth == 0 || c.matches < max(worthwhile*depth, len(c.threads.slots)/denseShare) {
 		return
 	}
 	s.contest.start(len(s.scores))
@@ -62,13 +60,27 @@ func (c *conversing) contend() {
 
 // start begins a contest among a number of slots.
 func (k *contest) start(slots int) {
-	if k.on = true; len(k.bounds) == 0 {
-		k.bounds, k.contends, k.heard = make([]bound, slots), newBitset(slots), newBitset(slots)
+	if k.on = true; len(k.contends) == 0 {
+		k.alone, k.told, k.contends, k.heard = make([]float64, slots), make([]float64, slots), newBitset(slots), newBitset(slots)
+	}
+	clear(k.alone)
+	clear(k.told)
+}
+
+// boundTurns bounds the scores of the turns that match, and of those around them.
+func (c *conversing) boundTurns() {
+	c.tellAround()
+	k, cover := &c.sheet.contest, c.coverByLength()
+	for at := range uint32(len(c.threads.slots)) {
+		window, question := c.boundAround(at)
+		if alone := k.alone[at]; alone > 0 || window > 0 && c.admits(at) { // what matches is admitted
+			k.most = append(k.most, most{at, c.mostOf(at, window, question, cover)})
+		}
 	}
 }
 
-// boundTurns bounds the turns that match, and those around them.
-func (c *conversing) boundTurns() {
+// tellAround notes the plain scores.
+func (c *conversing) tellAround() {
 	k, spoken := &c.sheet.contest, c.spoken()
 	for _, l := range c.leaves {
 		for _, m := range l.matches {
@@ -76,56 +88,46 @@ func (c *conversing) boundTurns() {
 			if slot == none {
 				continue
 			}
-			k.raise(slot, m.score)
-			k.bounds[slot].alone = m.score
+			k.alone[slot] = m.score
 			if spoken == nil || spoken.has(slot) {
-				c.boundAround(slot, m.score)
+				k.told[slot] = m.score
 			}
 		}
 	}
-	cover := c.coverByLength()
-	for _, slot := range k.reached {
-		if k.bounds[slot].alone > 0 || c.admits(slot) {
-			k.most = append(k.most, most{slot, c.mostOf(slot, cover)})
-		}
-	}
 }
 
-// coverByLength returns by length code what a turn's weighted cover is at most, for each point of its plain score: a clause's weight is at
-// most its score by the weight of a single occurrence.
-func (c *conversing) coverByLength() *[256]float64 {
-	of := &[256]float64{}
-	for code := range of {
-		for _, n := range c.norms {
-			of[code] = max(of[code], c.index.conversation.Cover/n.weight(1, byte(code)))
+// boundAround returns what a turn's window has at most, which is the sum instead of the best, and what a question before it has.
+func (c *conversing) boundAround(at uint32) (window, question float64) {
+	slots, told := c.threads.slots, c.sheet.contest.told
+	if !c.threads.isRegularAround(at) {
+		return c.boundAnywhere(at)
+	}
+	window = told[at]
+	for before := at; before > 0 && at-before < windowReach && slots[before].shape&follows != 0; before-- {
+		score := told[before-1]
+		window += score * c.shareAround(at, before-1, true)
+		if slots[before-1].shape&asking != 0 {
+			question = max(question, score)
 		}
 	}
-	return of
+	for after := at + 1; int(after) < len(slots) && after-at <= windowReach && slots[after].shape&follows != 0; after++ {
+		window += told[after] * c.shareAround(at, after, true)
+	}
+	return window, question
 }
 
-// boundAround raises the bounds of the turns around one with a plain score.
-func (c *conversing) boundAround(slot uint32, score float64) {
-	k, asks := &c.sheet.contest, c.threads.slots[slot].shape&asking != 0
-	from, to, regular := c.threads.around(slot, windowReach)
-	for at := from; at <= to; at++ {
-		share := c.shareAround(slot, at, regular)
-		if share == 0 {
-			continue
-		}
-		k.raise(at, score*share)
-		if asks && at > slot {
-			k.bounds[at].question = max(k.bounds[at].question, score)
+// boundAnywhere is boundAround for turns at any positions.
+func (c *conversing) boundAnywhere(at uint32) (window, question float64) {
+	told := c.sheet.contest.told
+	window = told[at]
+	from, to, _ := c.threads.search(at, windowReach)
+	for near := from; near <= to; near++ {
+		window += told[near] * c.shareAround(at, near, false)
+		if near < at && c.threads.slots[near].shape&asking != 0 {
+			question = max(question, told[near])
 		}
 	}
-}
-
-// raise adds to the bound of a slot's window. That takes the sum for the best.
-func (k *contest) raise(slot uint32, score float64) {
-	b := &k.bounds[slot]
-	if b.window == 0 {
-		k.reached = append(k.reached, slot)
-	}
-	b.window += score
+	return window, question
 }
 
 // spoken returns the slots with a clause that counts for the turns around; nil: those of all matches. A match that has nothing but its
@@ -146,10 +148,22 @@ func (c *conversing) spoken() bitset {
 	return spoken
 }
 
+// coverByLength returns by length code what a turn's weighted cover is at most, for each point of its plain score: a clause's weight is at
+// most its score by the weight of a single occurrence.
+func (c *conversing) coverByLength() *[256]float64 {
+	of := &[256]float64{}
+	for code := range of {
+		for _, n := range c.norms {
+			of[code] = max(of[code], c.index.conversation.Cover/n.weight(1, byte(code)))
+		}
+	}
+	return of
+}
+
 // mostOf is what a turn's score is at most, but for its zone.
-func (c *conversing) mostOf(slot uint32, cover *[256]float64) float64 {
-	of, b := &c.index.conversation, &c.sheet.contest.bounds[slot]
-	most := of.Window*b.window + (cover[c.threads.slots[slot].length]+matched)*b.alone + of.Question*b.question
+func (c *conversing) mostOf(slot uint32, window, question float64, cover *[256]float64) float64 {
+	of, alone := &c.index.conversation, c.sheet.contest.alone[slot]
+	most := of.Window*window + (cover[c.threads.slots[slot].length]+matched)*alone + of.Question*question
 	if len(c.named) > 0 {
 		most += of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
 	}
@@ -214,10 +228,5 @@ func (c *conversing) others() int {
 	return len(c.sheet.contest.most) - len(c.sheet.scored)
 }
 
-// end clears the contest for the next search.
-func (k *contest) end() {
-	for _, slot := range k.reached {
-		k.bounds[slot] = bound{}
-	}
-	k.on, k.reached, k.most, k.contenders = false, k.reached[:0], k.most[:0], k.contenders[:0]
-}
+// end ends the contest, if there was one.
+func (k *contest) end() { k.on, k.most, k.contenders = false, k.most[:0], k.contenders[:0] }

@@ -30,8 +30,7 @@ type conversing struct {
 // turnSheet accumulates the scores of turns, by slot.
 type turnSheet struct {
 	scores  []turnScore
-	zone    []uint16     // the number of the slot's zone, from 1
-	around  bitset       // the slots of all zones
+	tfs     []uint32     // of the current clause, for zones
 	touched []uint32     // slots with a score
 	fresh   []uint32     // slots that the current clause touched
 	scored  []scoredTurn // the turns among the touched slots that are possible hits; in a contest, those that contend
@@ -62,7 +61,6 @@ type zone struct {
 	of       int    // the candidate, among the scored turns
 	from, to uint32 // the first and the last slot
 	norm     float64
-	tf       uint32 // of the current clause
 	score    float64
 }
 
@@ -385,7 +383,7 @@ const matched = 1e-6
 func (c *conversing) addMatches() {
 	if k := &c.sheet.contest; k.on {
 		for _, slot := range k.contenders {
-			c.addMatch(slot, k.bounds[slot].alone)
+			c.addMatch(slot, k.alone[slot])
 		}
 		return
 	}
@@ -506,7 +504,6 @@ func (c *conversing) addZones() {
 	for i := range c.sheet.zones {
 		z := &c.sheet.zones[i]
 		t := &c.sheet.scored[z.of]
-		c.sheet.zone[t.slot] = 0
 		t.score += c.index.conversation.Zone * z.score
 		c.sheet.scores[t.slot].score = t.score
 	}
@@ -524,7 +521,6 @@ func (c *conversing) chooseZones() {
 		z, length := zone{of: i}, 0
 		z.from, z.to, _ = c.threads.around(t.slot, zoneReach)
 		for at := z.from; at <= z.to; at++ {
-			sheet.around.add(at)
 			if c.admits(at) {
 				length += lengthOf(c.threads.slots[at].length)
 			}
@@ -532,7 +528,6 @@ func (c *conversing) chooseZones() {
 		p := inZone()
 		z.norm = p.K1 * (1 - p.B + p.B*float64(length)/average)
 		sheet.zones = append(sheet.zones, z)
-		sheet.zone[t.slot] = uint16(len(sheet.zones))
 	}
 }
 
@@ -580,25 +575,22 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
-	zones, numbers := c.sheet.zones, c.sheet.zone
-	for _, p := range c.postingsOf(i) {
-		if !c.sheet.around.has(p.slot) {
-			continue
+	postings, tfs, p := c.postingsOf(i), c.sheet.tfs, inZone()
+	for _, posting := range postings {
+		tfs[posting.slot] = posting.tf
+	}
+	for j := range c.sheet.zones {
+		z := &c.sheet.zones[j]
+		sum := uint32(0)
+		for _, tf := range tfs[z.from : z.to+1] {
+			sum += tf
 		}
-		from, to, _ := c.threads.around(p.slot, zoneReach)
-		for _, number := range numbers[from : to+1] {
-			if number > 0 {
-				zones[number-1].tf += p.tf
-			}
+		if tf := float64(sum); tf > 0 {
+			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + z.norm)
 		}
 	}
-	p := inZone()
-	for j := range zones {
-		z := &zones[j]
-		if tf := float64(z.tf); tf > 0 {
-			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + z.norm)
-			z.tf = 0
-		}
+	for _, posting := range postings {
+		tfs[posting.slot] = 0
 	}
 }
 
@@ -623,7 +615,7 @@ func (x *Index) turnSheet(slots int) *turnSheet {
 	s, ok := x.turnSheets.Get().(*turnSheet)
 	if !ok || len(s.scores) < slots {
 		slots += slots / 8
-		return &turnSheet{scores: make([]turnScore, slots), zone: make([]uint16, slots), around: newBitset(slots)}
+		return &turnSheet{scores: make([]turnScore, slots), tfs: make([]uint32, slots)}
 	}
 	return s
 }
@@ -633,10 +625,6 @@ func (c *conversing) release() {
 	s := c.sheet
 	s.clearScores()
 	s.contest.end()
-	for i := range s.zones {
-		z := &s.zones[i]
-		clear(s.around[z.from/64 : z.to/64+1])
-	}
 	s.zones = s.zones[:0]
 	c.index.turnSheets.Put(s)
 	c.sheet = nil

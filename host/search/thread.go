@@ -240,6 +240,18 @@ func (t *threads) around(at uint32, reach int) (from, to uint32, regular bool) {
 	return from, to, true
 }
 
+// isRegularAround reports that the slots within the window of one are the turns within it: each is a position after the one before, or begins a
+// session, and so is the one behind them.
+func (t *threads) isRegularAround(at uint32) bool {
+	from, to := at-min(at, windowReach), min(at+windowReach+1, uint32(len(t.slots))-1)
+	for _, s := range t.slots[from : to+1] {
+		if !s.shape.isRegular() {
+			return false
+		}
+	}
+	return true
+}
+
 // search is around for turns at any positions.
 func (t *threads) search(at uint32, reach int64) (from, to uint32, regular bool) {
 	here := &t.turns[at]
