@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/host/measure"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -122,4 +124,32 @@ func onSocket(b *testing.B, dir string) *mcpClient {
 	c.ask("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "test", "version": "1"}})
 	c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 	return c
+}
+
+// BenchmarkAFactThroughTheStdioBridge stores memories and facts of 25 words by turns through a process that runs alcove mcp: what a tool
+// of a family that stores costs beside the core's. ratio is that of the medians.
+//
+//	go test -tags guests,nethttpomithttp2 ./cmd/alcove -run '^$' -bench AFactThrough -benchtime 1000x
+func BenchmarkAFactThroughTheStdioBridge(b *testing.B) {
+	if !guests.Embedded() {
+		b.Skip("the program has no families: make guests, and -tags guests")
+	}
+	dir := filepath.Join(b.TempDir(), "data")
+	b.Cleanup(func() { stopOwner(b, dir) })
+	c, texts := newClient(b, dir), measure.NewTexts(1)
+	var stores, facts []time.Duration
+	both := func(i int) (store, fact time.Duration) {
+		text := texts.Text(25, 25)
+		store = timed(func() { c.call("memory_store", map[string]any{"key": fmt.Sprint("key/", i), "value": text}, nil) })
+		return store, timed(func() { c.call("memory_store_fact", map[string]any{"content": text, "factType": "decision"}, nil) })
+	}
+	both(0) // which loads the family
+	for i := 1; b.Loop(); i++ {
+		store, fact := both(i)
+		stores, facts = append(stores, store), append(facts, fact)
+	}
+	b.ReportMetric(median(stores), "store-p50-µs")
+	b.ReportMetric(median(facts), "fact-p50-µs")
+	b.ReportMetric(median(facts)/median(stores), "ratio")
+	b.ReportMetric(0, "ns/op")
 }
