@@ -37,7 +37,7 @@ func cannot(what string) error {
 }
 
 func (a acts) Health(context.Context) (operator.Health, error) {
-	s := operator.Health{ReadOnly: a.readOnly}
+	s := operator.Health{ReadOnly: a.readOnly, Locked: a.options.Locked}
 	if err := a.Writable(); err != nil {
 		s.Fault = err.Error()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/develop"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/importer"
@@ -72,9 +73,26 @@ grants, endpoints, keys or other families' records, so that nothing reaches outs
 		if err != nil {
 			return &usageError{err}
 		}
+		if f.onData {
+			if err := a.mayCopy(c.Context()); err != nil {
+				return err
+			}
+		}
 		return a.develop(c.Context(), p, f)
 	}
 	return c
+}
+
+// mayCopy refuses to hand the data of a locked server to a module that its operator did not approve.
+func (a *app) mayCopy(ctx context.Context) error {
+	h, err := asked(ctx, a, operator.Operator.Health)
+	if err != nil {
+		return err
+	}
+	if h.Locked {
+		return &client.Error{Code: "denied", Message: fmt.Sprintf("the server of %s is locked: its data is for the modules in alcove.lock alone; develop without --on-data, or with the --data of another server", a.data)}
+	}
+	return nil
 }
 
 // develop serves a project on throwaway data until ctx ends.
