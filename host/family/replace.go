@@ -13,7 +13,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -66,8 +65,8 @@ func (f *Families) Update(ctx context.Context, name string, binary []byte) (Desc
 	if err != nil {
 		return Described{}, err
 	}
-	if report.Manifest.Name != name {
-		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
+	if err := isOf(name, report); err != nil {
+		return Described{}, err
 	}
 	if err := f.compile(ctx, report, binary); err != nil {
 		return Described{}, fmt.Errorf("nothing was updated: %w", err)
@@ -86,6 +85,14 @@ func (f *Families) Update(ctx context.Context, name string, binary []byte) (Desc
 		d.Update = updateFrom(before, d.Grant)
 	}
 	return f.withNews(d, was), nil
+}
+
+// isOf refuses to update a family to a module of another one.
+func isOf(name string, report *sandbox.Report) error {
+	if report.Manifest.Name == name {
+		return nil
+	}
+	return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
 }
 
 // withNews adds what a version asks for that another one did not, and the command that grants it.
@@ -185,9 +192,6 @@ func (f *Families) compile(ctx context.Context, report *sandbox.Report, binary [
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
 // rollback. The caller holds changing and has the lock read again.
 func (f *Families) place(report *sandbox.Report, binary []byte, next func(before registry.Grant, report *sandbox.Report) registry.Grant) (before registry.Grant, d Described, err error) {
-	if err := config.Declared(report.Manifest).Check(); err != nil {
-		return before, d, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
-	}
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return before, d, err
 	}
