@@ -32,14 +32,17 @@ type problem struct {
 func (a *app) familyCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check M.wasm|MANIFEST.json|DIR", Short: "List the faults of a family's manifest and module", Args: arguments(1, 1),
-		Long: fmt.Sprintf(`List the faults of a family's manifest and module: everything that would keep the family from being installed, and what makes it larger or
-more expensive than it should be. Checked are the form of the manifest, the schemas and their defaults, the module's imports, exports and
-size, and the tools' tokens: at most %d for a description and %d for a tool as lists show it.
+		Long: fmt.Sprintf(`List the faults of a family's manifest and module: everything that prevents its
+installation, and what makes it too large or too expensive. The check covers the
+form of the manifest, schemas and defaults, the imports, exports and size of the
+module, and the tokens of tools: at most %d for a description, and %d for a tool in
+lists.
 
-Names must differ from those of core tools, of the families that the program carries, and of the families that are installed in the
-directory of --data. Nothing is run or changed, and no server is asked. In a directory, %s names the manifest and the module.
+Names must differ from those of core tools, of built-in families, and of families
+that are installed in the directory of --data. Nothing is run or changed, and no
+server is needed. For DIR, %s names the manifest and the module.
 
-The exit code is 0 without problems, and 1 otherwise.`, mostDescriptionTokens, mostToolTokens, develop.ConfigFile),
+The exit code is 0 without faults, and 1 otherwise.`, mostDescriptionTokens, mostToolTokens, develop.ConfigFile),
 		Example: `  alcove family check manifest.json
   alcove family check notes.wasm
   alcove family check . --json`,
