@@ -14,9 +14,10 @@ func ManifestSchema() []byte { return append([]byte(nil), manifestSchema...) }
 // Manifest is what a module says of itself, in the custom section named Section. It is static, so a module can be
 // listed, checked and signed without running it.
 type Manifest struct {
-	ABI          int          `json:"abi"`     // Version
-	Name         string       `json:"name"`    // of the family
-	Version      string       `json:"version"` // of the family, as semver.org has it
+	Schema       string       `json:"$schema,omitempty"` // for editors: the address of ManifestSchema; packing drops it
+	ABI          int          `json:"abi"`               // Version
+	Name         string       `json:"name"`              // of the family
+	Version      string       `json:"version"`           // of the family, as semver.org has it
 	Description  string       `json:"description"`
 	Docs         string       `json:"docs,omitempty"`
 	Keywords     []string     `json:"keywords,omitempty"` // what users call what it does: a family is found by them, too

@@ -22,11 +22,8 @@ import (
 // ParseManifest reads a manifest and checks what a schema cannot say. It refuses unknown fields and fields that are
 // given twice, because two readers could take them differently. That it fits ManifestSchema is checked beside this.
 func ParseManifest(data []byte) (*Manifest, error) {
-	if limit := DefaultModuleLimits().ManifestBytes; int64(len(data)) > limit {
-		return nil, fmt.Errorf("the manifest has %d bytes; %s is %d", len(data), LimitManifestBytes, limit)
-	}
-	if !utf8.Valid(data) {
-		return nil, errors.New("the manifest is not UTF-8")
+	if err := checkText(data); err != nil {
+		return nil, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -41,6 +38,35 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
 	return &m, m.Check()
+}
+
+// ReadManifest reads a manifest that may be wrong: it leaves out unknown fields and values of a wrong type, and checks no rule. It fails
+// only if the text itself cannot be read.
+func ReadManifest(data []byte) (*Manifest, error) {
+	if err := checkText(data); err != nil {
+		return nil, err
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(data, &value); err != nil {
+		return nil, fmt.Errorf("read the manifest%s: %w", whereOf(err, data, 0), err)
+	}
+	if err := checkObjects(value); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	var m Manifest
+	_ = json.Unmarshal(value, &m) // valid JSON: members of a wrong type are left out
+	return &m, nil
+}
+
+// checkText checks that a manifest is UTF-8 of a bounded size.
+func checkText(data []byte) error {
+	if limit := DefaultModuleLimits().ManifestBytes; int64(len(data)) > limit {
+		return fmt.Errorf("the manifest has %d bytes; %s is %d", len(data), LimitManifestBytes, limit)
+	}
+	if !utf8.Valid(data) {
+		return errors.New("the manifest is not UTF-8")
+	}
+	return nil
 }
 
 // inManifest is a decoder's error without the names of Go's types.
@@ -65,16 +91,23 @@ func inManifest(err error) string {
 	text := strings.TrimPrefix(err.Error(), "json: ")
 	if quoted, ok := strings.CutPrefix(text, "unknown field "); ok {
 		name, _ := strconv.Unquote(quoted)
-		var snake strings.Builder
-		for _, c := range name {
-			if unicode.IsUpper(c) {
-				snake.WriteByte('_')
-			}
-			snake.WriteRune(unicode.ToLower(c))
+		return UnknownField(name)
+	}
+	return text
+}
+
+// UnknownField says that a manifest has no field of a name.
+func UnknownField(name string) string {
+	text := fmt.Sprintf("unknown field %q", cut(name))
+	var snake strings.Builder
+	for _, c := range name {
+		if unicode.IsUpper(c) {
+			snake.WriteByte('_')
 		}
-		if snake.String() != name {
-			return text + ": fields are in snake case, as in " + snake.String()
-		}
+		snake.WriteRune(unicode.ToLower(c))
+	}
+	if snake.String() != name {
+		return text + ": fields are in snake case, as in " + cut(snake.String())
 	}
 	return text
 }
@@ -146,92 +179,102 @@ func toolAt(data []byte, offset int64) int {
 	return tool
 }
 
-// Check finds names that are given twice, and what asks for more than there is.
+// Check finds names that are given twice, and what asks for more than there is. Its error is the first of Faults.
 func (m *Manifest) Check() error {
-	if m.ABI != Version {
-		return fmt.Errorf("the manifest is for version %d of the ABI; this host has version %d", m.ABI, Version)
-	}
-	for _, check := range []func() error{m.checkTools, m.checkCollections, m.checkStoreHook, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
-		if err := check(); err != nil {
-			return err
-		}
+	if list := m.Faults(); len(list) > 0 {
+		return list[0]
 	}
 	return nil
 }
 
-func (m *Manifest) checkTools() error {
+// Faults lists all that Check finds.
+func (m *Manifest) Faults() []error {
+	var f faults
+	if m.ABI != Version {
+		f.add("the manifest is for version %d of the ABI; this host has version %d", m.ABI, Version)
+	}
+	for _, check := range []func(*faults){m.checkTools, m.checkCollections, m.checkStoreHook, m.checkJobs, m.checkSettings, m.checkCapabilities, m.checkLimits} {
+		check(&f)
+	}
+	return f
+}
+
+type faults []error
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
+
+func (m *Manifest) checkTools(f *faults) {
 	names := []string{}
 	for _, t := range m.Tools {
 		names = append(names, t.Name)
 		for _, a := range t.Aliases {
 			names = append(names, a.Name)
 		}
-		if err := t.checkSpellings(); err != nil {
-			return fmt.Errorf("tool %s: %w", t.Name, err)
+		var own faults
+		t.checkSpellings(&own)
+		for _, err := range own {
+			f.add("tool %s: %w", t.Name, err)
 		}
 	}
-	return once("tool", names, func(name string) string { return name })
+	once(f, "tool", names, func(name string) string { return name })
 }
 
 // checkSpellings refuses aliases and spellings of parameters that the input schema does not have.
-func (t Tool) checkSpellings() error {
+func (t Tool) checkSpellings(f *faults) {
 	if len(t.Aliases) == 0 && len(t.Parameters) == 0 {
-		return nil
+		return
 	}
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
-		return fmt.Errorf("read the input schema: %w", err)
+		f.add("read the input schema: %w", err)
+		return
 	}
 	for _, spelling := range slices.Sorted(maps.Keys(t.Parameters)) {
 		if _, own := schema.Properties[spelling]; own {
-			return fmt.Errorf("parameter %s: the input schema has a property of that name, so it cannot be a spelling of another", spelling)
+			f.add("parameter %s: the input schema has a property of that name, so it cannot be a spelling of another", spelling)
 		}
 		if _, known := schema.Properties[t.Parameters[spelling]]; !known {
-			return fmt.Errorf("parameter %s: it stands for %q, which is no property of the input schema", spelling, cut(t.Parameters[spelling]))
+			f.add("parameter %s: it stands for %q, which is no property of the input schema", spelling, cut(t.Parameters[spelling]))
 		}
 	}
 	for _, a := range t.Aliases {
 		for _, name := range slices.Sorted(maps.Keys(a.Arguments)) {
 			if _, known := schema.Properties[name]; !known {
-				return fmt.Errorf("alias %s: its argument %s is no property of the input schema", a.Name, name)
+				f.add("alias %s: its argument %s is no property of the input schema", a.Name, name)
 			}
 		}
 	}
-	return nil
 }
 
-func (m *Manifest) checkCollections() error {
+func (m *Manifest) checkCollections(f *faults) {
 	for _, c := range m.Collections {
 		if c.Name == "memory" {
-			return errors.New("collection memory: it is the host's; a family's own has another name")
+			f.add("collection memory: it is the host's; a family's own has another name")
 		}
 		if _, err := Duration(c.Expires); err != nil {
-			return fmt.Errorf("collection %s expires: %w", c.Name, err)
+			f.add("collection %s expires: %w", c.Name, err)
 		}
 		if c.Versioned != nil && !*c.Versioned && c.Per != "space" {
-			return fmt.Errorf("collection %s: versioned=false needs per=space: such records are the same on every branch", c.Name)
+			f.add("collection %s: versioned=false needs per=space: such records are the same on every branch", c.Name)
 		}
-		if err := c.checkIndexes(); err != nil {
-			return fmt.Errorf("collection %s: %w", c.Name, err)
-		}
+		c.checkIndexes(f)
 	}
-	return once("collection", m.Collections, func(c Collection) string { return c.Name })
+	once(f, "collection", m.Collections, func(c Collection) string { return c.Name })
 }
 
 // checkStoreHook wants the right to read the records that a store hook is about.
-func (m *Manifest) checkStoreHook() error {
+func (m *Manifest) checkStoreHook(f *faults) {
 	if m.Hooks.Store == nil || slices.ContainsFunc(m.Capabilities, func(r Request) bool { return r.Name == CanRecordsRead }) {
-		return nil
+		return
 	}
 	for _, name := range m.Hooks.Store.Collections {
 		own := slices.ContainsFunc(m.Collections, func(c Collection) bool { return c.Name == name })
 		if strings.Contains(name, "/") && !own {
-			return fmt.Errorf("hooks.store is about records of other families, %s: ask for records.read, too", cut(name))
+			f.add("hooks.store is about records of other families, %s: ask for records.read, too", cut(name))
 		}
 	}
-	return nil
 }
 
 // IndexedField splits a field of an index, such as due:time, into its path and type.
@@ -244,36 +287,35 @@ func IndexedField(text string) (path, kind string) {
 }
 
 // checkIndexes wants each path to have one type.
-func (c Collection) checkIndexes() error {
+func (c Collection) checkIndexes(f *faults) {
 	types := map[string]string{}
 	for _, index := range c.Indexes {
 		for _, field := range index {
 			path, kind := IndexedField(field)
 			if was, again := types[path]; again && was != kind {
-				return fmt.Errorf("field %s is indexed as %s and as %s", path, was, kind)
+				f.add("collection %s: field %s is indexed as %s and as %s", c.Name, path, was, kind)
 			}
 			types[path] = kind
 		}
 	}
-	return nil
 }
 
-func (m *Manifest) checkJobs() error {
+func (m *Manifest) checkJobs(f *faults) {
 	for _, j := range m.Hooks.Jobs {
 		if _, err := Duration(j.Every); err != nil {
-			return fmt.Errorf("job %s every: %w", j.Name, err)
+			f.add("job %s every: %w", j.Name, err)
 		}
 		if j.Each != EachNone && j.Every == "" {
-			return fmt.Errorf("job %s: each is for a job with a schedule: give every, too", j.Name)
+			f.add("job %s: each is for a job with a schedule: give every, too", j.Name)
 		}
 		if j.Parallel < 0 || j.Parallel > MostParallel {
-			return fmt.Errorf("job %s: %d runs in parallel: at most %d are", j.Name, j.Parallel, MostParallel)
+			f.add("job %s: %d runs in parallel: at most %d are", j.Name, j.Parallel, MostParallel)
 		}
 	}
-	return once("job", m.Hooks.Jobs, func(j Job) string { return j.Name })
+	once(f, "job", m.Hooks.Jobs, func(j Job) string { return j.Name })
 }
 
-func (m *Manifest) checkSettings() error {
+func (m *Manifest) checkSettings(f *faults) {
 	shared := map[string]bool{}
 	for _, s := range m.Config {
 		shared[s.Key] = s.Shared
@@ -281,65 +323,64 @@ func (m *Manifest) checkSettings() error {
 	for _, r := range m.ConfigRules {
 		switch {
 		case r.Rule != RuleSum && r.Rule != RuleLessThan && r.Rule != RuleOneOf:
-			return fmt.Errorf("config_rules: there is no rule %q; it is one of %s, %s, %s", r.Rule, RuleSum, RuleLessThan, RuleOneOf)
+			f.add("config_rules: there is no rule %q; it is one of %s, %s, %s", r.Rule, RuleSum, RuleLessThan, RuleOneOf)
+			continue
 		case r.Rule == RuleOneOf && len(r.Keys) != 2:
-			return fmt.Errorf("config_rules one_of: it is about two keys, a value and a list; this one has %d", len(r.Keys))
+			f.add("config_rules one_of: it is about two keys, a value and a list; this one has %d", len(r.Keys))
 		case len(r.Keys) < 2:
-			return fmt.Errorf("config_rules %s: it is about two keys at least", r.Rule)
+			f.add("config_rules %s: it is about two keys at least", r.Rule)
 		}
 		for _, key := range r.Keys {
 			if _, declared := shared[key]; !declared {
-				return fmt.Errorf("config_rules %s: config has no key %s", r.Rule, key)
+				f.add("config_rules %s: config has no key %s", r.Rule, key)
+				continue
 			}
 			if shared[key] != shared[r.Keys[0]] {
-				return fmt.Errorf("config_rules %s: either all of its keys are shared or none: %s and %s differ", r.Rule, r.Keys[0], key)
+				f.add("config_rules %s: either all of its keys are shared or none: %s and %s differ", r.Rule, r.Keys[0], key)
 			}
 		}
 	}
-	return once("config", m.Config, func(s Setting) string { return s.Key })
+	once(f, "config", m.Config, func(s Setting) string { return s.Key })
 }
 
 // checkCapabilities wants a scope exactly where the capability has one: a forgotten scope is not everything.
-func (m *Manifest) checkCapabilities() error {
+func (m *Manifest) checkCapabilities(f *faults) {
 	for _, r := range m.Capabilities {
 		switch scope := r.Name.Scope(); {
 		case scope == "":
-			return fmt.Errorf("capability %q: there is none of that name", r.Name)
+			f.add("capability %q: there is none of that name", r.Name)
 		case scope == "none" && len(r.Scope) > 0:
-			return fmt.Errorf("capability %s: it has no scope; leave it out", r.Name)
+			f.add("capability %s: it has no scope; leave it out", r.Name)
 		case scope != "none" && len(r.Scope) == 0:
-			return fmt.Errorf("capability %s: name the %s it is for as its scope, or *", r.Name, scope)
+			f.add("capability %s: name the %s it is for as its scope, or *", r.Name, scope)
 		}
 	}
-	return once("capability", m.Capabilities, func(r Request) string { return string(r.Name) })
+	once(f, "capability", m.Capabilities, func(r Request) string { return string(r.Name) })
 }
 
-func (m *Manifest) checkLimits() error {
+func (m *Manifest) checkLimits(f *faults) {
 	most := map[string]int64{}
 	limits := MaxLimits()
 	limits.Each(func(name string, value *int64) { most[name] = *value })
-	var err error
 	m.Limits.Each(func(name string, value *int64) {
 		switch {
-		case err != nil || *value == 0:
+		case *value == 0:
 		case !InManifest(name):
-			err = fmt.Errorf("limit %s: a manifest cannot ask for it", name)
+			f.add("limit %s: a manifest cannot ask for it", name)
 		case *value < 0 || *value > most[name]:
-			err = fmt.Errorf("limit %s: %d is not between 1 and %d", name, *value, most[name])
+			f.add("limit %s: %d is not between 1 and %d", name, *value, most[name])
 		}
 	})
-	return err
 }
 
-func once[T any](what string, list []T, name func(T) string) error {
-	seen := map[string]bool{}
+// once finds names that a list has again.
+func once[T any](f *faults, what string, list []T, name func(T) string) {
+	times := map[string]int{}
 	for _, item := range list {
-		if seen[name(item)] {
-			return fmt.Errorf("%s %s: it appears twice", what, name(item))
+		if times[name(item)]++; times[name(item)] == 2 {
+			f.add("%s %s: it appears twice", what, name(item))
 		}
-		seen[name(item)] = true
 	}
-	return nil
 }
 
 var duration = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-9][0-9]{0,5})([smhd])$`) })

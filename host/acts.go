@@ -40,7 +40,7 @@ func cannot(what string) error {
 }
 
 func (a acts) Health(context.Context) (operator.Health, error) {
-	s := operator.Health{ReadOnly: a.readOnly}
+	s := operator.Health{ReadOnly: a.readOnly, Locked: a.options.Locked}
 	if err := a.Writable(); err != nil {
 		s.Fault = err.Error()
 	}
@@ -159,16 +159,27 @@ func (a acts) FamilyInfo(ctx context.Context, r operator.FamilyName) (operator.F
 	return withFamilies(a, func(f *family.Families) (operator.FamilyInfo, error) { return f.Info(ctx, r.Family) })
 }
 
-func (a acts) InstallFamily(_ context.Context, r operator.InstallRequest) (operator.Family, error) {
-	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.InstallFrom(family.Installation(r)) })
+// decided carries out a decision about a family, and answers once its hooks are asked about stores.
+func decided(ctx context.Context, a acts, decide func(*family.Families) (operator.Family, error)) (operator.Family, error) {
+	return withFamilies(a, func(f *family.Families) (operator.Family, error) {
+		d, err := decide(f)
+		if err != nil || d.Manifest == nil { // nil: it is gone
+			return d, err
+		}
+		return d, f.AwaitHooks(ctx, d.Manifest.Name)
+	})
+}
+
+func (a acts) InstallFamily(ctx context.Context, r operator.InstallRequest) (operator.Family, error) {
+	return decided(ctx, a, func(f *family.Families) (operator.Family, error) { return f.InstallFrom(family.Installation(r)) })
 }
 
 func (a acts) UpdateFamily(ctx context.Context, r operator.UpdateRequest) (operator.Family, error) {
-	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.UpdateFrom(ctx, r) })
+	return decided(ctx, a, func(f *family.Families) (operator.Family, error) { return f.UpdateFrom(ctx, r) })
 }
 
-func (a acts) RollbackFamily(_ context.Context, r operator.FamilyName) (operator.Family, error) {
-	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Rollback(r.Family) })
+func (a acts) RollbackFamily(ctx context.Context, r operator.FamilyName) (operator.Family, error) {
+	return decided(ctx, a, func(f *family.Families) (operator.Family, error) { return f.Rollback(r.Family) })
 }
 
 func (a acts) TryFamily(ctx context.Context, r operator.TrialRequest) (operator.TrialAnswer, error) {
@@ -202,8 +213,8 @@ func (a acts) RemoveFamily(_ context.Context, r operator.FamilyName) (operator.R
 	return withFamilies(a, func(f *family.Families) (operator.RemovedFamily, error) { return f.Remove(r.Family) })
 }
 
-func (a acts) GrantFamily(_ context.Context, r operator.GrantRequest) (operator.Family, error) {
-	return withFamilies(a, func(f *family.Families) (operator.Family, error) { return f.Grant(r) })
+func (a acts) GrantFamily(ctx context.Context, r operator.GrantRequest) (operator.Family, error) {
+	return decided(ctx, a, func(f *family.Families) (operator.Family, error) { return f.Grant(r) })
 }
 
 func (a acts) ProposeChange(_ context.Context, p operator.LockProposal) (operator.LockChange, error) {

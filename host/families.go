@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -169,4 +170,24 @@ func FamilyModuleOf(packed []byte) (FamilyModule, error) { return family.ModuleO
 // one of those.
 func CheckFamilyNames(m *abi.Manifest, digest string, carried []FamilyModule) error {
 	return family.CheckNames(m, digest, core.Names(), carried)
+}
+
+// TakenNames returns the names that a new family must not have: those of the program, of the families that it carries, and of those that
+// are installed in a data directory, which is only read and may be missing. The names of one installed family are free: it is replaced.
+func TakenNames(carried []FamilyModule, dir, replaced string) (*family.Taken, error) {
+	installed, err := family.InstalledIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	installed = slices.DeleteFunc(installed, func(m *abi.Manifest) bool { return m.Name == replaced })
+	return family.NewTaken(core.Names(), carried, installed)
+}
+
+// ListedTool returns a family's tool as lists show it to models.
+func ListedTool(t abi.Tool) ([]byte, error) {
+	schema, err := tool.ArgumentsSchema(t.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+	}
+	return json.Marshal(map[string]any{"name": t.Name, "description": t.Description, "inputSchema": schema})
 }

@@ -269,7 +269,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 func (a *app) whyDeniedCommand() *cobra.Command {
 	f := auditFilter{}
 	c := &cobra.Command{
-		Use: "why-denied NAME", Short: "Show which operations a family was denied recently, and by which rule", Args: arguments(1, 1),
+		Use: "why-denied NAME", Short: "Show denied operations of a family and the rules that denied them", Args: arguments(1, 1),
 		Example: "  alcove family why-denied notes --since 1h",
 		RunE: func(c *cobra.Command, args []string) error {
 			f.family = args[0]
@@ -280,7 +280,7 @@ func (a *app) whyDeniedCommand() *cobra.Command {
 			return a.printDenials(args[0], list)
 		},
 	}
-	c.Flags().StringVar(&f.since, "since", "", "only from then on, such as 30m, 2d, 2026-11-01 or an instant")
+	c.Flags().StringVar(&f.since, "since", "", "start, as 30m, 2d, 2026-11-01 or an RFC 3339 time")
 	return c
 }
 

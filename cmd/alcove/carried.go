@@ -24,9 +24,11 @@ type carriedFamily struct {
 
 func (a *app) familyWarmCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "warm", Short: "Compile the families that this program carries, so that their first use does not wait for it", Args: noArguments,
-		Long: `Compile the families that this program carries into the cache of this user, as their first use would. No server is
-needed: an image of a container, or a package's script, can be built with it.`,
+		Use: "warm", Short: "Compile the built-in families into the cache", Args: noArguments,
+		Example: `  alcove family warm`,
+		Long: `Compile the built-in families into the cache of this user, so that their first
+call does not wait. No server is needed: run it when you build a container image
+or package.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cache, err := a.moduleCache()
 			if err != nil {

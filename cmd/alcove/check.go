@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -14,9 +14,16 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/develop"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/tokens"
 )
 
-// problem is something that would keep a family from being installed.
+// Goals for what every model reads of a tool, in tokens of cl100k_base. They are those of the families that the program carries.
+const (
+	mostDescriptionTokens = 50
+	mostToolTokens        = 200 // as lists show it
+)
+
+// problem is something that an author should change.
 type problem struct {
 	Line    int    `json:"line,omitempty"` // of the manifest; 0: not known
 	Message string `json:"message"`
@@ -24,38 +31,75 @@ type problem struct {
 
 func (a *app) familyCheckCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "check M.wasm|MANIFEST.json|DIR", Short: "List all that would keep a family from being installed", Args: arguments(1, 1),
-		Long: `List all that would keep a family from being installed: faults of the manifest, names that are taken by core tools or by families that the
-program carries, defaults that their own schemas refuse, and faults of the module. A directory is a project with ` + develop.ConfigFile + `, whose
-module is checked if it was built. Nothing is run and no server is asked. The exit code is 0 if there is no problem, and 1 otherwise.`,
+		Use: "check M.wasm|MANIFEST.json|DIR", Short: "List the faults of a family's manifest and module", Args: arguments(1, 1),
+		Long: fmt.Sprintf(`List the faults of a family's manifest and module: everything that prevents its
+installation, and what makes it too large or too expensive. The check covers the
+form of the manifest, schemas and defaults, the imports, exports and size of the
+module, and the tokens of tools: at most %d for a description, and %d for a tool in
+lists.
+
+Names must differ from those of core tools, of built-in families, and of families
+that are installed in the directory of --data. Nothing is run or changed, and no
+server is needed. For DIR, %s names the manifest and the module.
+
+The exit code is 0 without faults, and 1 otherwise.`, mostDescriptionTokens, mostToolTokens, develop.ConfigFile),
 		Example: `  alcove family check manifest.json
+  alcove family check notes.wasm
   alcove family check . --json`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			manifest, module, err := checked(args[0])
+			list, err := a.problemsAt(args[0])
 			if err != nil {
 				return err
 			}
-			list := problemsOf(manifest, module)
-			if a.asJSON {
-				err = a.printJSON(map[string]any{"problems": list})
+			if err := a.printProblems(args[0], list); err != nil || len(list) == 0 {
+				return err
 			}
-			for _, p := range list {
-				if where := args[0]; !a.asJSON {
-					if p.Line > 0 {
-						where = fmt.Sprintf("%s, line %d", where, p.Line)
-					}
-					a.printf("%s: %s\n", where, p.Message)
-				}
-			}
-			if err == nil && len(list) > 0 {
-				err = &outcomeError{abi.OutcomeErrorResult, fmt.Errorf("%d problems were found", len(list))}
-			}
-			return err
+			return &outcomeError{abi.OutcomeErrorResult, fmt.Errorf("%d problems were found", len(list))}
 		},
 	}
 }
 
-// checked reads the manifest and the module that a path leads to. One of them may be nil.
+func (a *app) printProblems(path string, list []problem) error {
+	if a.asJSON {
+		return a.printJSON(map[string]any{"problems": list})
+	}
+	for _, p := range list {
+		where := path
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s, line %d", where, p.Line)
+		}
+		if err := a.printf("%s: %s\n", where, p.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// problemsAt lists the problems of the family that a path leads to.
+func (a *app) problemsAt(path string) ([]problem, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return nil, err
+	}
+	c := &familyCheck{dir: dir, list: []problem{}}
+	manifest, module, err := checked(path)
+	var unbuilt *develop.UnbuiltError
+	if errors.As(err, &unbuilt) {
+		c.add(0, err)
+	} else if err != nil {
+		return nil, err
+	}
+	if manifest == nil {
+		err = c.module(module)
+	} else {
+		err = c.project(manifest, module)
+	}
+	slices.SortStableFunc(c.list, func(a, b problem) int { return cmp.Compare(a.Line, b.Line) })
+	return c.list, err
+}
+
+// checked reads the manifest and the module that a path leads to. One of them may be nil. With a *develop.UnbuiltError there is
+// a manifest.
 func checked(path string) (manifest, module []byte, err error) {
 	if isFolder(path) {
 		p, err := develop.Open(path)
@@ -66,9 +110,6 @@ func checked(path string) (manifest, module []byte, err error) {
 			return nil, nil, err
 		}
 		module, err = p.ReadModule()
-		if errors.Is(err, fs.ErrNotExist) { // it is not built yet
-			err = nil
-		}
 		return manifest, module, err
 	}
 	data, err := readModule(path)
@@ -78,48 +119,110 @@ func checked(path string) (manifest, module []byte, err error) {
 	return nil, data, nil
 }
 
-// problemsOf lists the problems of a manifest, a module, or both before they are packed.
-func problemsOf(manifest, module []byte) (list []problem) {
-	list = []problem{}
-	add := func(name string, err error) {
-		if err == nil || slices.ContainsFunc(list, func(p problem) bool { return p.Message == err.Error() }) {
-			return
-		}
-		line := 0
-		if at := bytes.Index(manifest, []byte(`"`+name+`"`)); at >= 0 && name != "" {
-			line = 1 + bytes.Count(manifest[:at], []byte("\n"))
-		}
-		list = append(list, problem{line, err.Error()})
+// familyCheck collects the problems of one family.
+type familyCheck struct {
+	dir  string // the data directory
+	text []byte // the manifest's, with lines; nil: it comes from a module
+	list []problem
+}
+
+// add adds a problem, once.
+func (c *familyCheck) add(line int, err error) {
+	if err != nil && !slices.ContainsFunc(c.list, func(p problem) bool { return p.Message == err.Error() }) {
+		c.list = append(c.list, problem{line, err.Error()})
 	}
-	var m *abi.Manifest
-	digest := ""
-	switch {
-	case manifest == nil:
-		report, err := sandbox.Check(module, sandbox.Options{})
-		if add("", err); err != nil {
-			return list
-		}
-		m, digest = report.Manifest, report.Digest
-	default:
-		var err error
-		if m, err = sandbox.ParseManifest(manifest); err != nil {
-			add("", err)
-			return list
-		}
-		if module != nil {
-			_, err := sandbox.PackStubbed(module, manifest)
-			add("", err)
-		}
+}
+
+// lineOf is the line of the manifest in which a name appears first; 0: none.
+func (c *familyCheck) lineOf(name string) int {
+	at := bytes.Index(c.text, []byte(`"`+name+`"`))
+	if at < 0 || name == "" {
+		return 0
+	}
+	return 1 + bytes.Count(c.text[:at], []byte("\n"))
+}
+
+// module checks a packed module.
+func (c *familyCheck) module(module []byte) error {
+	report, err := sandbox.Check(module, sandbox.Options{})
+	c.advise(module)
+	if err != nil {
+		c.add(0, err)
+		return nil
+	}
+	return c.names(report.Manifest, report.Digest)
+}
+
+// project checks a manifest, and a module before they are packed unless it is nil.
+func (c *familyCheck) project(manifest, module []byte) error {
+	c.text = manifest
+	m, faults, err := sandbox.Faults(manifest)
+	if err != nil {
+		return err
+	}
+	for _, f := range faults {
+		c.add(f.Line, f.Err)
+	}
+	if module != nil {
+		c.add(0, buildFault(module, manifest, len(faults) == 0))
+		c.advise(module)
+	}
+	if m == nil || m.Name == "" {
+		return nil
+	}
+	m.Tools = slices.DeleteFunc(m.Tools, func(t abi.Tool) bool { return t.Name == "" }) // faults, which have been listed
+	m.Config = slices.DeleteFunc(m.Config, func(s abi.Setting) bool { return s.Key == "" || len(s.Default) == 0 })
+	return c.names(m, "")
+}
+
+// buildFault is what is wrong with a module before it is packed. A manifest that is wrong itself is left out.
+func buildFault(module, manifest []byte, fits bool) error {
+	if !fits {
+		manifest = []byte(`{"abi": 1, "name": "` + otherName + `", "version": "0.0.0", "description": "Stands for a manifest with faults"}`)
+	}
+	_, err := sandbox.PackStubbed(module, manifest)
+	return err
+}
+
+func (c *familyCheck) advise(module []byte) {
+	if advice := sandbox.Advice(module); advice != "" {
+		c.add(0, errors.New(advice))
+	}
+}
+
+// names checks the names of a manifest, the defaults of its configuration, and what its tools cost.
+func (c *familyCheck) names(m *abi.Manifest, digest string) error {
+	taken, err := host.TakenNames(builtIn(), c.dir, m.Name)
+	if err != nil {
+		return err
 	}
 	eachPart(m, func(name string, part *abi.Manifest) {
-		if err := host.CheckFamilyNames(part, digest, builtIn()); err != nil {
-			add(name, errors.New(strings.Replace(err.Error(), "family "+otherName+" is", "family "+m.Name+" is", 1)))
+		if err := taken.Check(part, digest); err != nil {
+			c.add(c.lineOf(name), errors.New(strings.Replace(err.Error(), "family "+otherName+" is", "family "+m.Name+" is", 1)))
 		}
 	})
-	if advice := sandbox.Advice(module); module != nil && advice != "" {
-		add("", errors.New(advice))
+	return c.costs(m.Tools)
+}
+
+// costs checks how many tokens tools take.
+func (c *familyCheck) costs(tools []abi.Tool) error {
+	count, err := tokens.Load()
+	if err != nil {
+		return err
 	}
-	return list
+	for _, t := range tools {
+		if n := count.Count(t.Description); n > mostDescriptionTokens {
+			c.add(c.lineOf(t.Name), fmt.Errorf("tool %s: its description has %d tokens, which models read with every request: shorten it to %d, and move the rest to docs", t.Name, n, mostDescriptionTokens))
+		}
+		listed, err := host.ListedTool(t)
+		if err != nil {
+			continue // a fault of the schema
+		}
+		if n := count.Count(string(listed)); n > mostToolTokens {
+			c.add(c.lineOf(t.Name), fmt.Errorf(`tool %s: it has %d tokens in lists, and %d is the goal: shorten its description, or mark parameters that are rarely needed with "%s": true`, t.Name, n, mostToolTokens, abi.AdvancedKeyword))
+		}
+	}
+	return nil
 }
 
 // otherName is the family's name while its parts are checked.

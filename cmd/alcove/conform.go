@@ -16,20 +16,23 @@ import (
 func (a *app) familyTestCommand() *cobra.Command {
 	var c host.Conformance
 	cmd := &cobra.Command{
-		Use: "test M.wasm", Short: "Test whether a family keeps its contract, whatever it is asked", Args: arguments(1, 1),
-		Long: `Test whether a family keeps its contract, in spaces that are thrown away: its tools are called with arguments that their
-schemas allow, with much text and without capabilities; its hooks and jobs run on memories of every form; and each kind of
-request is sent damaged, cancelled and twice. A family may refuse, and fail with errors of its own. It must not trap, exceed
-a limit, answer in another form than its manifest says, or keep state.
+		Use: "test M.wasm", Short: "Test that a family conforms to its contract", Args: arguments(1, 1),
+		Long: `Test that a family conforms to its contract, in temporary spaces. The test calls
+each tool with generated arguments, long text and no capabilities, runs hooks
+and jobs on memories of every form, and sends each kind of request damaged,
+canceled and repeated.
 
-The exit code is 0 if every check passed, 1 if one failed, and 4 if the module was not admitted. Equal seeds generate equal
-arguments.`,
+A family may refuse requests and return errors. It must not trap, exceed a limit,
+keep state between requests, or return results that violate its manifest.
+
+The exit code is 0 if all checks passed, 1 if a check failed, and 4 if the module
+was not admitted. The same seed generates the same arguments.`,
 		Example: `  alcove family test notes.wasm
   alcove family test notes.wasm --tool add_note --inputs 500 --seed 7 --json`,
 	}
-	cmd.Flags().Uint64Var(&c.Seed, "seed", 1, "what arguments are generated from")
-	cmd.Flags().IntVar(&c.Inputs, "inputs", 0, "how many arguments to generate for each tool (default 25)")
-	cmd.Flags().StringVar(&c.Tool, "tool", "", "test this tool only, without hooks and jobs")
+	cmd.Flags().Uint64Var(&c.Seed, "seed", 1, "seed of the generator")
+	cmd.Flags().IntVar(&c.Inputs, "inputs", 0, "number of generated arguments for each tool (default 25)")
+	cmd.Flags().StringVar(&c.Tool, "tool", "", "test only this tool, without hooks and jobs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		const mostInputs = 100_000
 		if c.Inputs < 0 || c.Inputs > mostInputs {

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/develop"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/importer"
@@ -35,32 +36,40 @@ type devFlags struct {
 func (a *app) familyDevCommand() *cobra.Command {
 	var f devFlags
 	c := &cobra.Command{
-		Use: "dev DIR", Short: "Build a family after each change, and serve it on throwaway data", Args: arguments(1, 1),
-		Long: `Build the family in a directory after each change of its sources, pack it, and serve it on throwaway data to the clients that connect by
-the printed line, with everything that its manifest asks for. Connected clients see new tools at once. Lines that it prints, and what
-each request cost, are shown as they happen, with each call of the host. If a build fails, the last module that could be built serves on.
-A new module is interpreted until it is compiled, for some seconds: what a request cost then is marked, as its time means little.
+		Use: "dev DIR", Short: "Build a family on each change and serve it on temporary data", Args: arguments(1, 1),
+		Long: `Build a family on each change of its sources, and serve it on temporary data with
+every capability that its manifest requests. The first line of output is the
+command for an MCP client; connected clients see new tools at once. Output, host
+calls and costs are printed as they happen. A new module is interpreted for some
+seconds, until it is compiled; costs from then are marked as interpreted. After a
+failed build, the last module stays in use.
 
-The file ` + develop.ConfigFile + ` of the directory says how to build it:
+` + develop.ConfigFile + ` defines the build:
 
-  {"build": ["sh", "build.sh"], "module": "raw.wasm", "manifest": "manifest.json", "watch": ["*.go"]}
+  {"build": ["sh", "build.sh"], "module": "raw.wasm",
+   "manifest": "manifest.json", "watch": ["*.go"]}
 
-build is a command with its arguments. It runs in the directory, as you and with all that you may do: use dev on sources that you
-trust. module is the file that it writes, and watch has patterns of the files whose change causes a build; one without a slash holds in
-every directory, and none may match what the build itself writes. The manifest and ` + develop.ConfigFile + ` are watched, too.
+  build     the command and its arguments, run in DIR with your permissions: use
+            dev on sources that you trust
+  module    the file that the build writes
+  manifest  the file of the manifest, which is watched
+  watch     patterns of watched files, in every directory unless they contain a
+            slash; they must not match output of the build
 
-The data is in your cache directory, and removed when the command ends; what a killed one left is removed by the next. It begins empty, with
-the memories of --seed, or with --on-data with a copy of those of the server of --data, which is only read. Only memories are copied: no
-grants, endpoints, keys or other families' records, so that nothing reaches outside. With ALCOVE_LOCKED set the command is refused.`,
+The data is in your cache directory, and is removed at the end; data of killed
+commands is removed at the next start. It is empty, or begins with the memories
+of --seed, or with a copy of the server's memories (--on-data). Grants, endpoints,
+keys and records are not copied. --on-data is refused if the server is locked, and
+the command if ALCOVE_LOCKED is set.`,
 		Example: `  alcove family dev .
   alcove family dev tea --seed memories.jsonl
   alcove family dev tea --on-data --branch experiment`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.seed, "seed", "", "a file of memories, as alcove export --memories writes it, that the data begins with")
-	flags.BoolVar(&f.onData, "on-data", false, "begin with a copy of the memories of the server of --data")
-	flags.StringVar(&f.from.Branch, "branch", "", "with --on-data: the branch to copy (default: default)")
-	flags.StringVar(&f.from.Namespace, "namespace", "", "with --on-data: the namespace to copy (default: all)")
+	flags.StringVar(&f.seed, "seed", "", "file of initial memories, from alcove export --memories")
+	flags.BoolVar(&f.onData, "on-data", false, "copy the memories of the server of --data")
+	flags.StringVar(&f.from.Branch, "branch", "", "branch to copy with --on-data (default: default)")
+	flags.StringVar(&f.from.Namespace, "namespace", "", "namespace to copy with --on-data (default: all)")
 	c.MarkFlagsMutuallyExclusive("seed", "on-data")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if a.env("ALCOVE_LOCKED") != "" {
@@ -73,9 +82,26 @@ grants, endpoints, keys or other families' records, so that nothing reaches outs
 		if err != nil {
 			return &usageError{err}
 		}
+		if f.onData {
+			if err := a.mayCopy(c.Context()); err != nil {
+				return err
+			}
+		}
 		return a.develop(c.Context(), p, f)
 	}
 	return c
+}
+
+// mayCopy refuses to hand the data of a locked server to a module that its operator did not approve.
+func (a *app) mayCopy(ctx context.Context) error {
+	h, err := asked(ctx, a, operator.Operator.Health)
+	if err != nil {
+		return err
+	}
+	if h.Locked {
+		return &client.Error{Code: "denied", Message: fmt.Sprintf("the server of %s is locked: its data is for the modules in alcove.lock alone; develop without --on-data, or with the --data of another server", a.data)}
+	}
+	return nil
 }
 
 // develop serves a project on throwaway data until ctx ends.

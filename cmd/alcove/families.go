@@ -17,7 +17,9 @@ import (
 
 func (a *app) familyListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the families, what each may do, and why one cannot be used", Args: noArguments,
+		Use: "list", Short: "List families with their tools, grants and faults", Args: noArguments,
+		Example: `  alcove family list
+  alcove family list --json`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := asked(c.Context(), a, operator.Operator.Families)
 			if err != nil {
@@ -48,7 +50,7 @@ func (a *app) familyListCommand() *cobra.Command {
 
 func (a *app) familyInfoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info NAME", Short: "Show all about one family: manifest, grant, configuration, limits and use", Args: arguments(1, 1),
+		Use: "info NAME", Short: "Show the manifest, grant, configuration, limits and usage of a family", Args: arguments(1, 1),
 		Example: `  alcove family info auto-tag
   alcove family info auto-tag --json`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -254,14 +256,23 @@ func (a *app) familyInstallCommand() *cobra.Command {
 	var from sourceFlags
 	var dryRun *bool
 	c := &cobra.Command{
-		Use: "install M.wasm", Short: "Install a family, with no powers until it is granted some", Args: arguments(1, 1),
-		Long: `Install a family. It has no capabilities until it is granted some. A version that replaces another inherits none of its grants:
-install prints the ones it drops, and the command that grants those that still apply. alcove family update keeps them. A store hook on
-refuse stays on: the approved version serves it until the new one is granted it. A family that cannot be used is not installed.
+		Use: "install M.wasm", Short: "Install a family without any grants", Args: arguments(1, 1),
+		Long: `Install a family. A new family has no capabilities until you grant them.
 
-An https address must end with the digest of the reviewed module. From an OCI registry, the module is pulled with its detached signature:
-oci://HOST/REPOSITORY:TAG@sha256:…. A tag alone is resolved once and recorded with its digest. Once a key is trusted, modules must be
-signed by trusted keys: alcove family trust.`,
+Installing another version of a family drops its grants. The output lists the
+dropped grants and the command that restores those that still apply; use
+alcove family update to keep them. An approved store hook on refuse stays in
+force: the approved version serves it until you grant the hook to the new one.
+A family that cannot be used is not installed.
+
+M.wasm is a file, an https address or an OCI reference:
+
+  notes.wasm                                   a file
+  https://example.org/notes.wasm#sha256=…      the digest is required
+  oci://registry.example.org/notes:1@sha256:…  a tag alone is resolved once
+
+An OCI registry supplies the detached signature, too. Once a key is trusted,
+modules must be signed by trusted keys: see alcove family trust.`,
 		Example: `  alcove family install notes.wasm
   alcove family install https://example.org/notes.wasm#sha256=…
   alcove family install oci://registry.example.org/notes:1@sha256:…
@@ -290,12 +301,16 @@ func (a *app) familyUpdateCommand() *cobra.Command {
 	var from sourceFlags
 	var dryRun *bool
 	c := &cobra.Command{
-		Use: "update NAME [M.wasm]", Short: "Replace an installed family by another version, which keeps the grants that still apply", Args: arguments(1, 2),
-		Long: `Replace an installed family by another version. It keeps the capabilities, hooks and limits that it still asks for; what it asks for
-anew is shown, and not granted. A store hook on refuse stays with the version that was approved for it until this one is granted it. The
-module is checked and compiled first: after an error the family is as it was. alcove family rollback brings the previous version back.
+		Use: "update NAME [M.wasm]", Short: "Update an installed family and keep its grants", Args: arguments(1, 2),
+		Long: `Update an installed family to another version. Capabilities, hooks and limits
+that the new version still requests stay granted. New requests are listed, and
+not granted. An approved store hook on refuse stays in force: the approved
+version serves it until you grant the hook to the new one.
 
-Without a module, the tag from which the family was installed is resolved again.`,
+The module is checked and compiled first. After an error, the installed version
+stays in use. To return to the previous version, use alcove family rollback.
+
+Without M.wasm, the tag that the family was installed from is resolved again.`,
 		Example: `  alcove family update notes notes-2.wasm
   alcove family update notes
   alcove family rollback notes`,
@@ -330,9 +345,11 @@ Without a module, the tag from which the family was installed is resolved again.
 func (a *app) familyRollbackCommand() *cobra.Command {
 	var dryRun *bool
 	c := &cobra.Command{
-		Use: "rollback NAME", Short: "Return an installed family to its previous version and that version's grants", Args: arguments(1, 1),
-		Long: `Return an installed family to its previous version, with the grants of that version. Its data stays as it is. A second rollback undoes the
-first.`,
+		Use: "rollback NAME", Short: "Restore the previous version of a family and its grants", Args: arguments(1, 1),
+		Example: `  alcove family rollback notes
+  alcove family rollback notes --dry-run`,
+		Long: `Restore the previous version of an installed family, with its grants. The data
+of the family does not change. A second rollback undoes the first.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.announce(c.Context(), operator.LockProposal{Rollback: args[0]}); err != nil || *dryRun {
 				return err
@@ -351,7 +368,8 @@ first.`,
 func (a *app) familyRemoveCommand() *cobra.Command {
 	var dryRun *bool
 	c := &cobra.Command{
-		Use: "remove NAME", Short: "Remove an installed family and its grants; its data stays", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Remove an installed family and its grants, but not its data", Args: arguments(1, 1),
+		Example: `  alcove family remove notes`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.announce(c.Context(), operator.LockProposal{Remove: args[0]}); err != nil || *dryRun {
 				return err
@@ -387,17 +405,26 @@ func (a *app) familyGrantCommand() *cobra.Command {
 	var f grantFlags
 	c := &cobra.Command{
 		Use:   "grant NAME [CAPABILITY[@calls|@jobs][=SCOPE,…] …]",
-		Short: "Grant a family capabilities that its manifest asks for, and turn its hooks on",
-		Long: `Grant a family what its manifest asks for: for the scope that it asks for, or for a narrower one. What is granted is for
-this version of the module alone; --digest makes sure of which. What is granted to a family that the program carries holds in the
-next release, too. A hook is turned on with --hook NAME. The store hook may say what happens when the family fails: skip (the
-memory is stored without it), defer (it is asked again later) or refuse (nothing is stored); without that the manifest's word
-holds, and a hook on refuse stays so. The hooks stored and merged may take a number from 1 to 8: how many hooks answer each other
-until the family is not told any more. Without it the manifest's number holds, or 1.
+		Short: "Grant capabilities and hooks to a family",
+		Long: `Grant capabilities and hooks that the manifest of a family requests.
 
-A capability that writes is granted for a part of the family's work with @: @calls for its tool calls, @jobs for its work in the background,
-which is its jobs and the hooks stored and merged. A family with memory.write@calls and memory.propose writes what its tools are
-called for, and proposes what its jobs find; with memory.write@jobs, the other way round.`,
+A capability without a scope gets the scope of the manifest. A capability that
+writes can be granted for part of the work: @calls for tool calls, @jobs for
+jobs and the hooks stored and merged. With memory.write@calls and
+memory.propose, tool calls write and jobs propose.
+
+--hook turns a hook on. The hook store takes what happens if the family fails:
+
+  skip    store without the hook
+  defer   store now, and ask the family later
+  refuse  store nothing
+
+The default is the value in the manifest; a hook on refuse stays on refuse. The
+hooks stored and merged take a number from 1 to 8: how many times hooks may
+answer each other. The default is the number in the manifest, or 1.
+
+A grant applies to one version of the module; --digest verifies which. Grants to
+families that the program carries apply to later releases, too.`,
 		Example: `  alcove family grant auto-tag --hook store
   alcove family grant ranking --hook rank
   alcove family grant notes memory.read=work,home record=notes
@@ -406,14 +433,14 @@ called for, and proposes what its jobs find; with memory.write@jobs, the other w
 		Args: arguments(1, 64),
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.all, "all", false, "everything that the manifest asks for, hooks excepted")
-	flags.StringSliceVar(&f.hooks, "hook", nil, "a hook to turn on, as in store=defer, stored=3 or rank; several with commas or again")
-	flags.StringVar(&f.digest, "digest", "", "grant only if the family has this digest")
-	flags.StringToStringVar(&f.limits, "limit", nil, "a lower limit than the manifest asks for, as wall_ms=100, a quota, as record_bytes=1000000000, or a budget, as http_calls_minute=60 or llm_tokens_day=100000; wall_ms=default resets it")
-	flags.StringSliceVar(&f.methods, "http-methods", nil, "the methods of its requests to endpoints, as GET,HEAD; * for all")
-	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of it")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would change")
-	flags.BoolVar(&f.enable, "enable", false, "allow calls again")
+	flags.BoolVar(&f.all, "all", false, "everything that the manifest requests, except hooks")
+	flags.StringSliceVar(&f.hooks, "hook", nil, "hooks to turn on, as store=defer, stored=3 or rank")
+	flags.StringVar(&f.digest, "digest", "", "refuse if the family has another digest")
+	flags.StringToStringVar(&f.limits, "limit", nil, "limits, quotas and budgets, as wall_ms=100; NAME=default resets one")
+	flags.StringSliceVar(&f.methods, "http-methods", nil, "HTTP methods for endpoints, as GET,HEAD; * for all")
+	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of the family")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
+	flags.BoolVar(&f.enable, "enable", false, "allow calls of the family again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := f.request(args)
 		if err != nil {
@@ -480,7 +507,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 		Example: `  alcove family revoke notes memory.write
   alcove family revoke notes --all`,
 	}
-	c.Flags().BoolVar(&all, "all", false, "everything")
+	c.Flags().BoolVar(&all, "all", false, "all capabilities and hooks")
 	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r := operator.GrantRequest{Family: args[0], Revoke: args[1:]}
@@ -504,9 +531,11 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 
 func (a *app) familyConfigCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "config NAME [KEY=JSON …]", Short: "Show a family's configuration, or change keys of it; KEY=null goes back to the default", Args: arguments(1, 64),
+		Use: "config NAME [KEY=JSON …]", Short: "Show or change the configuration of a family", Args: arguments(1, 64),
+		Long: `Show or change the configuration of a family. KEY=null restores the default.`,
 		Example: `  alcove family config auto-tag
-  alcove family config ranking weights.importance=0.3`,
+  alcove family config ranking weights.importance=0.3
+  alcove family config ranking weights.importance=null`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r := operator.ConfigureRequest{Family: args[0], Values: map[string]json.RawMessage{}}
 			for _, given := range args[1:] {
@@ -533,7 +562,9 @@ func (a *app) familyConfigCommand() *cobra.Command {
 
 func (a *app) familyJobsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "jobs", Short: "List the background jobs of families: queued, running, done or failed", Args: noArguments,
+		Use: "jobs", Short: "List background jobs of families and their states", Args: noArguments,
+		Example: `  alcove family jobs
+  alcove family jobs --json`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := asked(c.Context(), a, operator.Operator.FamilyJobs)
 			if err != nil {

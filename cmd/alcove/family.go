@@ -29,9 +29,10 @@ const compileModule = "compile-module"
 func (a *app) familyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "family",
-		Short: "Install, grant, inspect, pack and try families: modules that provide tools",
-		Long: `Families are WebAssembly modules that provide tools. A manifest names the capabilities that its family asks for; an operator grants them here,
-and alcove.lock keeps the grants by the module's digest. A sandbox bounds what a module can do.`,
+		Short: "Manage tool families: WebAssembly modules that add tools",
+		Long: `A family is a WebAssembly module that adds tools. It runs in a sandbox, and its
+manifest requests capabilities. An operator grants them; alcove.lock records
+each grant with the digest of the module.`,
 	}
 	c.AddCommand(a.familyListCommand(), a.familyInfoCommand(), a.familyInstallCommand(), a.familyUpdateCommand(), a.familyRollbackCommand(), a.familyRemoveCommand(), a.familyGrantCommand(), a.familyRevokeCommand(),
 		a.familyConfigCommand(), a.familyJobsCommand(), a.familyLogsCommand(), a.familyStatsCommand(), a.familyTraceCommand(), a.familyInspectCommand(), a.familyPackCommand(), a.familyNewCommand(), a.familyGenCommand(), a.familyMeterCommand(), a.familyCallCommand(),
@@ -43,11 +44,11 @@ and alcove.lock keeps the grants by the module's digest. A sandbox bounds what a
 func (a *app) familyInspectCommand() *cobra.Command {
 	var bare bool
 	c := &cobra.Command{
-		Use: "inspect M.wasm", Short: "Check a module and show its manifest, without running it", Args: arguments(1, 1),
+		Use: "inspect M.wasm", Short: "Validate a module and show its manifest", Args: arguments(1, 1),
 		Example: `  alcove family inspect notes.wasm
   alcove family inspect plain.wasm --bare`,
 	}
-	c.Flags().BoolVar(&bare, "bare", false, "take a module without a manifest")
+	c.Flags().BoolVar(&bare, "bare", false, "accept a module without a manifest")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		module, err := readModule(args[0])
 		if err != nil {
@@ -137,13 +138,16 @@ func namesOf(t abi.Tool) string {
 func (a *app) familyPackCommand() *cobra.Command {
 	var manifest, out string
 	c := &cobra.Command{
-		Use: "pack M.wasm --manifest F -o OUT", Short: "Put a manifest into a module, and check both", Args: arguments(1, 1),
-		Long: `Put a manifest into a module, and check both. Imports of WASI that guests have not, which libraries bring for files, the network and
-the environment, are replaced by functions that answer "not supported"; they are listed with the functions that call them.`,
+		Use: "pack M.wasm --manifest F -o OUT", Short: "Add a manifest to a module, and validate both", Args: arguments(1, 1),
+		Long: `Add a manifest to a module, and validate both.
+
+Libraries often import WASI functions for files, the network and the
+environment, which modules cannot use here. They are replaced by functions that
+return "not supported", and listed with their callers.`,
 		Example: `  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
 	}
-	c.Flags().StringVar(&manifest, "manifest", "", "the file of the manifest")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
+	c.Flags().StringVar(&manifest, "manifest", "", "manifest file")
+	c.Flags().StringVarP(&out, "out", "o", "", "output file")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if manifest == "" || out == "" {
 			return &usageError{errors.New("give the manifest with --manifest and the file to write with -o")}
@@ -180,10 +184,10 @@ the environment, are replaced by functions that answer "not supported"; they are
 func (a *app) familyMeterCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "meter IN.wasm -o OUT.wasm", Short: "Write the metered form of a module, in which it runs", Args: arguments(1, 1),
+		Use: "meter IN.wasm -o OUT.wasm", Short: "Write a module with metering code, as the sandbox runs it", Args: arguments(1, 1),
 		Example: `  alcove family meter notes.wasm -o metered.wasm`,
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
+	c.Flags().StringVarP(&out, "out", "o", "", "output file")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if out == "" {
 			return &usageError{errors.New("give the file to write with -o")}
@@ -265,23 +269,25 @@ func (a *app) familyCallCommand() *cobra.Command {
 	limits := map[string]int64{}
 	c := &cobra.Command{
 		Use:   "call M.wasm [TOOL] 'JSON'",
-		Short: "Call a tool of a module once, in a temporary space, with JSON arguments",
-		Long: `Call a tool of a module once, in an empty space that is thrown away afterwards, with everything that its manifest asks
-for but what is outside. With --bare the module needs no manifest, and whatever it asks of the host is denied.
+		Short: "Call a tool of a module in a temporary space",
+		Long: `Call a tool of a module in an empty temporary space. The module gets every
+capability that its manifest requests, except network, files and models. With
+--bare, it needs no manifest and gets no capabilities.
 
-The space begins with the memories of --seed, a file of alcove export --memories. With --hook or --job, the JSON is what the hook is
-asked, as {"entries": [{"key": "a", "value": "text"}]} for the store hook, or the job's payload; the result is its answer. With --on-data
-the call is a dry run on the data of the server: nothing is kept, and nothing reaches outside.
+--seed fills the space from a file of alcove export --memories. With --hook, the
+JSON is the request of the hook, such as {"entries": [{"key": "a", "value":
+"text"}]} for store; with --job, it is the payload of the job. With --on-data,
+the call is a dry run on the data of the server, without network access.
 
-The exit code is that of the outcome:
+The result is written to standard output, and the module's own output to
+standard error. The exit code is the outcome:
 
-  0  ok                    the result is on standard output
-  1  error-result          the guest failed: its own error, a trap, an exit, or an answer of the wrong form
-  4  refused-at-admission  the module did not run
-  6  stopped-by-limit      the host stopped it
+  0  ok                    success
+  1  error-result          error, trap, exit or invalid answer of the module
+  4  refused-at-admission  the module was not admitted
+  6  stopped-by-limit      a limit was exceeded
 
-What the guest prints goes to standard error. With --json, standard output has the outcome, its class, the result or the
-error, the fuel, the time and the peak memory, whatever the outcome.`,
+--json prints the outcome, class, result or error, fuel, time and peak memory.`,
 		Args: arguments(2, 3),
 		Example: `  alcove family call notes.wasm add_note '{"text": "buy tea"}'
   alcove family call notes.wasm find_notes '{}' --seed notes.jsonl --config words=3
@@ -289,8 +295,8 @@ error, the fuel, the time and the peak memory, whatever the outcome.`,
   alcove family call notes.wasm find_notes '{}' --on-data
   alcove family call --bare notes.wasm add_note '{}' --limit wall_ms=100 --limit fuel=1000000 --json`,
 	}
-	c.Flags().BoolVar(&bare, "bare", false, "grant it nothing; a manifest is not needed")
-	c.Flags().StringToInt64Var(&limits, "limit", nil, "a limit by its name, as wall_ms=100; several with commas or again")
+	c.Flags().BoolVar(&bare, "bare", false, "no capabilities; no manifest needed")
+	c.Flags().StringToInt64Var(&limits, "limit", nil, "request limits, as wall_ms=100,fuel=1000000")
 	t.flags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := t.check(bare, args); err != nil {

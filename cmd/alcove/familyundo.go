@@ -15,11 +15,15 @@ func (a *app) familyUndoCommand() *cobra.Command {
 	var r operator.UndoRequest
 	since := ""
 	c := &cobra.Command{
-		Use: "undo [CALL]", Short: "Revert what a family wrote, after showing it",
-		Long: `Show what a call of a family wrote, or all that a family wrote since a moment, and with --apply revert it: each entry whose present
-content is the family's gets the content from before, on every branch that sees it. Entries that others changed since are kept and named.
-So are effects that cannot be reverted: events of the log, counts, outside effects, and commits older than the retained history.
-alcove audit tail shows the ids of calls. An undo has an id, too, by which it can be undone.`,
+		Use: "undo [CALL]", Short: "Revert the writes of a family",
+		Long: `Show the writes of one call, or of a family since a time. With --apply, revert
+them on every branch: an entry whose current content is the family's gets its
+earlier content back. Later changes by others are kept and listed, and so are
+writes that cannot be reverted: log events, counters, external effects, and
+commits older than the retained history.
+
+alcove audit tail shows the ids of calls. An undo has an id, too, by which it can
+be undone.`,
 		Example: `  alcove family undo 01JD3M6T3Q
   alcove family undo --family notes --since 2h --apply`,
 		Args: arguments(0, 1),
@@ -44,10 +48,10 @@ alcove audit tail shows the ids of calls. An undo has an id, too, by which it ca
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&r.Family, "family", "", "the family")
-	flags.StringVar(&since, "since", "", "what it wrote from then on, such as 30m, 2d, 2026-11-01 or an instant")
-	flags.StringVar(&r.Branch, "branch", "", "only on this branch (default: on all)")
-	flags.BoolVar(&r.Apply, "apply", false, "revert it")
+	flags.StringVar(&r.Family, "family", "", "name of the family")
+	flags.StringVar(&since, "since", "", "start, as 30m, 2d, 2026-11-01 or an RFC 3339 time")
+	flags.StringVar(&r.Branch, "branch", "", "branch (default: all)")
+	flags.BoolVar(&r.Apply, "apply", false, "revert the writes")
 	return c
 }
 

@@ -24,14 +24,14 @@ const generator = "github.com/alcove-memory/alcove/sdk/go/familygen"
 func (a *app) familyGenCommand() *cobra.Command {
 	var check bool
 	c := &cobra.Command{
-		Use: "gen [DIR]", Short: "Write the manifest and the codec of a family in Go, from its types and comments", Args: arguments(0, 1),
-		Long: `Write manifest.json and ` + output.CodeFile + ` for the family in the Go package of a directory, the current one by default. Tools,
-parameters, configuration and collections are read from the package's types, tags and comments; nothing of the package is run.
-The files belong into version control; --check fails when they are not what would be written.`,
+		Use: "gen [DIR]", Short: "Generate the manifest and codec of a Go family", Args: arguments(0, 1),
+		Long: `Generate manifest.json and ` + output.CodeFile + ` from the types, tags and comments of a Go
+package. DIR defaults to the current directory. The code of the package is not
+run. Commit both files; --check fails if they are out of date.`,
 		Example: `  alcove family gen
   alcove family gen ./facts --check`,
 	}
-	c.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is not what would be written")
+	c.Flags().BoolVar(&check, "check", false, "write nothing; fail if a file is out of date")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := "."
 		if len(args) > 0 {

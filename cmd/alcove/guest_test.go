@@ -15,7 +15,8 @@ guest FILE [ANSWER [OPERATION REQUEST]]  answers everything with a text, after a
 guest -passes FILE OPERATION REQUEST     calls an operation, and answers with its response, or with its error
 guest -panics FILE TEXT                  prints a text and traps, in a function named main.brew
 guest -imports FILE MODULE NAME          imports a function of one i32, which it never calls
-guest -command FILE                      exports _start, as a program does`
+guest -command FILE                      exports _start, as a program does
+guest -debug FILE                        has more for debuggers than code`
 
 // trapping is a module without a manifest that traps.
 func trapping() []byte {
@@ -30,7 +31,7 @@ func writeGuest(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 0 && args[0][0] == '-' {
 		form, args = args[0], args[1:]
 	}
-	counts := map[string][]int{"": {1, 2, 4}, "-passes": {3}, "-panics": {2}, "-imports": {3}, "-command": {1}}
+	counts := map[string][]int{"": {1, 2, 4}, "-passes": {3}, "-panics": {2}, "-imports": {3}, "-command": {1}, "-debug": {1}}
 	right := false
 	for _, n := range counts[form] {
 		right = right || n == len(args)
@@ -50,6 +51,9 @@ func writeGuest(ts *testscript.TestScript, neg bool, args []string) {
 	case "-command":
 		answeringGuest(m, []string{"{}"})
 		m.Export("_start", wasm.KindFunc, m.Func(asm.Func{}))
+	case "-debug":
+		answeringGuest(m, []string{"{}"})
+		m.Custom(".debug_info", make([]byte, 1<<20))
 	default:
 		answeringGuest(m, args[1:])
 	}

@@ -20,12 +20,12 @@ import (
 func (a *app) familyLogsCommand() *cobra.Command {
 	r := operator.FollowRequest{}
 	c := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a family printed since the server began, and its failures", Args: arguments(1, 1),
+		Use: "logs NAME", Short: "Show the output and failures of a family since the server started", Args: arguments(1, 1),
 		Example: `  alcove family logs notes
   alcove family logs notes -f`,
 	}
-	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "go on with each line that comes, until Ctrl-C")
-	c.Flags().IntVarP(&r.Lines, "lines", "n", 100, "how many of the newest lines come first, at most 1000")
+	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "follow new lines until Ctrl-C")
+	c.Flags().IntVarP(&r.Lines, "lines", "n", 100, "number of latest lines, at most 1000")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.Family = args[0]
 		return a.follow(c.Context(), r, func(e operator.FamilyEvent) error {
@@ -44,13 +44,15 @@ var errEnough = errors.New("enough was read")
 func (a *app) familyTraceCommand() *cobra.Command {
 	var most int
 	c := &cobra.Command{
-		Use: "trace NAME", Short: "Show each call of the host that a family makes, with its request, answer and time, until Ctrl-C", Args: arguments(1, 1),
-		Long: `Show each call of the host that a family makes in the requests that follow, with the lines that it prints and what each request cost.
-Requests and answers are cut to 8 KiB. They contain memories: what is shown is for the operator's eyes.`,
+		Use: "trace NAME", Short: "Trace the host calls of a family", Args: arguments(1, 1),
+		Long: `Trace the host calls of a family in subsequent requests: each call with request,
+answer and time, the output of the family, and the cost of each request. Requests
+and answers are truncated to 8 KiB. They contain memories: keep traces
+confidential.`,
 		Example: `  alcove family trace notes
   alcove family trace notes --requests 1 --json`,
 	}
-	c.Flags().IntVar(&most, "requests", 0, "end after so many requests (default: with Ctrl-C)")
+	c.Flags().IntVar(&most, "requests", 0, "end after this number of requests (default: on Ctrl-C)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if most < 0 {
 			return &usageError{errors.New("--requests is below 0: give a number of requests, or leave it out")}
@@ -141,7 +143,7 @@ func (a *app) printEvent(e operator.FamilyEvent) error {
 
 func (a *app) familyStatsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stats [NAME]", Short: "Show what families cost since the server began: calls, outcomes, time, fuel, memory and host calls", Args: arguments(0, 1),
+		Use: "stats [NAME]", Short: "Show calls, outcomes, time, fuel, memory and host calls of families", Args: arguments(0, 1),
 		Example: `  alcove family stats
   alcove family stats notes --json`,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -24,12 +24,12 @@ type sourceFlags struct {
 }
 
 func (o *sourceFlags) flags(c *cobra.Command) {
-	c.Flags().StringVar(&o.signed, "signature", "", "the file of a detached signature of the module")
+	c.Flags().StringVar(&o.signed, "signature", "", "file of a detached signature")
 	o.registryFlags(c)
 }
 
 func (o *sourceFlags) registryFlags(c *cobra.Command) {
-	c.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "use a registry of this machine without TLS")
+	c.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "use a registry on this machine without TLS")
 }
 
 func (o *sourceFlags) registry() (oci.Client, error) {
@@ -113,9 +113,10 @@ func (a *app) followed(ctx context.Context, family string) (string, error) {
 func (a *app) familyPushCommand() *cobra.Command {
 	var from sourceFlags
 	c := &cobra.Command{
-		Use: "push M.wasm HOST/REPOSITORY:TAG", Short: "Push a module to an OCI registry, with its manifest and its detached signature", Args: arguments(2, 2),
-		Long: `Push a module to an OCI registry, in the layout of Wasm artifacts. Its manifest is beside it for readers, and its detached signature
-travels with it. The same module and signature have the same digest in each registry. Credentials are those of docker login.`,
+		Use: "push M.wasm HOST/REPOSITORY:TAG", Short: "Push a module to an OCI registry", Args: arguments(2, 2),
+		Long: `Push a module to an OCI registry as a Wasm artifact, with its manifest and its
+detached signature. The same module and signature have the same digest in every
+registry. Credentials come from docker login.`,
 		Example: `  alcove family push notes.wasm registry.example.org/notes:1 --signature notes.wasm.sig`,
 	}
 	from.flags(c)
@@ -167,14 +168,16 @@ func (a *app) familyPullCommand() *cobra.Command {
 	var from sourceFlags
 	var out string
 	c := &cobra.Command{
-		Use: "pull HOST/REPOSITORY:TAG@sha256:…", Short: "Pull a module from an OCI registry into a file, without installing it", Args: arguments(1, 1),
-		Long: `Pull a module from an OCI registry into a file, and its detached signature into M.wasm.sig beside it. Nothing is installed or granted. An
-artifact without the digest of the reference is refused; a tag alone is resolved, and the digest is printed.`,
+		Use: "pull HOST/REPOSITORY:TAG@sha256:…", Short: "Pull a module from an OCI registry into a file", Args: arguments(1, 1),
+		Long: `Pull a module from an OCI registry into a file, and its detached signature into
+M.wasm.sig. Nothing is installed or granted. An artifact with another digest than
+the reference is refused. A tag without a digest is resolved, and the digest is
+printed.`,
 		Example: `  alcove family pull registry.example.org/notes:1 -o notes.wasm
   alcove family pull registry.example.org/notes@sha256:…`,
 	}
 	from.registryFlags(c)
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: the last part of the repository's name, and .wasm)")
+	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: last part of the repository name, with .wasm)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		i, r, err := a.pulled(c.Context(), args[0], from)
 		if err != nil {

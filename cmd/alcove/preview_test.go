@@ -130,7 +130,7 @@ func everyPreviewIsTested(t *testing.T, runs []printing) {
 		for _, below := range c.Commands() {
 			walk(below)
 		}
-		if flag := c.Flags().Lookup("dry-run"); flag == nil || flag.Usage != "only show what would change" {
+		if flag := c.Flags().Lookup("dry-run"); flag == nil || flag.Usage != "show the change of alcove.lock, and change nothing" {
 			return
 		}
 		words := strings.Fields(c.CommandPath())[1:]

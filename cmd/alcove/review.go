@@ -16,10 +16,13 @@ import (
 
 func (a *app) familyDiffCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff OLD NEW", Short: "Show how two versions of a family differ in what an operator approves", Args: arguments(2, 2),
-		Long: `Show how two versions of a family differ: capabilities, limits, hooks, tools, schemas and descriptions; and what texts of NEW aim
-at a model or deceive their reader: imperatives, names of other tools, links, hidden or bidirectional characters, look-alike letters. A line
-with ! is one by which NEW may do more. OLD and NEW are files, or names of families that the server has.`,
+		Use: "diff OLD NEW", Short: "Compare two versions of a family", Args: arguments(2, 2),
+		Long: `Compare two versions of a family: capabilities, limits, hooks, tools, schemas and
+descriptions. Texts of NEW that target a model or deceive readers are listed:
+instructions, names of other tools, links, hidden or bidirectional characters,
+and look-alike letters. A line with ! marks a new power.
+
+OLD and NEW are files, or names of families on the server.`,
 		Example: `  alcove family diff notes notes-2.wasm`,
 		RunE: func(c *cobra.Command, args []string) error {
 			old, err := a.manifestOf(c.Context(), args[0])

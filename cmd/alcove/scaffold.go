@@ -28,15 +28,18 @@ func (a *app) familyNewCommand() *cobra.Command {
 	var language, from string
 	languages := strings.Join(project.Languages(), ", ")
 	c := &cobra.Command{
-		Use: "new NAME --lang LANGUAGE", Short: "Make the project of a new family, with its SDK, in the directory NAME", Args: arguments(1, 1),
-		Long: `Make the project of a new family in the directory NAME, which must not exist: a tool, its test, the manifest, scripts that build and test
-it, a README with the commands up to the first answer, and the SDK below alcove/. Nothing is downloaded. With --from, the manifest
-is a copy of that file, and each of its tools answers that it is not written yet. The languages are ` + languages + `.`,
+		Use: "new NAME --lang LANGUAGE", Short: "Create a project for a new family", Args: arguments(1, 1),
+		Long: `Create a project for a new family in the directory NAME, which must not exist. The
+project contains a tool, its test, the manifest, build and test scripts, a README
+and the SDK. Nothing is downloaded.
+
+With --from, the project implements an existing manifest: each of its tools
+returns an error until you write it. The languages are ` + languages + `.`,
 		Example: `  alcove family new tea --lang go
   alcove family new tea --lang rust --from manifest.json`,
 	}
-	c.Flags().StringVar(&language, "lang", "", "the language: "+languages)
-	c.Flags().StringVar(&from, "from", "", "the manifest of a family of that name, whose tools to make")
+	c.Flags().StringVar(&language, "lang", "", "language: "+languages)
+	c.Flags().StringVar(&from, "from", "", "manifest to implement, of a family with the same name")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		files, m, err := a.newProject(args[0], language, from)
 		if err != nil {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +20,7 @@ import (
 const cleanMachine = "ALCOVE_CLEAN_MACHINE"
 
 // scaffolds has the environment of an empty home without network in which the compilers of a language are found, and nothing else of
-// this process's environment.
+// this process's environment. rustup's toolchains are those of this user; the registry of cargo is that of the empty home.
 func scaffolds(t testing.TB, language string) []string {
 	t.Helper()
 	if !guests.Embedded() {
@@ -37,6 +39,9 @@ func scaffolds(t testing.TB, language string) []string {
 	if os.Getenv(cleanMachine) == "" {
 		env = append(env, "GOCACHE="+goEnv(t, "GOCACHE"))
 	}
+	if toolchains := cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(os.Getenv("HOME"), ".rustup")); language == "rust" && isFolder(toolchains) {
+		env = append(env, "RUSTUP_HOME="+toolchains, "RUSTUP_AUTO_INSTALL=0", "CARGO_NET_OFFLINE=true")
+	}
 	find := filepath.Join(t.TempDir(), "environment.sh")
 	if err := os.WriteFile(find, []byte("for v in RUSTC CLANG WASM_LD ASC; do eval \"[ -z \\\"\\$$v\\\" ] || echo $v=\\$$v\"; done\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -50,6 +55,23 @@ func scaffolds(t testing.TB, language string) []string {
 		t.Fatal(err)
 	}
 	return append(env, strings.Fields(string(found))...)
+}
+
+// withoutCargo is why cargo cannot be run with the rustc of an environment: it takes only one of its own age. Empty: it can.
+func withoutCargo(env []string) string {
+	probe := exec.Command("cargo", "--version")
+	probe.Env = env
+	if out, err := probe.CombinedOutput(); err != nil {
+		return fmt.Sprintf("cargo does not start: %v: %s", err, out)
+	}
+	for _, v := range env {
+		if rustc, found := strings.CutPrefix(v, "RUSTC="); found && filepath.IsAbs(rustc) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(rustc), "cargo")); err != nil {
+				return "the rustc with the target wasm32-unknown-unknown has no cargo beside it: " + rustc
+			}
+		}
+	}
+	return ""
 }
 
 // blockOf is the first block of commands in a document behind a text.
@@ -117,13 +139,9 @@ func TestTheGuideWorksInEachLanguage(t *testing.T) {
 			if language == "go" {
 				return // its README has no commands
 			}
-			if language == "rust" {
-				cargo := exec.Command("cargo", "--version")
-				cargo.Env = env
-				if err := cargo.Run(); err != nil {
-					t.Logf("the lines of the SDK's README are not run: cargo does not work in an empty home (rustup's needs its own): %v", err)
-					return
-				}
+			if why := withoutCargo(env); language == "rust" && why != "" {
+				t.Logf("the lines of the SDK's README are not run: %s", why)
+				return
 			}
 			for _, line := range blockOf(t, "../../sdk/"+language+"/README.md", "#") {
 				if !strings.HasPrefix(line, "rustup ") { // it downloads

@@ -27,9 +27,11 @@ const keyFileLimit = 4096
 
 func (a *app) familyKeygenCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "keygen NAME", Short: "Make a key to sign modules with: NAME.key, which is secret, and NAME.pub", Args: arguments(1, 1),
-		Long: `Make an Ed25519 key to sign modules with. NAME.key is secret: its holder can sign in your name. NAME.pub is for those who
-trust you: alcove family trust. Both are in the form of wasmsign2.`,
+		Use: "keygen NAME", Short: "Generate a key pair for signing modules", Args: arguments(1, 1),
+		Example: `  alcove family keygen author`,
+		Long: `Generate an Ed25519 key pair for signing modules, in the format of wasmsign2.
+Keep NAME.key secret. Distribute NAME.pub to operators, who trust it with
+alcove family trust.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			public, key, err := ed25519.GenerateKey(nil)
 			if err != nil {
@@ -63,15 +65,16 @@ func (a *app) familySignCommand() *cobra.Command {
 	var key, out string
 	var detached bool
 	c := &cobra.Command{
-		Use: "sign M.wasm --key NAME.key", Short: "Sign a module, beside those who signed it before", Args: arguments(1, 1),
-		Long: `Sign a module: its code, its manifest and all else that is in it. The signature is put into the module, whose digest changes by
-that; with --detached it is written to a file of its own, and the module stays as it is. Signatures that others made of the same bytes stay.`,
+		Use: "sign M.wasm --key NAME.key", Short: "Sign a module", Args: arguments(1, 1),
+		Long: `Sign a module: its code, manifest and all other sections. The signature is
+embedded, which changes the digest of the module; with --detached, it is written
+to a separate file. Other signatures of the same bytes are kept.`,
 		Example: `  alcove family sign notes.wasm --key author.key
   alcove family sign notes.wasm --key reviewer.key --detached -o notes.wasm.sig`,
 	}
-	c.Flags().StringVar(&key, "key", "", "the file of the secret key")
-	c.Flags().BoolVar(&detached, "detached", false, "write the signature alone; one that is in the file of -o already stays in it")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: M.wasm itself, or M.wasm.sig)")
+	c.Flags().StringVar(&key, "key", "", "file of the secret key")
+	c.Flags().BoolVar(&detached, "detached", false, "write only the signature; those in the output file are kept")
+	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: M.wasm, or M.wasm.sig with --detached)")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if key == "" {
 			return &usageError{errors.New("give the secret key with --key: alcove family keygen makes one")}
@@ -132,15 +135,18 @@ func (a *app) familyVerifyCommand() *cobra.Command {
 	var keys []string
 	var detached string
 	c := &cobra.Command{
-		Use: "verify [M.wasm]", Short: "Verify who signed a module; without one, compare the families that this program carries with its index", Args: arguments(0, 1),
-		Long: `Verify by which keys a module is signed: by those of --key, without a server, or by the ones that the lock file trusts. It fails
-unless one of them signed it, all of --key, and none of these is expired or revoked. Without a module, the families that this program carries
-are unpacked and compared with the digests of its index.`,
+		Use: "verify [M.wasm]", Short: "Verify the signatures of a module, or the built-in families", Args: arguments(0, 1),
+		Long: `Verify the signatures of a module, against the keys of --key without a server, or
+against the trusted keys in alcove.lock. With --key, every key must have signed
+the module; otherwise, one trusted key is enough. Expired and revoked keys fail.
+
+Without a module, the built-in families are compared with the digests in the
+index of the program.`,
 		Example: `  alcove family verify notes.wasm --key author.pub
   alcove family verify notes.wasm --signature notes.wasm.sig`,
 	}
-	c.Flags().StringArrayVar(&keys, "key", nil, "a public key that must have signed it: a file, or its text; may be given again")
-	c.Flags().StringVar(&detached, "signature", "", "the file of a detached signature, in place of what the module has in it")
+	c.Flags().StringArrayVar(&keys, "key", nil, "required public key, as file or text; repeatable")
+	c.Flags().StringVar(&detached, "signature", "", "file of a detached signature, instead of the embedded one")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			native := checkNative()
@@ -289,24 +295,26 @@ type trustFlags struct {
 func (a *app) familyTrustCommand() *cobra.Command {
 	var f trustFlags
 	c := &cobra.Command{
-		Use: "trust [NAME [KEY]]", Short: "List, add and revoke the keys whose signatures of modules are trusted", Args: arguments(0, 2),
-		Long: `Trust a key under a name. Once a key is trusted, only modules that are signed by trusted keys can be installed, and a locked server
-runs no others. The key is a file that alcove family keygen or wasmsign2 wrote, or its text.
+		Use: "trust [NAME [KEY]]", Short: "List, add and revoke trusted signing keys", Args: arguments(0, 2),
+		Long: `List, add and revoke trusted signing keys. KEY is a file from alcove family
+keygen or wasmsign2, or its text. Once a key is trusted, only modules that are
+signed by trusted keys can be installed, and a locked server runs no others.
 
-A key that expired or was revoked lets nothing run that it signed, from that moment on, unless as many other keys as are asked for
-signed it, too, and it was not installed with a signature by that key.`,
+Modules that are signed by an expired or revoked key stop running at once. The
+exception is a module that enough other trusted keys signed, and that was not
+installed with a signature by that key.`,
 		Example: `  alcove family trust author author.pub --expires 2027-12-31
   alcove family trust --require 2
   alcove family trust author --revoke "the laptop was stolen"`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.expires, "expires", "", "the day, or the moment as RFC 3339 has it, from which its signatures are refused")
-	flags.StringVar(&f.revoke, "revoke", "", "refuse its signatures from now on, for this reason")
-	flags.BoolVar(&f.remove, "remove", false, "forget the key")
-	flags.IntVar(&f.require, "require", 0, "by how many trusted keys a module must be signed")
-	flags.StringVar(&f.catalogue, "catalogue", "", "the first-party families that a locked server may run: the digest that alcove family verify shows, this for those of this program, or any")
-	flags.StringVar(&f.release, "release", "", "the public key that must have signed them: a file, its text, this for the newest of this program, or any")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would change")
+	flags.StringVar(&f.expires, "expires", "", "expiry of the key, as a date or an RFC 3339 time")
+	flags.StringVar(&f.revoke, "revoke", "", "revoke the key, for this reason")
+	flags.BoolVar(&f.remove, "remove", false, "remove the key")
+	flags.IntVar(&f.require, "require", 0, "number of required signatures by trusted keys")
+	flags.StringVar(&f.catalogue, "catalogue", "", "required digest of the built-in families on a locked server: a digest, this or any")
+	flags.StringVar(&f.release, "release", "", "required release key of the built-in families: a file, its text, this or any")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := a.trustRequest(f, args, c.Flags().Changed("require"))
 		if err != nil {
@@ -421,7 +429,7 @@ func (a *app) printTrusted(t operator.TrustedKeys) error {
 
 // dryRunFlag adds the flag by which a command only shows what it would change in the lock file.
 func dryRunFlag(c *cobra.Command) *bool {
-	return c.Flags().Bool("dry-run", false, "only show what would change")
+	return c.Flags().Bool("dry-run", false, "show the change of alcove.lock, and change nothing")
 }
 
 // announce shows on standard error what a change would do to the lock file.

@@ -28,13 +28,13 @@ type trial struct {
 
 func (t *trial) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&t.seed, "seed", "", "a file of memories, a line of JSON each, that the space begins with")
-	flags.StringArrayVar(&t.config, "config", nil, "a key of the family's configuration, as KEY=JSON; again for several")
-	flags.StringVar(&t.hook, "hook", "", "ask a hook instead of a tool: store, stored, merged or session_end")
-	flags.StringVar(&t.job, "job", "", "run a job of the manifest instead of a tool")
-	flags.BoolVar(&t.onData, "on-data", false, "a dry run on the server's data, without what reaches outside")
-	flags.StringVar(&t.namespace, "namespace", "", "with --on-data: the namespace")
-	flags.StringVar(&t.branch, "branch", "", "with --on-data: the branch")
+	flags.StringVar(&t.seed, "seed", "", "file of initial memories, as JSON lines")
+	flags.StringArrayVar(&t.config, "config", nil, "configuration, as KEY=JSON; repeatable")
+	flags.StringVar(&t.hook, "hook", "", "call a hook instead of a tool: store, stored, merged or session_end")
+	flags.StringVar(&t.job, "job", "", "run a job instead of a tool")
+	flags.BoolVar(&t.onData, "on-data", false, "dry run on the data of the server")
+	flags.StringVar(&t.namespace, "namespace", "", "namespace, with --on-data")
+	flags.StringVar(&t.branch, "branch", "", "branch, with --on-data")
 }
 
 // check refuses flags that do not go together.

@@ -152,20 +152,45 @@ func (p *Project) Build(ctx context.Context) (module, manifest []byte, err error
 	return module, manifest, err
 }
 
-// ReadModule reads the module that was built last.
+// ReadModule reads the module that was built last. One that is too large is cut just behind the limit, for the sandbox to refuse it.
 func (p *Project) ReadModule() ([]byte, error) {
-	return p.read("module", p.Module, abi.DefaultModuleLimits().ModuleBytes)
+	f, err := regular.Open(filepath.Join(p.Dir, filepath.FromSlash(p.Module)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, p.unbuilt("there is no")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the module that %s names: %w", ConfigFile, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, abi.DefaultModuleLimits().ModuleBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the module that %s names: %w", ConfigFile, err)
+	case len(data) == 0:
+		return nil, p.unbuilt("nothing is in")
+	}
+	return data, nil
+}
+
+// UnbuiltError means that the module of a project was not written.
+type UnbuiltError struct {
+	Module, Command string
+	why             string
+}
+
+func (p *Project) unbuilt(why string) error {
+	return &UnbuiltError{p.Module, strings.Join(p.Config.Build, " "), why}
+}
+
+func (e *UnbuiltError) Error() string {
+	return fmt.Sprintf("%s %s, the module that %s names: run %s; if it writes another file, make %[2]s its output, with -o in most compilers, or correct module in %[3]s", e.why, e.Module, ConfigFile, e.Command)
 }
 
 // ReadManifest reads the manifest.
 func (p *Project) ReadManifest() ([]byte, error) {
-	return p.read("manifest", p.Manifest, abi.DefaultModuleLimits().ManifestBytes)
-}
-
-func (p *Project) read(key, file string, most int64) ([]byte, error) {
-	data, err := regular.Read(filepath.Join(p.Dir, filepath.FromSlash(file)), most)
+	data, err := regular.Read(filepath.Join(p.Dir, filepath.FromSlash(p.Manifest)), abi.DefaultModuleLimits().ManifestBytes)
 	if err != nil {
-		return nil, fmt.Errorf("read the %s that %s names: %w", key, ConfigFile, err)
+		return nil, fmt.Errorf("read the manifest that %s names: %w", ConfigFile, err)
 	}
 	return data, nil
 }

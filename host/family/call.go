@@ -253,8 +253,18 @@ func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byt
 	return w.outcome(result)
 }
 
-// outcome returns a guest's answer, or why there is none.
+// outcome returns a guest's answer, or an error that names the family.
 func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
+	output, err := w.answer(result)
+	var failed *memory.Error
+	if errors.As(err, &failed) && result.Class != abi.ClassError {
+		failed.Message = fmt.Sprintf("family %s failed, and nothing of it was kept: %s", w.family.name, failed.Message)
+	}
+	return output, err
+}
+
+// answer returns a guest's answer, or why there is none.
+func (w *request) answer(result *sandbox.Result) ([]byte, error) {
 	if result.Class == abi.ClassOK {
 		return result.Output, nil
 	}
@@ -266,13 +276,12 @@ func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	return nil, w.failure(result)
 }
 
-// failure returns the error of a request without an answer.
+// failure returns the error of a request without an answer; that of a guest's failure is a copy.
 func (w *request) failure(r *sandbox.Result) error {
 	e := asMemory(r.Error)
 	var known *memory.Error
 	if errors.As(e, &known) && r.Class != abi.ClassError {
 		failed := *known
-		failed.Message = fmt.Sprintf("family %s failed, and nothing of it was kept: %s", w.family.name, known.Message)
 		failed.Details = map[string]any{"family": w.family.name, "class": string(r.Class)}
 		for name, value := range known.Details {
 			failed.Details[name] = value

@@ -230,7 +230,11 @@ func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cp
 	if err != nil {
 		return nil, asMemory(err)
 	}
-	output, err := r.request.outcome(result)
+	answer := r.request.outcome
+	if kind == abi.KindHook {
+		answer = r.request.answer // whoever asks a hook names its family
+	}
+	output, err := answer(result)
 	if err != nil {
 		return nil, hooks.Failed(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -180,8 +181,11 @@ func (f *Families) warm(name string, b sandbox.Binary) {
 	})
 }
 
-// mayInstall refuses a family whose names clash. The caller holds changing.
+// mayInstall refuses a family whose names clash or whose configuration is wrong. The caller holds changing.
 func (f *Families) mayInstall(m *abi.Manifest) error {
+	if err := config.Declared(m).Check(); err != nil {
+		return &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
+	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	there := f.known[m.Name]

@@ -283,6 +283,30 @@ func (f *Families) unloadIdle() {
 	}
 }
 
+// AwaitHooks waits until a family with hooks in stores and searches is loaded. A hook that may be skipped is asked about every store that
+// begins after this.
+func (f *Families) AwaitHooks(ctx context.Context, name string) error {
+	var err error
+	for range attempts {
+		f.mu.RLock()
+		x := f.known[name]
+		asked := x != nil && f.takesPart(x)
+		f.mu.RUnlock()
+		if !asked {
+			return nil
+		}
+		var release func()
+		if _, release, err = f.acquire(ctx, x); err == nil {
+			release()
+			return nil
+		}
+		if !errors.Is(err, hooks.ErrReplaced) {
+			break
+		}
+	}
+	return fmt.Errorf("the grant of family %s holds, and its hooks are skipped or refuse until it can be loaded: %w", name, err)
+}
+
 // takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. The caller holds mu.
 func (f *Families) takesPart(x *family) bool {
 	_, store := f.hookOf(x, abi.HookStore)

@@ -3,6 +3,8 @@ package family
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,5 +70,53 @@ func TestCloseDoesNotWaitForALoadThatHangs(t *testing.T) {
 	t.Cleanup(func() { <-x.loading }) // what waits for it, if the test fails, comes to its end
 	if err := await.Value(t, "Close ends", closed); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAHookOnSkipIsAwaited(t *testing.T) {
+	w := open(t, nil)
+	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{"entries":[{"value":"seen"}]}`})); err != nil {
+		t.Fatal(err)
+	}
+	x := w.knownNow("tagger")
+	x.loading <- struct{}{} // as if it took long to load
+	if _, err := w.Grant(GrantRequest{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	given := make(chan error)
+	go func() { given <- w.AwaitHooks(ctx, "tagger") }()
+	cancel()
+	if err := await.Value(t, "whoever gives up is told", given); code(err) != memory.Timeout {
+		t.Errorf("it ended with %v", err)
+	}
+	go func() { given <- w.AwaitHooks(t.Context(), "tagger") }()
+	if _, notes, err := w.keep("early", `"tea"`); err != nil || len(notes) != 1 {
+		t.Errorf("a store while it is loaded: %q, %v", notes, err)
+	}
+	<-x.loading
+	if err := await.Value(t, "the hook is awaited", given); err != nil {
+		t.Fatal(err)
+	}
+	if m, notes, err := w.keep("first", `"tea"`); err != nil || len(notes) != 0 || string(m.Value) != `"seen"` {
+		t.Errorf("the first store: %+v, %q, %v", m, notes, err)
+	}
+	if err := w.AwaitHooks(t.Context(), "nobody"); err != nil {
+		t.Errorf("a family that is not there: %v", err)
+	}
+}
+
+func TestAHookThatCannotBeLoadedIsNamed(t *testing.T) {
+	w := open(t, func(o *Options) {
+		o.Admit = func(context.Context, []byte, string) (Guest, error) { return nil, errors.New("no room") }
+	})
+	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{}`})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Grant(GrantRequest{Family: "tagger", Hooks: hookOn(abi.HookStore)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AwaitHooks(t.Context(), "tagger"); err == nil || !strings.Contains(err.Error(), "the grant of family tagger holds") || !strings.Contains(err.Error(), "no room") {
+		t.Errorf("it says %v", err)
 	}
 }

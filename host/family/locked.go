@@ -223,12 +223,23 @@ func (f *Families) Propose(p Proposal) (Change, error) {
 func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 	switch {
 	case p.Install != nil:
-		return f.proposedInstall(*p.Install, inheritsNothing)
+		report, err := sandbox.Check(p.Install.Module, sandbox.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return f.proposedInstall(*p.Install, report, inheritsNothing)
 	case p.Update != nil:
 		if err := f.mayReplace(p.Update.Family); err != nil {
 			return nil, err
 		}
-		return f.proposedInstall(p.Update.Installation, keeping)
+		report, err := sandbox.Check(p.Update.Module, sandbox.Options{})
+		if err == nil {
+			err = isOf(p.Update.Family, report)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return f.proposedInstall(p.Update.Installation, report, keeping)
 	case p.Rollback != "":
 		return f.proposedRollback(p.Rollback)
 	case p.Endpoint != nil && p.Grant == nil:
@@ -264,9 +275,8 @@ func (f *Families) proposedRollback(name string) (func(*registry.Lock) error, er
 }
 
 // proposedInstall is the change of an installation, with the grant that next makes of the one before.
-func (f *Families) proposedInstall(i Installation, next func(registry.Grant, *sandbox.Report) registry.Grant) (func(*registry.Lock) error, error) {
-	report, err := sandbox.Check(i.Module, sandbox.Options{})
-	if err != nil {
+func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next func(registry.Grant, *sandbox.Report) registry.Grant) (func(*registry.Lock) error, error) {
+	if err := f.mayInstall(report.Manifest); err != nil {
 		return nil, err
 	}
 	s, err := signature.Open(i.Module, i.Signature)

@@ -2,6 +2,9 @@ package family
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,6 +13,8 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // reservedNames returns the names that no family may have: readers take them for the program itself.
@@ -161,19 +166,68 @@ func likeness(name, other string) string {
 // CheckNames refuses a family whose names resemble those of the program, of its core tools, of built-in families, or each
 // other, or whose configuration has a default that its own schema refuses. A built-in family is not refused.
 func CheckNames(m *abi.Manifest, digest string, core []string, carried []Module) error {
-	t := newUsedNames(core)
-	for _, c := range carried {
-		if c.Digest == digest {
-			return nil
-		}
-		other, err := abi.ParseManifest(c.Manifest)
-		if err != nil {
-			return fmt.Errorf("read a family that the program carries: %w", err)
-		}
-		t.add(other)
+	t, err := NewTaken(core, carried, nil)
+	if err != nil {
+		return err
 	}
-	if clash := t.clash(m); clash != "" {
+	return t.Check(m, digest)
+}
+
+// Taken holds the names that a new family must not have.
+type Taken struct {
+	names   *usedNames
+	carried map[string]bool // digests
+}
+
+// NewTaken returns the names of the program, of its core tools, of built-in families, and of installed ones without clashes.
+func NewTaken(core []string, carried []Module, installed []*abi.Manifest) (*Taken, error) {
+	t := &Taken{newUsedNames(core), map[string]bool{}}
+	for _, c := range carried {
+		m, err := abi.ParseManifest(c.Manifest)
+		if err != nil {
+			return nil, fmt.Errorf("read a family that the program carries: %w", err)
+		}
+		t.names.add(m)
+		t.carried[c.Digest] = true
+	}
+	for _, m := range installed {
+		if t.names.clash(m) == "" {
+			t.names.add(m)
+		}
+	}
+	return t, nil
+}
+
+// Check is CheckNames.
+func (t *Taken) Check(m *abi.Manifest, digest string) error {
+	if t.carried[digest] {
+		return nil
+	}
+	if clash := t.names.clash(m); clash != "" {
 		return &memory.Error{Code: memory.Conflict, Message: "family " + m.Name + " is refused: " + clash}
 	}
 	return config.Declared(m).CheckDefaults()
+}
+
+// InstalledIn reads the manifests of the families that are installed in a data directory, sorted by name. It only reads: the
+// directory may be missing, and a server may use it. Families that a server could not use are left out.
+func InstalledIn(dir string) (list []*abi.Manifest, err error) {
+	lock, err := registry.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(lock.Families)) {
+		g := lock.Families[name]
+		if g.Asked != nil {
+			continue // it is built in
+		}
+		data, err := readModule(filepath.Join(dir, Folder, g.Digest+extension))
+		if err != nil || digestOf(data) != g.Digest {
+			continue
+		}
+		if m, err := sandbox.ReadManifest(data); err == nil && m.Name == name {
+			list = append(list, m)
+		}
+	}
+	return list, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -70,8 +69,8 @@ func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d
 	if err != nil {
 		return Described{}, err
 	}
-	if report.Manifest.Name != name {
-		return Described{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
+	if err := isOf(name, report); err != nil {
+		return Described{}, err
 	}
 	m, err := f.admit(ctx, checkedFamily(installed, report, b))
 	if err != nil {
@@ -100,6 +99,14 @@ func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d
 		d.Update = updateFrom(before, d.Grant)
 	}
 	return f.withNews(d, was), nil
+}
+
+// isOf refuses to update a family to a module of another one.
+func isOf(name string, report *sandbox.Report) error {
+	if report.Manifest.Name == name {
+		return nil
+	}
+	return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("nothing was updated: the module is of family %s: use alcove family update %[1]s, or alcove family install", report.Manifest.Name)}
 }
 
 // withNews adds what a version asks for that another one did not, and the command that grants it.
@@ -190,9 +197,6 @@ func (f *Families) mayReplace(name string) error {
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
 // rollback. The caller holds changing and has the lock read again.
 func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(before registry.Grant, report *sandbox.Report) registry.Grant) (before registry.Grant, d Described, err error) {
-	if err := config.Declared(report.Manifest).Check(); err != nil {
-		return before, d, &memory.Error{Code: memory.InvalidArgument, Message: "nothing was installed: " + err.Error()}
-	}
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return before, d, err
 	}

@@ -279,6 +279,7 @@ type Reversal struct {
 // Health is how a server is.
 type Health struct {
 	ReadOnly bool   `json:"read_only"` // its directory cannot be written
+	Locked   bool   `json:"locked"`    // it runs only families in the lock file
 	Fault    string `json:"fault"`     // why nothing is written though it should be
 }
 

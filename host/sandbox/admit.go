@@ -205,7 +205,7 @@ func (a *admission) checkDigest() error {
 
 func (a *admission) checkSize() error {
 	if most := abi.DefaultModuleLimits().ModuleBytes; int64(len(a.binary)) > most {
-		return refuse(abi.ClassSize, "leave out what it does not need", "it has %d bytes, and %s is %d", len(a.binary), abi.LimitModuleBytes, most)
+		return refuse(abi.ClassSize, "leave out what it does not need: "+debugFlags, "it has %d bytes, and %s is %d", len(a.binary), abi.LimitModuleBytes, most)
 	}
 	return nil
 }

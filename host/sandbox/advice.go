@@ -58,8 +58,11 @@ func debugAdvice(module []byte) string {
 	}) != nil || size < len(module)/4 || size < 64<<10 {
 		return ""
 	}
-	return fmt.Sprintf("%d of its %d bytes are for debuggers: leave them out with -ldflags='-s -w' in Go, strip = true in the profile of Cargo.toml, -Wl,--strip-all in C or without --debug in AssemblyScript", size, len(module))
+	return fmt.Sprintf("%d of its %d bytes are for debuggers: leave them out, %s", size, len(module), debugFlags)
 }
+
+// debugFlags leave out of a module what debuggers read.
+const debugFlags = "in Go with -ldflags='-s -w', in Rust with strip = true in the profile of Cargo.toml, in C with -Wl,--strip-all, in AssemblyScript without --debug"
 
 // startAdvice refuses a module whose runtime would never begin.
 func startAdvice(m *wasm.Module) error {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,14 +20,15 @@ func TestEachMisbuiltModuleAndManifestIsToldWhatToChange(t *testing.T) {
 		manifest string
 		says     []string
 	}{
-		"a native program":         {[]byte("\x7fELF\x02\x01\x01"), fine, []string{"GOOS=wasip1 GOARCH=wasm", "--target wasm32-unknown-unknown"}},
-		"a component":              {[]byte("\x00asm\x0d\x00\x01\x00"), fine, []string{"it is a component: take the core module"}},
-		"a text":                   {[]byte("(module)"), fine, []string{"assemble it, with wat2wasm"}},
-		"Go for browsers":          {with("gojs", "runtime.wasmWrite"), fine, []string{"GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared"}},
-		"Rust for browsers":        {with("__wbindgen_placeholder__", "__wbindgen_throw"), fine, []string{"cargo build --release --target wasm32-unknown-unknown"}},
-		"AssemblyScript's abort":   {with("env", "abort"), fine, []string{"asc --use abort="}},
-		"a C function not defined": {with("env", "strlen"), fine, []string{"define strlen in the module", "--allow-undefined"}},
-		"another WASI":             {with("wasi_unstable", "fd_write"), fine, []string{"wasi_snapshot_preview1", "--target wasm32-wasip1"}},
+		"a native program":            {[]byte("\x7fELF\x02\x01\x01"), fine, []string{"GOOS=wasip1 GOARCH=wasm", "--target wasm32-unknown-unknown"}},
+		"a debug build of great size": {make([]byte, abi.DefaultModuleLimits().ModuleBytes+1), fine, []string{"module_bytes", "in Go with -ldflags='-s -w', in Rust with strip = true"}},
+		"a component":                 {[]byte("\x00asm\x0d\x00\x01\x00"), fine, []string{"it is a component: take the core module"}},
+		"a text":                      {[]byte("(module)"), fine, []string{"assemble it, with wat2wasm"}},
+		"Go for browsers":             {with("gojs", "runtime.wasmWrite"), fine, []string{"GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared"}},
+		"Rust for browsers":           {with("__wbindgen_placeholder__", "__wbindgen_throw"), fine, []string{"cargo build --release --target wasm32-unknown-unknown"}},
+		"AssemblyScript's abort":      {with("env", "abort"), fine, []string{"asc --use abort="}},
+		"a C function not defined":    {with("env", "strlen"), fine, []string{"define strlen in the module", "--allow-undefined"}},
+		"another WASI":                {with("wasi_unstable", "fd_write"), fine, []string{"wasi_snapshot_preview1", "--target wasm32-wasip1"}},
 		"an imported memory": {smallest(func(m *wasm.Module) {
 			m.Imports = []wasm.Import{{Module: abi.Module, Name: "read", Kind: wasm.KindMemory, Memory: wasm.Range{Min: 1}}}
 			m.Memories = nil
@@ -66,4 +68,65 @@ func TestAModuleThatIsMostlyForDebuggersIsToldTheFlag(t *testing.T) {
 	if said := Advice(large); !strings.Contains(said, "-ldflags='-s -w'") || !strings.Contains(said, "1048") {
 		t.Errorf("a large one is told %q", said)
 	}
+}
+
+func TestAnEditorsSchemaIsLeftOutOfTheModule(t *testing.T) {
+	const rest = `"abi":1,"name":"notes","version":"1.0.0","description":"Keeps \u003cnotes>."`
+	for name, manifest := range map[string]string{
+		"first":  `{"$schema":"https://example.org/m.json",` + rest + `}`,
+		"last":   `{` + rest + `, "$schema": "https://example.org/m.json"}`,
+		"middle": `{"abi":1,"$schema":"",` + strings.TrimPrefix(rest, `"abi":1,`) + `}`,
+		"absent": `{` + rest + `}`,
+	} {
+		packed, err := Pack(smallest(nil), []byte(manifest))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, err := ManifestBytes(packed); err != nil || string(got) != `{`+rest+`}` {
+			t.Errorf("%s: the module has %s (%v)", name, got, err)
+		}
+	}
+	for _, manifest := range []string{`{"$schema":7,` + rest + `}`, `{"$schema":"` + strings.Repeat("x", 257) + `",` + rest + `}`, `{` + rest + `,"hooks":{"$schema":""}}`} {
+		if _, err := Pack(smallest(nil), []byte(manifest)); err == nil {
+			t.Errorf("%.80s is accepted", manifest)
+		}
+	}
+}
+
+func TestFaultsFindsWhatParseManifestRefuses(t *testing.T) {
+	for _, manifest := range []string{"", "{", `{"abi":1,"abi":1}`, "[]", "7", `{}`, `{"abi":2,"name":"notes","version":"1.0.0","description":"d"}`, `{"abi":1,"name":"notes","version":"1.0.0","description":"d","limits":{"fuel":-1}}`,
+		`{"abi":1,"name":"notes","version":"1.0.0","description":"d","tools":{}}`, `{"abi":1,"name":"notes","version":"1.0.0","description":"d","tools":[{"name":"a","description":"d","input_schema":{"type":"object"}},{"name":"a","description":"d","input_schema":{"type":"object"}}]}`,
+		strings.Repeat("[", 65) + strings.Repeat("]", 65)} {
+		if _, err := ParseManifest([]byte(manifest)); err == nil {
+			t.Errorf("%s is accepted", manifest)
+		}
+		if _, list, err := Faults([]byte(manifest)); err != nil || len(list) == 0 {
+			t.Errorf("%s has no faults (%v)", manifest, err)
+		}
+	}
+	fields := strings.Builder{}
+	for i := range mostFaults + 20 {
+		fmt.Fprintf(&fields, `,{"name":"t%d"}`, i)
+	}
+	_, list, err := Faults([]byte(`{"abi":1,"name":"notes","version":"1.0.0","description":"d","tools":[{"name":"t"}` + fields.String() + `]}`))
+	if last := len(list) - 1; err != nil || last < 0 || last > 2*mostFaults || !strings.Contains(list[last].Err.Error(), "more faults: correct these first") {
+		t.Errorf("%d faults of many (%v)", len(list), err)
+	}
+}
+
+func FuzzFaults(f *testing.F) {
+	f.Add([]byte(`{"abi":1,"name":"a","version":"1.0.0","description":"a","tools":[{"name":"a_do","inputSchema":1}]}`))
+	f.Add([]byte(`{"$schema":"x","tools":[7,{"aliases":[{}]}],"config":[{}],"capabilities":[{"name":"x"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, parsing := ParseManifest(data)
+		_, list, err := Faults(data)
+		if err != nil || (parsing == nil) != (len(list) == 0) {
+			t.Errorf("ParseManifest: %v; Faults: %v (%v)", parsing, list, err)
+		}
+		for _, fault := range list {
+			if fault.Line < 0 || fault.Line > 1+strings.Count(string(data), "\n") {
+				t.Errorf("line %d of %q", fault.Line, data)
+			}
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
@@ -99,6 +100,9 @@ func PackStubbed(module, manifest []byte) (*Packed, error) {
 
 // pack sets the manifest of a module.
 func pack(module, manifest []byte) ([]byte, error) {
+	if err := (&admission{binary: module}).checkSize(); err != nil {
+		return nil, err
+	}
 	m, err := wasm.Decode(module, structural())
 	if err != nil {
 		return nil, fmt.Errorf("read the module: %w; %s", err, structureAdvice(module))
@@ -117,9 +121,42 @@ func pack(module, manifest []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	content := append(wasm.AppendName(nil, abi.Section), compact.Bytes()...)
+	section, err := withoutSchema(compact.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	content := append(wasm.AppendName(nil, abi.Section), section...)
 	out = wasm.AppendU32(append(out, customSection), uint32(len(content)))
 	return append(out, content...), nil
+}
+
+// withoutSchema returns a compact manifest without its member $schema, which is for editors: a module with it would be refused by hosts
+// that are older than that member.
+func withoutSchema(manifest []byte) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(manifest))
+	if _, err := decoder.Token(); err != nil {
+		return nil, err
+	}
+	for decoder.More() {
+		from := decoder.InputOffset() // behind the brace, or before the comma
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		if name != "$schema" {
+			continue
+		}
+		rest := manifest[decoder.InputOffset():]
+		if manifest[from] != ',' {
+			rest = bytes.TrimPrefix(rest, []byte(","))
+		}
+		return slices.Concat(manifest[:from], rest), nil
+	}
+	return manifest, nil
 }
 
 // customSection is the id of custom sections.

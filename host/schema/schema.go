@@ -22,7 +22,7 @@ const (
 	deepest     = 100       // how deep a schema may be nested
 	deepestData = 1000      // and a value
 	maxSteps    = 1 << 19   // of a check; a step takes a microsecond or less
-	mostFaults  = 5         // that an error names
+	mostFaults  = 5         // that Check names, and members of each
 
 	longestError = 500 // bytes of what is wrong with a schema
 	longestFault = 300 // and with a value
@@ -78,6 +78,13 @@ func (s *Schema) compile(document any) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
 	compiled, err := compiler.Compile(name)
+	var invalid *jsonschema.SchemaValidationError
+	var wrong *jsonschema.ValidationError
+	if errors.As(err, &invalid) && errors.As(invalid.Err, &wrong) {
+		m := &Misfit{}
+		m.collect(wrong, mostFaults)
+		return nil, fmt.Errorf("compile the schema: %s", clip(m.Error(), longestError))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("compile the schema: %s", clip(err.Error(), longestError))
 	}
@@ -95,8 +102,11 @@ func (s *Schema) count(_ *jsonschema.CompilerContext, object map[string]any) (js
 	return step{s.budget, unique}, nil
 }
 
-// Check checks a value. A mismatch is a *Misfit.
-func (s *Schema) Check(value []byte) error {
+// Check checks a value. A mismatch is a *Misfit with a few faults.
+func (s *Schema) Check(value []byte) error { return s.CheckUpTo(value, mostFaults) }
+
+// CheckUpTo is Check with a number of faults to name.
+func (s *Schema) CheckUpTo(value []byte, most int) error {
 	data, err := decode(value, deepestData)
 	if err != nil {
 		return err
@@ -109,7 +119,9 @@ func (s *Schema) Check(value []byte) error {
 	})
 	var wrong *jsonschema.ValidationError
 	if errors.As(err, &wrong) {
-		return misfit(wrong)
+		m := &Misfit{}
+		m.collect(wrong, most)
+		return m
 	}
 	return err
 }
@@ -153,7 +165,9 @@ type Misfit struct {
 // Fault is one thing that is wrong.
 type Fault struct {
 	At      string   // the members that lead there, between dots; empty: the value itself
+	Path    []string // the same, whole
 	Missing []string // members that are not there and must be
+	Unknown []string // members that are there and must not be
 	Says    string   // what is wrong; of missing members, too
 }
 
@@ -168,32 +182,40 @@ func (m *Misfit) Error() string {
 	return strings.Join(said, "; ")
 }
 
-func misfit(e *jsonschema.ValidationError) *Misfit {
-	m := &Misfit{}
-	m.collect(e)
-	return m
-}
-
 // collect finds the errors that say something; the others only say where those are.
-func (m *Misfit) collect(e *jsonschema.ValidationError) {
+func (m *Misfit) collect(e *jsonschema.ValidationError, most int) {
 	for _, cause := range e.Causes {
-		m.collect(cause)
+		m.collect(cause, most)
 	}
 	if len(e.Causes) > 0 {
 		return
 	}
-	if len(m.Faults) == mostFaults {
+	if len(m.Faults) >= most {
 		m.More++
 		return
 	}
-	f := Fault{At: clip(strings.Join(e.InstanceLocation, "."), longestPath)}
-	if missing, ok := e.ErrorKind.(*kind.Required); ok {
-		f.Missing = missing.Missing[:min(len(missing.Missing), mostFaults)]
+	f := Fault{At: clip(strings.Join(e.InstanceLocation, "."), longestPath), Path: e.InstanceLocation}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		f.Missing = k.Missing[:min(len(k.Missing), most)]
+	case *kind.AdditionalProperties:
+		f.Unknown = k.Properties[:min(len(k.Properties), most)]
+	}
+	f.Says = clip(says(e), longestFault)
+	m.Faults = append(m.Faults, f)
+}
+
+// says is what is wrong, without where.
+func says(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.MinLength:
+		return fmt.Sprintf("it has %d characters: at least %d are needed", k.Got, k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("it has %d characters: at most %d are allowed", k.Got, k.Want)
 	}
 	here := *e
-	here.InstanceLocation = nil // said beside
-	f.Says = clip(strings.TrimPrefix(here.Error(), "at '': "), longestFault)
-	m.Faults = append(m.Faults, f)
+	here.InstanceLocation = nil
+	return strings.TrimPrefix(here.Error(), "at '': ")
 }
 
 // clip shortens text to a number of bytes, at a character.

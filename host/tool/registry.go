@@ -370,7 +370,7 @@ func (t *Tool) under(alias string) *Tool {
 func newTool(s Spec) *Tool {
 	t := &Tool{Spec: s, Spelling: flat(s.Name), parameters: parametersOf(s)}
 	var err error
-	switch t.Advertised, err = argumentsSchema(s.Input); {
+	switch t.Advertised, err = ArgumentsSchema(s.Input); {
 	case err != nil:
 		t.Fault = err.Error()
 	case len(t.Spelling) > longestName || strings.Trim(t.Spelling, nameCharacters) != "":

@@ -70,9 +70,9 @@ func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 // dropping reports whether to drop a member of a schema.
 type dropping func(name string, value json.RawMessage, at position) bool
 
-// argumentsSchema returns the schema of a tool's arguments as shown in lists. Clients refuse a whole list over a tool whose
+// ArgumentsSchema returns the schema of a tool's arguments as shown in lists. Clients refuse a whole list over a tool whose
 // arguments are not an object.
-func argumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
+func ArgumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}

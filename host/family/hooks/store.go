@@ -104,7 +104,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 	case ctx.Err() != nil:
 		return false, &memory.Error{Code: memory.Timeout, Retryable: true, Message: fmt.Sprintf("the %s was given up while family %s was asked: nothing was %s", s.Change, x.Name(), done(s.Change))}
 	case x.OnFailure == abi.OnFailureRefuse:
-		return false, &memory.Error{Code: memory.Unavailable, Retryable: !once,
+		return false, &memory.Error{Code: memory.Unavailable, Retryable: !once, Details: detailsOf(err),
 			Message: fmt.Sprintf("nothing was %s, because family %s has to be asked first and failed: %v", done(s.Change), x.Name(), err)}
 	case x.OnFailure == abi.OnFailureDefer && !once && s.Change == memory.ChangeStore && s.Collection == "":
 		d.Notes = append(d.Notes, fmt.Sprintf("family %s is asked later: %v", x.Name(), err))
@@ -112,6 +112,15 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("family %s was skipped: %v", x.Name(), err))
 	return false, nil
+}
+
+// detailsOf returns the details of a guest's failure, such as the text of its panic.
+func detailsOf(err error) map[string]any {
+	var known *memory.Error
+	if errors.As(err, &known) {
+		return known.Details
+	}
+	return nil
 }
 
 // done describes what a failed change did not do.
