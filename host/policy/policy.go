@@ -2,6 +2,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -37,28 +38,20 @@ type Grant struct {
 // Powers are the powers of one call of a family: what its manifest asks for, the operator granted, and its caller has the rights
 // to. The zero Powers allow nothing.
 type Powers struct {
-	family    string
-	allowed   map[abi.Capability][]string // scopes; nil if the capability has none
-	asked     map[abi.Capability][]string
-	granted   map[abi.Capability][]string
-	elsewhere map[abi.Capability]string // the only work in which it holds
-	rights    Rights                    // of the caller
+	family  string
+	allowed map[abi.Capability][]string // scopes; nil if the capability has none
+	asked   []abi.Request               // by the manifest
+	granted []Grant
+	rights  Rights // of the caller
 }
 
-// Of returns the powers of a call of a family.
+// Of returns the powers of a call of a family. It keeps the lists, which must not be changed.
 func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powers {
-	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: map[abi.Capability][]string{}, granted: map[abi.Capability][]string{},
-		elsewhere: map[abi.Capability]string{}, rights: rights}
-	for _, g := range granted {
-		p.granted[g.Name] = append(p.granted[g.Name], g.Scope...)
-		if g.Elsewhere != "" {
-			p.elsewhere[g.Name] = g.Elsewhere
-		}
-	}
+	p := Powers{family: family, allowed: map[abi.Capability][]string{}, asked: asked, granted: granted, rights: rights}
+	readOnly := p.readOnly()
 	for _, a := range asked {
-		p.asked[a.Name] = append(p.asked[a.Name], a.Scope...)
 		for _, g := range granted {
-			if g.Name != a.Name || g.Elsewhere != "" || p.readOnly() && Writes(a.Name) {
+			if g.Name != a.Name || g.Elsewhere != "" || readOnly && Writes(a.Name) {
 				continue
 			}
 			scope := p.withinCaller(a.Name, Common(a.Scope, g.Scope))
@@ -68,6 +61,28 @@ func Of(family string, asked []abi.Request, granted []Grant, rights Rights) Powe
 		}
 	}
 	return p
+}
+
+// askedFor returns the scope of a capability in the manifest; ok is false if it is not in it.
+func (p Powers) askedFor(c abi.Capability) (scope []string, ok bool) {
+	for _, a := range p.asked {
+		if a.Name == c {
+			scope, ok = append(scope, a.Scope...), true
+		}
+	}
+	return scope, ok
+}
+
+// grantedFor returns the scope of a capability as it was granted; ok is false if it was not. elsewhere is the only work in which a grant
+// of it holds, if there is one that does not hold in the call.
+func (p Powers) grantedFor(c abi.Capability) (scope []string, elsewhere string, ok bool) {
+	for _, g := range p.granted {
+		if g.Name == c {
+			scope, ok = append(scope, g.Scope...), true
+			elsewhere = cmp.Or(g.Elsewhere, elsewhere)
+		}
+	}
+	return scope, elsewhere, ok
 }
 
 // readOnly reports whether the caller has no right to write.
@@ -142,8 +157,8 @@ func (p Powers) Check(c abi.Capability, name string) error {
 	if name != "" {
 		what += fmt.Sprintf(" for %.128s", name)
 	}
-	asked, inManifest := p.asked[c]
-	granted, wasGranted := p.granted[c]
+	asked, inManifest := p.askedFor(c)
+	granted, elsewhere, wasGranted := p.grantedFor(c)
 	e := &abi.Error{Code: abi.CodeDenied, Details: map[string]any{"capability": string(c)}}
 	switch {
 	case !inManifest || !covers(c, asked, name):
@@ -156,9 +171,9 @@ func (p Powers) Check(c abi.Capability, name string) error {
 		e.Message = fmt.Sprintf("%s is denied, because the caller has no access to the namespace", what)
 	case !wasGranted || !covers(c, granted, name):
 		e.Message = fmt.Sprintf("%s was not granted to family %s: an operator can, with: alcove family grant %s %s", what, p.family, p.family, wanted(c, granted, name))
-	case p.elsewhere[c] != "":
+	case elsewhere != "":
 		e.Message = fmt.Sprintf("%s was granted to family %s for its %s alone: an operator can grant it for all of its work, with: alcove family grant %s %s",
-			what, p.family, p.elsewhere[c], p.family, restated(c, granted))
+			what, p.family, elsewhere, p.family, restated(c, granted))
 	default:
 		e.Message = fmt.Sprintf("%s is beyond what the manifest of family %s asks for, what it was granted, or what its caller may do", what, p.family)
 	}
