@@ -29,7 +29,7 @@ const (
 	flushEvery  = time.Second
 	syncEvery   = 5 * time.Second
 	manyPending = 1024      // entries in memory that Run writes without waiting for its second
-	mostPending = 2048      // further ones are written by who adds them
+	mostPending = 2048      // a caller that adds a further one writes them
 	mostText    = 256 << 10 // bytes of lines that are written at once, but for the last line
 )
 

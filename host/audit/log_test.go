@@ -412,7 +412,7 @@ func TestManyEntriesAreWrittenBeforeTheirSecondAndMadeDurableByNoCaller(t *testi
 		}
 		cancel()
 		running.Wait()
-		for range mostPending { // which nobody writes but who adds them
+		for range mostPending { // which the callers write themselves
 			called(l)
 		}
 		if all := list(t, dir); len(all) != 1+manyPending+mostPending || len(l.pending) != 0 || !l.dirty {
