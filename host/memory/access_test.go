@@ -375,6 +375,7 @@ var stageDeeds = []stageDeed{
 	{"Branch", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Branch(), nil) }},
 	{"Now", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Now(), nil) }},
 	{"Changes", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Changes(), nil) }},
+	{"Writes", func(_ context.Context, t *Stage, say func(any, error)) { say(t.Writes(Commit{}), nil) }},
 	{"ChangesMemories", func(_ context.Context, t *Stage, say func(any, error)) { say(t.ChangesMemories(), nil) }},
 	{"Save", func(_ context.Context, t *Stage, say func(any, error)) { t.Save() }},
 	{"Restore", func(_ context.Context, t *Stage, say func(any, error)) { t.Restore(t.Save()) }},

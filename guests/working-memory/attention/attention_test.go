@@ -295,7 +295,7 @@ func TestWorkingMemory(t *testing.T) {
 					t.Errorf("%s %v: %v", tool, arguments, err)
 				}
 			}
-			if err := a.Tool("memory_wm_add", map[string]any{"content": strings.Repeat("x", 9<<10)}, nil); alcove.CodeOf(err) != alcove.InvalidArgument || !strings.Contains(err.Error(), "8,192") {
+			if err := a.Tool("memory_wm_add", map[string]any{"content": strings.Repeat("x", 9<<10)}, nil); alcove.CodeOf(err) != alcove.InvalidArgument || !strings.Contains(err.Error(), "at most 8192") {
 				t.Errorf("9 KiB: %v", err)
 			}
 		},
