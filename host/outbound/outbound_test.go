@@ -30,10 +30,14 @@ import (
 func serve(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request)) (address string, asked *[]*http.Request, bodies *[]string) {
 	t.Helper()
 	asked, bodies = new([]*http.Request), new([]string)
+	var noting sync.Mutex // a request may arrive while an abandoned one is still answered
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		noting.Lock()
 		*asked, *bodies = append(*asked, r), append(*bodies, string(body))
-		answer(len(*asked), w, r)
+		n := len(*asked)
+		noting.Unlock()
+		answer(n, w, r)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL, asked, bodies
