@@ -54,7 +54,8 @@ failed build, the last module stays in use.
   module    the file that the build writes
   manifest  the file of the manifest, which is watched
   watch     patterns of watched files, in every directory unless they contain a
-            slash; they must not match output of the build
+            slash
+  generated patterns of files that the build writes; their changes start no build
 
 The data is in your cache directory, and is removed at the end; data of killed
 commands is removed at the next start. It is empty, or begins with the memories

@@ -232,7 +232,7 @@ func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cp
 	}
 	answer := r.request.outcome
 	if kind == abi.KindHook {
-		answer = r.request.answer // whoever asks a hook names its family
+		answer = r.request.answer // the caller of a hook names its family
 	}
 	output, err := answer(result)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
-// inspector reads the files of modules. It hashes each state of a file once, and keeps what it saw, but not the bytes: whoever needs
-// those reads and hashes them again, so that what runs is what was hashed.
+// inspector reads the files of modules. It hashes each state of a file once and keeps the result without the bytes. A load that needs
+// the bytes reads and hashes them again, so that the hashed bytes are those that run.
 type inspector struct {
 	hash func([]byte) sandbox.Binary
 
@@ -24,7 +24,7 @@ type inspector struct {
 
 // inspectedFile is a file with what its last reading showed.
 type inspectedFile struct {
-	mu    sync.Mutex // held while it is read: those who need it at once hash it once
+	mu    sync.Mutex // held while it is read, so that concurrent loads hash it once
 	state os.FileInfo
 	seen  inspected
 }
@@ -33,7 +33,7 @@ type inspectedFile struct {
 type inspected struct {
 	digest  string             // SHA-256 of its bytes, hexadecimal
 	section []byte             // the manifest's bytes
-	content *signature.Content // nil: not hashed, as nobody signed it
+	content *signature.Content // nil: it has no signature
 	fault   error              // why it is no module of a family
 }
 
@@ -83,8 +83,8 @@ func (i *inspector) read(path string) (sandbox.Binary, error) {
 	return b, nil
 }
 
-// examine returns what a module is known by. What signatures cover begins behind them, so that its hash is another one than the digest:
-// both are computed at once.
+// examine returns what a module is known by. A signature covers only the bytes behind it, so its hash differs from the digest; both are
+// computed at once.
 func examine(data, detached []byte, hash func([]byte) sandbox.Binary) inspected {
 	var content signature.Content
 	var unread error

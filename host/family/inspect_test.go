@@ -58,7 +58,7 @@ func (a approval) compiled(t *testing.T) approval {
 	return a
 }
 
-// again loads a family once more, and returns what it says.
+// again loads a family once more and returns the answer of its tool.
 func (w *world) again(name string) string {
 	w.t.Helper()
 	if err := w.knownNow(name).unload(); err != nil {

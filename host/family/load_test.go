@@ -87,7 +87,7 @@ func TestAHookOnSkipIsAwaited(t *testing.T) {
 	given := make(chan error)
 	go func() { given <- w.AwaitHooks(ctx, "tagger") }()
 	cancel()
-	if err := await.Value(t, "whoever gives up is told", given); code(err) != memory.Timeout {
+	if err := await.Value(t, "a caller that gives up gets an answer", given); code(err) != memory.Timeout {
 		t.Errorf("it ended with %v", err)
 	}
 	go func() { given <- w.AwaitHooks(t.Context(), "tagger") }()

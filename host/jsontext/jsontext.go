@@ -140,7 +140,8 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Strings lists the strings in a value in their order, without field names and empty strings. Of invalid JSON it lists what is quoted.
+// Strings lists the strings in a value in their order, without field names and empty strings. In invalid JSON, a quoted text
+// counts unless a colon follows it.
 func Strings(value []byte) (found []string) {
 	for from := 0; ; {
 		at := bytes.IndexByte(value[from:], '"')

@@ -73,7 +73,8 @@ type Source struct {
 }
 
 // AdmitSource is like Admit, but reads the module only on a cache miss. The code that runs is compiled from bytes with
-// the source's digest or, if the caller gives it, with its body: whoever computed these vouches that they are the module's at present.
+// the source's digest or, if the caller gives it, with its body. The caller
+// vouches that these digests are the module's at present.
 func (s *Sandbox) AdmitSource(ctx context.Context, source Source, options Options) (*Module, error) {
 	a := &admission{sandbox: s, options: options}
 	if n, err := hex.Decode(a.digest[:], []byte(source.Digest)); err != nil || n != len(a.digest) {

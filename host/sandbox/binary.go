@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// Binary is the bytes of a module with the digest that was computed of them. Whoever needs the digest later takes it from here, so
-// that bytes are hashed once, and what runs is what was hashed. The zero Binary is no module.
+// Binary is the bytes of a module with the digest that was computed of them. Both stay together, so that bytes are hashed once and the
+// hashed bytes are those that run. The zero Binary is no module.
 type Binary struct {
 	bytes  []byte
 	digest [sha256.Size]byte
