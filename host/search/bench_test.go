@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/measure"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -117,16 +118,16 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkConversations searches turns, in sessions of 300 and of 2, by their features and like other documents.
+// BenchmarkConversations searches turns, in sessions of 300 and of 2, by their features and like other documents. Most questions have words that
+// many turns have.
 func BenchmarkConversations(b *testing.B) {
 	for _, turns := range []int{300, 2} {
-		x := New(Options{})
-		c := newCorpus(1)
+		x, texts := New(Options{}), measure.NewTexts(1)
 		for from := 0; from < size(100_000); from += 1000 {
-			docs := c.docs(from, 1000)
+			docs := newCorpus(1).docs(from, 1000)
 			for i := range docs {
 				at := from + i
-				docs[i].Text[0] = c.text(5 + c.rng.Intn(25))
+				docs[i].Text[0] = texts.Text(5, 30)
 				docs[i].Turn = &Turn{Session: strconv.Itoa(at / turns), Position: int64(at % turns), Speaker: []string{"Anna", "Bert"}[at%2], Said: docs[i].Time}
 			}
 			x.Apply(docs...)
@@ -136,7 +137,7 @@ func BenchmarkConversations(b *testing.B) {
 		}
 		questions := make([]string, 500)
 		for i := range questions {
-			questions[i] = c.question() + " " + c.question()
+			questions[i] = texts.Text(4, 10)
 		}
 		for name, plain := range map[string]bool{"features": false, "plain": true} {
 			b.Run(fmt.Sprintf("sessions-of-%d/%s", turns, name), func(b *testing.B) {

@@ -19,6 +19,15 @@ func (b *bitset) add(n uint32) bool {
 	return was != (*b)[n/64]
 }
 
+// set inserts a number or deletes it. The set grows as needed.
+func (b *bitset) set(n uint32, in bool) {
+	if in {
+		b.add(n)
+		return
+	}
+	b.remove(n)
+}
+
 // remove deletes a number and reports whether it was in the set.
 func (b bitset) remove(n uint32) bool {
 	if !b.has(n) {
@@ -26,6 +35,21 @@ func (b bitset) remove(n uint32) bool {
 	}
 	b[n/64] &^= 1 << (n % 64)
 	return true
+}
+
+// word returns the numbers from 64·i on; i may be anywhere.
+func (b bitset) word(i int) uint64 {
+	if uint(i) >= uint(len(b)) {
+		return 0
+	}
+	return b[i]
+}
+
+// eachBit calls do for the numbers of a bitset's word in ascending order.
+func eachBit(i int, word uint64, do func(n uint32)) {
+	for ; word != 0; word &= word - 1 {
+		do(uint32(i*64 + bits.TrailingZeros64(word)))
+	}
 }
 
 // count returns the size of the set.

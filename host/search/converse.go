@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"math/bits"
 	"slices"
 )
@@ -16,7 +17,7 @@ type conversing struct {
 	total    float64            // of the weights
 	named    map[uint32]float64 // by speaker: the share of the name's words in the question
 	date     day
-	onDate   bool     // the turns of the date are matches
+	dateOnly bool     // the question has no other words
 	norm     *norm    // nil: each collection has its own
 	facets   []choice // by facet
 	expired  bitset   // rows
@@ -24,6 +25,7 @@ type conversing struct {
 	tested   bitset   // the slots to which the per-document filters were applied,
 	wanted   bitset   // and those that pass them
 	read     []bool   // by clause: its postings are in the sheet
+	pruned   bool     // the candidates of the sheet's pruning are scored alone
 	sheet    *turnSheet
 }
 
@@ -33,15 +35,15 @@ type turnSheet struct {
 	tfs     []uint32     // of the current clause, for zones
 	touched []uint32     // slots with a score
 	fresh   []uint32     // slots that the current clause touched
-	scored  []scoredTurn // the turns among the touched slots that are possible hits; in a contest, those that contend
+	scored  []scoredTurn // the turns among the touched slots that are possible hits; with pruning, the candidates
 	zones   []zone
 	best    []float64 // of leastOf
-	contest contest
+	pruning pruning
 
 	postings [][]posting // by clause
 }
 
-// posting is a turn that has a clause, and how often.
+// posting is a turn that has a clause, and how often, with its speaker's name.
 type posting struct{ slot, tf uint32 }
 
 // scoredTurn is a turn with its score.
@@ -53,6 +55,7 @@ type scoredTurn struct {
 // turnScore is what a turn has of the features, before their weights.
 type turnScore struct {
 	window, alone, cover float64
+	plain                float64 // the score without features; with pruning alone
 	score                float64 // the score, at the end; before that the best of the current clause
 }
 
@@ -121,17 +124,33 @@ func (c *conversing) speakers(chosen *selection) map[uint32]bool {
 	return speakers
 }
 
-// score computes the scores of all turns.
-func (c *conversing) score() {
+// prepare weighs the clauses, and reads the postings of the turns if pruning pays.
+func (c *conversing) prepare(ctx context.Context) error {
 	c.sheet = c.index.turnSheet(len(c.threads.slots))
 	c.norm = c.norms[""]
+	c.admit()
 	c.weigh()
-	c.contend()
-	c.addWords()
+	if c.pruned = c.prunes(); c.pruned {
+		return c.gather(ctx)
+	}
+	return nil
+}
+
+// score computes the scores of all turns, or of the candidates.
+func (c *conversing) score() {
+	if c.date != (day{}) && (c.dateOnly || c.matches == 0) {
+		c.pruned = false // there is nothing to sum
+		c.saidOnDate()
+	}
+	if c.pruned {
+		c.prune()
+	} else {
+		c.addWords()
+	}
 	c.addZones()
 }
 
-// addWords computes the scores of all turns, or of the contenders, but for the zones.
+// addWords computes the scores of all turns, or of the candidates, but for the zones.
 func (c *conversing) addWords() {
 	for i := range c.asked.clauses {
 		c.addClause(i)
@@ -143,10 +162,7 @@ func (c *conversing) addWords() {
 // weigh computes the clauses' weights.
 func (c *conversing) weigh() {
 	date, words, rest := dateIn(c.query.Text, c.by)
-	if c.date = date; date != (day{}) && (!rest || c.matches == 0) {
-		c.saidOnDate()
-		c.onDate = true
-	}
+	c.date, c.dateOnly = date, !rest
 	var dated []string
 	for _, word := range words {
 		dated = append(dated, c.by.terms(word)...)
@@ -190,24 +206,31 @@ func (c *conversing) saidOnDate() {
 
 // addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
 func (c *conversing) addClause(i int) {
-	asked := &c.asked.clauses[i]
-	if c.weights[i] == 0 {
+	if c.pruned {
+		c.addPlain(i)
+	}
+	asked, weight, pruned, near := &c.asked.clauses[i], c.weights[i], c.pruned, c.sheet.pruning.near
+	if weight == 0 {
 		return
 	}
 	for _, p := range c.postingsOf(i) {
-		if !c.hears(p.slot) {
+		if pruned && !near.has(p.slot) {
+			continue
+		}
+		tf := c.frequency(i, p)
+		if tf == 0 {
 			continue
 		}
 		t := &c.threads.slots[p.slot]
-		gain := c.weights[i] * c.normOfTurn(t).weight(p.tf, t.length)
+		gain := weight * c.normOfTurn(t).weight(tf, t.length)
 		s := &c.sheet.scores[p.slot]
 		s.alone += gain
-		s.cover += c.weights[i]
+		s.cover += weight
 		c.spread(p.slot, gain)
 	}
 	if len(asked.near) > 0 && !c.inNames[i] {
 		for _, l := range c.leaves {
-			c.addNearTurns(l, asked, c.weights[i])
+			c.addNearTurns(l, asked, weight)
 		}
 	}
 	for _, slot := range c.sheet.fresh {
@@ -219,6 +242,14 @@ func (c *conversing) addClause(i int) {
 		s.score = 0
 	}
 	c.sheet.fresh = c.sheet.fresh[:0]
+}
+
+// frequency is how often a turn has a clause, apart from its speaker's name.
+func (c *conversing) frequency(i int, p posting) uint32 {
+	if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.turns[p.slot].speaker], c.asked.clauses[i].label) {
+		return p.tf - 1
+	}
+	return p.tf
 }
 
 // normOfTurn is normOf without a look-up if all collections have the same.
@@ -240,7 +271,7 @@ func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
 	}
 }
 
-// postingsOf returns the turns that have a clause, with its frequency apart from the speaker's name. They are read once.
+// postingsOf returns the turns that have a clause. They are read once.
 func (c *conversing) postingsOf(i int) []posting {
 	if len(c.read) == 0 {
 		c.read = make([]bool, len(c.asked.clauses))
@@ -257,29 +288,31 @@ func (c *conversing) postingsOf(i int) []posting {
 	return c.sheet.postings[i]
 }
 
+// appendPostings appends the turns of a leaf that have a clause. It notes whether other documents of the leaf have it.
 func (c *conversing) appendPostings(to []posting, l *leaf, i int) []posting {
-	asked := &c.asked.clauses[i]
-	list, _ := asked.open(l.part)
+	list, _ := c.asked.clauses[i].open(l.part)
 	if list == nil {
 		return to
 	}
+	rows, slotOf, matching := l.part.rows, c.threads.slotOf, l.matching
 	for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
+		n := len(to)
+		to = slices.Grow(to, len(docs))[:n+len(docs)]
 		for j, doc := range docs {
-			if !l.matching.has(doc) {
+			if !matching.has(doc) {
 				continue
 			}
-			slot := c.threads.slotOfRow(l.part.rows[doc])
-			if slot == none || c.filtered && !c.admits(slot) {
+			row := rows[doc]
+			if int(row) >= len(slotOf) || slotOf[row] == none {
+				l.mixed = true
 				continue
 			}
-			tf := tfs[j]
-			if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.turns[slot].speaker], asked.label) {
-				tf--
-			}
-			if tf > 0 {
-				to = append(to, posting{slot, tf})
+			if slot := slotOf[row]; !c.filtered || c.admits(slot) {
+				to[n] = posting{slot, tfs[j]}
+				n++
 			}
 		}
+		to = to[:n]
 	}
 	return to
 }
@@ -310,9 +343,9 @@ func (c *conversing) shareAround(slot, at uint32, regular bool) float64 {
 	return .25
 }
 
-// raise raises the current clause's best score of a turn, if it contends.
+// raise raises the current clause's best score of a turn; with pruning, of a candidate.
 func (c *conversing) raise(slot uint32, gain float64) {
-	if k := &c.sheet.contest; k.on && !k.contends.has(slot) {
+	if c.pruned && !c.sheet.pruning.chosen.has(slot) {
 		return
 	}
 	s := &c.sheet.scores[slot]
@@ -381,9 +414,9 @@ const matched = 1e-6
 
 // addMatches touches the turns that match, and takes their plain scores.
 func (c *conversing) addMatches() {
-	if k := &c.sheet.contest; k.on {
-		for _, slot := range k.contenders {
-			c.addMatch(slot, k.alone[slot])
+	if c.pruned {
+		for _, slot := range c.sheet.pruning.candidates {
+			c.addMatch(slot, c.sheet.scores[slot].plain)
 		}
 		return
 	}
@@ -408,8 +441,8 @@ func (c *conversing) addMatch(slot uint32, score float64) {
 // addFeatures adds all features but the zone.
 func (c *conversing) addFeatures() {
 	slots := c.sheet.touched
-	if c.sheet.contest.on {
-		slots = c.sheet.contest.contenders
+	if c.pruned {
+		slots = c.sheet.pruning.candidates
 	}
 	for _, slot := range slots {
 		if !c.admits(slot) {
@@ -441,7 +474,7 @@ func (c *conversing) questionBefore(slot uint32) float64 {
 	before, questions := slot, shape(0)
 	for range windowReach {
 		s := slots[before].shape
-		if s&begins != 0 {
+		if s&(begins|apart) != 0 {
 			break
 		}
 		if s&follows == 0 {
@@ -577,7 +610,7 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 func (c *conversing) addToZones(i int) {
 	postings, tfs, p := c.postingsOf(i), c.sheet.tfs, inZone()
 	for _, posting := range postings {
-		tfs[posting.slot] = posting.tf
+		tfs[posting.slot] = c.frequency(i, posting)
 	}
 	for j := range c.sheet.zones {
 		z := &c.sheet.zones[j]
@@ -594,7 +627,7 @@ func (c *conversing) addToZones(i int) {
 	}
 }
 
-// each calls do for all turns with a score, or for the contenders.
+// each calls do for all turns with a score, or for the candidates.
 func (c *conversing) each(do func(candidate)) {
 	for _, t := range c.sheet.scored {
 		do(plain(t.row, t.score))
@@ -622,18 +655,26 @@ func (x *Index) turnSheet(slots int) *turnSheet {
 
 // release gives the sheet back.
 func (c *conversing) release() {
-	s := c.sheet
-	s.clearScores()
-	s.contest.end()
-	s.zones = s.zones[:0]
-	c.index.turnSheets.Put(s)
+	if c.sheet == nil {
+		return
+	}
+	c.clearScores()
+	c.sheet.zones = c.sheet.zones[:0]
+	c.index.turnSheets.Put(c.sheet)
 	c.sheet = nil
 }
 
 // clearScores makes the sheet as it was before clauses were added.
-func (s *turnSheet) clearScores() {
+func (c *conversing) clearScores() {
+	s := c.sheet
 	for _, slot := range s.touched {
 		s.scores[slot] = turnScore{}
+	}
+	if c.pruned {
+		s.pruning.near.each(func(slot uint32) bool {
+			s.scores[slot] = turnScore{}
+			return true
+		})
 	}
 	s.touched, s.scored = s.touched[:0], s.scored[:0]
 }
@@ -644,7 +685,6 @@ func (r *ranking) converse() {
 		return
 	}
 	if r.turns != nil {
-		r.turns.admit()
 		r.turns.score()
 	}
 	r.matches = 0
@@ -655,7 +695,7 @@ func (r *ranking) converse() {
 		}
 	})
 	if r.turns != nil {
-		r.matches += r.turns.others()
+		r.matches += r.turns.passedOver()
 	}
 }
 

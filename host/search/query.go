@@ -46,16 +46,16 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	r, err := x.newRanking(ctx, view, q, asked)
-	if err == nil {
-		err = r.score(ctx)
-	}
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	r.addSubstituteScores()
 	if r.turns != nil {
 		defer r.turns.release()
 	}
+	if err := r.score(ctx); err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	r.addSubstituteScores()
 	r.converse()
 	if x.semantic != nil && q.Vector != nil && q.Mode != Lexical {
 		if err := r.fuse(ctx); err != nil {
@@ -101,6 +101,7 @@ type leaf struct {
 	picked   *picked
 	active   bitset   // the documents that statistics count
 	matching bitset   // the possible hits, before per-document filters
+	mixed    bool     // documents that are no turns have a clause; known once the turns' postings have been read
 	whole    bool     // every document of the part is active and unexpired
 	own      bool     // active is shared with other searches: nothing in the part has expired
 	opened   []opened // of each clause

@@ -14,13 +14,21 @@ type sheet struct {
 	touched [sheetSize / 64]uint64
 }
 
-// score collects the matches leaf by leaf.
+// score collects the matches leaf by leaf, without the turns that pruning collects.
 func (r *ranking) score(ctx context.Context) error {
+	if r.turns != nil {
+		if err := r.turns.prepare(ctx); err != nil {
+			return err
+		}
+	}
 	s, ok := r.index.sheets.Get().(*sheet)
 	if !ok {
 		s = &sheet{}
 	}
 	for _, l := range r.leaves {
+		if r.prunes() && !l.mixed {
+			continue
+		}
 		lists := r.open(l)
 		if r.keepAll {
 			l.matches = make([]match, 0, l.mostMatches())
@@ -38,6 +46,9 @@ func (r *ranking) score(ctx context.Context) error {
 	r.index.sheets.Put(s) // collect has zeroed it
 	return nil
 }
+
+// prunes reports whether the turns are not scored like other documents first.
+func (r *ranking) prunes() bool { return r.turns != nil && r.turns.pruned }
 
 // mostMatches bounds the leaf's matches.
 func (l *leaf) mostMatches() (n int) {
@@ -145,7 +156,7 @@ func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
 			score := s.scores[at]
 			s.scores[at] = 0
 			number := l.part.rows[from+at]
-			if r.filtered && !r.wants(number) {
+			if r.prunes() && r.slotOf(number) != none || r.filtered && !r.wants(number) {
 				continue
 			}
 			r.matches++

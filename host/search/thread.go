@@ -12,6 +12,8 @@ import (
 type threads struct {
 	turns    []turn // by slot; an unused one has the session none
 	slots    []slot
+	follows  bitset   // the slots of the shape follows
+	uneven   bitset   // the slots in whose window may be turns further away in the slots, or whose neighbour in the slots is two positions away
 	slotOf   []uint32 // by row; none: not a turn
 	threads  []thread // by session
 	unsorted []uint32 // sessions with turns out of order
@@ -33,6 +35,7 @@ type shape uint8
 const (
 	begins  shape = 1 << iota // the slot before belongs to another session
 	follows                   // it is at the position after that of the slot before
+	apart                     // it is at a position behind the window of the slot before
 	asking                    // it ends in a question mark
 )
 
@@ -40,6 +43,9 @@ const manyFacets = 1<<16 - 1
 
 // isRegular reports that no turn of the session before this one is at its position, or more than one position away.
 func (s shape) isRegular() bool { return s&(begins|follows) != 0 }
+
+// isUneven reports that a turn of the session before this one is at its position, or two away.
+func (s shape) isUneven() bool { return s&(begins|follows|apart) == 0 }
 
 // thread is the range of slots of a session.
 type thread struct {
@@ -86,17 +92,35 @@ func (t *threads) add(number uint32, r *row, said *turn) {
 
 // link sets the shape of a slot of a thread; that of the slot before is there.
 func (t *threads) link(th *thread, at uint32) {
-	s := shape(0)
-	switch {
-	case at == th.first:
-		s = begins
-	case t.turns[at-1].at+1 == t.turns[at].at && t.turns[at-1].at < t.turns[at].at:
-		s = follows
+	s := begins
+	if at > th.first {
+		s = shapeBehind(t.turns[at-1].at, t.turns[at].at)
 	}
 	if t.turns[at].asks {
 		s |= asking
 	}
+	t.setShape(at, s)
+}
+
+// shapeBehind is the shape of a turn at a position behind another of its session.
+func shapeBehind(before, at int64) shape {
+	if before >= at {
+		return 0
+	}
+	switch gap := uint64(at) - uint64(before); { // an int64 might overflow
+	case gap == 1:
+		return follows
+	case gap > windowReach:
+		return apart
+	}
+	return 0
+}
+
+// setShape sets the shape of a slot.
+func (t *threads) setShape(at uint32, s shape) {
 	t.slots[at].shape = s
+	t.follows.set(at, s&follows != 0)
+	t.uneven.set(at, s.isUneven())
 }
 
 // compare orders the turns of a session.
@@ -118,6 +142,7 @@ func (t *threads) grow(th *thread) {
 // move copies a slot to another.
 func (t *threads) move(from, to uint32) {
 	t.turns[to], t.slots[to] = t.turns[from], t.slots[from]
+	t.setShape(to, t.slots[from].shape)
 	if number := t.slots[to].row; number != none {
 		t.slotOf[number] = to
 	}
@@ -141,7 +166,8 @@ func (t *threads) allocate(size uint32) uint32 {
 
 // empty makes a slot unused.
 func (t *threads) empty(at uint32) {
-	t.turns[at], t.slots[at] = turn{position: position{session: none}}, slot{row: none, shape: begins}
+	t.turns[at], t.slots[at] = turn{position: position{session: none}}, slot{row: none}
+	t.setShape(at, begins)
 }
 
 // release gives a thread's range back.
@@ -238,18 +264,6 @@ func (t *threads) around(at uint32, reach int) (from, to uint32, regular bool) {
 		}
 	}
 	return from, to, true
-}
-
-// isRegularAround reports that the slots within the window of one are the turns within it: each is a position after the one before, or begins a
-// session, and so is the one behind them.
-func (t *threads) isRegularAround(at uint32) bool {
-	from, to := at-min(at, windowReach), min(at+windowReach+1, uint32(len(t.slots))-1)
-	for _, s := range t.slots[from : to+1] {
-		if !s.shape.isRegular() {
-			return false
-		}
-	}
-	return true
 }
 
 // search is around for turns at any positions.

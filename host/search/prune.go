@@ -1,0 +1,361 @@
+package search
+
+import (
+	"context"
+	"slices"
+)
+
+// pruning narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
+// a bound is computed for each turn, which its score cannot exceed, from the sums of the terms' scores of the turns around it. The turns with
+// the highest bounds are scored, to learn a threshold that the best turns reach; and then those whose bounds reach the threshold. Their
+// scores are the same as without pruning.
+type pruning struct {
+	sums     []float32 // of the terms' scores, by slot + windowReach
+	matching bitset    // the slots that match
+	telling  bitset    // those of them with a sum: others have a speaker's name alone, or words without weight
+	within   bitset    // the slots that are within the window of a telling one
+	scoring  bitset    // the possible hits with a score
+	bounds   []float32 // by slot, without the features of speaker and date
+	highest  []float32 // the highest bound, by block of 64 slots
+
+	candidates []uint32 // slots
+	chosen     bitset   // the same
+	near       bitset   // the candidates and the slots within their windows, whose words count for them
+}
+
+const (
+	// Pruning looks at all slots, so it pays from so many matches on: a multiple of the turns that must be exact, and a share of all slots.
+	prunedDepths, prunedShare = 4, 16
+	// margin is how much rounding may lower a bound, relatively: bounds are sums of 32-bit numbers.
+	margin = 1e-4
+	// sampled is about how many bounds are compared to find a high one.
+	sampled = 4096
+)
+
+// depth is the number of turns that must be the best; 0: all turns need their scores.
+func (c *conversing) depth() int {
+	if c.query.Vector != nil || c.asked.hasSubstitutes() {
+		return 0
+	}
+	return max(zoned, c.query.K+c.query.Offset)
+}
+
+// prunes reports whether pruning pays.
+func (c *conversing) prunes() bool {
+	depth, found := c.depth(), 0
+	for i := range c.asked.clauses {
+		found += c.asked.clauses[i].found
+	}
+	return depth > 0 && found >= max(prunedDepths*depth, len(c.threads.slots)/prunedShare)
+}
+
+// gather reads the postings of the turns, and sums the terms' scores.
+func (c *conversing) gather(ctx context.Context) error {
+	p := &c.sheet.pruning
+	p.start(len(c.threads.slots))
+	for i := range c.asked.clauses {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		postings := c.postingsOf(i)
+		for _, posting := range postings {
+			p.matching[posting.slot/64] |= 1 << (posting.slot % 64)
+		}
+		if c.weights[i] > 0 {
+			c.sum(i, postings)
+		}
+	}
+	c.matches += p.matching.count()
+	return nil
+}
+
+// start empties the pruning for a number of slots.
+func (p *pruning) start(slots int) {
+	p.sums = zeroed(p.sums, slots+2*windowReach)
+	p.bounds = zeroed(p.bounds, slots)
+	p.highest = zeroed(p.highest, (slots+63)/64)
+	for _, set := range []*bitset{&p.matching, &p.telling, &p.within, &p.scoring, &p.chosen, &p.near} {
+		*set = zeroed(*set, (slots+63)/64)
+	}
+	p.candidates = p.candidates[:0]
+}
+
+// zeroed returns a slice of zeros, in the memory of another if that suffices.
+func zeroed[T any](s []T, size int) []T {
+	if cap(s) < size {
+		return make([]T, size, size+size/8)
+	}
+	s = s[:size]
+	clear(s)
+	return s
+}
+
+// sum adds the scores of a clause's postings.
+func (c *conversing) sum(i int, postings []posting) {
+	p, slots, small := &c.sheet.pruning, c.threads.slots, c.smallScores(i, len(postings))
+	for _, posting := range postings {
+		slot, tf := posting.slot, c.frequency(i, posting)
+		if tf == 0 {
+			continue
+		}
+		p.telling[slot/64] |= 1 << (slot % 64)
+		if small != nil && tf <= smallest {
+			p.sums[slot+windowReach] += small[tf-1][slots[slot].length]
+		} else {
+			p.sums[slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[slot]).weight(tf, slots[slot].length))
+		}
+	}
+}
+
+// smallest is the greatest frequency whose scores are tabulated.
+const smallest = 2
+
+// smallScores tabulates the scores of a clause for small frequencies by length, if that pays; else it returns nil.
+func (c *conversing) smallScores(i, postings int) *[smallest][256]float32 {
+	if c.norm == nil || postings < 2*smallest*256 {
+		return nil
+	}
+	table := &[smallest][256]float32{}
+	for f := range table {
+		for code := range table[f] {
+			table[f][code] = float32(c.weights[i] * c.norm.weight(uint32(f+1), byte(code)))
+		}
+	}
+	return table
+}
+
+// prune finds the candidates and computes their scores, but for the zones.
+func (c *conversing) prune() {
+	s, depth := c.sheet, c.depth()
+	c.findScoring()
+	c.bound()
+	c.choose(c.highBound(depth))
+	c.addWords()
+	threshold := 0.0
+	if len(s.scored) >= depth {
+		threshold, _ = leastOf(s.scoresOf(s.scored), depth)
+	}
+	c.clearScores()
+	c.choose(threshold)
+	c.addWords()
+}
+
+// findScoring finds the possible hits with a score: the turns that match, and those around a telling one.
+func (c *conversing) findScoring() {
+	p := &c.sheet.pruning
+	copy(p.within, p.telling)
+	for range windowReach {
+		p.within.widen(c.threads.follows)
+	}
+	for i, word := range p.within {
+		uneven := c.threads.unevenAround(i)
+		eachBit(i, uneven, func(slot uint32) {
+			word &^= 1 << (slot % 64)
+			if c.isWithinAny(slot) {
+				word |= 1 << (slot % 64)
+			}
+		})
+		matching := p.matching[i]
+		eachBit(i, word&^matching, func(slot uint32) {
+			if c.admits(slot) {
+				matching |= 1 << (slot % 64)
+			}
+		})
+		p.scoring[i] = matching
+	}
+}
+
+// widen adds the numbers before and after those of a set, where one follows the other.
+func (b bitset) widen(follows bitset) {
+	before := uint64(0) // the word before, as it was
+	for i, word := range b {
+		added := (word<<1|before>>63)&follows.word(i) | word&follows.word(i)>>1
+		if i+1 < len(b) {
+			added |= (b[i+1] & follows.word(i+1)) << 63
+		}
+		before, b[i] = word, word|added
+	}
+}
+
+// unevenAround returns, of the slots of a word of a bitset, those in whose window may be other turns than those next to them.
+func (t *threads) unevenAround(i int) uint64 {
+	before, here, after := t.uneven.word(i-1), t.uneven.word(i), t.uneven.word(i+1)
+	around := here
+	for n := 1; n <= windowReach; n++ {
+		around |= here<<n | before>>(64-n) | here>>n | after<<(64-n)
+	}
+	return around | here>>(windowReach+1) | after<<(63-windowReach)
+}
+
+// isWithinAny reports whether a telling turn is in the window of a turn, at any position but its own.
+func (c *conversing) isWithinAny(slot uint32) bool {
+	from, to, _ := c.threads.search(slot, windowReach)
+	for at := from; at <= to; at++ {
+		if c.sheet.pruning.telling.has(at) && c.shareAround(at, slot, false) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// bound bounds the scores of the turns.
+func (c *conversing) bound() {
+	p, w := &c.sheet.pruning, c.boundWeights()
+	for i, scoring := range p.scoring {
+		if scoring == 0 {
+			continue
+		}
+		from := i * 64
+		to := min(from+64, len(c.threads.slots))
+		w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots, from)
+		eachBit(i, scoring&c.threads.unevenAround(i), func(slot uint32) { p.bounds[slot] = c.boundAnywhere(slot, w) })
+		p.highest[i] = slices.Max(p.bounds[from:to])
+	}
+}
+
+// boundWeights are the weights of a turn's bound.
+type boundWeights struct {
+	window, question float32
+	sum              [256]float32 // by length: of the turn's own sum
+	rest             float32
+}
+
+// boundWeights returns the weights of the features. A turn's window has at most the sum of what each turn in it gives, where it counts the
+// best of each term. A term's weight in the cover is at most its score by the weight of a single occurrence. And the scores without features
+// are at most those of terms that occur without end.
+func (c *conversing) boundWeights() *boundWeights {
+	of, w := &c.index.conversation, &boundWeights{}
+	w.window, w.question = float32(of.Window*(1+margin)), float32(of.Question*(1+margin))
+	most := 0.0
+	for _, n := range c.norms {
+		most = max(most, n.K1+1)
+		for code := range w.sum {
+			w.sum[code] = max(w.sum[code], float32(of.Cover/n.weight(1, byte(code))*(1+margin)))
+		}
+	}
+	for i := range c.asked.clauses {
+		w.rest += float32(matched * c.asked.clauses[i].idf * c.asked.clauses[i].weight * most * (1 + margin))
+	}
+	return w
+}
+
+// boundBlock bounds the scores of the slots from one on. The sums begin windowReach slots before. The slots next to a turn have the turns of its
+// window, or of other sessions, which makes the bound no lower.
+func (w *boundWeights) boundBlock(bounds, sums []float32, slots []slot, from int) {
+	asks := func(at int) float32 {
+		if at < 0 || slots[at].shape&asking == 0 {
+			return 0
+		}
+		return 1
+	}
+	question, before := asks(from-1)*sums[windowReach-1], asks(from-2)*sums[windowReach-2]
+	sums = sums[:len(bounds)+2*windowReach]
+	for i, s := range slots[from : from+len(bounds)] {
+		own := sums[i+2]
+		window := own + .5*(sums[i+1]+sums[i+3]) + .25*(sums[i]+sums[i+4])
+		bounds[i] = w.window*window + w.sum[s.length]*own + w.question*max(question, before) + w.rest
+		question, before = float32(s.shape/asking)*own, question
+	}
+}
+
+// boundAnywhere is the bound of a turn with turns at any positions.
+func (c *conversing) boundAnywhere(slot uint32, w *boundWeights) float32 {
+	sums := c.sheet.pruning.sums[windowReach:]
+	from, to, _ := c.threads.search(slot, windowReach)
+	window, question := sums[slot], float32(0)
+	for at := from; at <= to; at++ {
+		window += sums[at] * float32(c.shareAround(at, slot, false))
+		if at < slot && c.threads.slots[at].shape&asking != 0 {
+			question = max(question, sums[at])
+		}
+	}
+	return w.window*window + w.sum[c.threads.slots[slot].length]*sums[slot] + w.question*question + w.rest
+}
+
+// rest is the score of the features that a bound is without.
+func (c *conversing) rest(slot uint32) float64 {
+	of, rest := &c.index.conversation, 0.0
+	if len(c.named) > 0 {
+		rest += of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
+	}
+	if c.date != (day{}) {
+		rest += of.Date * c.total * c.date.share(c.threads.turns[slot].said)
+	}
+	return rest * (1 + margin)
+}
+
+// mostRest is what rest is at most.
+func (c *conversing) mostRest() float64 {
+	of, most := &c.index.conversation, 0.0
+	if len(c.named) > 0 {
+		most += of.Speaker * c.total
+	}
+	if c.date != (day{}) {
+		most += of.Date * c.total
+	}
+	return most * (1 + margin)
+}
+
+// highBound returns a bound that somewhat more turns than depth have.
+func (c *conversing) highBound(depth int) float64 {
+	s, p := c.sheet, &c.sheet.pruning
+	step := len(p.bounds)/sampled + 1
+	s.best = s.best[:0]
+	for slot := 0; slot < len(p.bounds); slot += step {
+		if p.scoring.has(uint32(slot)) {
+			s.best = append(s.best, float64(p.bounds[slot])+c.rest(uint32(slot)))
+		}
+	}
+	high, _ := leastOf(s.best, max(1, depth*3/2/step))
+	return high
+}
+
+// choose makes the turns candidates whose scores may reach a threshold.
+func (c *conversing) choose(threshold float64) {
+	p, most := &c.sheet.pruning, c.mostRest()
+	p.candidates = p.candidates[:0]
+	clear(p.chosen)
+	clear(p.near)
+	low := float32(threshold-most) * (1 - margin)
+	for i, scoring := range p.scoring {
+		if scoring == 0 || p.highest[i] < low {
+			continue
+		}
+		eachBit(i, scoring, func(slot uint32) {
+			if p.bounds[slot] >= low && (most == 0 || float64(p.bounds[slot])+c.rest(slot) >= threshold*(1-margin)) {
+				c.addCandidate(slot)
+			}
+		})
+	}
+}
+
+// addCandidate makes a turn a candidate.
+func (c *conversing) addCandidate(slot uint32) {
+	p := &c.sheet.pruning
+	p.candidates = append(p.candidates, slot)
+	p.chosen[slot/64] |= 1 << (slot % 64)
+	from, to, _ := c.threads.around(slot, windowReach)
+	for at := from; at <= to; at++ {
+		p.near[at/64] |= 1 << (at % 64)
+	}
+}
+
+// addPlain adds the scores of a clause without features to the candidates.
+func (c *conversing) addPlain(i int) {
+	asked, chosen := &c.asked.clauses[i], c.sheet.pruning.chosen
+	for _, p := range c.postingsOf(i) {
+		if !chosen.has(p.slot) {
+			continue
+		}
+		t := &c.threads.slots[p.slot]
+		c.sheet.scores[p.slot].plain += float64(asked.idf * asked.weight * c.normOfTurn(t).weight(p.tf, t.length)) // rounded as by scoring
+	}
+}
+
+// passedOver is the number of possible hits with a score that are no candidates.
+func (c *conversing) passedOver() int {
+	if !c.pruned {
+		return 0
+	}
+	return c.sheet.pruning.scoring.count() - len(c.sheet.scored)
+}
