@@ -37,10 +37,12 @@ type turnSheet struct {
 	fresh   []uint32     // slots that the current clause touched
 	scored  []scoredTurn // the turns among the touched slots that are possible hits; with pruning, the candidates
 	zones   []zone
+	zoned   bitset    // the slots of the zones
 	best    []float64 // of leastOf
 	pruning pruning
 
 	postings [][]posting // by clause
+	some     []posting   // of those
 }
 
 // posting is a turn that has a clause, and how often, with its speaker's name.
@@ -206,17 +208,15 @@ func (c *conversing) saidOnDate() {
 
 // addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
 func (c *conversing) addClause(i int) {
+	asked, weight, postings := &c.asked.clauses[i], c.weights[i], c.postingsOf(i)
 	if c.pruned {
-		c.addPlain(i)
+		postings = c.sheet.those(postings, c.sheet.pruning.near)
+		c.addPlain(asked, postings)
 	}
-	asked, weight, pruned, near := &c.asked.clauses[i], c.weights[i], c.pruned, c.sheet.pruning.near
 	if weight == 0 {
 		return
 	}
-	for _, p := range c.postingsOf(i) {
-		if pruned && !near.has(p.slot) {
-			continue
-		}
+	for _, p := range postings {
 		tf := c.frequency(i, p)
 		if tf == 0 {
 			continue
@@ -242,6 +242,19 @@ func (c *conversing) addClause(i int) {
 		s.score = 0
 	}
 	c.sheet.fresh = c.sheet.fresh[:0]
+}
+
+// those returns the postings of a set of slots, until the next call.
+func (s *turnSheet) those(postings []posting, slots bitset) []posting {
+	if len(s.some) < len(postings) {
+		s.some = make([]posting, len(postings)+len(postings)/4)
+	}
+	n, some := 0, s.some
+	for _, p := range postings { // without a branch, which would often be predicted wrongly
+		some[n] = p
+		n += int(slots[p.slot/64] >> (p.slot % 64) & 1)
+	}
+	return some[:n]
 }
 
 // frequency is how often a turn has a clause, apart from its speaker's name.
@@ -547,6 +560,7 @@ func (c *conversing) chooseZones() {
 	sheet := c.sheet
 	least, ties := leastOf(sheet.scoresOf(sheet.scored), zoned)
 	average := zoneTurns * c.average()
+	sheet.zoned = zeroed(sheet.zoned, len(sheet.scores)/64+1)
 	for i, t := range sheet.scored {
 		if t.score < least || t.score == least && ties > zoned {
 			continue
@@ -557,6 +571,7 @@ func (c *conversing) chooseZones() {
 			if c.admits(at) {
 				length += lengthOf(c.threads.slots[at].length)
 			}
+			sheet.zoned[at/64] |= 1 << (at % 64)
 		}
 		p := inZone()
 		z.norm = p.K1 * (1 - p.B + p.B*float64(length)/average)
@@ -608,7 +623,7 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
-	postings, tfs, p := c.postingsOf(i), c.sheet.tfs, inZone()
+	postings, tfs, p := c.sheet.those(c.postingsOf(i), c.sheet.zoned), c.sheet.tfs, inZone()
 	for _, posting := range postings {
 		tfs[posting.slot] = c.frequency(i, posting)
 	}
