@@ -483,8 +483,8 @@ func (c *conversing) features(slot uint32) Features {
 
 // questionBefore is the best BM25 score of the questions at the position before a turn's that has any turns, within the window.
 func (c *conversing) questionBefore(slot uint32) float64 {
-	slots := c.threads.slots
-	before, questions := slot, shape(0)
+	slots, asks := c.threads.slots, false
+	before := slot
 	for range windowReach {
 		s := slots[before].shape
 		if s&(begins|apart) != 0 {
@@ -494,12 +494,12 @@ func (c *conversing) questionBefore(slot uint32) float64 {
 			return c.bestQuestionBefore(slot)
 		}
 		before--
-		questions |= slots[before].shape
+		asks = asks || c.threads.asking.has(before)
 	}
-	if !slots[before].shape.isRegular() {
+	if slots[before].shape.isUneven() {
 		return c.bestQuestionBefore(slot)
 	}
-	if questions&asking == 0 {
+	if !asks {
 		return 0
 	}
 	for at := slot; at > before; at-- {
@@ -530,7 +530,7 @@ func (c *conversing) bestQuestionBefore(slot uint32) (best float64) {
 
 // questionAt is the BM25 score of a turn that is a question; 0 for another.
 func (c *conversing) questionAt(slot uint32) float64 {
-	if c.threads.slots[slot].shape&asking == 0 {
+	if !c.threads.asking.has(slot) {
 		return 0
 	}
 	return c.sheet.scores[slot].alone

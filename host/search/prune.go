@@ -2,19 +2,21 @@ package search
 
 import (
 	"context"
+	"math"
+	"slices"
 )
 
 // pruning narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
-// a bound is computed for each turn, which its score cannot exceed, from the sums of the terms' scores of the turns around it. The turns with
-// the highest bounds are scored, to learn a threshold that the best turns reach; and then those whose bounds reach the threshold. Their
-// scores are the same as without pruning.
+// a bound is computed for each turn, which its score cannot exceed, from the sums of the terms' scores of the turns around it. The candidates
+// are the turns with bounds from a guessed threshold on; if too few of their scores reach it, then from the score on that enough of them
+// reach. Their scores are the same as without pruning.
 type pruning struct {
 	sums     []float32 // of the terms' scores, by slot + windowReach
 	matching bitset    // the slots that match
 	telling  bitset    // those of them with a sum: others have a speaker's name alone, or words without weight
 	within   bitset    // the slots that are within the window of a telling one
 	scoring  bitset    // the possible hits with a score
-	bounds   []float32 // by slot, without the features of speaker and date
+	bounds   []float32 // by slot, of those in scoring; without the features of speaker and date
 	highest  []float32 // the highest bound, by block of 64 slots
 
 	candidates []uint32 // slots
@@ -27,8 +29,10 @@ const (
 	prunedDepths, prunedShare = 4, 16
 	// margin is how much rounding may lower a bound, relatively: bounds are sums of 32-bit numbers.
 	margin = 1e-4
-	// sampled is about how many bounds are compared to find a high one. The deviation of a sample of 100,000 bounds is then a tenth of its rank.
-	sampled = 1 << 14
+	// usualDepths is how many turns most questions have, as a multiple of those that must be exact, whose bounds reach the threshold.
+	usualDepths = 4
+	// sampled is about how many bounds are compared to guess a threshold.
+	sampled = 1 << 12
 )
 
 // depth is the number of turns that must be the best; 0: all turns need their scores.
@@ -74,7 +78,7 @@ func (c *conversing) gather(ctx context.Context) error {
 // start empties the pruning for a number of slots.
 func (p *pruning) start(slots int) {
 	p.sums = zeroed(p.sums, slots+2*windowReach)
-	p.bounds = zeroed(p.bounds, slots)
+	p.bounds = slices.Grow(p.bounds[:0], slots)[:slots]
 	p.highest = zeroed(p.highest, (slots+63)/64)
 	for _, set := range []*bitset{&p.matching, &p.telling, &p.within, &p.scoring, &p.chosen, &p.near} {
 		*set = zeroed(*set, (slots+63)/64)
@@ -101,17 +105,20 @@ func (p *pruning) match(postings []posting) {
 
 // sum adds the scores of a clause's postings.
 func (c *conversing) sum(i int, postings []posting) {
-	p, slots, small := &c.sheet.pruning, c.threads.slots, c.smallScores(i, len(postings))
+	p, slots, small, named := &c.sheet.pruning, c.threads.slots, c.smallScores(i, len(postings)), c.inNames[i]
+	telling, sums := p.telling, p.sums
 	for _, posting := range postings {
-		slot, tf := posting.slot, c.frequency(i, posting)
-		if tf == 0 {
-			continue
+		slot, tf := posting.slot, posting.tf
+		if named {
+			if tf = c.frequency(i, posting); tf == 0 {
+				continue
+			}
 		}
-		p.telling[slot/64] |= 1 << (slot % 64)
+		telling[slot/64] |= 1 << (slot % 64)
 		if small != nil && tf <= smallest {
-			p.sums[slot+windowReach] += small[tf-1][slots[slot].length]
+			sums[slot+windowReach] += small[tf-1][slots[slot].length]
 		} else {
-			p.sums[slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[slot]).weight(tf, slots[slot].length))
+			sums[slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[slot]).weight(tf, slots[slot].length))
 		}
 	}
 }
@@ -135,18 +142,26 @@ func (c *conversing) smallScores(i, postings int) *[smallest][256]float32 {
 
 // prune finds the candidates and computes their scores, but for the zones.
 func (c *conversing) prune() {
-	s, depth := c.sheet, c.depth()
+	depth := c.depth()
 	c.findScoring()
 	c.bound()
-	c.choose(c.highBound(depth))
+	guess := c.boundOfRank(usualDepths * depth)
+	c.choose(guess)
 	c.addWords()
-	threshold := 0.0
-	if len(s.scored) >= depth {
-		threshold, _ = leastOf(s.scoresOf(s.scored), depth)
+	if reached := c.reached(depth); reached < guess {
+		c.clearScores()
+		c.choose(reached)
+		c.addWords()
 	}
-	c.clearScores()
-	c.choose(threshold)
-	c.addWords()
+}
+
+// reached is the score that so many candidates reach; 0 if there are fewer.
+func (c *conversing) reached(depth int) float64 {
+	if len(c.sheet.scored) < depth {
+		return 0
+	}
+	score, _ := leastOf(c.sheet.scoresOf(c.sheet.scored), depth)
+	return score
 }
 
 // findScoring finds the possible hits with a score: the turns that match, and those around a telling one.
@@ -211,73 +226,64 @@ func (c *conversing) isWithinAny(slot uint32) bool {
 func (c *conversing) bound() {
 	p, w := &c.sheet.pruning, c.boundWeights()
 	for i, scoring := range p.scoring {
-		if scoring == 0 {
-			continue
+		if scoring != 0 {
+			from, to := i*64, min(i*64+64, len(c.threads.slots))
+			w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots[from:to])
 		}
-		from := i * 64
-		to := min(from+64, len(c.threads.slots))
-		highest := w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots, from)
-		eachBit(i, scoring&c.threads.unevenAround(i), func(slot uint32) {
-			p.bounds[slot] = c.boundAnywhere(slot, w)
-			highest = max(highest, p.bounds[slot])
-		})
-		p.highest[i] = highest
 	}
+	for i, telling := range p.telling {
+		eachBit(i, telling&c.threads.asking.word(i), func(slot uint32) {
+			for after := slot + 1; after <= slot+windowReach && int(after) < len(p.bounds); after++ {
+				p.bounds[after] += w.question * p.sums[slot+windowReach]
+			}
+		})
+	}
+	for i, scoring := range p.scoring {
+		if scoring != 0 {
+			eachBit(i, scoring&c.threads.unevenAround(i), func(slot uint32) { p.bounds[slot] = c.boundAnywhere(slot, w) })
+			p.highest[i] = highest(p.bounds[i*64 : min(i*64+64, len(c.threads.slots))])
+		}
+	}
+}
+
+// highest returns the greatest of some bounds, or 0. (slices.Max also minds NaN, which takes several times as long.)
+func highest(bounds []float32) (most float32) {
+	for _, bound := range bounds {
+		if bound > most {
+			most = bound
+		}
+	}
+	return most
 }
 
 // boundWeights are the weights of a turn's bound.
 type boundWeights struct {
 	window, question float32
 	sum              [256]float32 // by length: of the turn's own sum
-	rest             float32
 }
 
 // boundWeights returns the weights of the features. A turn's window has at most the sum of what each turn in it gives, where it counts the
-// best of each term. A term's weight in the cover is at most its score by the weight of a single occurrence. And the scores without features
-// are at most those of terms that occur without end.
+// best of each term. A term's weight in the cover is at most its score by the weight of a single occurrence.
 func (c *conversing) boundWeights() *boundWeights {
 	of, w := &c.index.conversation, &boundWeights{}
 	w.window, w.question = float32(of.Window*(1+margin)), float32(of.Question*(1+margin))
-	most := 0.0
 	for _, n := range c.norms {
-		most = max(most, n.K1+1)
 		for code := range w.sum {
 			w.sum[code] = max(w.sum[code], float32(of.Cover/n.weight(1, byte(code))*(1+margin)))
 		}
 	}
-	for i := range c.asked.clauses {
-		w.rest += float32(matched * c.asked.clauses[i].idf * c.asked.clauses[i].weight * most * (1 + margin))
-	}
 	return w
 }
 
-// boundBlock bounds the scores of the slots from one on, and returns the highest bound. The sums begin windowReach slots before. The slots next to a turn have the turns of its
+// boundBlock bounds the scores of some slots. The sums begin windowReach slots before them. The slots next to a turn have the turns of its
 // window, or of other sessions, which makes the bound no lower.
-func (w *boundWeights) boundBlock(bounds, sums []float32, slots []slot, from int) (highest float32) {
-	asks := func(at int) float32 {
-		if at < 0 || slots[at].shape&asking == 0 {
-			return 0
-		}
-		return 1
-	}
-	question, before := asks(from-1)*sums[1], asks(from-2)*sums[0]
+func (w *boundWeights) boundBlock(bounds, sums []float32, slots []slot) {
 	n := len(bounds)
-	before2, before1, own, after1, after2, slots := sums[:n], sums[1:n+1], sums[2:n+2], sums[3:n+3], sums[4:n+4], slots[from:from+n]
+	before2, before1, own, after1, after2, slots := sums[:n], sums[1:n+1], sums[2:n+2], sums[3:n+3], sums[4:n+4], slots[:n]
 	for i := range bounds {
-		s, sum := &slots[i], own[i]
-		if before < question {
-			before = question
-		}
-		bound := w.window*(sum+.5*(before1[i]+after1[i])+.25*(before2[i]+after2[i])) + w.sum[s.length]*sum + w.question*before + w.rest
-		if bounds[i] = bound; bound > highest {
-			highest = bound
-		}
-		before, question = question, 0
-		if s.shape&asking != 0 {
-			question = sum
-		}
+		window := own[i] + .5*(before1[i]+after1[i]) + .25*(before2[i]+after2[i])
+		bounds[i] = w.window*window + w.sum[slots[i].length]*own[i]
 	}
-	return highest
 }
 
 // boundAnywhere is the bound of a turn with turns at any positions.
@@ -287,14 +293,14 @@ func (c *conversing) boundAnywhere(slot uint32, w *boundWeights) float32 {
 	window, question := sums[slot], float32(0)
 	for at := from; at <= to; at++ {
 		window += sums[at] * float32(c.shareAround(at, slot, false))
-		if at < slot && c.threads.slots[at].shape&asking != 0 {
+		if at < slot && c.threads.asking.has(at) {
 			question = max(question, sums[at])
 		}
 	}
-	return w.window*window + w.sum[c.threads.slots[slot].length]*sums[slot] + w.question*question + w.rest
+	return w.window*window + w.sum[c.threads.slots[slot].length]*sums[slot] + w.question*question
 }
 
-// rest is the score of the features that a bound is without.
+// rest is at least the score of what a bound is without: the features of speaker and date.
 func (c *conversing) rest(slot uint32) float64 {
 	of, rest := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
@@ -303,7 +309,7 @@ func (c *conversing) rest(slot uint32) float64 {
 	if c.date != (day{}) {
 		rest += of.Date * c.total * c.date.share(c.threads.turns[slot].said)
 	}
-	return rest * (1 + margin)
+	return rest
 }
 
 // mostRest is what rest is at most.
@@ -315,11 +321,23 @@ func (c *conversing) mostRest() float64 {
 	if c.date != (day{}) {
 		most += of.Date * c.total
 	}
-	return most * (1 + margin)
+	return most
 }
 
-// highBound returns a bound that about twice as many turns as depth reach.
-func (c *conversing) highBound(depth int) float64 {
+// mostPlain is what the scores without features add to those with them at most: terms that occur without end.
+func (c *conversing) mostPlain() float64 {
+	all, most := 0.0, 0.0
+	for i := range c.asked.clauses {
+		all += c.asked.clauses[i].idf * c.asked.clauses[i].weight
+	}
+	for _, n := range c.norms {
+		most = max(most, n.K1+1)
+	}
+	return matched * all * most
+}
+
+// boundOfRank returns a bound that about so many turns reach.
+func (c *conversing) boundOfRank(rank int) float64 {
 	s, p := c.sheet, &c.sheet.pruning
 	step := len(p.bounds)/sampled + 1
 	s.best = s.best[:0]
@@ -328,8 +346,8 @@ func (c *conversing) highBound(depth int) float64 {
 			s.best = append(s.best, float64(p.bounds[slot])+c.rest(uint32(slot)))
 		}
 	}
-	high, _ := leastOf(s.best, max(1, 2*depth/step))
-	return high
+	bound, _ := leastOf(s.best, max(1, rank/step))
+	return bound
 }
 
 // choose makes the turns candidates whose scores may reach a threshold.
@@ -338,13 +356,14 @@ func (c *conversing) choose(threshold float64) {
 	p.candidates = p.candidates[:0]
 	clear(p.chosen)
 	clear(p.near)
-	low := float32(threshold-most) * (1 - margin)
+	low := threshold*(1-margin) - c.mostPlain()
+	lowest := float32(low - most - margin*math.Abs(low-most))
 	for i, scoring := range p.scoring {
-		if scoring == 0 || p.highest[i] < low {
+		if scoring == 0 || p.highest[i] < lowest {
 			continue
 		}
 		eachBit(i, scoring, func(slot uint32) {
-			if p.bounds[slot] >= low && (most == 0 || float64(p.bounds[slot])+c.rest(slot) >= threshold*(1-margin)) {
+			if p.bounds[slot] >= lowest && (most == 0 || float64(p.bounds[slot])+c.rest(slot) >= low) {
 				c.addCandidate(slot)
 			}
 		})

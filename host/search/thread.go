@@ -12,6 +12,7 @@ import (
 type threads struct {
 	turns    []turn // by slot; an unused one has the session none
 	slots    []slot
+	asking   bitset   // the slots of questions
 	follows  bitset   // the slots of the shape follows
 	uneven   bitset   // the slots in whose window may be turns further away in the slots, or whose neighbour in the slots is two positions away
 	slotOf   []uint32 // by row; none: not a turn
@@ -29,14 +30,13 @@ type slot struct {
 	shape  shape
 }
 
-// shape is how a turn lies behind that of the slot before, and whether it is a question.
+// shape is how a turn lies behind that of the slot before.
 type shape uint8
 
 const (
 	begins  shape = 1 << iota // the slot before belongs to another session
 	follows                   // it is at the position after that of the slot before
 	apart                     // it is at a position behind the window of the slot before
-	asking                    // it ends in a question mark
 )
 
 const manyFacets = 1<<16 - 1
@@ -96,9 +96,6 @@ func (t *threads) link(th *thread, at uint32) {
 	if at > th.first {
 		s = shapeBehind(t.turns[at-1].at, t.turns[at].at)
 	}
-	if t.turns[at].asks {
-		s |= asking
-	}
 	t.setShape(at, s)
 }
 
@@ -119,6 +116,7 @@ func shapeBehind(before, at int64) shape {
 // setShape sets the shape of a slot.
 func (t *threads) setShape(at uint32, s shape) {
 	t.slots[at].shape = s
+	t.asking.set(at, t.turns[at].asks)
 	t.follows.set(at, s&follows != 0)
 	t.uneven.set(at, s.isUneven())
 }
