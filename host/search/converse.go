@@ -39,10 +39,11 @@ type turnSheet struct {
 	zones   []zone
 	zoned   bitset    // the slots of the zones
 	best    []float64 // of leastOf
-	pruning pruning
+	pruning
 
 	postings [][]posting // by clause
-	some     []posting   // of those
+	some     []posting   // of postingsIn
+	block    []posting   // of eachBlock
 }
 
 // posting is a turn that has a clause, and how often, with its speaker's name.
@@ -128,7 +129,7 @@ func (c *conversing) speakers(chosen *selection) map[uint32]bool {
 
 // prepare weighs the clauses, and reads the postings of the turns if pruning pays.
 func (c *conversing) prepare(ctx context.Context) error {
-	c.sheet = c.index.turnSheet(len(c.threads.slots))
+	c.sheet, c.read = c.index.turnSheet(len(c.threads.slots)), make([]bool, len(c.asked.clauses))
 	c.norm = c.norms[""]
 	c.admit()
 	c.weigh()
@@ -208,10 +209,12 @@ func (c *conversing) saidOnDate() {
 
 // addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
 func (c *conversing) addClause(i int) {
-	asked, weight, postings := &c.asked.clauses[i], c.weights[i], c.postingsOf(i)
+	asked, weight, postings := &c.asked.clauses[i], c.weights[i], []posting(nil)
 	if c.pruned {
-		postings = c.sheet.those(postings, c.sheet.pruning.near)
+		postings = c.postingsIn(i, c.sheet.near)
 		c.addPlain(asked, postings)
+	} else {
+		postings = c.postingsOf(i)
 	}
 	if weight == 0 {
 		return
@@ -244,19 +247,6 @@ func (c *conversing) addClause(i int) {
 	c.sheet.fresh = c.sheet.fresh[:0]
 }
 
-// those returns the postings of a set of slots, until the next call.
-func (s *turnSheet) those(postings []posting, slots bitset) []posting {
-	if len(s.some) < len(postings) {
-		s.some = make([]posting, len(postings)+len(postings)/4)
-	}
-	n, some := 0, s.some
-	for _, p := range postings { // without a branch, which would often be predicted wrongly
-		some[n] = p
-		n += int(slots[p.slot/64] >> (p.slot % 64) & 1)
-	}
-	return some[:n]
-}
-
 // frequency is how often a turn has a clause, apart from its speaker's name.
 func (c *conversing) frequency(i int, p posting) uint32 {
 	if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.turns[p.slot].speaker], c.asked.clauses[i].label) {
@@ -282,52 +272,6 @@ func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
 			c.spread(slot, gain)
 		}
 	}
-}
-
-// postingsOf returns the turns that have a clause. They are read once.
-func (c *conversing) postingsOf(i int) []posting {
-	if len(c.read) == 0 {
-		c.read = make([]bool, len(c.asked.clauses))
-		c.sheet.postings = slices.Grow(c.sheet.postings, len(c.read))[:len(c.read)]
-	}
-	if !c.read[i] {
-		c.read[i] = true
-		list := c.sheet.postings[i][:0]
-		for _, l := range c.leaves {
-			list = c.appendPostings(list, l, i)
-		}
-		c.sheet.postings[i] = list
-	}
-	return c.sheet.postings[i]
-}
-
-// appendPostings appends the turns of a leaf that have a clause. It notes whether other documents of the leaf have it.
-func (c *conversing) appendPostings(to []posting, l *leaf, i int) []posting {
-	list, _ := c.asked.clauses[i].open(l.part)
-	if list == nil {
-		return to
-	}
-	rows, slotOf, matching := l.part.rows, c.threads.slotOf, l.matching
-	for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
-		n := len(to)
-		to = slices.Grow(to, len(docs))[:n+len(docs)]
-		for j, doc := range docs {
-			if !matching.has(doc) {
-				continue
-			}
-			row := rows[doc]
-			if int(row) >= len(slotOf) || slotOf[row] == none {
-				l.mixed = true
-				continue
-			}
-			if slot := slotOf[row]; !c.filtered || c.admits(slot) {
-				to[n] = posting{slot, tfs[j]}
-				n++
-			}
-		}
-		to = to[:n]
-	}
-	return to
 }
 
 // spread raises the current clause's best score of a turn and those around it.
@@ -358,7 +302,7 @@ func (c *conversing) shareAround(slot, at uint32, regular bool) float64 {
 
 // raise raises the current clause's best score of a turn; with pruning, of a candidate.
 func (c *conversing) raise(slot uint32, gain float64) {
-	if c.pruned && !c.sheet.pruning.chosen.has(slot) {
+	if c.pruned && !c.sheet.chosen.has(slot) {
 		return
 	}
 	s := &c.sheet.scores[slot]
@@ -428,7 +372,7 @@ const matched = 1e-6
 // addMatches touches the turns that match, and takes their plain scores.
 func (c *conversing) addMatches() {
 	if c.pruned {
-		for _, slot := range c.sheet.pruning.candidates {
+		for _, slot := range c.sheet.candidates {
 			c.addMatch(slot, c.sheet.scores[slot].plain)
 		}
 		return
@@ -455,7 +399,7 @@ func (c *conversing) addMatch(slot uint32, score float64) {
 func (c *conversing) addFeatures() {
 	slots := c.sheet.touched
 	if c.pruned {
-		slots = c.sheet.pruning.candidates
+		slots = c.sheet.candidates
 	}
 	for _, slot := range slots {
 		if !c.admits(slot) {
@@ -623,7 +567,7 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
-	postings, tfs, p := c.sheet.those(c.postingsOf(i), c.sheet.zoned), c.sheet.tfs, inZone()
+	postings, tfs, p := c.postingsIn(i, c.sheet.zoned), c.sheet.tfs, inZone()
 	for _, posting := range postings {
 		tfs[posting.slot] = c.frequency(i, posting)
 	}

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"context"
 	"math"
 	"slices"
 )
@@ -11,13 +10,11 @@ import (
 // are the turns with bounds from a guessed threshold on; if too few of their scores reach it, then from the score on that enough of them
 // reach. Their scores are the same as without pruning.
 type pruning struct {
-	sums     []float32 // of the terms' scores, by slot + windowReach
-	matching bitset    // the slots that match
-	telling  bitset    // those of them with a sum: others have a speaker's name alone, or words without weight
-	within   bitset    // the slots that are within the window of a telling one
-	scoring  bitset    // the possible hits with a score
-	bounds   []float32 // by slot, of those in scoring; without the features of speaker and date
-	highest  []float32 // the highest bound, by block of 64 slots
+	gathered
+	within  bitset    // the slots that are within the window of a telling one
+	scoring bitset    // the possible hits with a score
+	bounds  []float32 // by slot, of those in scoring; without what is granted and the features of speaker and date
+	highest []float32 // the highest bound, by block of 64 slots
 
 	candidates []uint32 // slots
 	chosen     bitset   // the same
@@ -52,97 +49,19 @@ func (c *conversing) prunes() bool {
 	return depth > 0 && found >= max(prunedDepths*depth, len(c.threads.slots)/prunedShare)
 }
 
-// gather reads the postings of the turns, and sums the terms' scores.
-func (c *conversing) gather(ctx context.Context) error {
-	p := &c.sheet.pruning
-	p.start(len(c.threads.slots))
-	for i := range c.asked.clauses {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		postings := c.postingsOf(i)
-		if c.weights[i] > 0 {
-			c.sum(i, postings)
-		}
-		if c.weights[i] == 0 || c.inNames[i] {
-			p.match(postings)
-		}
-	}
-	for i, telling := range p.telling {
-		p.matching[i] |= telling
-	}
-	c.matches += p.matching.count()
-	return nil
-}
-
-// start empties the pruning for a number of slots.
+// start empties the pruning.
 func (p *pruning) start(slots int) {
-	p.sums = zeroed(p.sums, slots+2*windowReach)
-	p.bounds = slices.Grow(p.bounds[:0], slots)[:slots]
-	p.highest = zeroed(p.highest, (slots+63)/64)
-	for _, set := range []*bitset{&p.matching, &p.telling, &p.within, &p.scoring, &p.chosen, &p.near} {
-		*set = zeroed(*set, (slots+63)/64)
+	words := (slots + 63) / 64
+	p.bounds, p.highest = slices.Grow(p.bounds[:0], slots)[:slots], zeroed(p.highest, words)
+	for _, set := range []*bitset{&p.within, &p.scoring, &p.chosen, &p.near} {
+		*set = zeroed(*set, words)
 	}
-	p.candidates = p.candidates[:0]
-}
-
-// zeroed returns a slice of zeros, in the memory of another if that suffices.
-func zeroed[T any](s []T, size int) []T {
-	if cap(s) < size {
-		return make([]T, size, size+size/8)
-	}
-	s = s[:size]
-	clear(s)
-	return s
-}
-
-// match notes that the turns of postings match.
-func (p *pruning) match(postings []posting) {
-	for _, posting := range postings {
-		p.matching[posting.slot/64] |= 1 << (posting.slot % 64)
-	}
-}
-
-// sum adds the scores of a clause's postings.
-func (c *conversing) sum(i int, postings []posting) {
-	p, slots, small, named := &c.sheet.pruning, c.threads.slots, c.smallScores(i, len(postings)), c.inNames[i]
-	telling, sums := p.telling, p.sums
-	for _, posting := range postings {
-		slot, tf := posting.slot, posting.tf
-		if named {
-			if tf = c.frequency(i, posting); tf == 0 {
-				continue
-			}
-		}
-		telling[slot/64] |= 1 << (slot % 64)
-		if small != nil && tf <= smallest {
-			sums[slot+windowReach] += small[tf-1][slots[slot].length]
-		} else {
-			sums[slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[slot]).weight(tf, slots[slot].length))
-		}
-	}
-}
-
-// smallest is the greatest frequency whose scores are tabulated.
-const smallest = 2
-
-// smallScores tabulates the scores of a clause for small frequencies by length, if that pays; else it returns nil.
-func (c *conversing) smallScores(i, postings int) *[smallest][256]float32 {
-	if c.norm == nil || postings < 2*smallest*256 {
-		return nil
-	}
-	table := &[smallest][256]float32{}
-	for f := range table {
-		for code := range table[f] {
-			table[f][code] = float32(c.weights[i] * c.norm.weight(uint32(f+1), byte(code)))
-		}
-	}
-	return table
 }
 
 // prune finds the candidates and computes their scores, but for the zones.
 func (c *conversing) prune() {
 	depth := c.depth()
+	c.sheet.pruning.start(len(c.threads.slots))
 	c.findScoring()
 	c.bound()
 	guess := c.boundOfRank(usualDepths * depth)
@@ -324,16 +243,15 @@ func (c *conversing) mostRest() float64 {
 	return most
 }
 
-// mostPlain is what the scores without features add to those with them at most: terms that occur without end.
-func (c *conversing) mostPlain() float64 {
-	all, most := 0.0, 0.0
-	for i := range c.asked.clauses {
-		all += c.asked.clauses[i].idf * c.asked.clauses[i].weight
+// added is what is to be added to all bounds: what is granted, and what scores without features add to those with them at most.
+func (c *conversing) added() (all float64) {
+	for i, granted := range c.sheet.pruning.granted {
+		all += matched * c.asked.clauses[i].idf * c.asked.clauses[i].weight * c.mostWeight()
+		if granted {
+			all += c.mostOf(i)
+		}
 	}
-	for _, n := range c.norms {
-		most = max(most, n.K1+1)
-	}
-	return matched * all * most
+	return all
 }
 
 // boundOfRank returns a bound that about so many turns reach.
@@ -347,7 +265,7 @@ func (c *conversing) boundOfRank(rank int) float64 {
 		}
 	}
 	bound, _ := leastOf(s.best, max(1, rank/step))
-	return bound
+	return bound + c.added()
 }
 
 // choose makes the turns candidates whose scores may reach a threshold.
@@ -356,7 +274,7 @@ func (c *conversing) choose(threshold float64) {
 	p.candidates = p.candidates[:0]
 	clear(p.chosen)
 	clear(p.near)
-	low := threshold*(1-margin) - c.mostPlain()
+	low := threshold*(1-margin) - c.added()
 	lowest := float32(low - most - margin*math.Abs(low-most))
 	for i, scoring := range p.scoring {
 		if scoring == 0 || p.highest[i] < lowest {

@@ -108,10 +108,11 @@ type leaf struct {
 	matches  []match
 }
 
-// opened is a clause's unread postings in a leaf; list is nil when there are none.
+// opened is a clause's postings in a leaf; list is nil when there are none.
 type opened struct {
 	list      reader
 	documents int
+	read      bool
 }
 
 // match is a document that contains at least one clause.
@@ -186,7 +187,7 @@ func (r *ranking) countFound(ctx context.Context) error {
 		for _, l := range r.leaves {
 			list, documents := c.open(l.part)
 			c.found += l.count(c, list, documents)
-			l.opened = append(l.opened, opened{list, documents})
+			l.opened = append(l.opened, opened{list: list, documents: documents})
 		}
 		n, df := float64(r.total.documents), float64(c.found)
 		c.idf = math.Log(1 + (n-df+.5)/(df+.5))

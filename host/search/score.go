@@ -62,7 +62,7 @@ func (l *leaf) mostMatches() (n int) {
 func (r *ranking) open(l *leaf) (lists []scoring) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
-		if list := l.opened[i].list; list != nil {
+		if list := l.unread(c, i); list != nil {
 			lists = append(lists, scoring{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
 		}
 	}

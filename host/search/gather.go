@@ -1,0 +1,280 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// gathered is the postings of turns, and sums of the terms' scores, for pruning.
+type gathered struct {
+	dense   [][]uint8 // by clause: how often each slot has it, or many; nil: its postings are listed
+	granted []bool    // by clause: it is in no sum
+	spare   [][]uint8 // memory for dense
+
+	sums     []float32 // of the scores of the terms that are not granted, by slot + windowReach
+	matching bitset    // the slots that match
+	telling  bitset    // those of them with a term of some weight that is not their speaker's name
+}
+
+const (
+	// Clauses are dense that at least this share of the documents have, up to a number.
+	denseShare, mostDense = 4, 16
+	// many stands for this frequency in a byte, and for greater ones.
+	many = 1<<8 - 1
+)
+
+// gather reads the postings of the turns, and sums the terms' scores.
+func (c *conversing) gather(ctx context.Context) error {
+	g := &c.sheet.gathered
+	g.start(len(c.threads.slots), len(c.asked.clauses))
+	c.chooseDense()
+	c.grant()
+	for i := range c.asked.clauses {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.gatherClause(i)
+	}
+	for i, telling := range g.telling {
+		g.matching[i] |= telling
+	}
+	c.matches += g.matching.count()
+	return nil
+}
+
+// start empties what was gathered.
+func (g *gathered) start(slots, clauses int) {
+	g.dense, g.granted = zeroed(g.dense, clauses), zeroed(g.granted, clauses)
+	g.sums = zeroed(g.sums, slots+2*windowReach)
+	g.matching, g.telling = zeroed(g.matching, (slots+63)/64), zeroed(g.telling, (slots+63)/64)
+}
+
+// zeroed returns a slice of zeros, in the memory of another if that suffices.
+func zeroed[S ~[]T, T any](s S, size int) S {
+	if cap(s) < size {
+		return make(S, size, size+size/8)
+	}
+	s = s[:size]
+	clear(s)
+	return s
+}
+
+// chooseDense chooses the dense clauses.
+func (c *conversing) chooseDense() {
+	g, dense := &c.sheet.gathered, 0
+	for i := range c.asked.clauses {
+		if c.asked.clauses[i].found < c.ranking.total.documents/denseShare || dense == mostDense {
+			continue
+		}
+		if dense == len(g.spare) {
+			g.spare = append(g.spare, nil)
+		}
+		g.spare[dense] = zeroed(g.spare[dense], len(c.threads.slots))
+		g.dense[i] = g.spare[dense]
+		dense++
+	}
+}
+
+// grant grants all turns what dense clauses can add to their scores, as in MaxScore (Turtle and Flood 1995), instead of adding it up, as long
+// as that is less than what the other clauses add to the scores of the best turns.
+func (c *conversing) grant() {
+	g, byWeight := &c.sheet.gathered, make([]int, len(c.weights))
+	for i := range byWeight {
+		byWeight[i] = i
+	}
+	slices.SortFunc(byWeight, func(a, b int) int { return cmp.Compare(c.weights[a], c.weights[b]) })
+	left := c.expected(byWeight)
+	for _, i := range byWeight {
+		if g.dense[i] == nil {
+			continue
+		}
+		if left -= c.mostOf(i); left < 0 {
+			return
+		}
+		g.granted[i] = true
+	}
+}
+
+// expected is about what the heaviest clauses that are not dense add to the score of a turn that is just among the best.
+func (c *conversing) expected(byWeight []int) float64 {
+	of, found := &c.index.conversation, 0
+	for _, i := range slices.Backward(byWeight) {
+		if c.sheet.gathered.dense[i] != nil {
+			continue
+		}
+		if found += c.asked.clauses[i].found; found >= 2*c.depth() {
+			return (of.Window + of.Cover) * c.weights[i]
+		}
+	}
+	return 0
+}
+
+// mostOf is the most that a clause adds to a score: as if the turn and a question before it had it without end.
+func (c *conversing) mostOf(i int) float64 {
+	of := &c.index.conversation
+	return c.weights[i] * ((of.Window+of.Question)*c.mostWeight() + of.Cover)
+}
+
+// mostWeight is the BM25 weight of a term that occurs without end.
+func (c *conversing) mostWeight() (most float64) {
+	for _, n := range c.norms {
+		most = max(most, n.K1+1)
+	}
+	return most
+}
+
+// gatherClause gathers the postings of a clause.
+func (c *conversing) gatherClause(i int) {
+	g := &c.sheet.gathered
+	list, dense := c.sheet.list(i), g.dense[i]
+	c.read[i] = true
+	c.eachBlock(i, func(block []posting) {
+		if dense != nil {
+			list = count(dense, list, block)
+		} else {
+			list = append(list, block...)
+		}
+		if c.weights[i] == 0 || c.inNames[i] {
+			g.match(block)
+		}
+		if c.weights[i] > 0 {
+			c.sum(i, block)
+		}
+	})
+	c.sheet.postings[i] = list
+}
+
+// count notes the frequencies of postings, and returns the list with those that are too many.
+func count(frequencies []uint8, list, block []posting) []posting {
+	for _, p := range block {
+		frequencies[p.slot] = uint8(min(p.tf, many))
+		if p.tf >= many {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// match notes that the turns of postings match.
+func (g *gathered) match(block []posting) {
+	for _, p := range block {
+		g.matching[p.slot/64] |= 1 << (p.slot % 64)
+	}
+}
+
+// sum notes the turns of a clause's postings, and adds their scores unless they are granted.
+func (c *conversing) sum(i int, block []posting) {
+	g, slots, named := &c.sheet.gathered, c.threads.slots, c.inNames[i]
+	telling, sums, granted := g.telling, g.sums, g.granted[i]
+	small, factor := c.asked.clauses[i].small, c.weights[i]/(c.asked.clauses[i].idf*c.asked.clauses[i].weight)
+	for _, p := range block {
+		if named {
+			if p.tf = c.frequency(i, p); p.tf == 0 {
+				continue
+			}
+		}
+		telling[p.slot/64] |= 1 << (p.slot % 64)
+		switch {
+		case granted:
+		case small != nil && p.tf <= 3:
+			sums[p.slot+windowReach] += float32(factor * small[p.tf-1][slots[p.slot].length])
+		default:
+			sums[p.slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[p.slot]).weight(p.tf, slots[p.slot].length))
+		}
+	}
+}
+
+// eachBlock calls do for the turns that have a clause, some at a time. It notes which leaves have other documents with it.
+func (c *conversing) eachBlock(i int, do func([]posting)) {
+	for _, l := range c.leaves {
+		list := l.unread(&c.asked.clauses[i], i)
+		if list == nil {
+			continue
+		}
+		rows, slotOf, matching := l.part.rows, c.threads.slotOf, l.matching
+		for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
+			block, n := slices.Grow(c.sheet.block[:0], len(docs))[:len(docs)], 0
+			for j, doc := range docs {
+				if !matching.has(doc) {
+					continue
+				}
+				row := rows[doc]
+				if int(row) >= len(slotOf) || slotOf[row] == none {
+					l.mixed = true
+					continue
+				}
+				if slot := slotOf[row]; !c.filtered || c.admits(slot) {
+					block[n] = posting{slot, tfs[j]}
+					n++
+				}
+			}
+			c.sheet.block = block
+			do(block[:n])
+		}
+	}
+}
+
+// unread returns a clause's postings from the first on; nil: there are none.
+func (l *leaf) unread(c *clause, i int) reader {
+	o := &l.opened[i]
+	if o.read {
+		o.list, _ = c.open(l.part)
+	}
+	o.read = true
+	return o.list
+}
+
+// postingsOf returns the turns that have a clause, unless it is dense. They are read once.
+func (c *conversing) postingsOf(i int) []posting {
+	if !c.read[i] {
+		c.read[i] = true
+		list := c.sheet.list(i)
+		c.eachBlock(i, func(block []posting) { list = append(list, block...) })
+		c.sheet.postings[i] = list
+	}
+	return c.sheet.postings[i]
+}
+
+// postingsIn returns the turns of a set of slots that have a clause, until the next call.
+func (c *conversing) postingsIn(i int, slots bitset) []posting {
+	g, list := &c.sheet.gathered, c.postingsOf(i)
+	if c.pruned && g.dense[i] != nil {
+		return c.sheet.denseIn(g.dense[i], list, slots)
+	}
+	if len(c.sheet.some) < len(list) {
+		c.sheet.some = make([]posting, len(list)+len(list)/4)
+	}
+	n, some := 0, c.sheet.some
+	for _, p := range list { // without a branch, which would often be predicted wrongly
+		some[n] = p
+		n += int(slots[p.slot/64] >> (p.slot % 64) & 1)
+	}
+	return some[:n]
+}
+
+// denseIn is postingsIn for a dense clause. The list has the frequencies that are too many.
+func (s *turnSheet) denseIn(frequencies []uint8, list []posting, slots bitset) []posting {
+	some := s.some[:0]
+	for i, word := range slots {
+		eachBit(i, word, func(slot uint32) {
+			p := posting{slot, uint32(frequencies[slot])}
+			if p.tf == many {
+				p = list[slices.IndexFunc(list, func(p posting) bool { return p.slot == slot })]
+			}
+			if p.tf > 0 {
+				some = append(some, p)
+			}
+		})
+	}
+	s.some = some[:cap(some)]
+	return some
+}
+
+// list returns memory for the list of a clause.
+func (s *turnSheet) list(i int) []posting {
+	for len(s.postings) <= i {
+		s.postings = append(s.postings, nil)
+	}
+	return s.postings[i][:0]
+}
