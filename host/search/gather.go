@@ -1,18 +1,16 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"slices"
 )
 
 // gathered is the postings of turns, and sums of the terms' scores, for pruning.
 type gathered struct {
-	dense   [][]uint8 // by clause: how often each slot has it, or many; nil: its postings are listed
-	granted []bool    // by clause: it is in no sum
-	spare   [][]uint8 // memory for dense
+	dense [][]uint8 // by clause: how often each slot has it, or many; nil: its postings are listed
+	spare [][]uint8 // memory for dense
 
-	sums     []float32 // of the scores of the terms that are not granted, by slot + windowReach
+	sums     []float32 // of the terms' scores, by slot + windowReach
 	matching bitset    // the slots that match
 	telling  bitset    // those of them with a term of some weight that is not their speaker's name
 }
@@ -29,7 +27,6 @@ func (c *conversing) gather(ctx context.Context) error {
 	g := &c.sheet.gathered
 	g.start(len(c.threads.slots), len(c.asked.clauses))
 	c.chooseDense()
-	c.grant()
 	for i := range c.asked.clauses {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -45,7 +42,7 @@ func (c *conversing) gather(ctx context.Context) error {
 
 // start empties what was gathered.
 func (g *gathered) start(slots, clauses int) {
-	g.dense, g.granted = zeroed(g.dense, clauses), zeroed(g.granted, clauses)
+	g.dense = zeroed(g.dense, clauses)
 	g.sums = zeroed(g.sums, slots+2*windowReach)
 	g.matching, g.telling = zeroed(g.matching, (slots+63)/64), zeroed(g.telling, (slots+63)/64)
 }
@@ -74,54 +71,6 @@ func (c *conversing) chooseDense() {
 		g.dense[i] = g.spare[dense]
 		dense++
 	}
-}
-
-// grant grants all turns what dense clauses can add to their scores, as in MaxScore (Turtle and Flood 1995), instead of adding it up, as long
-// as that is less than what the other clauses add to the scores of the best turns.
-func (c *conversing) grant() {
-	g, byWeight := &c.sheet.gathered, make([]int, len(c.weights))
-	for i := range byWeight {
-		byWeight[i] = i
-	}
-	slices.SortFunc(byWeight, func(a, b int) int { return cmp.Compare(c.weights[a], c.weights[b]) })
-	left := c.expected(byWeight)
-	for _, i := range byWeight {
-		if g.dense[i] == nil {
-			continue
-		}
-		if left -= c.mostOf(i); left < 0 {
-			return
-		}
-		g.granted[i] = true
-	}
-}
-
-// expected is about what the heaviest clauses that are not dense add to the score of a turn that is just among the best.
-func (c *conversing) expected(byWeight []int) float64 {
-	of, found := &c.index.conversation, 0
-	for _, i := range slices.Backward(byWeight) {
-		if c.sheet.gathered.dense[i] != nil {
-			continue
-		}
-		if found += c.asked.clauses[i].found; found >= 2*c.depth() {
-			return (of.Window + of.Cover) * c.weights[i]
-		}
-	}
-	return 0
-}
-
-// mostOf is the most that a clause adds to a score: as if the turn and a question before it had it without end.
-func (c *conversing) mostOf(i int) float64 {
-	of := &c.index.conversation
-	return c.weights[i] * ((of.Window+of.Question)*c.mostWeight() + of.Cover)
-}
-
-// mostWeight is the BM25 weight of a term that occurs without end.
-func (c *conversing) mostWeight() (most float64) {
-	for _, n := range c.norms {
-		most = max(most, n.K1+1)
-	}
-	return most
 }
 
 // gatherClause gathers the postings of a clause.
@@ -163,10 +112,10 @@ func (g *gathered) match(block []posting) {
 	}
 }
 
-// sum notes the turns of a clause's postings, and adds their scores unless they are granted.
+// sum notes the turns of a clause's postings, and adds their scores.
 func (c *conversing) sum(i int, block []posting) {
 	g, slots, named := &c.sheet.gathered, c.threads.slots, c.inNames[i]
-	telling, sums, granted := g.telling, g.sums, g.granted[i]
+	telling, sums := g.telling, g.sums
 	small, factor := c.asked.clauses[i].small, c.weights[i]/(c.asked.clauses[i].idf*c.asked.clauses[i].weight)
 	for _, p := range block {
 		if named {
@@ -175,11 +124,9 @@ func (c *conversing) sum(i int, block []posting) {
 			}
 		}
 		telling[p.slot/64] |= 1 << (p.slot % 64)
-		switch {
-		case granted:
-		case small != nil && p.tf <= 3:
+		if small != nil && p.tf <= 3 {
 			sums[p.slot+windowReach] += float32(factor * small[p.tf-1][slots[p.slot].length])
-		default:
+		} else {
 			sums[p.slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[p.slot]).weight(p.tf, slots[p.slot].length))
 		}
 	}

@@ -13,7 +13,7 @@ type pruning struct {
 	gathered
 	within  bitset    // the slots that are within the window of a telling one
 	scoring bitset    // the possible hits with a score
-	bounds  []float32 // by slot, of those in scoring; without what is granted and the features of speaker and date
+	bounds  []float32 // by slot, of those in scoring; without the features of speaker and date
 	highest []float32 // the highest bound, by block of 64 slots
 
 	candidates []uint32 // slots
@@ -243,15 +243,16 @@ func (c *conversing) mostRest() float64 {
 	return most
 }
 
-// added is what is to be added to all bounds: what is granted, and what scores without features add to those with them at most.
-func (c *conversing) added() (all float64) {
-	for i, granted := range c.sheet.pruning.granted {
-		all += matched * c.asked.clauses[i].idf * c.asked.clauses[i].weight * c.mostWeight()
-		if granted {
-			all += c.mostOf(i)
-		}
+// mostPlain is the most that scores without features add to those with them: as if terms occurred without end.
+func (c *conversing) mostPlain() float64 {
+	all, most := 0.0, 0.0
+	for i := range c.asked.clauses {
+		all += c.asked.clauses[i].idf * c.asked.clauses[i].weight
 	}
-	return all
+	for _, n := range c.norms {
+		most = max(most, n.K1+1)
+	}
+	return matched * all * most
 }
 
 // boundOfRank returns a bound that about so many turns reach.
@@ -265,7 +266,7 @@ func (c *conversing) boundOfRank(rank int) float64 {
 		}
 	}
 	bound, _ := leastOf(s.best, max(1, rank/step))
-	return bound + c.added()
+	return bound
 }
 
 // choose makes the turns candidates whose scores may reach a threshold.
@@ -274,7 +275,7 @@ func (c *conversing) choose(threshold float64) {
 	p.candidates = p.candidates[:0]
 	clear(p.chosen)
 	clear(p.near)
-	low := threshold*(1-margin) - c.added()
+	low := threshold*(1-margin) - c.mostPlain()
 	lowest := float32(low - most - margin*math.Abs(low-most))
 	for i, scoring := range p.scoring {
 		if scoring == 0 || p.highest[i] < lowest {
