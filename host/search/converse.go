@@ -58,7 +58,7 @@ type scoredTurn struct {
 // turnScore is what a turn has of the features, before their weights.
 type turnScore struct {
 	window, alone, cover float64
-	plain                float64 // the score without features; with pruning alone
+	plain                float64 // the score without features, of the clauses
 	score                float64 // the score, at the end; before that the best of the current clause
 }
 
@@ -207,26 +207,31 @@ func (c *conversing) saidOnDate() {
 	}
 }
 
-// addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
+// addClause adds the scores of a clause's postings to their turns, and the best to each turn around them. With pruning, it also adds those
+// without features, which matches have otherwise.
 func (c *conversing) addClause(i int) {
 	asked, weight, postings := &c.asked.clauses[i], c.weights[i], []posting(nil)
 	if c.pruned {
 		postings = c.postingsIn(i, c.sheet.near)
-		c.addPlain(asked, postings)
 	} else {
 		postings = c.postingsOf(i)
 	}
-	if weight == 0 {
+	if weight == 0 && !c.pruned {
 		return
 	}
 	for _, p := range postings {
+		t, s := &c.threads.slots[p.slot], &c.sheet.scores[p.slot]
+		norm := c.normOfTurn(t)
+		share := norm.weight(p.tf, t.length)
+		s.plain += float64(asked.idf * asked.weight * share) // rounded as by scoring
 		tf := c.frequency(i, p)
-		if tf == 0 {
+		if tf == 0 || weight == 0 {
 			continue
 		}
-		t := &c.threads.slots[p.slot]
-		gain := weight * c.normOfTurn(t).weight(tf, t.length)
-		s := &c.sheet.scores[p.slot]
+		if tf != p.tf {
+			share = norm.weight(tf, t.length)
+		}
+		gain := weight * share
 		s.alone += gain
 		s.cover += weight
 		c.spread(p.slot, gain)

@@ -27,7 +27,7 @@ const (
 	// margin is how much rounding may lower a bound, relatively: bounds are sums of 32-bit numbers.
 	margin = 1e-4
 	// usualDepths is how many turns most questions have, as a multiple of those that must be exact, whose bounds reach the threshold.
-	usualDepths = 4
+	usualDepths = 3
 	// sampled is about how many bounds are compared to guess a threshold.
 	sampled = 1 << 12
 )
@@ -297,14 +297,6 @@ func (c *conversing) addCandidate(slot uint32) {
 	from, to, _ := c.threads.around(slot, windowReach)
 	for at := from; at <= to; at++ {
 		p.near[at/64] |= 1 << (at % 64)
-	}
-}
-
-// addPlain adds the scores of a clause's postings without features.
-func (c *conversing) addPlain(asked *clause, postings []posting) {
-	for _, p := range postings {
-		t := &c.threads.slots[p.slot]
-		c.sheet.scores[p.slot].plain += float64(asked.idf * asked.weight * c.normOfTurn(t).weight(p.tf, t.length)) // rounded as by scoring
 	}
 }
 
