@@ -114,7 +114,7 @@ func TestThreadsKeepTheOrderOfConversations(t *testing.T) {
 			list.remove(number)
 			delete(there, number)
 		} else {
-			said := turn{position: position{session: uint32(rng.Intn(6)), at: int64(rng.Intn(40))}}
+			said := turn{position: position{session: uint32(rng.Intn(6)), at: int64(rng.Intn(40))}, asks: rng.Intn(2) == 0}
 			list.add(number, &row{length: 1}, &said)
 			there[number] = said
 		}
@@ -122,6 +122,12 @@ func TestThreadsKeepTheOrderOfConversations(t *testing.T) {
 			continue
 		}
 		list.sort()
+		for at, s := range list.slots {
+			at := uint32(at)
+			if list.follows.has(at) != (s.shape&follows != 0) || list.uneven.has(at) != s.shape.isUneven() || list.asking.has(at) != list.turns[at].asks {
+				t.Fatalf("step %d: the sets and slot %d disagree", step, at)
+			}
+		}
 		for row, said := range there {
 			var got, want []uint32
 			from, to, regular := list.around(list.slotOfRow(row), 3)
@@ -227,7 +233,7 @@ func FuzzDatesInQuestions(f *testing.F) {
 	})
 }
 
-// TestTheBestTurnsAreThoseOfAllTurns searches enough turns for a contest, of which a search for all turns has none.
+// TestTheBestTurnsAreThoseOfAllTurns searches enough turns for pruning, which a search for all turns is without.
 func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 	random := rand.New(rand.NewSource(5))
 	x := New(Options{Tail: 4000})
@@ -245,6 +251,11 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 			d.Turn.Position /= 2
 		case i%13 == 0:
 			d.Turn.Position *= 3
+		case i/90%5 == 0: // a session with gaps
+			d.Turn.Position *= int64(2 + i/90%3)
+		}
+		if i%500 == 0 {
+			d.Text = append(d.Text, strings.Repeat("w1 ", 300))
 		}
 		if i%17 == 0 {
 			d.Expires = time.UnixMicro(1)
@@ -253,6 +264,11 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 			d.Turn = nil
 		}
 		x.Apply(d)
+		if i%23 == 0 { // a version after another
+			d.Version += turns
+			d.Text = []string{text + " w2"}
+			x.Apply(d)
+		}
 	}
 	for _, text := range []string{"w1 w2 w3 w40 w300", "w1 w2", "w5 w6 w7 Anna", "w1 w9 mention in May 2023", "what did Bert Lee mention on 3 June about w1 w30", "w1 w4 -w2", "anna bert w1", "in May 2023"} {
 		for _, q := range []Query{{Text: text}, {Text: text, Types: []string{"note"}}, {Text: text, K: 700, Offset: 20}} {
