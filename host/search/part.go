@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -59,7 +60,7 @@ func (p *part) find(term string) (r reader, documents int) {
 		}
 		return found.Cursor(), found.Count
 	}
-	if l := p.tail.terms[term]; l != nil {
+	if l := p.tail.find(term); l != nil {
 		return &listReader{list: l}, len(l.docs)
 	}
 	return nil, 0
@@ -74,49 +75,83 @@ func (p *part) eachTerm(prefix string, do func(term string)) {
 		})
 		return
 	}
-	for term := range p.tail.terms {
-		if strings.HasPrefix(term, prefix) {
-			do(term)
+	for _, e := range p.tail.terms {
+		for ; e != nil; e = e.next {
+			if strings.HasPrefix(e.term, prefix) {
+				do(e.term)
+			}
 		}
 	}
 }
 
 // tail is the uncompressed postings of a growing part.
 type tail struct {
-	terms   map[string]*list
+	seed    maphash.Seed
+	terms   map[uint64]*entry // by the terms' hashes
 	lengths []byte
 	size    int // bytes of positions
 }
 
-func newTail() *tail { return &tail{terms: map[string]*list{}} }
+func newTail(seed maphash.Seed) *tail { return &tail{seed: seed, terms: map[uint64]*entry{}} }
+
+// entry is a term of a tail.
+type entry struct {
+	term string
+	list
+	at   uint32 // its last position
+	next *entry // another term with the same hash
+}
 
 // list is the postings of a term, or the union of several terms'.
 type list struct {
 	docs, frequencies []uint32
-	positions         []byte
+	positions         []byte // as segment.AppendPositions writes them
 }
 
-// occurrence is a term in a document.
-type occurrence struct {
-	term      string
-	frequency uint32
-	positions []byte // as segment.AppendPositions writes them
+// find returns the postings of a term, or nil.
+func (t *tail) find(term string) *list {
+	for e := t.terms[maphash.String(t.seed, term)]; e != nil; e = e.next {
+		if e.term == term {
+			return &e.list
+		}
+	}
+	return nil
 }
 
-func (t *tail) add(terms []occurrence, length byte) {
+// of returns the entry of a word's term.
+func (t *tail) of(w *placed) *entry {
+	first := t.terms[w.hash]
+	for e := first; e != nil; e = e.next {
+		if e.term == w.term {
+			return e
+		}
+	}
+	e := &entry{term: strings.Clone(w.term), next: first} // the clone does not retain a long text
+	t.terms[w.hash] = e
+	return e
+}
+
+// add adds a document, given its words in their order.
+func (t *tail) add(words []placed, length byte) {
 	doc := uint32(len(t.lengths))
 	t.lengths = append(t.lengths, length)
-	for _, o := range terms {
-		l := t.terms[o.term]
-		if l == nil {
-			l = &list{}
-			t.terms[strings.Clone(o.term)] = l // the clone does not retain a long text
-		}
-		l.docs = append(l.docs, doc)
-		l.frequencies = append(l.frequencies, o.frequency)
-		l.positions = append(l.positions, o.positions...)
-		t.size += len(o.positions)
+	for i := range words {
+		e := t.of(&words[i])
+		before := len(e.positions)
+		e.add(doc, words[i].at)
+		t.size += len(e.positions) - before
 	}
+}
+
+// add adds a term's next position.
+func (e *entry) add(doc, at uint32) {
+	if last := len(e.docs) - 1; last >= 0 && e.docs[last] == doc {
+		e.frequencies[last]++
+	} else {
+		e.docs, e.frequencies, e.at = append(e.docs, doc), append(e.frequencies, 1), 0
+	}
+	e.positions = binary.AppendUvarint(e.positions, uint64(at-e.at))
+	e.at = at
 }
 
 // listBlock is the block size of listReader, in postings.
@@ -174,20 +209,27 @@ func extent(positions []byte, count uint32) int {
 
 // write compresses a frozen tail to a segment.
 func (t *tail) write(payload []byte) ([]byte, error) {
-	terms := make([]string, 0, len(t.terms))
-	for term := range t.terms {
-		terms = append(terms, term)
-	}
-	slices.Sort(terms)
 	w := &segment.Writer{}
-	for _, term := range terms {
-		w.Term(term)
-		l, at := t.terms[term], 0
-		for i, doc := range l.docs {
-			size := extent(l.positions[at:], l.frequencies[i])
-			w.Add(doc, l.frequencies[i], l.positions[at:at+size])
+	for _, e := range t.sorted() {
+		w.Term(e.term)
+		at := 0
+		for i, doc := range e.docs {
+			size := extent(e.positions[at:], e.frequencies[i])
+			w.Add(doc, e.frequencies[i], e.positions[at:at+size])
 			at += size
 		}
 	}
 	return w.Finish(t.lengths, payload)
+}
+
+// sorted returns the entries in the order of their terms.
+func (t *tail) sorted() []*entry {
+	entries := make([]*entry, 0, len(t.terms))
+	for _, e := range t.terms {
+		for ; e != nil; e = e.next {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b *entry) int { return strings.Compare(a.term, b.term) })
+	return entries
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/maphash"
 	"unicode"
 	"unicode/utf8"
 )
@@ -39,7 +40,8 @@ func spaced(text string) int {
 func (a *Analyser) eachPair(text string, offset int, do func(word)) {
 	for at, first := 0, character(text); at < len(text); {
 		second := at + first + character(text[at+first:])
-		do(word{known: known{term: cut(text[at:second])}, start: offset + at, end: offset + second, lone: second == at+first})
+		term := cut(text[at:second])
+		do(word{known: known{term: term, hash: maphash.String(a.seed, term)}, start: offset + at, end: offset + second, lone: second == at+first})
 		at, first = at+first, second-at-first
 	}
 }
