@@ -69,7 +69,7 @@ func TestTermsWithEqualHashesStayApart(t *testing.T) {
 	for _, e := range tail.sorted() {
 		got = append(got, fmt.Sprint(e.term, e.docs, e.frequencies, e.positions))
 	}
-	if want := "[milk[0 1][1 1][1 1] tea[0][2][0 2]]"; fmt.Sprint(got) != want {
+	if want := "[milk[0 1] [1 1] [1 1] tea[0] [2] [0 2]]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, not %s", got, want)
 	}
 	if found := tail.find("tea"); found == nil || len(found.docs) != 1 {
