@@ -20,16 +20,9 @@ const maxTerm = 64
 
 // word is a term and its byte range in the text.
 type word struct {
-	known
+	*known
 	start, end int
 	lone       bool // a single character of a script without spaces, not a bigram
-}
-
-// known is the analysis of a word.
-type known struct {
-	term string
-	hash uint64 // of the term
-	stop bool
 }
 
 // Analyser turns text into index terms: Unicode words, split further at anything that is not a letter, a digit or a mark,
@@ -42,15 +35,11 @@ type Analyser struct {
 	fillers  map[string]bool // terms that ask rather than tell
 	clitics  bool            // apostrophes are parts of words, and clitics such as 's are dropped
 
-	seed  maphash.Seed
 	words wordCache
 }
 
 // NewAnalyser returns an analyser for one of Languages; empty means English.
-func NewAnalyser(name string) (*Analyser, error) { return newAnalyser(name, maphash.MakeSeed()) }
-
-// newAnalyser is NewAnalyser with the seed of hashes.
-func newAnalyser(name string, seed maphash.Seed) (*Analyser, error) {
+func NewAnalyser(name string) (*Analyser, error) {
 	if name == "" {
 		name = english
 	}
@@ -59,7 +48,7 @@ func newAnalyser(name string, seed maphash.Seed) (*Analyser, error) {
 		return nil, fmt.Errorf("there is no language %q: choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages()[at]
-	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, seed: seed}
+	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, words: wordCache{seed: maphash.MakeSeed()}}
 	for stop := range strings.FieldsSeq(l.stops) {
 		a.stops[stop] = true
 	}
@@ -194,16 +183,9 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
 // analyse looks a word up in the cache, and adds it if it is new.
 func (a *Analyser) analyse(text string, start int, do func(word)) {
-	hash := maphash.String(a.seed, text)
-	k := a.words.find(text, hash)
-	if k == nil {
-		fresh := a.workOut(text)
-		fresh.hash = maphash.String(a.seed, fresh.term)
-		a.words.add(text, hash, fresh)
-		k = &fresh
-	}
+	k := a.words.known(text, a.workOut)
 	if k.term != "" {
-		do(word{known: *k, start: start, end: start + len(text)})
+		do(word{known: k, start: start, end: start + len(text)})
 	}
 }
 

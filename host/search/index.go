@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math"
 	"runtime"
 	"slices"
@@ -56,7 +55,6 @@ type Index struct {
 	conversation Conversation
 	semantic     Semantic
 	thesaurus    atomic.Pointer[thesaurus]
-	seed         maphash.Seed // of the analysers' hashes
 	analyser     *Analyser
 	analysers    map[string]*Analyser // of collections with a language of their own
 
@@ -98,10 +96,8 @@ func (b *branch) tail() *part {
 
 // New returns an empty index. It panics when a language is not one of Languages.
 func New(o Options) *Index {
-	seed := maphash.MakeSeed()
 	x := &Index{
-		seed:         seed,
-		analyser:     mustAnalyser(newAnalyser(o.Language, seed)),
+		analyser:     mustAnalyser(NewAnalyser(o.Language)),
 		analysers:    map[string]*Analyser{},
 		collections:  o.Collections,
 		maxViews:     cmp.Or(o.Views, 64),
@@ -116,7 +112,7 @@ func New(o Options) *Index {
 		due:          make(chan struct{}, 1),
 	}
 	for collection, language := range o.Languages {
-		x.analysers[collection] = mustAnalyser(newAnalyser(language, seed))
+		x.analysers[collection] = mustAnalyser(NewAnalyser(language))
 	}
 	return x
 }
@@ -153,7 +149,7 @@ func (x *Index) Apply(docs ...Doc) {
 	analysed := x.analyse(docs) // outside the lock, as it takes most of the time
 	for i, p := range analysed {
 		if p == nil {
-			here := x.prepare(docs[i])
+			here := x.prepare(&docs[i], nil)
 			analysed[i] = &here
 		}
 	}
@@ -180,11 +176,17 @@ func (x *Index) analyse(docs []Doc) []*prepared {
 	list, analysed := make([]*prepared, len(docs)), make([]prepared, len(docs))
 	work := func(from, to int) {
 		defer func() { _ = recover() }()
+		var room []placed
 		for i := from; i < to; i++ {
-			if list[i] = docs[i].analysis; list[i] == nil {
-				analysed[i] = x.prepare(docs[i])
-				list[i] = &analysed[i]
+			if list[i] = docs[i].analysis; list[i] != nil {
+				continue
 			}
+			if likely := docs[i].likelyWords(); cap(room) < likely {
+				room = make([]placed, 0, max(likely, min((to-i)*likely, wordsAtOnce)))
+			}
+			analysed[i] = x.prepare(&docs[i], room)
+			room = analysed[i].words[len(analysed[i].words):]
+			list[i] = &analysed[i]
 		}
 	}
 	workers := min(runtime.GOMAXPROCS(0), 1+len(docs)/docsPerWorker)
@@ -208,22 +210,27 @@ type prepared struct {
 	asks    bool // it ends in a question mark
 }
 
-// mostReserved bounds the words for which room is made before a document is read.
-const mostReserved = 1 << 12
+// wordsAtOnce bounds the words for which room is made before documents are read.
+const wordsAtOnce = 1 << 12
 
-// passageGap is the distance in positions between passages; it keeps phrases from matching across them.
-const passageGap = 8
-
-func (x *Index) prepare(d Doc) (p prepared) {
-	if d.Deleted {
-		return p
-	}
-	by := x.Analyser(d.Collection)
+// likelyWords is the number of words that a document hardly exceeds.
+func (d *Doc) likelyWords() int {
 	size := len(d.Key)
 	for _, text := range d.Text {
 		size += len(text)
 	}
-	a := analysed{by: by, words: make([]placed, 0, min(size/5+8, mostReserved))}
+	return min(size/5+8, wordsAtOnce)
+}
+
+// passageGap is the distance in positions between passages; it keeps phrases from matching across them.
+const passageGap = 8
+
+// prepare analyses a document, into the room after an empty list.
+func (x *Index) prepare(d *Doc, room []placed) (p prepared) {
+	if d.Deleted {
+		return p
+	}
+	a := analysed{by: x.Analyser(d.Collection), words: room}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	if t := d.Turn; t == nil {
@@ -246,11 +253,10 @@ type analysed struct {
 	length int
 }
 
-// placed is a term at a position.
+// placed is a word at a position.
 type placed struct {
-	term string
-	hash uint64
-	at   uint32
+	*known
+	at uint32
 }
 
 func (a *analysed) texts(list []string) {
@@ -261,7 +267,7 @@ func (a *analysed) texts(list []string) {
 
 func (a *analysed) text(text string) {
 	a.by.eachWord(text, func(w word) {
-		a.words = append(a.words, placed{w.term, w.hash, a.at})
+		a.words = append(a.words, placed{w.known, a.at})
 		a.at++
 		if !w.stop {
 			a.length++
@@ -361,7 +367,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	r := x.table.row(number)
 	if tail == nil {
 		x.lastPart++
-		tail = &part{id: x.lastPart, branch: r.branch, tail: newTail(x.seed), first: r.version}
+		tail = &part{id: x.lastPart, branch: r.branch, tail: newTail(x.lastPart), first: r.version}
 		x.parts[tail.id] = tail
 		b.parts = append(b.parts, tail)
 	}

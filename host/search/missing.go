@@ -3,8 +3,8 @@ package search
 // Missing counts the given versions that the index lacks or has with other content.
 func (x *Index) Missing(docs ...Doc) (missing int) {
 	analysed := make([]prepared, len(docs))
-	for i, d := range docs {
-		analysed[i] = x.prepare(d)
+	for i := range docs {
+		analysed[i] = x.prepare(&docs[i], nil)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -2,7 +2,6 @@ package search
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -75,31 +74,29 @@ func (p *part) eachTerm(prefix string, do func(term string)) {
 		})
 		return
 	}
-	for _, e := range p.tail.terms {
-		for ; e != nil; e = e.next {
-			if strings.HasPrefix(e.term, prefix) {
-				do(e.term)
-			}
+	for i := range p.tail.entries {
+		if term := p.tail.entries[i].term; strings.HasPrefix(term, prefix) {
+			do(term)
 		}
 	}
 }
 
 // tail is the uncompressed postings of a growing part.
 type tail struct {
-	seed    maphash.Seed
-	terms   map[uint64]*entry // by the terms' hashes
+	number  uint32 // of the part
+	entries []entry
+	terms   map[string]uint32 // entries
 	lengths []byte
 	size    int // bytes of positions
 }
 
-func newTail(seed maphash.Seed) *tail { return &tail{seed: seed, terms: map[uint64]*entry{}} }
+func newTail(number uint32) *tail { return &tail{number: number, terms: map[string]uint32{}} }
 
 // entry is a term of a tail.
 type entry struct {
 	term string
 	list
-	at   uint32 // its last position
-	next *entry // another term with the same hash
+	at uint32 // its last position
 }
 
 // list is the postings of a term, or the union of several terms'.
@@ -110,35 +107,40 @@ type list struct {
 
 // find returns the postings of a term, or nil.
 func (t *tail) find(term string) *list {
-	for e := t.terms[maphash.String(t.seed, term)]; e != nil; e = e.next {
-		if e.term == term {
-			return &e.list
-		}
+	number, ok := t.terms[term]
+	if !ok {
+		return nil
 	}
-	return nil
+	return &t.entries[number].list
 }
 
-// of returns the entry of a word's term.
-func (t *tail) of(w *placed) *entry {
-	first := t.terms[w.hash]
-	for e := first; e != nil; e = e.next {
-		if e.term == w.term {
-			return e
-		}
+// entryOf returns the entry of a word's term.
+func (t *tail) entryOf(k *known) *entry {
+	if k.tail != t.number {
+		k.tail, k.entry = t.number, t.enter(k.term)
 	}
-	e := &entry{term: strings.Clone(w.term), next: first} // the clone does not retain a long text
-	t.terms[w.hash] = e
-	return e
+	return &t.entries[k.entry]
+}
+
+// enter returns the number of a term's entry.
+func (t *tail) enter(term string) uint32 {
+	number, ok := t.terms[term]
+	if !ok {
+		number, term = uint32(len(t.entries)), strings.Clone(term) // which does not retain a long text
+		t.terms[term] = number
+		t.entries = append(t.entries, entry{term: term})
+	}
+	return number
 }
 
 // add adds a document, given its words in their order.
 func (t *tail) add(words []placed, length byte) {
 	doc := uint32(len(t.lengths))
 	t.lengths = append(t.lengths, length)
-	for i := range words {
-		e := t.of(&words[i])
+	for _, w := range words {
+		e := t.entryOf(w.known)
 		before := len(e.positions)
-		e.add(doc, words[i].at)
+		e.add(doc, w.at)
 		t.size += len(e.positions) - before
 	}
 }
@@ -224,11 +226,9 @@ func (t *tail) write(payload []byte) ([]byte, error) {
 
 // sorted returns the entries in the order of their terms.
 func (t *tail) sorted() []*entry {
-	entries := make([]*entry, 0, len(t.terms))
-	for _, e := range t.terms {
-		for ; e != nil; e = e.next {
-			entries = append(entries, e)
-		}
+	entries := make([]*entry, len(t.entries))
+	for i := range t.entries {
+		entries[i] = &t.entries[i]
 	}
 	slices.SortFunc(entries, func(a, b *entry) int { return strings.Compare(a.term, b.term) })
 	return entries

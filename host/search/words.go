@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/maphash"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,49 +16,54 @@ const (
 
 // wordCache keeps the analyses of words, each in the slot of its hash, where it replaces another. Reads take no lock.
 type wordCache struct {
+	seed  maphash.Seed
 	slots atomic.Pointer[[]wordSlot]
 
 	adding sync.Mutex
 	added  int // since the last growth
 }
 
-type wordSlot = atomic.Pointer[cachedWord]
+type wordSlot = atomic.Pointer[known]
 
-// cachedWord is a word as it was written.
-type cachedWord struct {
+// known is the analysis of a word.
+type known struct {
+	term string // empty: the word has none
+	stop bool
+
+	// The term is an entry of a tail, the last one that got the word; guarded by Index.mu.
+	tail, entry uint32
+
 	written string
-	hash    uint64
-	known
+	hash    uint64 // of written
+}
+
+// known returns the analysis of a word as it is written, which workOut makes of a new one.
+func (c *wordCache) known(written string, workOut func(string) known) *known {
+	hash := maphash.String(c.seed, written)
+	if slots := c.slots.Load(); slots != nil {
+		if k := slotOf(*slots, hash).Load(); k != nil && k.written == written {
+			return k
+		}
+	}
+	k := workOut(written)
+	if len(written) <= longestWord { // few longer ones come again
+		k.written, k.hash = strings.Clone(written), hash
+		c.add(&k)
+	}
+	return &k
 }
 
 // slotOf is the slot of a hash; the number of slots is a power of two.
 func slotOf(slots []wordSlot, hash uint64) *wordSlot { return &slots[hash&uint64(len(slots)-1)] }
 
-// find returns the analysis of a word with its hash, or nil.
-func (c *wordCache) find(written string, hash uint64) *known {
-	slots := c.slots.Load()
-	if slots == nil {
-		return nil
-	}
-	w := slotOf(*slots, hash).Load()
-	if w == nil || w.written != written {
-		return nil
-	}
-	return &w.known
-}
-
-// add keeps the analysis of a word with its hash. Long words are not kept: few of them come again.
-func (c *wordCache) add(written string, hash uint64, k known) {
-	if len(written) > longestWord {
-		return
-	}
-	w := &cachedWord{written: strings.Clone(written), hash: hash, known: k} // clones do not retain a long text
-	if w.term = strings.Clone(k.term); strings.HasPrefix(w.written, k.term) {
-		w.term = w.written[:len(k.term)]
+// add puts a word into its slot.
+func (c *wordCache) add(k *known) {
+	if k.term = strings.Clone(k.term); strings.HasPrefix(k.written, k.term) {
+		k.term = k.written[:len(k.term)]
 	}
 	c.adding.Lock()
 	defer c.adding.Unlock()
-	slotOf(c.grown(), hash).Store(w)
+	slotOf(c.grown(), k.hash).Store(k)
 }
 
 // grown returns the slots, four times as many when they are likely to be full. The caller holds adding.
@@ -71,8 +77,8 @@ func (c *wordCache) grown() []wordSlot {
 	}
 	more := make([]wordSlot, max(fewestWords, 4*len(slots)))
 	for i := range slots {
-		if w := slots[i].Load(); w != nil {
-			slotOf(more, w.hash).Store(w)
+		if k := slots[i].Load(); k != nil {
+			slotOf(more, k.hash).Store(k)
 		}
 	}
 	c.slots.Store(&more)

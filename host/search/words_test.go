@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"hash/maphash"
 	"math/rand"
 	"slices"
 	"strings"
@@ -59,20 +58,23 @@ func TestEnglishHasNoEndingsAfterADigit(t *testing.T) {
 	}
 }
 
-func TestTermsWithEqualHashesStayApart(t *testing.T) {
-	tail := newTail(maphash.MakeSeed())
-	tea, milk := placed{term: "tea", hash: maphash.String(tail.seed, "tea")}, placed{term: "milk"}
-	milk.hash, milk.at = tea.hash, 1
-	tail.add([]placed{tea, milk, {tea.term, tea.hash, 2}}, 3)
-	tail.add([]placed{milk}, 1)
+func TestWordsOfOneTermShareItsPostings(t *testing.T) {
+	tail := newTail(1)
+	tea, Tea, milk := &known{term: "tea"}, &known{term: "tea"}, &known{term: "milk"}
+	tail.add([]placed{{tea, 0}, {milk, 1}, {Tea, 2}}, 3)
+	other := newTail(2)
+	other.add([]placed{{milk, 0}, {tea, 7}}, 2)
+	tail.add([]placed{{tea, 5}}, 1)
 	var got []string
-	for _, e := range tail.sorted() {
-		got = append(got, fmt.Sprint(e.term, e.docs, e.frequencies, e.positions))
+	for _, of := range [][]*entry{tail.sorted(), other.sorted()} {
+		for _, e := range of {
+			got = append(got, fmt.Sprint(e.term, e.docs, e.frequencies, e.positions))
+		}
 	}
-	if want := "[milk[0 1] [1 1] [1 1] tea[0] [2] [0 2]]"; fmt.Sprint(got) != want {
+	if want := "[milk[0] [1] [1] tea[0 1] [2 1] [0 2 5] milk[0] [1] [0] tea[0] [1] [7]]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, not %s", got, want)
 	}
-	if found := tail.find("tea"); found == nil || len(found.docs) != 1 {
+	if found := tail.find("tea"); found == nil || len(found.docs) != 2 {
 		t.Errorf("tea has %v", found)
 	}
 }
