@@ -23,7 +23,6 @@ type part struct {
 	tail   *tail
 	frozen bool // the tail is being compressed: nothing is added
 	sealed *segment.Segment
-	data   []byte // of the sealed segment, until it is stored
 	blob   string // the stored file's name; empty: not stored
 	purged bool   // it still contains purged text
 
@@ -96,7 +95,7 @@ func newTail(number uint32) *tail { return &tail{number: number, terms: map[stri
 type entry struct {
 	term string
 	list
-	at uint32 // its last position
+	doc, at uint32 // its last document and position
 }
 
 // list is the postings of a term, or the union of several terms'.
@@ -147,10 +146,12 @@ func (t *tail) add(words []placed, length byte) {
 
 // add adds a term's next position.
 func (e *entry) add(doc, at uint32) {
-	if last := len(e.docs) - 1; last >= 0 && e.docs[last] == doc {
-		e.frequencies[last]++
+	if e.doc == doc && len(e.docs) > 0 {
+		e.frequencies[len(e.frequencies)-1]++
 	} else {
-		e.docs, e.frequencies, e.at = append(e.docs, doc), append(e.frequencies, 1), 0
+		e.docs = append(e.docs, doc)
+		e.frequencies = append(e.frequencies, 1)
+		e.doc, e.at = doc, 0
 	}
 	e.positions = binary.AppendUvarint(e.positions, uint64(at-e.at))
 	e.at = at
@@ -210,7 +211,7 @@ func extent(positions []byte, count uint32) int {
 }
 
 // write compresses a frozen tail to a segment.
-func (t *tail) write(payload []byte) ([]byte, error) {
+func (t *tail) write(payload []byte) (*segment.Segment, error) {
 	w := &segment.Writer{}
 	for _, e := range t.sorted() {
 		w.Term(e.term)
