@@ -19,6 +19,7 @@ type Access struct {
 
 // As returns the space for a caller. The rights records of namespaces narrow the rights of the holder of a key.
 func (s *Space) As(c Caller) *Access {
+	c.Agent = strings.ToValidUTF8(c.Agent, "\uFFFD") // as records keep it, so that the index has the same
 	if !c.IsOwner() {
 		c.Rights = c.Rights.narrowedBy(&s.scopes, c.AsMember())
 	}

@@ -244,7 +244,7 @@ func noteAsBefore(t *testing.T, s *Space, call string) uint64 {
 	done, err := s.commitIndexed(t.Context(), store.Batch{Writes: []store.Write{
 		{Branch: b.ID, Key: memoryKey(Default, call), Value: value},
 		{Branch: system.ID, Key: store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: store.SequenceName(uint64(s.clock().UnixMicro()))}, Value: note},
-	}})
+	}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -364,7 +364,7 @@ func (m *requestMark) note(ctx context.Context, list []string) error {
 		}
 	}
 	expect := store.Expectation{Lineage: b.Lineage, Key: m.key, Version: m.version}
-	done, err := m.space.commit(ctx, b, store.Batch{Writes: []store.Write{w}, Expect: []store.Expectation{expect}}, Caller{})
+	done, err := m.space.commit(ctx, b, store.Batch{Writes: []store.Write{w}, Expect: []store.Expectation{expect}}, nil, Caller{})
 	if errors.Is(err, store.ErrConflict) {
 		return conflict("the same request is being carried out already: wait for that")
 	}

@@ -98,14 +98,14 @@ func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
 	}
 }
 
-// commitIndexed commits a batch and makes what it wrote searchable.
-func (s *Space) commitIndexed(ctx context.Context, batch store.Batch) (store.Committed, error) {
+// commitIndexed commits a batch and makes what it wrote searchable. records are those of the first writes, as far as they are known.
+func (s *Space) commitIndexed(ctx context.Context, batch store.Batch, records []*record.Record) (store.Committed, error) {
 	if err := s.indexes.unaware(batch); err != nil {
 		return store.Committed{}, err
 	}
 	sealed := recordSeals(batch.Appends)
 	token := s.applied.begin()
-	draft := s.draft(batch)
+	draft := s.draft(batch, records)
 	defer func() { <-draft.ready }() // the caller may change the batch then
 	done, err := s.engine.Commit(ctx, batch)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrRequestReused) || err == nil && done.Replayed {

@@ -390,7 +390,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		Expect:   expect,
 		Quiet:    []store.Quiet{{Branch: p.target.branch.ID, Since: p.at}},
 		Request:  req,
-	}, p.by)
+	}, nil, p.by)
 	if err != nil {
 		return MergeResult{}, err
 	}

@@ -222,7 +222,16 @@ func (t *Stage) write(ctx context.Context, batch store.Batch, system *lineage.Br
 	if system != nil {
 		batch.Expect = append(batch.Expect, system.Alive())
 	}
-	return t.space.commit(ctx, t.branch, batch, by)
+	return t.space.commit(ctx, t.branch, batch, t.records(), by)
+}
+
+// records returns the changed records in the order of the batch's writes; nil for a deletion.
+func (t *Stage) records() []*record.Record {
+	list := make([]*record.Record, len(t.order))
+	for i, at := range t.order {
+		list[i] = t.changed[at]
+	}
+	return list
 }
 
 // systemFor returns the system branch, if something is to be written there.

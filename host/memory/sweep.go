@@ -60,7 +60,7 @@ func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.E
 	for collection, set := range sets {
 		batch.Expect = append(batch.Expect, set.expectation(collection))
 	}
-	done, err := s.commit(ctx, b, batch, Caller{})
+	done, err := s.commit(ctx, b, batch, nil, Caller{})
 	if err == nil {
 		s.usage.count(done.Version, changes)
 	}

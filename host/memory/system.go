@@ -46,7 +46,7 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Re
 		return nil, store.Point{}, err
 	}
 	batch.Writes = append(batch.Writes, write)
-	done, err := s.commitIndexed(ctx, batch)
+	done, err := s.commitIndexed(ctx, batch, nil)
 	if err != nil {
 		return nil, done.Point, s.translate("make branch "+r.Name, err)
 	}

@@ -36,21 +36,21 @@ func (s *Space) replayed(ctx context.Context, req store.Request) (store.Committe
 	return c, done, s.translate("look up the request", err)
 }
 
-// commit writes to a branch and indexes the writes before it returns.
-func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
+// commit writes to a branch and indexes the writes before it returns. records are those of the first writes, as far as they are known.
+func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch, records []*record.Record, by Caller) (store.Committed, error) {
 	s.writing.RLock()
 	defer s.writing.RUnlock()
-	return s.commitLocked(ctx, b, batch, by)
+	return s.commitLocked(ctx, b, batch, records, by)
 }
 
 // commitLocked is commit for a caller that holds writing.
-func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, by Caller) (store.Committed, error) {
+func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, records []*record.Record, by Caller) (store.Committed, error) {
 	batch, err := noted(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err
 	}
 	batch.Expect = append(batch.Expect, b.Alive())
-	return s.commitIndexed(ctx, batch)
+	return s.commitIndexed(ctx, batch, records)
 }
 
 // recordSeals makes each append store the value it sealed, and returns where.
@@ -74,9 +74,10 @@ type draft struct {
 	err   error
 }
 
-// draft begins to decode and analyse what a batch writes, while its commit waits for the disk.
-func (s *Space) draft(batch store.Batch) *draft {
-	d := &draft{ready: make(chan struct{})}
+// draft begins to analyse what a batch writes, while its commit waits for the disk. records are those of the first writes, as far as
+// they are known.
+func (s *Space) draft(batch store.Batch, records []*record.Record) *draft {
+	d := &draft{ready: make(chan struct{}), docs: make([]search.Doc, 0, len(batch.Writes))}
 	go func() {
 		defer close(d.ready)
 		defer func() {
@@ -84,8 +85,12 @@ func (s *Space) draft(batch store.Batch) *draft {
 				d.err = fmt.Errorf("the analysis panicked: %v", p)
 			}
 		}()
-		for _, w := range batch.Writes {
-			doc, ok, err := record.Doc(store.Entry{Key: w.Key, Branch: w.Branch, Value: w.Value, Deleted: w.Delete})
+		for i, w := range batch.Writes {
+			var r *record.Record
+			if i < len(records) {
+				r = records[i]
+			}
+			doc, ok, err := record.DocOf(store.Entry{Key: w.Key, Branch: w.Branch, Value: w.Value, Deleted: w.Delete}, r)
 			if err != nil {
 				d.err = err
 				return

@@ -2,10 +2,9 @@ package search
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,16 +20,9 @@ const maxTerm = 64
 
 // word is a term and its byte range in the text.
 type word struct {
-	known
+	*known
 	start, end int
 	lone       bool // a single character of a script without spaces, not a bigram
-}
-
-// known is the analysis of a word.
-type known struct {
-	term string
-	id   uint64 // of the term: equal ids mean equal terms; 0: none
-	stop bool
 }
 
 // Analyser turns text into index terms: Unicode words, split further at anything that is not a letter, a digit or a mark,
@@ -43,16 +35,8 @@ type Analyser struct {
 	fillers  map[string]bool // terms that ask rather than tell
 	clitics  bool            // apostrophes are parts of words, and clitics such as 's are dropped
 
-	mu    sync.RWMutex
-	words map[string]known  // the cache, by the word as written
-	ids   map[string]uint64 // by term
-	last  uint64            // the last id given
-
-	forgot atomic.Uint64 // how often the cache was cleared
+	words wordCache
 }
-
-// maxWords is the size of the cache.
-const maxWords = 1 << 16
 
 // NewAnalyser returns an analyser for one of Languages; empty means English.
 func NewAnalyser(name string) (*Analyser, error) {
@@ -64,7 +48,7 @@ func NewAnalyser(name string) (*Analyser, error) {
 		return nil, fmt.Errorf("there is no language %q: choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages()[at]
-	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, words: map[string]known{}, ids: map[string]uint64{}}
+	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, words: wordCache{seed: maphash.MakeSeed()}}
 	for stop := range strings.FieldsSeq(l.stops) {
 		a.stops[stop] = true
 	}
@@ -132,7 +116,7 @@ func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
 	}
 	start := -1
 	for i := range len(text) {
-		inside := classOf(text[i]) != 0 || start >= 0 && text[i] == '\'' && joins(text, i)
+		inside := classOf(text[i]) != separator || start >= 0 && text[i] == '\'' && joins(text, i)
 		if inside && start < 0 {
 			start = i
 		}
@@ -146,20 +130,28 @@ func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
 	}
 }
 
-// classOf returns 1 for a letter, 2 for a digit, and 0 for anything else.
-func classOf(c byte) int {
+// class is the class of an ASCII character.
+type class byte
+
+const (
+	separator class = iota
+	letter
+	digit
+)
+
+func classOf(c byte) class {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
-		return 1
+		return letter
 	case '0' <= c && c <= '9':
-		return 2
+		return digit
 	}
-	return 0
+	return separator
 }
 
 // joins reports whether an apostrophe is between two letters or two digits, so that they are one word.
 func joins(text string, at int) bool {
-	return at > 0 && at+1 < len(text) && classOf(text[at-1]) != 0 && classOf(text[at-1]) == classOf(text[at+1])
+	return at > 0 && at+1 < len(text) && classOf(text[at-1]) != separator && classOf(text[at-1]) == classOf(text[at+1])
 }
 
 // eachPart splits a Unicode word such as "user_name" or "example.com" into words that a query would use.
@@ -182,7 +174,7 @@ func (a *Analyser) eachPart(text string, offset int, do func(word)) {
 
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return classOf(byte(r)) != 0
+		return classOf(byte(r)) != separator
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
@@ -191,35 +183,10 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
 // analyse looks a word up in the cache, and adds it if it is new.
 func (a *Analyser) analyse(text string, start int, do func(word)) {
-	a.mu.RLock()
-	k, ok := a.words[text]
-	a.mu.RUnlock()
-	if !ok {
-		k = a.meet(text)
-	}
+	k := a.words.known(text, a.workOut)
 	if k.term != "" {
 		do(word{known: k, start: start, end: start + len(text)})
 	}
-}
-
-// meet analyses a word and caches the result.
-func (a *Analyser) meet(text string) known {
-	k := a.workOut(text)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.words) >= maxWords {
-		clear(a.words)
-		clear(a.ids)
-		a.forgot.Add(1)
-	}
-	k.term = strings.Clone(k.term) // so that a cached term does not retain a long text
-	if k.id = a.ids[k.term]; k.id == 0 {
-		a.last++
-		k.id = a.last
-		a.ids[k.term] = k.id
-	}
-	a.words[strings.Clone(text)] = k
-	return k
 }
 
 func (a *Analyser) workOut(text string) known {
@@ -259,8 +226,8 @@ func cut(text string) string {
 
 // stem returns the stem of a lower-case word.
 func (a *Analyser) stem(text string) string {
-	if len(text) < 3 || a.stemmer == nil {
-		return text
+	if len(text) < 3 || a.stemmer == nil || a.language == english && classOf(text[len(text)-1]) == digit {
+		return text // English has no endings after a digit
 	}
 	env := snowballstem.NewEnv(text)
 	a.stemmer(env)

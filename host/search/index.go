@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/alcove-memory/alcove/host/search/segment"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -98,7 +97,7 @@ func (b *branch) tail() *part {
 // New returns an empty index. It panics when a language is not one of Languages.
 func New(o Options) *Index {
 	x := &Index{
-		analyser:     mustAnalyser(o.Language),
+		analyser:     mustAnalyser(NewAnalyser(o.Language)),
 		analysers:    map[string]*Analyser{},
 		collections:  o.Collections,
 		maxViews:     cmp.Or(o.Views, 64),
@@ -113,13 +112,12 @@ func New(o Options) *Index {
 		due:          make(chan struct{}, 1),
 	}
 	for collection, language := range o.Languages {
-		x.analysers[collection] = mustAnalyser(language)
+		x.analysers[collection] = mustAnalyser(NewAnalyser(language))
 	}
 	return x
 }
 
-func mustAnalyser(language string) *Analyser {
-	a, err := NewAnalyser(language)
+func mustAnalyser(a *Analyser, err error) *Analyser {
 	if err != nil {
 		panic(err)
 	}
@@ -151,7 +149,7 @@ func (x *Index) Apply(docs ...Doc) {
 	analysed := x.analyse(docs) // outside the lock, as it takes most of the time
 	for i, p := range analysed {
 		if p == nil {
-			here := x.prepare(docs[i])
+			here := x.prepare(&docs[i], nil)
 			analysed[i] = &here
 		}
 	}
@@ -178,11 +176,17 @@ func (x *Index) analyse(docs []Doc) []*prepared {
 	list, analysed := make([]*prepared, len(docs)), make([]prepared, len(docs))
 	work := func(from, to int) {
 		defer func() { _ = recover() }()
+		var room []placed
 		for i := from; i < to; i++ {
-			if list[i] = docs[i].analysis; list[i] == nil {
-				analysed[i] = x.prepare(docs[i])
-				list[i] = &analysed[i]
+			if list[i] = docs[i].analysis; list[i] != nil {
+				continue
 			}
+			if likely := docs[i].likelyWords(); cap(room) < likely {
+				room = make([]placed, 0, max(likely, min((to-i)*likely, wordsAtOnce)))
+			}
+			analysed[i] = x.prepare(&docs[i], room)
+			room = analysed[i].words[len(analysed[i].words):]
+			list[i] = &analysed[i]
 		}
 	}
 	workers := min(runtime.GOMAXPROCS(0), 1+len(docs)/docsPerWorker)
@@ -200,28 +204,33 @@ const docsPerWorker = 16
 
 // prepared is the analysis of a document, made without the lock.
 type prepared struct {
-	terms   []occurrence
-	length  int // terms that are not stop words
+	words   []placed // in their order
+	length  int      // words that are not stop words
 	speaker []string
 	asks    bool // it ends in a question mark
 }
 
-// mostReserved bounds the words for which room is made before a document is read.
-const mostReserved = 1 << 12
+// wordsAtOnce bounds the words for which room is made before documents are read.
+const wordsAtOnce = 1 << 12
+
+// likelyWords is the number of words that a document hardly exceeds.
+func (d *Doc) likelyWords() int {
+	size := len(d.Key)
+	for _, text := range d.Text {
+		size += len(text)
+	}
+	return min(size/5+8, wordsAtOnce)
+}
 
 // passageGap is the distance in positions between passages; it keeps phrases from matching across them.
 const passageGap = 8
 
-func (x *Index) prepare(d Doc) (p prepared) {
+// prepare analyses a document, into the room after an empty list.
+func (x *Index) prepare(d *Doc, room []placed) (p prepared) {
 	if d.Deleted {
 		return p
 	}
-	by := x.Analyser(d.Collection)
-	size := 0
-	for _, text := range d.Text {
-		size += len(text)
-	}
-	a := analysed{by: by, forgot: by.forgot.Load(), words: make([]placed, 0, min(size/4+8, mostReserved))}
+	a := analysed{by: x.Analyser(d.Collection), words: room}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	if t := d.Turn; t == nil {
@@ -232,24 +241,22 @@ func (x *Index) prepare(d Doc) (p prepared) {
 		p.speaker = a.by.terms(t.Speaker)
 		p.asks = slices.ContainsFunc(d.Text, asks)
 	}
-	p.length = a.length
-	p.terms = a.occurrences()
+	p.words, p.length = a.words, a.length
 	return p
 }
 
 // analysed collects the words of a document.
 type analysed struct {
 	by     *Analyser
-	forgot uint64 // by.forgot before the first word
 	words  []placed
 	at     uint32
 	length int
 }
 
+// placed is a word at a position.
 type placed struct {
-	term string
-	id   uint64
-	at   uint32
+	*known
+	at uint32
 }
 
 func (a *analysed) texts(list []string) {
@@ -260,45 +267,13 @@ func (a *analysed) texts(list []string) {
 
 func (a *analysed) text(text string) {
 	a.by.eachWord(text, func(w word) {
-		a.words = append(a.words, placed{w.term, w.id, a.at})
+		a.words = append(a.words, placed{w.known, a.at})
 		a.at++
 		if !w.stop {
 			a.length++
 		}
 	})
 	a.at += passageGap
-}
-
-// sort orders the words by term and position. Ids compare faster than terms, but are valid only if every word has one and
-// the analyser's cache was not cleared meanwhile.
-func (a *analysed) sort() {
-	slices.SortFunc(a.words, func(x, y placed) int {
-		if x.id != y.id {
-			return cmp.Compare(x.id, y.id)
-		}
-		return cmp.Compare(x.at, y.at)
-	})
-	if len(a.words) > 0 && a.words[0].id != 0 && a.by.forgot.Load() == a.forgot {
-		return
-	}
-	slices.SortFunc(a.words, func(x, y placed) int { return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.at, y.at)) })
-}
-
-// occurrences groups the words by term.
-func (a *analysed) occurrences() []occurrence {
-	a.sort()
-	list := make([]occurrence, 0, len(a.words))
-	positions := make([]byte, 0, len(a.words)+len(a.words)/4)
-	for from := 0; from < len(a.words); {
-		to, began, last := from, len(positions), uint32(0)
-		for ; to < len(a.words) && a.words[to].term == a.words[from].term; to++ {
-			positions = segment.AppendPositions(positions, []uint32{a.words[to].at - last})
-			last = a.words[to].at
-		}
-		list = append(list, occurrence{a.words[from].term, uint32(to - from), positions[began:len(positions):len(positions)]})
-		from = to
-	}
-	return list
 }
 
 // insert adds a version of a document.
@@ -392,7 +367,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	r := x.table.row(number)
 	if tail == nil {
 		x.lastPart++
-		tail = &part{id: x.lastPart, branch: r.branch, tail: newTail(), first: r.version}
+		tail = &part{id: x.lastPart, branch: r.branch, tail: newTail(x.lastPart), first: r.version}
 		x.parts[tail.id] = tail
 		b.parts = append(b.parts, tail)
 	}
@@ -411,7 +386,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	if x.table.expiresAt(r) != 0 {
 		tail.expiring = append(tail.expiring, r.local)
 	}
-	tail.tail.add(p.terms, r.length)
+	tail.tail.add(p.words, r.length)
 }
 
 // visibleIn returns the row of a document that a lineage sees, or none.

@@ -3,8 +3,8 @@ package search
 // Missing counts the given versions that the index lacks or has with other content.
 func (x *Index) Missing(docs ...Doc) (missing int) {
 	analysed := make([]prepared, len(docs))
-	for i, d := range docs {
-		analysed[i] = x.prepare(d)
+	for i := range docs {
+		analysed[i] = x.prepare(&docs[i], nil)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -36,15 +36,20 @@ func (x *Index) contains(d *Doc, p *prepared) bool {
 		return true
 	}
 	part := x.parts[r.part]
-	return x.sameColumns(r, d) && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.terms, r.local)
+	return x.sameColumns(r, d) && part.lengths()[r.local] == lengthCode(p.length) && part.hasAll(p.words, r.local)
 }
 
-// hasAll reports whether a document has terms with the given frequencies. It checks a sample of the terms.
-func (p *part) hasAll(terms []occurrence, local uint32) bool {
+// hasAll reports whether a document has the terms of words as often. It checks a sample of them.
+func (p *part) hasAll(words []placed, local uint32) bool {
 	const looked = 3
-	for i := 0; i < len(terms); i += 1 + len(terms)/looked {
-		c := clause{label: terms[i].term}
-		if p.frequency(&c, local) != terms[i].frequency {
+	for i := 0; i < len(words); i += 1 + len(words)/looked {
+		c, want := clause{label: words[i].term}, uint32(0)
+		for _, w := range words {
+			if w.term == c.label {
+				want++
+			}
+		}
+		if p.frequency(&c, local) != want {
 			return false
 		}
 	}

@@ -23,7 +23,6 @@ type part struct {
 	tail   *tail
 	frozen bool // the tail is being compressed: nothing is added
 	sealed *segment.Segment
-	data   []byte // of the sealed segment, until it is stored
 	blob   string // the stored file's name; empty: not stored
 	purged bool   // it still contains purged text
 
@@ -59,7 +58,7 @@ func (p *part) find(term string) (r reader, documents int) {
 		}
 		return found.Cursor(), found.Count
 	}
-	if l := p.tail.terms[term]; l != nil {
+	if l := p.tail.find(term); l != nil {
 		return &listReader{list: l}, len(l.docs)
 	}
 	return nil, 0
@@ -74,8 +73,8 @@ func (p *part) eachTerm(prefix string, do func(term string)) {
 		})
 		return
 	}
-	for term := range p.tail.terms {
-		if strings.HasPrefix(term, prefix) {
+	for i := range p.tail.entries {
+		if term := p.tail.entries[i].term; strings.HasPrefix(term, prefix) {
 			do(term)
 		}
 	}
@@ -83,40 +82,79 @@ func (p *part) eachTerm(prefix string, do func(term string)) {
 
 // tail is the uncompressed postings of a growing part.
 type tail struct {
-	terms   map[string]*list
+	number  uint32 // of the part
+	entries []entry
+	terms   map[string]uint32 // entries
 	lengths []byte
 	size    int // bytes of positions
 }
 
-func newTail() *tail { return &tail{terms: map[string]*list{}} }
+func newTail(number uint32) *tail { return &tail{number: number, terms: map[string]uint32{}} }
+
+// entry is a term of a tail.
+type entry struct {
+	term string
+	list
+	doc, at uint32 // its last document and position
+}
 
 // list is the postings of a term, or the union of several terms'.
 type list struct {
 	docs, frequencies []uint32
-	positions         []byte
+	positions         []byte // as segment.AppendPositions writes them
 }
 
-// occurrence is a term in a document.
-type occurrence struct {
-	term      string
-	frequency uint32
-	positions []byte // as segment.AppendPositions writes them
+// find returns the postings of a term, or nil.
+func (t *tail) find(term string) *list {
+	number, ok := t.terms[term]
+	if !ok {
+		return nil
+	}
+	return &t.entries[number].list
 }
 
-func (t *tail) add(terms []occurrence, length byte) {
+// entryOf returns the entry of a word's term.
+func (t *tail) entryOf(k *known) *entry {
+	if k.tail != t.number {
+		k.tail, k.entry = t.number, t.enter(k.term)
+	}
+	return &t.entries[k.entry]
+}
+
+// enter returns the number of a term's entry.
+func (t *tail) enter(term string) uint32 {
+	number, ok := t.terms[term]
+	if !ok {
+		number, term = uint32(len(t.entries)), strings.Clone(term) // which does not retain a long text
+		t.terms[term] = number
+		t.entries = append(t.entries, entry{term: term})
+	}
+	return number
+}
+
+// add adds a document, given its words in their order.
+func (t *tail) add(words []placed, length byte) {
 	doc := uint32(len(t.lengths))
 	t.lengths = append(t.lengths, length)
-	for _, o := range terms {
-		l := t.terms[o.term]
-		if l == nil {
-			l = &list{}
-			t.terms[strings.Clone(o.term)] = l // the clone does not retain a long text
-		}
-		l.docs = append(l.docs, doc)
-		l.frequencies = append(l.frequencies, o.frequency)
-		l.positions = append(l.positions, o.positions...)
-		t.size += len(o.positions)
+	for _, w := range words {
+		e := t.entryOf(w.known)
+		before := len(e.positions)
+		e.add(doc, w.at)
+		t.size += len(e.positions) - before
 	}
+}
+
+// add adds a term's next position.
+func (e *entry) add(doc, at uint32) {
+	if e.doc == doc && len(e.docs) > 0 {
+		e.frequencies[len(e.frequencies)-1]++
+	} else {
+		e.docs = append(e.docs, doc)
+		e.frequencies = append(e.frequencies, 1)
+		e.doc, e.at = doc, 0
+	}
+	e.positions = binary.AppendUvarint(e.positions, uint64(at-e.at))
+	e.at = at
 }
 
 // listBlock is the block size of listReader, in postings.
@@ -173,21 +211,26 @@ func extent(positions []byte, count uint32) int {
 }
 
 // write compresses a frozen tail to a segment.
-func (t *tail) write(payload []byte) ([]byte, error) {
-	terms := make([]string, 0, len(t.terms))
-	for term := range t.terms {
-		terms = append(terms, term)
-	}
-	slices.Sort(terms)
+func (t *tail) write(payload []byte) (*segment.Segment, error) {
 	w := &segment.Writer{}
-	for _, term := range terms {
-		w.Term(term)
-		l, at := t.terms[term], 0
-		for i, doc := range l.docs {
-			size := extent(l.positions[at:], l.frequencies[i])
-			w.Add(doc, l.frequencies[i], l.positions[at:at+size])
+	for _, e := range t.sorted() {
+		w.Term(e.term)
+		at := 0
+		for i, doc := range e.docs {
+			size := extent(e.positions[at:], e.frequencies[i])
+			w.Add(doc, e.frequencies[i], e.positions[at:at+size])
 			at += size
 		}
 	}
 	return w.Finish(t.lengths, payload)
+}
+
+// sorted returns the entries in the order of their terms.
+func (t *tail) sorted() []*entry {
+	entries := make([]*entry, len(t.entries))
+	for i := range t.entries {
+		entries[i] = &t.entries[i]
+	}
+	slices.SortFunc(entries, func(a, b *entry) int { return strings.Compare(a.term, b.term) })
+	return entries
 }

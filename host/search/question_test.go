@@ -195,7 +195,7 @@ func FuzzQuestions(f *testing.F) {
 		}
 		for _, language := range Languages() {
 			if len(question) < 100 {
-				mustAnalyser(language).Terms(question)
+				mustAnalyser(NewAnalyser(language)).Terms(question)
 			}
 		}
 	})

@@ -5,8 +5,8 @@ package search
 // unless they are deleted.
 func (x *Index) Replace(docs ...Doc) {
 	analysed := make([]prepared, len(docs))
-	for i, d := range docs {
-		analysed[i] = x.prepare(d)
+	for i := range docs {
+		analysed[i] = x.prepare(&docs[i], nil)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -82,12 +82,13 @@ func (x *Index) store(ctx context.Context, blobs Blobs, p *part) error {
 	if p.blob != "" {
 		return nil
 	}
-	sum := sha256.Sum256(p.data)
+	data := p.sealed.Data()
+	sum := sha256.Sum256(data)
 	name := blobPrefix + "part-" + hex.EncodeToString(sum[:16])
-	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(p.data)); err != nil {
+	if _, err := blobs.PutBlob(ctx, name, bytes.NewReader(data)); err != nil {
 		return err
 	}
-	p.blob, p.data = name, nil
+	p.blob = name
 	return nil
 }
 

@@ -127,7 +127,7 @@ func TestDocumentsAnalysedBeforeTheirVersionIsKnownAreFoundAlike(t *testing.T) {
 }
 
 // inEnglish is the analyser that an index has unless told otherwise.
-var inEnglish = sync.OnceValue(func() *Analyser { return mustAnalyser(english) })
+var inEnglish = sync.OnceValue(func() *Analyser { return mustAnalyser(NewAnalyser(english)) })
 
 var trunk = store.Lineage{{Branch: 1, At: store.Latest}}
 

@@ -74,16 +74,12 @@ func (x *Index) freeze(which func(*part) bool) (frozen []*part) {
 
 // seal compresses a frozen tail. Documents keep their local numbers.
 func (x *Index) seal(p *part) error {
-	data, err := p.tail.write(x.describe(p))
-	if err != nil {
-		return fmt.Errorf("seal a part of the index: %w", err)
-	}
-	sealed, err := segment.Open(data)
+	sealed, err := p.tail.write(x.describe(p))
 	if err != nil {
 		return fmt.Errorf("seal a part of the index: %w", err)
 	}
 	x.mu.Lock()
-	p.tail, p.frozen, p.sealed, p.data = nil, false, sealed, data
+	p.tail, p.frozen, p.sealed = nil, false, sealed
 	x.mu.Unlock()
 	x.addWanted(p)
 	return nil
@@ -153,15 +149,11 @@ func (m *merging) refresh(parts []*part) {
 // merge merges parts of a branch without their removed documents.
 func (x *Index) merge(parts []*part) error {
 	m := x.plan(parts)
-	data, err := x.join(m, parts)
+	sealed, err := x.join(m, parts)
 	if err != nil {
 		return fmt.Errorf("merge parts of the index: %w", err)
 	}
-	sealed, err := segment.Open(data)
-	if err != nil {
-		return fmt.Errorf("merge parts of the index: %w", err)
-	}
-	m.into.sealed, m.into.data = sealed, data
+	m.into.sealed = sealed
 	x.addWanted(m.into)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -195,7 +187,7 @@ func (x *Index) plan(parts []*part) merging {
 }
 
 // join writes the merged segment.
-func (x *Index) join(m merging, parts []*part) ([]byte, error) {
+func (x *Index) join(m merging, parts []*part) (*segment.Segment, error) {
 	w := &segment.Writer{}
 	lengths := make([]byte, len(m.into.rows))
 	sources := make([]*segment.Segment, len(parts))
@@ -207,19 +199,20 @@ func (x *Index) join(m merging, parts []*part) ([]byte, error) {
 			}
 		}
 	}
+	var list segment.Cursor
 	segment.Merge(sources, func(term string, of []segment.Postings) {
 		w.Term(term)
 		for i, postings := range of {
 			if postings.Count > 0 {
-				copyPostings(w, postings, m.moved[i])
+				list.Reset(postings)
+				copyPostings(w, &list, m.moved[i])
 			}
 		}
 	})
 	return w.Finish(lengths, x.describeMerged(m, parts))
 }
 
-func copyPostings(w *segment.Writer, from segment.Postings, moved []uint32) {
-	list := from.Cursor()
+func copyPostings(w *segment.Writer, list *segment.Cursor, moved []uint32) {
 	for docs, frequencies := list.Next(); len(docs) > 0; docs, frequencies = list.Next() {
 		list.Positions(func(i int, positions []byte) {
 			if to := moved[docs[i]]; to != none {

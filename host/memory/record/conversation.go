@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func Turn(metadata map[string]json.RawMessage) *search.Turn {
 
 // plainText is a JSON text, or a number as it is written.
 func plainText(raw json.RawMessage) (string, bool) {
-	if len(raw) == 0 {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return "", false
 	}
 	if raw[0] != '"' {

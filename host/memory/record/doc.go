@@ -10,32 +10,35 @@ import (
 )
 
 // Doc is what the index gets of an entry; ok is false for collections that are not searched.
-func Doc(e store.Entry) (d search.Doc, ok bool, err error) {
+func Doc(e store.Entry) (d search.Doc, ok bool, err error) { return DocOf(e, nil) }
+
+// DocOf is Doc for an entry whose record is known; nil: it is not, and is decoded.
+func DocOf(e store.Entry, r *Record) (d search.Doc, ok bool, err error) {
 	d = search.Doc{
 		Branch: e.Branch, Version: e.Version, Namespace: e.Namespace, Collection: e.Collection, Key: e.Name,
 		Time: e.Time, Deleted: e.Deleted,
 	}
 	switch e.Collection {
 	case Memories:
-		err = describeMemory(&d, e)
+		err = describeMemory(&d, e, r)
 	case Events:
 		err = describeEvent(&d, e)
 	default:
-		return describeRecord(d, e)
+		return describeRecord(d, e, r)
 	}
 	return d, err == nil, err
 }
 
 // describeRecord is for what families keep: it is searched by the fields that its collection names. The space's own
 // collections are not searched.
-func describeRecord(d search.Doc, e store.Entry) (search.Doc, bool, error) {
+func describeRecord(d search.Doc, e store.Entry, r *Record) (search.Doc, bool, error) {
 	if e.Branch == store.Catalogue || strings.HasPrefix(e.Collection, "_") {
 		return d, false, nil
 	}
 	if e.Deleted {
 		return d, true, nil
 	}
-	r, err := Decode(e)
+	r, err := decoded(e, r)
 	if err != nil || len(r.Fields) == 0 {
 		return d, false, err
 	}
@@ -58,11 +61,20 @@ func (r Record) Searched() []string {
 	return text
 }
 
-func describeMemory(d *search.Doc, e store.Entry) error {
+// decoded returns the record of an entry, which r is unless it is nil.
+func decoded(e store.Entry, r *Record) (*Record, error) {
+	if r != nil {
+		return r, nil
+	}
+	fresh, err := Decode(e)
+	return &fresh, err
+}
+
+func describeMemory(d *search.Doc, e store.Entry, r *Record) error {
 	if e.Deleted {
 		return nil
 	}
-	r, err := Decode(e)
+	r, err := decoded(e, r)
 	if err != nil {
 		return err
 	}

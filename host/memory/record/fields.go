@@ -31,7 +31,7 @@ func (r *Record) SearchFields() []search.Field {
 		list = append(list, search.Field{Name: search.FieldSupersedes})
 	}
 	list = appendFields(list, MetadataFields, r.Metadata)
-	if !bytes.HasPrefix(r.Value, []byte("{")) {
+	if !bytes.HasPrefix(bytes.TrimSpace(r.Value), []byte("{")) {
 		return list
 	}
 	var value map[string]json.RawMessage
@@ -46,7 +46,7 @@ func appendFields(list []search.Field, prefix string, fields map[string]json.Raw
 		if len(list) >= mostFields {
 			return list
 		}
-		if len(name) > LongestField || string(fields[name]) == "null" {
+		if len(name) > LongestField || string(bytes.TrimSpace(fields[name])) == "null" {
 			continue
 		}
 		list = append(list, search.Field{Name: prefix + name, Value: FieldDigest(fields[name])})

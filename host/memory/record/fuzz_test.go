@@ -33,6 +33,7 @@ func FuzzStoredMemory(f *testing.F) {
 		if err != nil || !r.SameContent(back) {
 			t.Errorf("%q is written as %q, which says something else (%v)", data, again, err)
 		}
+		indexedAlike(t, r)
 		if r.Expired(time.UnixMicro(0)) && r.ExpiresAt().After(time.UnixMicro(0)) {
 			t.Errorf("%q has expired before %s", data, r.ExpiresAt())
 		}

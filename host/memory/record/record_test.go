@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,38 @@ func TestTheStoredFormIsFixed(t *testing.T) {
 	back, err := Decode(store.Entry{Value: []byte(want)})
 	if err != nil || !back.SameContent(r) || !slices.Equal(DecodeVector(back.Vector), []float32{1, -2}) {
 		t.Errorf("%+v (%v)", back, err)
+	}
+}
+
+func TestARecordIsIndexedAsItIsStored(t *testing.T) {
+	half := 0.5
+	for _, r := range []Record{
+		{Value: json.RawMessage(`"tea"`), Agent: "me", Tags: []string{"x", "y"}, Type: "note", Importance: &half, Expires: 7, Created: 3, State: "archived"},
+		{Value: json.RawMessage(` { "text" : "tea" , "list": [ 1.0, 2e0 ], "none" : null } `), Links: []string{"k"}, Supersedes: []string{"old"}},
+		{Value: json.RawMessage(`1`), Tags: []string{}, Metadata: map[string]json.RawMessage{"a": json.RawMessage("\n{ \"b\" : 1 }"), "n": json.RawMessage(" null "), "s": json.RawMessage(" \"\\u00e9\" ")}},
+		{Value: json.RawMessage(`"hello"`), Metadata: map[string]json.RawMessage{"session": json.RawMessage(" \"s\""), "seq": json.RawMessage(" 7"), "speaker": json.RawMessage("\t\"Ann\"")}},
+		{Value: json.RawMessage(`"tea"`), Vector: EncodeVector([]float32{1, -2}), VectorOf: "e"},
+		{Purged: "ab"},
+	} {
+		indexedAlike(t, r)
+	}
+}
+
+// indexedAlike checks that the index gets the same of a record before it is stored as of its entry.
+func indexedAlike(t *testing.T, r Record) {
+	t.Helper()
+	stored, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := store.Entry{Key: store.Key{Namespace: "n", Collection: Memories, Name: "k"}, Point: store.Point{Version: 1}, Value: stored}
+	before, _, err := DocOf(e, &r)
+	after, ok, err2 := Doc(e)
+	if len(before.Tags) == 0 {
+		before.Tags = nil // none are stored
+	}
+	if err != nil || err2 != nil || !ok || !reflect.DeepEqual(before, after) {
+		t.Errorf("of %s the index gets %+v (%v), and after a restart %+v (%v)", stored, before, err, after, err2)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Segment is an opened segment. It retains the bytes that it was opened from. It is safe for concurrent use.
+// Segment is an opened segment. It is safe for concurrent use.
 type Segment struct {
+	data                                                   []byte
 	docs, count                                            int
 	terms, restarts, postings, positions, lengths, payload []byte
 }
@@ -42,7 +43,7 @@ func split(data []byte) (*Segment, error) {
 	if checksum(data[:head]) != binary.LittleEndian.Uint32(data[head:]) {
 		return nil, corrupt("its header is not what was written")
 	}
-	s := &Segment{docs: int(binary.LittleEndian.Uint32(data[len(magic):])), count: int(binary.LittleEndian.Uint32(data[len(magic)+4:]))}
+	s := &Segment{data: data, docs: int(binary.LittleEndian.Uint32(data[len(magic):])), count: int(binary.LittleEndian.Uint32(data[len(magic)+4:]))}
 	rest := data[headerSize:]
 	for i, part := range []*[]byte{&s.terms, &s.restarts, &s.postings, &s.positions, &s.lengths, &s.payload} {
 		at := data[len(magic)+8+i*12:]
@@ -60,6 +61,9 @@ func split(data []byte) (*Segment, error) {
 	}
 	return s, nil
 }
+
+// Data returns the bytes that Open opens. The caller must not change them.
+func (s *Segment) Data() []byte { return s.data }
 
 // Docs returns the number of documents; they are numbered from 0.
 func (s *Segment) Docs() int { return s.docs }

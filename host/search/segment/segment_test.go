@@ -51,11 +51,11 @@ func build(rng *rand.Rand, docs, terms int) (data []byte, want map[string][]occu
 	}
 	lengths := make([]byte, docs)
 	rng.Read(lengths)
-	data, err := w.Finish(lengths, []byte("payload"))
+	s, err := w.Finish(lengths, []byte("payload"))
 	if err != nil {
 		panic(err)
 	}
-	return data, want
+	return s.Data(), want
 }
 
 func sorted[V any](m map[string]V) []string {
@@ -119,11 +119,11 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 }
 
 func TestAnEmptySegmentIsOne(t *testing.T) {
-	data, err := (&Writer{}).Finish(nil, nil)
+	written, err := (&Writer{}).Finish(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(data)
+	s, err := Open(written.Data())
 	if err != nil || s.Docs() != 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}

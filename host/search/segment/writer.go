@@ -142,7 +142,7 @@ var ErrTooLarge = errors.New("a segment holds less than 4 GiB of each kind of da
 
 // Finish returns the segment with a length code for each document and the caller's payload. The writer must not be used
 // again. The error is ErrTooLarge.
-func (w *Writer) Finish(lengths, payload []byte) ([]byte, error) {
+func (w *Writer) Finish(lengths, payload []byte) (*Segment, error) {
 	w.finishTerm()
 	w.postings = append(w.postings, make([]byte, padding)...)
 	parts := [sections][]byte{w.terms, w.restarts, w.postings, w.positions, lengths, payload}
@@ -165,7 +165,7 @@ func (w *Writer) Finish(lengths, payload []byte) ([]byte, error) {
 	for _, part := range parts {
 		out = append(out, part...)
 	}
-	return out, nil
+	return split(out)
 }
 
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
