@@ -20,8 +20,10 @@ type conversing struct {
 	dateOnly bool     // the question has no other words
 	norm     *norm    // nil: each collection has its own
 	facets   []choice // by facet
+	turns    int      // of the view, in facets of possible hits
 	expired  bitset   // rows
-	admitted bitset   // the slots of possible hits, before per-document filters; nil: facets and expired tell
+	all      bool     // every turn is a possible hit, before per-document filters
+	admitted bitset   // the slots of possible hits, before per-document filters; nil: all, or facets and expired tell
 	tested   bitset   // the slots to which the per-document filters were applied,
 	wanted   bitset   // and those that pass them
 	read     []bool   // by clause: its postings are in the sheet
@@ -83,6 +85,11 @@ func (r *ranking) startConversing(chosen *selection) *conversing {
 		chosen.of(r.index, uint32(len(r.index.table.facets)-1))
 	}
 	c.facets = chosen.facets
+	for v, turns := range r.visible.voices {
+		if c.selects(v.facet) {
+			c.turns += turns
+		}
+	}
 	return c
 }
 
@@ -334,6 +341,9 @@ func (c *conversing) isPossible(slot uint32) bool {
 		return c.admitted.has(slot)
 	}
 	s := &c.threads.slots[slot]
+	if c.all {
+		return s.row != none
+	}
 	if !c.visible.rows.has(s.row) || c.expired.has(s.row) {
 		return false
 	}
@@ -341,6 +351,11 @@ func (c *conversing) isPossible(slot uint32) bool {
 	if facet == manyFacets {
 		facet = c.index.table.row(s.row).facet
 	}
+	return c.selects(facet)
+}
+
+// selects reports whether turns of a facet are possible hits.
+func (c *conversing) selects(facet uint32) bool {
 	return c.facets[facet].selected && (c.facets[facet].active || !c.onlyActive)
 }
 
@@ -353,6 +368,7 @@ func (c *conversing) admit() {
 	for _, l := range c.leaves {
 		c.index.eachExpired(l.part, c.now, func(local uint32) { c.expired.add(l.part.rows[local]) })
 	}
+	c.all = c.expired == nil && c.turns == c.threads.count
 }
 
 // admitMatching collects the slots of the possible hits.

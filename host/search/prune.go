@@ -147,32 +147,25 @@ func (c *conversing) bound() {
 	for i, scoring := range p.scoring {
 		if scoring != 0 {
 			from, to := i*64, min(i*64+64, len(c.threads.slots))
-			w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots[from:to])
+			p.highest[i] = w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots[from:to])
 		}
 	}
 	for i, telling := range p.telling {
 		eachBit(i, telling&c.threads.asking.word(i), func(slot uint32) {
 			for after := slot + 1; after <= slot+windowReach && int(after) < len(p.bounds); after++ {
-				p.bounds[after] += w.question * p.sums[slot+windowReach]
+				p.raise(after, p.bounds[after]+w.question*p.sums[slot+windowReach])
 			}
 		})
 	}
 	for i, scoring := range p.scoring {
-		if scoring != 0 {
-			eachBit(i, scoring&c.threads.unevenAround(i), func(slot uint32) { p.bounds[slot] = c.boundAnywhere(slot, w) })
-			p.highest[i] = highest(p.bounds[i*64 : min(i*64+64, len(c.threads.slots))])
-		}
+		eachBit(i, scoring&c.threads.unevenAround(i), func(slot uint32) { p.raise(slot, c.boundAnywhere(slot, w)) })
 	}
 }
 
-// highest returns the greatest of some bounds, or 0. (slices.Max also minds NaN, which takes several times as long.)
-func highest(bounds []float32) (most float32) {
-	for _, bound := range bounds {
-		if bound > most {
-			most = bound
-		}
-	}
-	return most
+// raise raises the bound of a slot.
+func (p *pruning) raise(slot uint32, bound float32) {
+	p.bounds[slot] = max(p.bounds[slot], bound)
+	p.highest[slot/64] = max(p.highest[slot/64], bound)
 }
 
 // boundWeights are the weights of a turn's bound.
@@ -194,15 +187,19 @@ func (c *conversing) boundWeights() *boundWeights {
 	return w
 }
 
-// boundBlock bounds the scores of some slots. The sums begin windowReach slots before them. The slots next to a turn have the turns of its
+// boundBlock bounds the scores of some slots, and returns the highest bound. The sums begin windowReach slots before them. The slots next to a turn have the turns of its
 // window, or of other sessions, which makes the bound no lower.
-func (w *boundWeights) boundBlock(bounds, sums []float32, slots []slot) {
+func (w *boundWeights) boundBlock(bounds, sums []float32, slots []slot) (highest float32) {
 	n := len(bounds)
 	before2, before1, own, after1, after2, slots := sums[:n], sums[1:n+1], sums[2:n+2], sums[3:n+3], sums[4:n+4], slots[:n]
 	for i := range bounds {
 		window := own[i] + .5*(before1[i]+after1[i]) + .25*(before2[i]+after2[i])
-		bounds[i] = w.window*window + w.sum[slots[i].length]*own[i]
+		bound := w.window*window + w.sum[slots[i].length]*own[i]
+		if bounds[i] = bound; bound > highest { // max also minds NaN, which takes several times as long
+			highest = bound
+		}
 	}
+	return highest
 }
 
 // boundAnywhere is the bound of a turn with turns at any positions.

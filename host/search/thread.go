@@ -16,6 +16,7 @@ type threads struct {
 	follows  bitset   // the slots of the shape follows
 	uneven   bitset   // the slots in whose window may be turns further away in the slots, or whose neighbour in the slots is two positions away
 	slotOf   []uint32 // by row; none: not a turn
+	count    int      // of turns
 	threads  []thread // by session
 	unsorted []uint32 // sessions with turns out of order
 	free     [32][]uint32
@@ -81,6 +82,7 @@ func (t *threads) add(number uint32, r *row, said *turn) {
 	}
 	at := th.first + th.used
 	th.used++
+	t.count++
 	t.turns[at], t.slots[at] = *said, slot{row: number, facet: uint16(min(r.facet, manyFacets)), length: r.length}
 	t.slotOf[number] = at
 	t.link(th, at)
@@ -187,6 +189,7 @@ func (t *threads) remove(row uint32) {
 		return
 	}
 	t.slotOf[row] = none
+	t.count--
 	th := &t.threads[t.turns[at].session]
 	t.slots[at].row = none
 	if th.removed++; th.removed == th.used {
