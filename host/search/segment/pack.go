@@ -39,17 +39,23 @@ func pack(out []byte, list []uint32, width int) []byte {
 	return out
 }
 
-// unpack reads blockSize numbers. They must be followed by padding bytes.
+// unpack reads blockSize numbers. They must be followed by padding bytes. Eight bytes have several numbers of most widths, so they are read once
+// for these.
 func unpack(list *[blockSize]uint32, packed []byte, width int) {
 	if width == 0 {
 		*list = [blockSize]uint32{}
 		return
 	}
-	mask := uint64(1)<<width - 1
-	bit := 0
-	for i := range list {
-		list[i] = uint32(binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7) & mask)
-		bit += width
+	const whole = 64 - 7 // the bits that are sure to be read after those of the numbers before
+	mask, together, bit := uint64(1)<<width-1, whole/width, 0
+	for i := 0; i < blockSize; {
+		word := binary.LittleEndian.Uint64(packed[bit>>3:]) >> (bit & 7)
+		for range min(together, blockSize-i) {
+			list[i%blockSize] = uint32(word & mask)
+			word >>= width
+			i++
+		}
+		bit += together * width
 	}
 }
 
