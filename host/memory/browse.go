@@ -35,13 +35,19 @@ func (q *Search) checkOrder(l Limits) error {
 	if q.After != "" && q.Offset > 0 {
 		return invalid("after and offset cannot go together: leave offset out")
 	}
-	for name, given := range map[string]bool{"mode semantic": q.Mode == Semantic, "vector": q.Vector != nil, "expand": q.Expand, "distinct": q.Distinct, "explain": q.Explain, "features": q.Features} {
-		if given {
-			if q.Text == "" {
-				return invalid("a search without a query goes by fields alone: leave %s out, or ask something", name)
-			}
-			return invalid("an ordered search goes by words alone: leave %s out, or order", name)
+	for _, option := range []struct {
+		name  string
+		given bool
+	}{
+		{"mode semantic", q.Mode == Semantic}, {"vector", q.Vector != nil}, {"expand", q.Expand}, {"distinct", q.Distinct}, {"explain", q.Explain}, {"features", q.Features},
+	} {
+		if !option.given {
+			continue
 		}
+		if q.Text == "" {
+			return invalid("a search without a query goes by fields alone: leave %s out, or ask something", option.name)
+		}
+		return invalid("an ordered search goes by words alone: leave %s out, or order", option.name)
 	}
 	if q.Order.counts() && !q.AsOf.IsNow() && !q.present {
 		return invalid("counters are of the present: leave as_of out, or order by something else")
