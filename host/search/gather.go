@@ -12,7 +12,7 @@ type gathered struct {
 
 	sums     []float32 // of the terms' scores, by slot + windowReach
 	matching bitset    // the slots that match
-	telling  bitset    // those of them with a term of some weight that is not their speaker's name
+	summed   bitset    // those of them with a sum: they have a term of some weight that is not their speaker's name
 }
 
 const (
@@ -33,8 +33,8 @@ func (c *conversing) gather(ctx context.Context) error {
 		}
 		c.gatherClause(i)
 	}
-	for i, telling := range g.telling {
-		g.matching[i] |= telling
+	for i, summed := range g.summed {
+		g.matching[i] |= summed
 	}
 	c.matches += g.matching.count()
 	return nil
@@ -44,7 +44,7 @@ func (c *conversing) gather(ctx context.Context) error {
 func (g *gathered) start(slots, clauses int) {
 	g.dense = zeroed(g.dense, clauses)
 	g.sums = zeroed(g.sums, slots+2*windowReach)
-	g.matching, g.telling = zeroed(g.matching, (slots+63)/64), zeroed(g.telling, (slots+63)/64)
+	g.matching, g.summed = zeroed(g.matching, (slots+63)/64), zeroed(g.summed, (slots+63)/64)
 }
 
 // zeroed returns a slice of zeros, in the memory of another if that suffices.
@@ -115,7 +115,7 @@ func (g *gathered) match(block []posting) {
 // sum notes the turns of a clause's postings, and adds their scores.
 func (c *conversing) sum(i int, block []posting) {
 	g, slots, named := &c.sheet.gathered, c.threads.slots, c.inNames[i]
-	telling, sums := g.telling, g.sums
+	summed, sums := g.summed, g.sums
 	small, factor := c.asked.clauses[i].small, c.weights[i]/(c.asked.clauses[i].idf*c.asked.clauses[i].weight)
 	for _, p := range block {
 		if named {
@@ -123,7 +123,7 @@ func (c *conversing) sum(i int, block []posting) {
 				continue
 			}
 		}
-		telling[p.slot/64] |= 1 << (p.slot % 64)
+		summed[p.slot/64] |= 1 << (p.slot % 64)
 		if small != nil && p.tf <= 3 {
 			sums[p.slot+windowReach] += float32(factor * small[p.tf-1][slots[p.slot].length])
 		} else {

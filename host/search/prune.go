@@ -11,9 +11,9 @@ import (
 // reach. Their scores are the same as without pruning.
 type pruning struct {
 	gathered
-	within  bitset    // the slots that are within the window of a telling one
-	scoring bitset    // the possible hits with a score
-	bounds  []float32 // by slot, of those in scoring; without the features of speaker and date
+	within  bitset    // the slots that are within the window of a turn with a sum
+	hits    bitset    // the possible hits with a score
+	bounds  []float32 // by slot, of hits; without the features of speaker and date
 	highest []float32 // the highest bound, by block of 64 slots
 
 	candidates []uint32 // slots
@@ -53,7 +53,7 @@ func (c *conversing) prunes() bool {
 func (p *pruning) start(slots int) {
 	words := (slots + 63) / 64
 	p.bounds, p.highest = slices.Grow(p.bounds[:0], slots)[:slots], zeroed(p.highest, words)
-	for _, set := range []*bitset{&p.within, &p.scoring, &p.chosen, &p.near} {
+	for _, set := range []*bitset{&p.within, &p.hits, &p.chosen, &p.near} {
 		*set = zeroed(*set, words)
 	}
 }
@@ -62,7 +62,7 @@ func (p *pruning) start(slots int) {
 func (c *conversing) prune() {
 	depth := c.depth()
 	c.sheet.pruning.start(len(c.threads.slots))
-	c.findScoring()
+	c.findHits()
 	c.bound()
 	guess := c.boundOfRank(usualDepths * depth)
 	c.choose(guess)
@@ -83,10 +83,10 @@ func (c *conversing) reached(depth int) float64 {
 	return score
 }
 
-// findScoring finds the possible hits with a score: the turns that match, and those around a telling one.
-func (c *conversing) findScoring() {
+// findHits finds the possible hits with a score: the turns that match, and those around a turn with a sum.
+func (c *conversing) findHits() {
 	p := &c.sheet.pruning
-	copy(p.within, p.telling)
+	copy(p.within, p.summed)
 	for range windowReach {
 		p.within.widen(c.threads.follows)
 	}
@@ -104,7 +104,7 @@ func (c *conversing) findScoring() {
 				matching |= 1 << (slot % 64)
 			}
 		})
-		p.scoring[i] = matching
+		p.hits[i] = matching
 	}
 }
 
@@ -130,11 +130,11 @@ func (t *threads) unevenAround(i int) uint64 {
 	return around | here>>(windowReach+1) | after<<(63-windowReach)
 }
 
-// isWithinAny reports whether a telling turn is in the window of a turn, at any position but its own.
+// isWithinAny reports whether a turn with a sum is in the window of another, at any position but its own.
 func (c *conversing) isWithinAny(slot uint32) bool {
 	from, to, _ := c.threads.search(slot, windowReach)
 	for at := from; at <= to; at++ {
-		if c.sheet.pruning.telling.has(at) && c.shareAround(at, slot, false) > 0 {
+		if c.sheet.pruning.summed.has(at) && c.shareAround(at, slot, false) > 0 {
 			return true
 		}
 	}
@@ -144,21 +144,21 @@ func (c *conversing) isWithinAny(slot uint32) bool {
 // bound bounds the scores of the turns.
 func (c *conversing) bound() {
 	p, w := &c.sheet.pruning, c.boundWeights()
-	for i, scoring := range p.scoring {
-		if scoring != 0 {
+	for i, hits := range p.hits {
+		if hits != 0 {
 			from, to := i*64, min(i*64+64, len(c.threads.slots))
 			p.highest[i] = w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots[from:to])
 		}
 	}
-	for i, telling := range p.telling {
-		eachBit(i, telling&c.threads.asking.word(i), func(slot uint32) {
+	for i, summed := range p.summed {
+		eachBit(i, summed&c.threads.asking.word(i), func(slot uint32) {
 			for after := slot + 1; after <= slot+windowReach && int(after) < len(p.bounds); after++ {
 				p.raise(after, p.bounds[after]+w.question*p.sums[slot+windowReach])
 			}
 		})
 	}
-	for i, scoring := range p.scoring {
-		eachBit(i, scoring&c.threads.unevenAround(i), func(slot uint32) { p.raise(slot, c.boundAnywhere(slot, w)) })
+	for i, hits := range p.hits {
+		eachBit(i, hits&c.threads.unevenAround(i), func(slot uint32) { p.raise(slot, c.boundAnywhere(slot, w)) })
 	}
 }
 
@@ -216,20 +216,20 @@ func (c *conversing) boundAnywhere(slot uint32, w *boundWeights) float32 {
 	return w.window*window + w.sum[c.threads.slots[slot].length]*sums[slot] + w.question*question
 }
 
-// rest is at least the score of what a bound is without: the features of speaker and date.
-func (c *conversing) rest(slot uint32) float64 {
-	of, rest := &c.index.conversation, 0.0
+// exactPart is the score of what a bound is without: the features of speaker and date.
+func (c *conversing) exactPart(slot uint32) float64 {
+	of, part := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
-		rest += of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
+		part += of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
 	}
 	if c.date != (day{}) {
-		rest += of.Date * c.total * c.date.share(c.threads.turns[slot].said)
+		part += of.Date * c.total * c.date.share(c.threads.turns[slot].said)
 	}
-	return rest
+	return part
 }
 
-// mostRest is what rest is at most.
-func (c *conversing) mostRest() float64 {
+// mostExactPart is what exactPart is at most.
+func (c *conversing) mostExactPart() float64 {
 	of, most := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
 		most += of.Speaker * c.total
@@ -258,8 +258,8 @@ func (c *conversing) boundOfRank(rank int) float64 {
 	step := len(p.bounds)/sampled + 1
 	s.best = s.best[:0]
 	for slot := 0; slot < len(p.bounds); slot += step {
-		if p.scoring.has(uint32(slot)) {
-			s.best = append(s.best, float64(p.bounds[slot])+c.rest(uint32(slot)))
+		if p.hits.has(uint32(slot)) {
+			s.best = append(s.best, float64(p.bounds[slot])+c.exactPart(uint32(slot)))
 		}
 	}
 	bound, _ := leastOf(s.best, max(1, rank/step))
@@ -268,18 +268,18 @@ func (c *conversing) boundOfRank(rank int) float64 {
 
 // choose makes the turns candidates whose scores may reach a threshold.
 func (c *conversing) choose(threshold float64) {
-	p, most := &c.sheet.pruning, c.mostRest()
+	p, most := &c.sheet.pruning, c.mostExactPart()
 	p.candidates = p.candidates[:0]
 	clear(p.chosen)
 	clear(p.near)
 	low := threshold*(1-margin) - c.mostPlain()
 	lowest := float32(low - most - margin*math.Abs(low-most))
-	for i, scoring := range p.scoring {
-		if scoring == 0 || p.highest[i] < lowest {
+	for i, hits := range p.hits {
+		if hits == 0 || p.highest[i] < lowest {
 			continue
 		}
-		eachBit(i, scoring, func(slot uint32) {
-			if p.bounds[slot] >= lowest && (most == 0 || float64(p.bounds[slot])+c.rest(slot) >= low) {
+		eachBit(i, hits, func(slot uint32) {
+			if p.bounds[slot] >= lowest && (most == 0 || float64(p.bounds[slot])+c.exactPart(slot) >= low) {
 				c.addCandidate(slot)
 			}
 		})
@@ -302,5 +302,5 @@ func (c *conversing) passedOver() int {
 	if !c.pruned {
 		return 0
 	}
-	return c.sheet.pruning.scoring.count() - len(c.sheet.scored)
+	return c.sheet.pruning.hits.count() - len(c.sheet.scored)
 }
