@@ -122,9 +122,9 @@ func BenchmarkSearch(b *testing.B) {
 // many turns have.
 func BenchmarkConversations(b *testing.B) {
 	for _, turns := range []int{300, 2} {
-		x, texts := New(Options{}), measure.NewTexts(1)
+		x, c, texts := New(Options{}), newCorpus(1), measure.NewTexts(1)
 		for from := 0; from < size(100_000); from += 1000 {
-			docs := newCorpus(1).docs(from, 1000)
+			docs := c.docs(from, 1000)
 			for i := range docs {
 				at := from + i
 				docs[i].Text[0] = texts.Text(5, 30)

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"math/bits"
 	"slices"
 )
 
@@ -17,7 +16,7 @@ type conversing struct {
 	total    float64            // of the weights
 	named    map[uint32]float64 // by speaker: the share of the name's words in the question
 	date     day
-	dateOnly bool     // the question has no other words
+	dateOnly bool     // the question has a date and no other words
 	norm     *norm    // nil: each collection has its own
 	facets   []choice // by facet
 	turns    int      // of the view, in facets of possible hits
@@ -60,16 +59,8 @@ type scoredTurn struct {
 // turnScore is what a turn has of the features, before their weights.
 type turnScore struct {
 	window, alone, cover float64
-	plain                float64 // the score without features, of the clauses
+	plain                float64 // the score without features; with pruning alone
 	score                float64 // the score, at the end; before that the best of the current clause
-}
-
-// zone is the turns around a candidate.
-type zone struct {
-	of       int    // the candidate, among the scored turns
-	from, to uint32 // the first and the last slot
-	norm     float64
-	score    float64
 }
 
 // startConversing prepares the scores of turns; it returns nil when there are none, or when they score like other documents.
@@ -134,7 +125,7 @@ func (c *conversing) speakers(chosen *selection) map[uint32]bool {
 	return speakers
 }
 
-// prepare weighs the clauses, and reads the postings of the turns if pruning pays.
+// prepare weighs the clauses. If pruning pays, it also reads the postings of the turns; they are not scored like other documents then.
 func (c *conversing) prepare(ctx context.Context) error {
 	c.sheet, c.read = c.index.turnSheet(len(c.threads.slots)), make([]bool, len(c.asked.clauses))
 	c.norm = c.norms[""]
@@ -148,8 +139,8 @@ func (c *conversing) prepare(ctx context.Context) error {
 
 // score computes the scores of all turns, or of the candidates.
 func (c *conversing) score() {
-	if c.date != (day{}) && (c.dateOnly || c.matches == 0) {
-		c.pruned = false // there is nothing to sum
+	if c.dateOnly || c.date != (day{}) && c.matches == 0 {
+		c.pruned = false // no sum is known of what the date adds
 		c.saidOnDate()
 	}
 	if c.pruned {
@@ -172,7 +163,7 @@ func (c *conversing) addWords() {
 // weigh computes the clauses' weights.
 func (c *conversing) weigh() {
 	date, words, rest := dateIn(c.query.Text, c.by)
-	c.date, c.dateOnly = date, !rest
+	c.date, c.dateOnly = date, date != (day{}) && !rest
 	var dated []string
 	for _, word := range words {
 		dated = append(dated, c.by.terms(word)...)
@@ -230,7 +221,9 @@ func (c *conversing) addClause(i int) {
 		t, s := &c.threads.slots[p.slot], &c.sheet.scores[p.slot]
 		norm := c.normOfTurn(t)
 		share := norm.weight(p.tf, t.length)
-		s.plain += float64(asked.idf * asked.weight * share) // rounded as by scoring
+		if c.pruned {
+			s.plain += float64(asked.idf * asked.weight * share) // rounded as by scoring
+		}
 		tf := c.frequency(i, p)
 		if tf == 0 || weight == 0 {
 			continue
@@ -322,69 +315,6 @@ func (c *conversing) raise(slot uint32, gain float64) {
 		c.sheet.fresh = append(c.sheet.fresh, slot)
 	}
 	s.score = max(s.score, gain)
-}
-
-// admits reports whether a slot's turn is a possible hit.
-func (c *conversing) admits(slot uint32) bool {
-	if !c.isPossible(slot) || !c.filtered {
-		return c.isPossible(slot)
-	}
-	if c.tested.add(slot) && c.wants(c.threads.slots[slot].row) {
-		c.wanted.add(slot)
-	}
-	return c.wanted.has(slot)
-}
-
-// isPossible is admits before per-document filters.
-func (c *conversing) isPossible(slot uint32) bool {
-	if c.admitted != nil {
-		return c.admitted.has(slot)
-	}
-	s := &c.threads.slots[slot]
-	if c.all {
-		return s.row != none
-	}
-	if !c.visible.rows.has(s.row) || c.expired.has(s.row) {
-		return false
-	}
-	facet := uint32(s.facet)
-	if facet == manyFacets {
-		facet = c.index.table.row(s.row).facet
-	}
-	return c.selects(facet)
-}
-
-// selects reports whether turns of a facet are possible hits.
-func (c *conversing) selects(facet uint32) bool {
-	return c.facets[facet].selected && (c.facets[facet].active || !c.onlyActive)
-}
-
-// admit finds what isPossible needs.
-func (c *conversing) admit() {
-	if len(c.asked.conditions) > 0 {
-		c.admitMatching()
-		return
-	}
-	for _, l := range c.leaves {
-		c.index.eachExpired(l.part, c.now, func(local uint32) { c.expired.add(l.part.rows[local]) })
-	}
-	c.all = c.expired == nil && c.turns == c.threads.count
-}
-
-// admitMatching collects the slots of the possible hits.
-func (c *conversing) admitMatching() {
-	c.admitted = newBitset(len(c.threads.slots))
-	for _, l := range c.leaves {
-		for i, word := range l.matching {
-			for word != 0 {
-				number := l.part.rows[i*64+bits.TrailingZeros64(word)]
-				word &= word - 1
-				if slot := c.threads.slotOfRow(number); slot != none {
-					c.admitted[slot/64] |= 1 << (slot % 64)
-				}
-			}
-		}
-	}
 }
 
 // matched is the part of a plain score that a turn has beside the features, so that every match scores above zero.
@@ -499,112 +429,6 @@ func (c *conversing) questionAt(slot uint32) float64 {
 		return 0
 	}
 	return c.sheet.scores[slot].alone
-}
-
-// addZones adds the scores of the zones of the best turns.
-func (c *conversing) addZones() {
-	if c.index.conversation.Zone == 0 {
-		return
-	}
-	c.chooseZones()
-	for i := range c.asked.clauses {
-		if c.weights[i] > 0 {
-			c.addToZones(i)
-		}
-	}
-	for i := range c.sheet.zones {
-		z := &c.sheet.zones[i]
-		t := &c.sheet.scored[z.of]
-		t.score += c.index.conversation.Zone * z.score
-		c.sheet.scores[t.slot].score = t.score
-	}
-}
-
-// chooseZones makes the zones of the best turns, and of those as good as the last of them unless they are as many again.
-func (c *conversing) chooseZones() {
-	sheet := c.sheet
-	least, ties := leastOf(sheet.scoresOf(sheet.scored), zoned)
-	average := zoneTurns * c.average()
-	sheet.zoned = zeroed(sheet.zoned, len(sheet.scores)/64+1)
-	for i, t := range sheet.scored {
-		if t.score < least || t.score == least && ties > zoned {
-			continue
-		}
-		z, length := zone{of: i}, 0
-		z.from, z.to, _ = c.threads.around(t.slot, zoneReach)
-		for at := z.from; at <= z.to; at++ {
-			if c.admits(at) {
-				length += lengthOf(c.threads.slots[at].length)
-			}
-			sheet.zoned[at/64] |= 1 << (at % 64)
-		}
-		p := inZone()
-		z.norm = p.K1 * (1 - p.B + p.B*float64(length)/average)
-		sheet.zones = append(sheet.zones, z)
-	}
-}
-
-// scoresOf lists the scores of turns, until the next call.
-func (s *turnSheet) scoresOf(turns []scoredTurn) []float64 {
-	s.best = s.best[:0]
-	for _, t := range turns {
-		s.best = append(s.best, t.score)
-	}
-	return s.best
-}
-
-// leastOf returns the score of that rank from the top, or the lowest, and how many have it. It reorders the scores.
-func leastOf(scores []float64, rank int) (least float64, ties int) {
-	if len(scores) == 0 {
-		return 0, 0
-	}
-	from, to, at := 0, len(scores), min(rank, len(scores))-1
-	for to-from > 1 { // quickselect, by three parts
-		pivot, above, below := scores[from+(to-from)/2], from, to
-		for i := from; i < below; {
-			switch {
-			case scores[i] > pivot:
-				scores[i], scores[above] = scores[above], scores[i]
-				above++
-				i++
-			case scores[i] < pivot:
-				below--
-				scores[i], scores[below] = scores[below], scores[i]
-			default:
-				i++
-			}
-		}
-		if at >= above && at < below {
-			return pivot, below - above
-		}
-		if at < above {
-			to = above
-		} else {
-			from = below
-		}
-	}
-	return scores[from], 1
-}
-
-// addToZones adds a clause's scores to the zones.
-func (c *conversing) addToZones(i int) {
-	postings, tfs, p := c.postingsIn(i, c.sheet.zoned), c.sheet.tfs, inZone()
-	for _, posting := range postings {
-		tfs[posting.slot] = c.frequency(i, posting)
-	}
-	for j := range c.sheet.zones {
-		z := &c.sheet.zones[j]
-		sum := uint32(0)
-		for _, tf := range tfs[z.from : z.to+1] {
-			sum += tf
-		}
-		if tf := float64(sum); tf > 0 {
-			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + z.norm)
-		}
-	}
-	for _, posting := range postings {
-		tfs[posting.slot] = 0
-	}
 }
 
 // each calls do for all turns with a score, or for the candidates.

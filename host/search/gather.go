@@ -40,7 +40,7 @@ func (c *conversing) gather(ctx context.Context) error {
 	return nil
 }
 
-// start empties what was gathered.
+// start clears the postings and sums of an earlier search.
 func (g *gathered) start(slots, clauses int) {
 	g.dense = zeroed(g.dense, clauses)
 	g.sums = zeroed(g.sums, slots+2*windowReach)

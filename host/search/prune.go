@@ -40,8 +40,11 @@ func (c *conversing) depth() int {
 	return max(zoned, c.query.K+c.query.Offset)
 }
 
-// prunes reports whether pruning pays.
+// prunes reports whether pruning pays. A date without other words makes turns match that have no postings.
 func (c *conversing) prunes() bool {
+	if c.dateOnly {
+		return false
+	}
 	depth, found := c.depth(), 0
 	for i := range c.asked.clauses {
 		found += c.asked.clauses[i].found
@@ -49,7 +52,7 @@ func (c *conversing) prunes() bool {
 	return depth > 0 && found >= max(prunedDepths*depth, len(c.threads.slots)/prunedShare)
 }
 
-// start empties the pruning.
+// start clears the bounds and candidates of an earlier search.
 func (p *pruning) start(slots int) {
 	words := (slots + 63) / 64
 	p.bounds, p.highest = slices.Grow(p.bounds[:0], slots)[:slots], zeroed(p.highest, words)

@@ -14,7 +14,7 @@ type threads struct {
 	slots    []slot
 	asking   bitset   // the slots of questions
 	follows  bitset   // the slots of the shape follows
-	uneven   bitset   // the slots in whose window may be turns further away in the slots, or whose neighbour in the slots is two positions away
+	uneven   bitset   // the slots of uneven shapes
 	slotOf   []uint32 // by row; none: not a turn
 	count    int      // of turns
 	threads  []thread // by session

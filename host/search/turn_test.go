@@ -243,7 +243,7 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 		for j := range words {
 			words[j] = fmt.Sprintf("w%d", int(math.Exp(6*random.Float64())))
 		}
-		text := strings.Join(words, " ") + []string{"?", ".", " the mention."}[i%3]
+		text := strings.Join(words, " ") + []string{"?", ".", " the mention.", " in May 2023"}[i%4]
 		d := Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{text}, State: Active, Type: []string{"", "note"}[i%7/6],
 			Turn: &Turn{Session: fmt.Sprint(i / 90), Position: int64(i % 90), Speaker: []string{"Anna Lee", "Bert"}[i%2], Said: time.Date(2023, time.Month(1+i/90%12), 1+i%28, 0, 0, 0, 0, time.UTC)}}
 		switch { // some are at one position, or far apart
@@ -253,6 +253,9 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 			d.Turn.Position *= 3
 		case i/90%5 == 0: // a session with gaps
 			d.Turn.Position *= int64(2 + i/90%3)
+		}
+		if i%2 == 0 { // a word that many turns have, and a date
+			d.Text = append(d.Text, "may 2023")
 		}
 		if i%500 == 0 {
 			d.Text = append(d.Text, strings.Repeat("w1 ", 300))
