@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/await"
@@ -257,32 +258,33 @@ func (s *silent) Embed(ctx context.Context, _ []string) ([][]float32, error) {
 	return nil, ctx.Err()
 }
 
+// Time passes in it only while all wait, so that a search has its whole time on a busy machine too.
 func TestAnEmbedderThatNeverAnswersHoldsNothingUp(t *testing.T) {
-	e := &silent{}
-	s, _ := withEmbedders(t, t.TempDir(), semantic.Settings{Name: "silent", Identity: "1", Dimensions: 3, Embedder: e})
-	put(t, s, "", "pet", "a dog")
-	await.That(t, "it is asked", func() bool { return e.asked.Load() > 0 })
-	put(t, s, "", "other", "another dog") // while the first is being embedded
-	if got := keysFound(t, s, Search{Text: "dog", Mode: Lexical}); len(got) != 2 || e.asked.Load() != 1 {
-		t.Errorf("%v, and it was asked %d times", got, e.asked.Load())
-	}
-	found, err := s.Search(t.Context(), Search{Text: "dog"}) // one that waited for the embedder would never end
-	if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || found.Partial {
-		t.Errorf("%+v, %v", found, err)
-	}
-	found, err = s.Search(due{t.Context(), time.Now().Add(4 * time.Millisecond)}, Search{Text: "dog"})
-	if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || !found.Partial {
-		t.Errorf("before a deadline: %+v, %v", found, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e := &silent{}
+		s, _ := withEmbedders(t, t.TempDir(), semantic.Settings{Name: "silent", Identity: "1", Dimensions: 3, Embedder: e})
+		put(t, s, "", "pet", "a dog")
+		await.That(t, "it is asked", func() bool { return e.asked.Load() > 0 })
+		put(t, s, "", "other", "another dog") // while the first is being embedded
+		if got := keysFound(t, s, Search{Text: "dog", Mode: Lexical}); len(got) != 2 || e.asked.Load() != 1 {
+			t.Errorf("%v, and it was asked %d times", got, e.asked.Load())
+		}
+		found, err := s.Search(t.Context(), Search{Text: "dog"}) // one that waited for the embedder would never end
+		if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || found.Partial {
+			t.Errorf("%+v, %v", found, err)
+		}
+		found, err = searchWithin(t, s, 4*time.Millisecond, Search{Text: "dog"})
+		if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || !found.Partial {
+			t.Errorf("before a deadline: %+v, %v", found, err)
+		}
+	})
 }
 
-// due is a context with a deadline that never ends: what ends in time is what looked at the deadline.
-type due struct {
-	context.Context
-	at time.Time
+func searchWithin(t *testing.T, s *Space, limit time.Duration, q Search) (Found, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	return s.Search(ctx, q)
 }
-
-func (d due) Deadline() (time.Time, bool) { return d.at, true }
 
 // slowRank is Hooks that rank until they are told to stop.
 type slowRank struct{ hooks }
@@ -293,13 +295,15 @@ func (slowRank) Rank(ctx context.Context, _ Ranking) ([]float32, bool, error) {
 }
 
 func TestASearchAnswersBeforeItsDeadlineInTheServersOwnOrder(t *testing.T) {
-	s := testSpace(t)
-	put(t, s, "", "pet", "a dog")
-	s.SetHooks(slowRank{hooks{depth: 10}})
-	found, err := s.Search(due{t.Context(), time.Now().Add(4 * time.Millisecond)}, Search{Text: "dog"})
-	if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !found.Partial {
-		t.Errorf("%+v, %v", found, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := testSpace(t)
+		put(t, s, "", "pet", "a dog")
+		s.SetHooks(slowRank{hooks{depth: 10}})
+		found, err := searchWithin(t, s, 4*time.Millisecond, Search{Text: "dog"})
+		if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !found.Partial {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
 }
 
 func TestVectorsComeWithMemoriesAndQuestions(t *testing.T) {
