@@ -154,9 +154,10 @@ func (i *instance) serve(c *call, kind abi.Kind, length int) (status uint32, err
 
 // reset restores the instance's state after _initialize, and reports whether it could.
 func (i *instance) reset() bool {
-	if i.changed.Get() != 0 || i.memory.grew() {
+	if i.changed.Get()&meter.Irreversible != 0 || !i.memory.shrink(i.guest.Memory()) {
 		return false
 	}
+	i.changed.Set(0)
 	if err := i.restore.CallWithStack(i.ctx, i.stack[:]); err != nil {
 		i.module.sandbox.log.Error("restore the globals of an instance", "family", i.module.family, "error", err)
 		return false
@@ -172,8 +173,7 @@ func (i *instance) reset() bool {
 
 // wasRefused reports whether the guest was refused memory or a larger table.
 func (i *instance) wasRefused() bool {
-	const refused = 2
-	return i.changed != nil && i.changed.Get() == refused
+	return i.changed != nil && i.changed.Get()&meter.Refused != 0
 }
 
 // close frees the instance, including its memory, which wazero does not free after a failed start.

@@ -1,19 +1,25 @@
 package sandbox
 
-import "github.com/tetratelabs/wazero/experimental"
+import (
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
 
 // linear is the linear memory of one instance. It never exceeds its limit and can be restored to its snapshot.
 type linear struct {
-	limit   uint64 // bytes
-	size    uint64 // bytes
-	kept    uint64 // size at the snapshot
-	backing backing
+	limit     uint64 // bytes
+	size      uint64 // bytes
+	kept      uint64 // size at the snapshot
+	shrinking bool   // the next reallocation is to the size at the snapshot
+	backing   backing
 }
 
 // backing stores the bytes of a linear memory.
 type backing interface {
 	// resize makes the first size bytes usable, with new ones zero, and returns them, or nil on failure.
 	resize(size uint64) []byte
+	// shrink drops what follows the first size bytes, which are those of the snapshot, and returns them, or nil on failure.
+	shrink(size uint64) []byte
 	// snapshot saves the first size bytes; restore restores them.
 	snapshot(size uint64) error
 	restore() error
@@ -29,10 +35,14 @@ func newLinear(limit uint64, backing backing) *linear {
 
 // Reallocate implements experimental.LinearMemory.
 func (l *linear) Reallocate(size uint64) []byte {
-	if size > l.limit {
+	resize := l.backing.resize
+	switch {
+	case l.shrinking:
+		size, resize = l.kept, l.backing.shrink
+	case size > l.limit:
 		return nil
 	}
-	b := l.backing.resize(size)
+	b := resize(size)
 	if b != nil {
 		l.size = size
 	}
@@ -52,8 +62,24 @@ func (l *linear) restore() error { return l.backing.restore() }
 // cool returns what it can to the system. The memory must have been restored.
 func (l *linear) cool() { l.backing.cool() }
 
-// grew reports whether the memory is larger than its snapshot. If so, it cannot be restored.
-func (l *linear) grew() bool { return l.size != l.kept }
+// shrink gives the memory its size at the snapshot, if it grew, and reports whether it has that size. wazero only grows a memory, but
+// then uses what Reallocate returns, also if that is smaller. It does not grow a memory of the maximum size that the module declares.
+func (l *linear) shrink(guest api.Memory) (ok bool) {
+	switch grown := l.size - l.kept; {
+	case grown == 0:
+		return true
+	case grown > mostShrunk:
+		return false
+	}
+	l.shrinking = true
+	_, ok = guest.Grow(1)
+	l.shrinking = false
+	return ok
+}
+
+// mostShrunk is the number of bytes above which to free them takes longer than a new instance does. A discarded instance is freed while the
+// caller has its answer.
+const mostShrunk = 32 << 20
 
 var _ experimental.LinearMemory = (*linear)(nil)
 
@@ -71,6 +97,11 @@ func (h *heap) resize(size uint64) []byte {
 	copy(grown, h.bytes)
 	h.bytes = grown
 	return grown
+}
+
+func (h *heap) shrink(size uint64) []byte {
+	h.bytes = make([]byte, size) // restore writes all of it
+	return h.bytes
 }
 
 func (h *heap) snapshot(size uint64) error {

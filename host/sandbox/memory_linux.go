@@ -81,6 +81,7 @@ type mapping struct {
 	base     unsafe.Pointer
 	reserved uint64
 	usable   uint64
+	shrunk   bool // since it was restored
 
 	image    unsafe.Pointer // the snapshot, read-only
 	kept     uint64         // its length, in bytes, whole pages
@@ -100,6 +101,15 @@ func (m *mapping) resize(size uint64) []byte {
 		m.usable = end
 	}
 	return unsafe.Slice((*byte)(m.base), m.reserved)[:size:size]
+}
+
+func (m *mapping) shrink(size uint64) []byte {
+	grown := unsafe.Slice((*byte)(unsafe.Add(m.base, m.kept)), m.usable-m.kept)
+	if unix.Madvise(grown, unix.MADV_DONTNEED) != nil || unix.Mprotect(grown, unix.PROT_NONE) != nil {
+		return nil
+	}
+	m.usable, m.shrunk = m.kept, true
+	return m.resize(size)
 }
 
 // snapshot copies the memory into an unnamed file, except for pages that the original has, and maps both in its place.
@@ -265,8 +275,12 @@ func (o *original) free() {
 	o.fd, o.size = 0, 0
 }
 
-// tooMany is the number of written pages above which dropping all private copies beats keeping them.
-const tooMany = 1024
+// Numbers of written pages above which dropping all private copies beats keeping them. A guest that grew seldom needs as many again, and
+// each later restore would copy them.
+const (
+	tooMany      = 1024
+	tooManyGrown = 256
+)
 
 func (m *mapping) restore() error {
 	if m.kept == 0 {
@@ -277,7 +291,11 @@ func (m *mapping) restore() error {
 	if err != nil {
 		return err
 	}
-	if written > tooMany {
+	most := tooMany
+	if m.shrunk {
+		most, m.shrunk = tooManyGrown, false
+	}
+	if written > most {
 		return unix.Madvise(data, unix.MADV_DONTNEED)
 	}
 	return nil

@@ -34,20 +34,28 @@ func sharedBytes(t testing.TB, m *mapping) (sum uint64) {
 	t.Helper()
 	var first unix.Stat_t
 	must(t, unix.Fstat(m.original.fd, &first))
+	base := uint64(uintptr(m.base))
+	eachMapping(t, func(from, to uint64, _ string, inode uint64) {
+		if inode == first.Ino && from >= base && to <= base+m.kept {
+			sum += to - from
+		}
+	})
+	return sum
+}
+
+// eachMapping calls do for the mappings of the process: their addresses, their rights as "rw-p", and the inode of their file.
+func eachMapping(t testing.TB, do func(from, to uint64, rights string, inode uint64)) {
+	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
 	must(t, err)
 	for line := range strings.Lines(string(maps)) {
 		var from, to, offset, inode uint64
-		var flags, device string
-		if _, err := fmt.Sscanf(line, "%x-%x %s %x %s %d", &from, &to, &flags, &offset, &device, &inode); err != nil {
+		var rights, device string
+		if _, err := fmt.Sscanf(line, "%x-%x %s %x %s %d", &from, &to, &rights, &offset, &device, &inode); err != nil {
 			t.Fatal(err)
 		}
-		base := uint64(uintptr(m.base))
-		if inode == first.Ino && from >= base && to <= base+m.kept {
-			sum += to - from
-		}
+		do(from, to, rights, inode)
 	}
-	return sum
 }
 
 func TestInstancesShareThePagesWithWhichTheyStart(t *testing.T) {
@@ -122,6 +130,76 @@ func TestInstancesShareThePagesWithWhichTheyStart(t *testing.T) {
 func everyPage(data []byte, stride uint64) {
 	for at := uint64(0); at < uint64(len(data)); at += stride {
 		data[at] ^= 0x55
+	}
+}
+
+// writable is how many bytes of a memory are mapped and can be written.
+func writable(t testing.TB, m *mapping) (sum uint64) {
+	t.Helper()
+	base := uint64(uintptr(m.base))
+	eachMapping(t, func(from, to uint64, rights string, _ uint64) {
+		if from, to = max(from, base), min(to, base+m.reserved); from < to && rights[1] == 'w' {
+			sum += to - from
+		}
+	})
+	return sum
+}
+
+func TestWhatAMemoryGrewByCannotBeWrittenAfterwards(t *testing.T) {
+	p := newPages()
+	if p == nil {
+		t.Skip("memories are on the Go heap here")
+	}
+	defer p.close()
+	var first original
+	defer first.free()
+	b, err := p.backing(9*wasmPage, &first)
+	must(t, err)
+	defer b.free()
+	l := newLinear(9*wasmPage, b)
+	l.Reallocate(2 * wasmPage)
+	must(t, l.snapshot())
+	for range 3 {
+		for _, pages := range []uint64{7, 9} {
+			l.Reallocate(pages * wasmPage)
+			if got := writable(t, b.(*mapping)); got != pages*wasmPage {
+				t.Errorf("%d bytes can be written, not %d pages", got, pages)
+			}
+		}
+		if !l.shrink(growing{linear: l}) || writable(t, b.(*mapping)) != 2*wasmPage {
+			t.Errorf("%d bytes can be written, not 2 pages", writable(t, b.(*mapping)))
+		}
+	}
+}
+
+func TestAMemoryThatGrewKeepsFewPagesOfItsOwn(t *testing.T) {
+	p := newPages()
+	if p == nil {
+		t.Skip("memories are on the Go heap here")
+	}
+	defer p.close()
+	var first original
+	defer first.free()
+	size := 2 * tooManyGrown * p.size
+	s := startedFrom(t, p, &first, size, func([]byte) {})
+	defer s.Free()
+	for _, c := range []struct {
+		grows         bool
+		written, kept uint64
+	}{{false, tooManyGrown + 1, tooManyGrown + 1}, {true, tooManyGrown + 1, 0}, {true, tooManyGrown, tooManyGrown}, {false, tooManyGrown + 1, tooManyGrown + 1}} {
+		if c.grows {
+			s.Reallocate(size + wasmPage)
+		}
+		everyPage(s.data[:c.written*p.size], p.size)
+		if !s.shrink(growing{linear: s.linear}) {
+			t.Fatal("it keeps what it grew by")
+		}
+		must(t, s.restore())
+		own, err := s.backing.(*mapping).written(func(uint64, uint64) {})
+		must(t, err)
+		if uint64(own) != c.kept || !bytes.Equal(s.data, s.want) {
+			t.Errorf("%+v: it has %d pages of its own", c, own)
+		}
 	}
 }
 

@@ -70,15 +70,58 @@ func TestMemoryGrowsToItsLimitAndKeepsItsContent(t *testing.T) {
 			data := l.Reallocate(wasmPage)
 			data[17] = 5
 			must(t, l.snapshot())
-			if l.grew() {
-				t.Error("it has not grown yet")
-			}
 			grown := l.Reallocate(4 * wasmPage)
-			if len(grown) != 4*wasmPage || grown[17] != 5 || grown[wasmPage] != 0 || !l.grew() {
-				t.Errorf("%d bytes; grew: %v", len(grown), l.grew())
+			if len(grown) != 4*wasmPage || grown[17] != 5 || grown[wasmPage] != 0 {
+				t.Errorf("%d bytes", len(grown))
 			}
 			if l.Reallocate(5*wasmPage) != nil || l.size != 4*wasmPage {
 				t.Errorf("it grew beyond its limit, to %d", l.size)
+			}
+		})
+	}
+}
+
+func TestMemoryThatGrewGetsItsSizeAndContentBack(t *testing.T) {
+	for name, b := range backings(t, 9*wasmPage) {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 2))
+			l := newLinear(9*wasmPage, b)
+			scribble(random, l.Reallocate(2*wasmPage), 20)
+			must(t, l.snapshot())
+			want := bytes.Clone(l.Reallocate(2 * wasmPage))
+			for _, pages := range []uint64{2, 3, 9, 2, 9, 4} {
+				grown := l.Reallocate(pages * wasmPage)
+				if beyond := grown[2*wasmPage:]; !bytes.Equal(beyond, make([]byte, len(beyond))) {
+					t.Fatalf("grown to %d pages, it has something in them", pages)
+				}
+				for range 100 {
+					scribble(random, grown, 1)
+				}
+				if !l.shrink(growing{linear: l}) || l.size != 2*wasmPage {
+					t.Fatalf("after %d pages, it has %d bytes", pages, l.size)
+				}
+				must(t, l.restore())
+				if got := l.Reallocate(2 * wasmPage); !bytes.Equal(got, want) || cap(got) != len(got) {
+					t.Fatalf("after %d pages, it is not as it was", pages)
+				}
+			}
+		})
+	}
+}
+
+func TestMemoryThatGrewByVeryMuchDoesNotShrink(t *testing.T) {
+	const most = mostShrunk / wasmPage
+	for name, b := range backings(t, (most+3)*wasmPage) {
+		t.Run(name, func(t *testing.T) {
+			l := newLinear((most+3)*wasmPage, b)
+			l.Reallocate(2 * wasmPage)
+			must(t, l.snapshot())
+			for _, pages := range []uint64{most + 2, most + 3} {
+				want := pages == most+2
+				l.Reallocate(pages * wasmPage)
+				if l.shrink(growing{linear: l}) != want || (l.size == 2*wasmPage) != want {
+					t.Errorf("of %d pages, %d bytes are left", pages, l.size)
+				}
 			}
 		})
 	}

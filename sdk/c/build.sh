@@ -10,5 +10,5 @@ for file in "$sdk/alcove.c" "$@"; do
 	"${CLANG:-clang}" --target=wasm32 -std=c11 -O2 -ffreestanding -fno-builtin -nostdlib -mbulk-memory -ffunction-sections -fdata-sections \
 		-Wall -Wextra -I "$sdk" -c "$file" -o "$tmp/$n.o"
 done
-# Memory for requests of about 1 MiB: an instance whose memory grew is not used again.
+# Memory for requests of about 1 MiB: one that needs more makes the next one slower.
 "${WASM_LD:-wasm-ld}" --no-entry --gc-sections --strip-all -z stack-size=131072 --initial-memory=4194304 "$tmp"/*.o -o "$out"

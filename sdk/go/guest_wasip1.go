@@ -49,8 +49,8 @@ func deepen() {
 	runtime.KeepAlive(&frame)
 }
 
-// room is how much memory a request finds free. An instance whose memory grew is not used again, and a new one takes
-// milliseconds.
+// room is how much memory a request finds free. If it needs more, the memory grows, and afterwards it gets its former size back: this
+// request and the next one take longer.
 const room = 1 << 20
 
 // kept holds what keeps memory of every size at hand.

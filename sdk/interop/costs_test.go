@@ -24,7 +24,7 @@ type costs struct {
 	call       time.Duration // a small echo
 	operations time.Duration // a call with four operations of the host, which answers at once
 	large      time.Duration // an echo of 64 KiB of JSON
-	next       time.Duration // a small echo after the large one, whose instance is replaced if its memory grew
+	next       time.Duration // a small echo after the large one, whose instance has to shrink if its memory grew
 	memory     int64         // the peak of the large echo, in bytes
 	fuel       int64         // of a small echo
 	rate       float64       // fuel of a millisecond of processor time, of the large echo
@@ -125,7 +125,7 @@ func (c *costs) measureCalls(t *testing.T, m *sandbox.Module, calls int) {
 }
 
 // loaded loads a module in a sandbox of its own, and returns how long that took.
-func loaded(t *testing.T, packed []byte, cache sandbox.Cache) (*sandbox.Module, time.Duration) {
+func loaded(t testing.TB, packed []byte, cache sandbox.Cache) (*sandbox.Module, time.Duration) {
 	t.Helper()
 	box, err := sandbox.New(sandbox.Config{Cache: cache})
 	if err != nil {
@@ -141,7 +141,7 @@ func loaded(t *testing.T, packed []byte, cache sandbox.Cache) (*sandbox.Module, 
 	return m, took
 }
 
-func asked(t *testing.T, m *sandbox.Module, s scene) *sandbox.Result {
+func asked(t testing.TB, m *sandbox.Module, s scene) *sandbox.Result {
 	t.Helper()
 	r, err := m.Call(t.Context(), sandbox.Request{Kind: s.Kind, Payload: s.payload(t), Host: boxed{&script{t: t, scene: s}}})
 	if err != nil || r.Class != abi.ClassOK {
@@ -151,7 +151,7 @@ func asked(t *testing.T, m *sandbox.Module, s scene) *sandbox.Result {
 }
 
 // echoOf is an echo of a list of texts, of so many bytes in all.
-func echoOf(t *testing.T, bytes int) scene {
+func echoOf(t testing.TB, bytes int) scene {
 	t.Helper()
 	list := make([]string, bytes/64)
 	for i := range list {

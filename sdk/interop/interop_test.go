@@ -44,7 +44,7 @@ type scene struct {
 	}
 }
 
-func scenes(t *testing.T) (all []scene) {
+func scenes(t testing.TB) (all []scene) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/cases.json")
 	if err != nil {
@@ -57,7 +57,7 @@ func scenes(t *testing.T) (all []scene) {
 }
 
 // payload is the request's bytes.
-func (s scene) payload(t *testing.T) []byte {
+func (s scene) payload(t testing.TB) []byte {
 	t.Helper()
 	s.Request["config"] = json.RawMessage(`{"word":"hello"}`)
 	s.Request["context"] = json.RawMessage(`{"family":"interop","caller":"ann","namespace":"team","branch":"main","now":"2026-06-01T12:00:00Z","request_id":"r1"}`)
@@ -88,7 +88,7 @@ func (s scene) payload(t *testing.T) []byte {
 
 // script is the host of a scene.
 type script struct {
-	t      *testing.T
+	t      testing.TB
 	scene  scene
 	done   int
 	logged []string
@@ -269,7 +269,7 @@ func TestTheGuestInGoAnswersAlikeInTheSandbox(t *testing.T) {
 }
 
 // builtGo builds the guest in Go, and returns the path of its module.
-func builtGo(t *testing.T) string {
+func builtGo(t testing.TB) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "raw.wasm")
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, "./go")

@@ -208,12 +208,11 @@ func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
 		f.moveReferences(in, original)
 	case wasm.OpMemoryGrow:
 		f.payByCount(pageShift, wasm.MaxPages)
-		f.grow(original)
+		f.grow(original, 0)
 	case wasm.OpTableGrow:
 		f.payByCount(0, f.tableMost(in.Index))
-		f.grow(original)
-	default: // drops
-		f.mark()
-		f.out.raw(original...)
+		f.grow(original, Irreversible)
+	default:
+		f.drop(original)
 	}
 }

@@ -112,12 +112,16 @@ func (f *metered) payByCount(shift int64, most uint32) {
 	f.around(func() { f.out.call(f.charge) })
 }
 
-// grow marks growth or its refusal.
-func (f *metered) grow(original []byte) {
-	f.mark()
+// grow marks what a growth changed, or its refusal.
+func (f *metered) grow(original []byte, changed int32) {
 	f.out.raw(original...)
-	f.out.tee(f.number).i32(-1).op(wasm.OpI32Eq).when(func(c *code) { c.i32(2).index(wasm.OpGlobalSet, f.changed) })
-	f.out.get(f.number)
+	f.out.tee(f.number)
+	f.out.i32(Refused).i32(changed).get(f.number).i32(-1).op(wasm.OpI32Eq, wasm.OpSelect)
+	f.out.index(wasm.OpGlobalGet, f.changed).i32(Irreversible).op(wasm.OpI32And, wasm.OpI32Or).index(wasm.OpGlobalSet, f.changed)
 }
 
-func (f *metered) mark() { f.out.i32(1).index(wasm.OpGlobalSet, f.changed) }
+// drop marks that a segment was dropped.
+func (f *metered) drop(original []byte) {
+	f.out.i32(Irreversible).index(wasm.OpGlobalSet, f.changed)
+	f.out.raw(original...)
+}

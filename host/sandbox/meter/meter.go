@@ -16,8 +16,9 @@
 //   - an exported i32 global Depth, the call depth. Only functions that can be on the stack more than once count, those with
 //     large frames more than once. It is exact at each tick, and 0 after a call that did not trap. The host enforces the
 //     limit, which Depth may exceed by the calls that a part of fuel pays for.
-//   - an exported i32 global Changed, which is 1 once memory.grow, table.grow, data.drop or elem.drop was executed, as
-//     their effects cannot be undone. It is 2 if the last of them was a refused growth.
+//   - an exported i32 global Changed, a set of bits. It has Irreversible once a table grew or a segment was dropped, which
+//     cannot be undone, and Refused if the last of the operations memory.grow, table.grow, data.drop and elem.drop was a
+//     refused growth. The host clears it.
 //   - an exported function Save, which saves all globals and tables that the module writes to, and Restore, which
 //     restores them. Neither touches the memory.
 //
@@ -36,7 +37,7 @@ import (
 )
 
 // Version is the version of Rewrite: equal modules, options and versions produce equal bytes.
-const Version = "meter-5"
+const Version = "meter-6"
 
 // Names that a rewritten module imports and exports.
 const (
@@ -48,6 +49,12 @@ const (
 	Changed    = Prefix + "changed"
 	Save       = Prefix + "save"
 	Restore    = Prefix + "restore"
+)
+
+// Bits of Changed.
+const (
+	Irreversible = 1 << iota
+	Refused
 )
 
 // Options bounds the rewritten module.

@@ -239,28 +239,33 @@ func TestGlobalsAndTablesAreRestored(t *testing.T) {
 	}
 }
 
-func TestIrreversibleOperationsAreMarked(t *testing.T) {
+func TestIrreversibleOperationsAndRefusedGrowthsAreMarked(t *testing.T) {
+	const grow, refused, growTable, drop = "41 01 40 00 1a ", "41 7f 40 00 1a ", "d0 70 41 01 fc 0f 00 1a ", "fc 09 00 "
 	for name, c := range map[string]struct {
-		body   string
-		marked bool
+		body string
+		want uint64
 	}{
-		"memory.grow": {"41 01 40 00 1a", true},
-		"table.grow":  {"d0 70 41 01 fc 0f 00 1a", true},
-		"data.drop":   {"fc 09 00", true},
-		"elem.drop":   {"fc 0d 00", true},
-		"memory.fill": {"41 00 41 01 41 02 fc 0b 00", false},
-		"not reached": {"41 00 04 40 fc 09 00 0b", false},
-		"refused":     {"41 7f 40 00 1a", true},
+		"memory.grow":                     {grow, 0},
+		"table.grow":                      {growTable, meter.Irreversible},
+		"data.drop":                       {drop, meter.Irreversible},
+		"elem.drop":                       {"fc 0d 00", meter.Irreversible},
+		"memory.fill":                     {"41 00 41 01 41 02 fc 0b 00", 0},
+		"not reached":                     {"41 00 04 40 fc 09 00 0b", 0},
+		"refused":                         {refused, meter.Refused},
+		"a table refused":                 {"d0 70 41 7f fc 0f 00 1a", meter.Refused},
+		"refused, then granted":           {refused + grow, 0},
+		"granted, then refused":           {grow + refused, meter.Refused},
+		"refused, then a table grows":     {refused + growTable, meter.Irreversible},
+		"refused, then a segment dropped": {refused + drop, meter.Irreversible},
+		"a table grows, then refused":     {growTable + refused, meter.Irreversible | meter.Refused},
+		"all of it":                       {drop + refused + grow, meter.Irreversible},
 	} {
 		m := start(t, program(c.body))
 		if err := m.run(t, "run"); err != nil {
 			t.Fatal(err)
 		}
-		if marked := m.ExportedGlobal(meter.Changed).Get() != 0; marked != c.marked {
-			t.Errorf("%s: marked is %v", name, marked)
-		}
-		if refused := m.ExportedGlobal(meter.Changed).Get() == 2; refused != (name == "refused") {
-			t.Errorf("%s: a refused growth is marked: %v", name, refused)
+		if got := m.ExportedGlobal(meter.Changed).Get(); got != c.want {
+			t.Errorf("%s: marked with %d, want %d", name, got, c.want)
 		}
 	}
 }

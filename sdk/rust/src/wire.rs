@@ -168,7 +168,7 @@ pub mod guest {
         fn call(op: *const u8, op_length: usize, request: *const u8, length: usize) -> i32;
     }
 
-    /// How much memory a request finds free. An instance whose memory grew is not used again.
+    /// How much memory a request finds free. A request that needs more makes the next one slower.
     const ROOM: usize = 1 << 20;
 
     /// Prepares the state from which each request starts.
