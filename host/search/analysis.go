@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode"
@@ -48,7 +47,7 @@ func NewAnalyser(name string) (*Analyser, error) {
 		return nil, fmt.Errorf("there is no language %q: choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages()[at]
-	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, words: wordCache{seed: maphash.MakeSeed()}}
+	a := &Analyser{language: name, stemmer: l.stem, stops: map[string]bool{}, fillers: map[string]bool{}, clitics: name == english, words: newWordCache()}
 	for stop := range strings.FieldsSeq(l.stops) {
 		a.stops[stop] = true
 	}
@@ -100,6 +99,12 @@ func (a *Analyser) eachSpaced(text string, offset int, do func(word)) {
 }
 
 func isASCII(text string) bool {
+	const high = 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if eight(text)&high != 0 {
+			return false
+		}
+	}
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false
@@ -110,24 +115,28 @@ func isASCII(text string) bool {
 
 // eachASCII is eachSpaced for ASCII text.
 func (a *Analyser) eachASCII(text string, offset int, do func(word)) {
-	each := a.analyse // such a word has no parts, unless its apostrophes separate them
-	if !a.clitics {
-		each = a.eachPart
-	}
-	start := -1
-	for i := range len(text) {
-		inside := classOf(text[i]) != separator || start >= 0 && text[i] == '\'' && joins(text, i)
-		if inside && start < 0 {
-			start = i
+	for at := 0; at < len(text); at++ {
+		if !isWordByte(text[at]) {
+			continue
 		}
-		if !inside && start >= 0 {
-			each(text[start:i], offset+start, do)
-			start = -1
+		start := at
+		for at++; at < len(text) && (isWordByte(text[at]) || text[at] == '\'' && joins(text, at)); {
+			at++
 		}
+		a.eachASCIIPart(text[start:at], offset+start, do)
 	}
-	if start >= 0 {
-		each(text[start:], offset+start, do)
+}
+
+// isWordByte reports whether an ASCII character is a letter or a digit.
+func isWordByte(c byte) bool { return c|0x20-'a' < 26 || c-'0' < 10 }
+
+// eachASCIIPart is eachPart for ASCII text: such a word has no parts, unless its apostrophes separate them.
+func (a *Analyser) eachASCIIPart(text string, offset int, do func(word)) {
+	if a.clitics {
+		a.analyse(text, offset, do)
+		return
 	}
+	a.eachPart(text, offset, do)
 }
 
 // class is the class of an ASCII character.
@@ -192,11 +201,11 @@ func (a *Analyser) analyse(text string, start int, do func(word)) {
 func (a *Analyser) workOut(text string) known {
 	lower := strings.ToLower(text)
 	plain := lower
-	if strings.ContainsAny(lower, "'’") {
+	if strings.IndexByte(lower, '\'') >= 0 || strings.Contains(lower, "’") {
 		lower = strings.Trim(strings.ReplaceAll(lower, "’", "'"), "'")
 		plain = withoutClitic(lower)
 	}
-	if a.stops[lower] || a.stops[plain] {
+	if a.stops[lower] || plain != lower && a.stops[plain] {
 		return known{term: strings.ReplaceAll(lower, "'", ""), stop: true}
 	}
 	return known{term: a.stem(cut(strings.ReplaceAll(plain, "'", "")))}

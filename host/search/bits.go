@@ -19,6 +19,30 @@ func (b *bitset) add(n uint32) bool {
 	return was != (*b)[n/64]
 }
 
+// hasRange reports whether the set has the numbers from one to another, which are less than 64 apart.
+func (b bitset) hasRange(from, to uint32) bool {
+	word := b.word(int(from/64)) >> (from % 64)
+	if from%64 > 0 {
+		word |= b.word(int(from/64)+1) << (64 - from%64)
+	}
+	wanted := uint64(1)<<(to-from+1) - 1
+	return word&wanted == wanted
+}
+
+// addRange inserts the numbers from one to another, which the set has room for.
+func (b bitset) addRange(from, to uint32) {
+	for i := from / 64; i <= to/64; i++ {
+		word := ^uint64(0)
+		if i == from/64 {
+			word <<= from % 64
+		}
+		if i == to/64 {
+			word &= ^uint64(0) >> (63 - to%64)
+		}
+		b[i] |= word
+	}
+}
+
 // set inserts a number or deletes it. The set grows as needed.
 func (b *bitset) set(n uint32, in bool) {
 	if in {

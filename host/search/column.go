@@ -165,7 +165,7 @@ func (x *Index) sortColumn(p *part, id columnID) column {
 		if !ok {
 			return
 		}
-		n := &x.table.names[r.name]
+		n := x.table.nameAt(r.name)
 		list = append(list, keyed{value, n.space, n.key, local})
 	})
 	x.mu.RLock()
@@ -306,7 +306,7 @@ func (x *Index) between(c column, p *part, id columnID, least, most int64) colum
 // prefixed returns the documents of a column, sorted by name, in a space and with keys that begin with a prefix.
 func (x *Index) prefixed(c column, p *part, s space, prefix string) column {
 	compare := func(r *row) int {
-		n := &x.table.names[r.name]
+		n := x.table.nameAt(r.name)
 		if c := x.table.spaces[n.space].compare(s); c != 0 {
 			return c
 		}

@@ -16,27 +16,24 @@ type conversing struct {
 	total    float64            // of the weights
 	named    map[uint32]float64 // by speaker: the share of the name's words in the question
 	date     day
-	dateOnly bool     // the question has a date and no other words
-	norm     *norm    // nil: each collection has its own
-	facets   []choice // by facet
-	turns    int      // of the view, in facets of possible hits
-	expired  bitset   // rows
-	all      bool     // every turn is a possible hit, before per-document filters
-	admitted bitset   // the slots of possible hits, before per-document filters; nil: all, or facets and expired tell
-	tested   bitset   // the slots to which the per-document filters were applied,
-	wanted   bitset   // and those that pass them
-	read     []bool   // by clause: its postings are in the sheet
-	pruned   bool     // the candidates of the sheet's pruning are scored alone
+	dateOnly bool  // the question has a date and no other words
+	norm     *norm // nil: each collection has its own
+	facets   []choice
+	possible bitset // the slots of possible hits, before per-document filters; shared until cloned
+	tested   bitset // the slots to which the per-document filters were applied,
+	wanted   bitset // and those that pass them
+	read     []bool // by clause: its postings are in the sheet
+	pruned   bool   // the candidates of the sheet's pruning are scored alone
 	sheet    *turnSheet
 }
 
 // turnSheet accumulates the scores of turns, by slot.
 type turnSheet struct {
 	scores  []turnScore
-	tfs     []uint32     // of the current clause, for zones
+	tfs     []uint32     // of the current clause, for zones; all 0 in between
 	touched []uint32     // slots with a score
 	fresh   []uint32     // slots that the current clause touched
-	scored  []scoredTurn // the turns among the touched slots that are possible hits; with pruning, the candidates
+	scored  []scoredTurn // the possible hits among the touched slots, or the candidates
 	zones   []zone
 	zoned   bitset    // the slots of the zones
 	best    []float64 // of leastOf
@@ -44,7 +41,7 @@ type turnSheet struct {
 
 	postings [][]posting // by clause
 	some     []posting   // of postingsIn
-	block    []posting   // of eachBlock
+	block    block       // of eachBlock
 }
 
 // posting is a turn that has a clause, and how often, with its speaker's name.
@@ -59,7 +56,6 @@ type scoredTurn struct {
 // turnScore is what a turn has of the features, before their weights.
 type turnScore struct {
 	window, alone, cover float64
-	plain                float64 // the score without features; with pruning alone
 	score                float64 // the score, at the end; before that the best of the current clause
 }
 
@@ -71,28 +67,26 @@ func (r *ranking) startConversing(chosen *selection) *conversing {
 	}
 	c := &conversing{ranking: r, by: r.index.queryAnalyser(r.view), threads: &r.index.table.threads}
 	c.threads.sort()
-	c.nameSpeakers(chosen)
-	if len(r.index.table.facets) > 0 {
-		chosen.of(r.index, uint32(len(r.index.table.facets)-1))
-	}
+	chosen.of(r.index, uint32(len(r.index.table.facets)-1))
 	c.facets = chosen.facets
-	for v, turns := range r.visible.voices {
-		if c.selects(v.facet) {
-			c.turns += turns
-		}
-	}
+	c.possible = chosen.turnsOf(r.index, r.visible, r.onlyActive)
 	return c
 }
 
 // nameSpeakers finds the clauses that are words of the view's speakers, and the share of the question's names that each
 // speaker has.
-func (c *conversing) nameSpeakers(chosen *selection) {
+func (c *conversing) nameSpeakers() {
 	c.inNames, c.named = make([]bool, len(c.asked.clauses)), map[uint32]float64{}
-	most := 0.0
-	for speaker := range c.speakers(chosen) {
-		for _, word := range c.index.table.speakers[speaker] {
-			i := slices.IndexFunc(c.asked.clauses, func(asked clause) bool { return asked.label == word && !asked.added })
-			if i < 0 {
+	most, expired := 0.0, map[speakerFacet]int(nil)
+	for i := range c.asked.clauses {
+		if c.asked.clauses[i].added {
+			continue
+		}
+		for _, speaker := range c.index.table.speakersWith[c.asked.clauses[i].label] {
+			if expired == nil {
+				expired = c.expiredTurns()
+			}
+			if c.named[speaker] == 0 && !c.speaks(speaker, expired) {
 				continue
 			}
 			c.inNames[i] = true
@@ -105,29 +99,33 @@ func (c *conversing) nameSpeakers(chosen *selection) {
 	}
 }
 
-// speakers are those of the view's active turns.
-func (c *conversing) speakers(chosen *selection) map[uint32]bool {
-	expired := map[voice]int{}
+// speaks reports whether a speaker has active turns in the view.
+func (c *conversing) speaks(speaker uint32, expired map[speakerFacet]int) bool {
+	return slices.ContainsFunc(c.visible.voices[speaker], func(v voice) bool {
+		return v.turns > expired[speakerFacet{speaker, v.facet}] && c.facets[v.facet].isActive()
+	})
+}
+
+// speakerFacet is a speaker within a facet.
+type speakerFacet struct{ speaker, facet uint32 }
+
+// expiredTurns counts the view's expired turns.
+func (c *conversing) expiredTurns() map[speakerFacet]int {
+	expired := map[speakerFacet]int{}
 	for _, l := range c.leaves {
 		c.index.eachExpired(l.part, c.now, func(local uint32) {
 			r := c.index.table.row(l.part.rows[local])
 			if turn := c.index.table.turnOf(r); turn != nil && c.visible.rows.has(l.part.rows[local]) {
-				expired[voice{r.facet, turn.speaker}]++
+				expired[speakerFacet{turn.speaker, r.facet}]++
 			}
 		})
 	}
-	speakers := map[uint32]bool{}
-	for v, turns := range c.visible.voices {
-		if turns > expired[v] && chosen.of(c.index, v.facet).isActive() {
-			speakers[v.speaker] = true
-		}
-	}
-	return speakers
+	return expired
 }
 
 // prepare weighs the clauses. If pruning pays, it also reads the postings of the turns; they are not scored like other documents then.
 func (c *conversing) prepare(ctx context.Context) error {
-	c.sheet, c.read = c.index.turnSheet(len(c.threads.slots)), make([]bool, len(c.asked.clauses))
+	c.sheet, c.read = c.index.turnSheet(), make([]bool, len(c.asked.clauses))
 	c.norm = c.norms[""]
 	c.admit()
 	c.weigh()
@@ -151,8 +149,9 @@ func (c *conversing) score() {
 	c.addZones()
 }
 
-// addWords computes the scores of all turns, or of the candidates, but for the zones.
+// addWords computes the scores of all turns but for the zones.
 func (c *conversing) addWords() {
+	c.sheet.scores = enough(c.sheet.scores, len(c.threads.slots))
 	for i := range c.asked.clauses {
 		c.addClause(i)
 	}
@@ -205,33 +204,19 @@ func (c *conversing) saidOnDate() {
 	}
 }
 
-// addClause adds the scores of a clause's postings to their turns, and the best to each turn around them. With pruning, it also adds those
-// without features, which matches have otherwise.
+// addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
 func (c *conversing) addClause(i int) {
-	asked, weight, postings := &c.asked.clauses[i], c.weights[i], []posting(nil)
-	if c.pruned {
-		postings = c.postingsIn(i, c.sheet.near)
-	} else {
-		postings = c.postingsOf(i)
-	}
-	if weight == 0 && !c.pruned {
+	asked, weight := &c.asked.clauses[i], c.weights[i]
+	if weight == 0 {
 		return
 	}
-	for _, p := range postings {
+	for _, p := range c.postingsOf(i) {
 		t, s := &c.threads.slots[p.slot], &c.sheet.scores[p.slot]
-		norm := c.normOfTurn(t)
-		share := norm.weight(p.tf, t.length)
-		if c.pruned {
-			s.plain += float64(asked.idf * asked.weight * share) // rounded as by scoring
-		}
 		tf := c.frequency(i, p)
-		if tf == 0 || weight == 0 {
+		if tf == 0 {
 			continue
 		}
-		if tf != p.tf {
-			share = norm.weight(tf, t.length)
-		}
-		gain := weight * share
+		gain := weight * c.normOfTurn(t).weight(tf, t.length)
 		s.alone += gain
 		s.cover += weight
 		c.spread(p.slot, gain)
@@ -282,7 +267,7 @@ func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
 // spread raises the current clause's best score of a turn and those around it.
 func (c *conversing) spread(slot uint32, gain float64) {
 	c.raise(slot, gain)
-	from, to, regular := c.threads.around(slot, windowReach)
+	from, to, regular := c.threads.around(slot, windowReach, c.possible)
 	for at := from; at <= to; at++ {
 		if share := c.shareAround(slot, at, regular); share > 0 {
 			c.raise(at, gain*share)
@@ -305,11 +290,8 @@ func (c *conversing) shareAround(slot, at uint32, regular bool) float64 {
 	return .25
 }
 
-// raise raises the current clause's best score of a turn; with pruning, of a candidate.
+// raise raises the current clause's best score of a turn.
 func (c *conversing) raise(slot uint32, gain float64) {
-	if c.pruned && !c.sheet.chosen.has(slot) {
-		return
-	}
 	s := &c.sheet.scores[slot]
 	if s.score == 0 {
 		c.sheet.fresh = append(c.sheet.fresh, slot)
@@ -322,49 +304,37 @@ const matched = 1e-6
 
 // addMatches touches the turns that match, and takes their plain scores.
 func (c *conversing) addMatches() {
-	if c.pruned {
-		for _, slot := range c.sheet.candidates {
-			c.addMatch(slot, c.sheet.scores[slot].plain)
-		}
-		return
-	}
 	for _, l := range c.leaves {
 		for _, m := range l.matches {
-			if slot := c.threads.slotOfRow(m.row); slot != none {
-				c.addMatch(slot, m.score)
+			slot := c.threads.slotOfRow(m.row)
+			if slot == none {
+				continue
 			}
+			s := &c.sheet.scores[slot]
+			if s.window == 0 {
+				c.sheet.touched = append(c.sheet.touched, slot)
+			}
+			s.score = matched * m.score
 		}
 	}
-}
-
-// addMatch touches a turn, and takes its plain score; 0: it does not match.
-func (c *conversing) addMatch(slot uint32, score float64) {
-	s := &c.sheet.scores[slot]
-	if s.window == 0 {
-		c.sheet.touched = append(c.sheet.touched, slot)
-	}
-	s.score = matched * score
 }
 
 // addFeatures adds all features but the zone.
 func (c *conversing) addFeatures() {
-	slots := c.sheet.touched
-	if c.pruned {
-		slots = c.sheet.candidates
-	}
-	for _, slot := range slots {
+	for _, slot := range c.sheet.touched {
 		if !c.admits(slot) {
 			continue
 		}
-		f, s := c.features(slot), &c.sheet.scores[slot]
+		s := &c.sheet.scores[slot]
+		f := c.features(slot, s)
 		s.score += f.withoutZone()
 		c.sheet.scored = append(c.sheet.scored, scoredTurn{slot, c.threads.slots[slot].row, s.score})
 	}
 }
 
 // features are the weighted features of a turn, but the zone.
-func (c *conversing) features(slot uint32) Features {
-	of, s := c.index.conversation, &c.sheet.scores[slot]
+func (c *conversing) features(slot uint32, s *turnScore) Features {
+	of := &c.index.conversation
 	f := Features{Window: of.Window * s.window, Cover: of.Cover * s.cover}
 	f.Question = of.Question * c.questionBefore(slot)
 	if len(c.named) > 0 {
@@ -407,7 +377,7 @@ func (c *conversing) questionBefore(slot uint32) float64 {
 
 // bestQuestionBefore is questionBefore for turns at any positions.
 func (c *conversing) bestQuestionBefore(slot uint32) (best float64) {
-	from, _, _ := c.threads.search(slot, windowReach)
+	from, _, _ := c.threads.search(slot, windowReach, c.possible)
 	here, before, found := c.threads.turns[slot].at, int64(0), false
 	for at := slot; at > from; at-- {
 		position := c.threads.turns[at-1].at
@@ -428,6 +398,9 @@ func (c *conversing) questionAt(slot uint32) float64 {
 	if !c.threads.asking.has(slot) {
 		return 0
 	}
+	if c.pruned {
+		return c.sheet.nearby.turns[c.sheet.number(slot)].alone
+	}
 	return c.sheet.scores[slot].alone
 }
 
@@ -440,21 +413,31 @@ func (c *conversing) each(do func(candidate)) {
 
 // explain returns the features of a turn.
 func (c *conversing) explain(slot uint32) *Features {
-	f := c.features(slot)
+	s := &c.sheet.scores[slot]
+	if c.pruned {
+		s = c.scoreAlone(slot)
+	}
+	f := c.features(slot, s)
 	if i := slices.IndexFunc(c.sheet.zones, func(z zone) bool { return c.sheet.scored[z.of].slot == slot }); i >= 0 {
 		f.Zone = c.index.conversation.Zone * c.sheet.zones[i].score
 	}
 	return &f
 }
 
-// turnSheet returns an empty sheet for a number of slots.
-func (x *Index) turnSheet(slots int) *turnSheet {
-	s, ok := x.turnSheets.Get().(*turnSheet)
-	if !ok || len(s.scores) < slots {
-		slots += slots / 8
-		return &turnSheet{scores: make([]turnScore, slots), tfs: make([]uint32, slots)}
+// turnSheet returns an empty sheet.
+func (x *Index) turnSheet() *turnSheet {
+	if s, ok := x.turnSheets.Get().(*turnSheet); ok {
+		return s
 	}
-	return s
+	return &turnSheet{}
+}
+
+// enough returns a slice of zeros that has a size, or more: another, which is all zeros, if that suffices.
+func enough[T any](zeros []T, size int) []T {
+	if len(zeros) >= size {
+		return zeros
+	}
+	return make([]T, size+size/8)
 }
 
 // release gives the sheet back.
@@ -462,25 +445,13 @@ func (c *conversing) release() {
 	if c.sheet == nil {
 		return
 	}
-	c.clearScores()
-	c.sheet.zones = c.sheet.zones[:0]
-	c.index.turnSheets.Put(c.sheet)
-	c.sheet = nil
-}
-
-// clearScores makes the sheet as it was before clauses were added.
-func (c *conversing) clearScores() {
 	s := c.sheet
 	for _, slot := range s.touched {
 		s.scores[slot] = turnScore{}
 	}
-	if c.pruned {
-		s.pruning.near.each(func(slot uint32) bool {
-			s.scores[slot] = turnScore{}
-			return true
-		})
-	}
-	s.touched, s.scored = s.touched[:0], s.scored[:0]
+	s.touched, s.scored, s.zones = s.touched[:0], s.scored[:0], s.zones[:0]
+	c.index.turnSheets.Put(s)
+	c.sheet = nil
 }
 
 // converse scores the turns and ranks the matches.

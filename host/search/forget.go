@@ -18,7 +18,7 @@ func (x *Index) Drop(id store.BranchID) {
 	}
 	x.forgetViews(func(v *visible) bool { return v.sees(id, 0) })
 	for _, number := range b.rows {
-		delete(x.table.newest, headKey{id, x.table.row(number).name})
+		x.table.forgetHead(id, x.table.row(number).name)
 		x.erase(number)
 	}
 	x.table.linked = none

@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// gathered is the postings of turns, and sums of the terms' scores, for pruning.
+// gathered is the postings of turns, and sums of what their terms add to scores, for pruning.
 type gathered struct {
 	dense [][]uint8 // by clause: how often each slot has it, or many; nil: its postings are listed
 	spare [][]uint8 // memory for dense
 
-	sums     []float32 // of the terms' scores, by slot + windowReach
-	matching bitset    // the slots that match
-	summed   bitset    // those of them with a sum: they have a term of some weight that is not their speaker's name
+	scale    float64        // units of the sums to a score of 1
+	adds     [3][256]uint32 // of the current clause: what it adds to a sum, by frequency (1 to 3) and length
+	sums     []uint64       // of what addsOf returns; of the slots 2i−2 and 2i−1, the first in the low half
+	matching bitset         // the slots that match
+	summed   bitset         // those of them with a sum: they have a term of some weight that is not their speaker's name
 }
 
 const (
@@ -20,12 +22,15 @@ const (
 	denseShare, mostDense = 4, 16
 	// many stands for this frequency in a byte, and for greater ones.
 	many = 1<<8 - 1
+	// mostSum is the greatest half of a sum.
+	mostSum = 1<<16 - 1
 )
 
-// gather reads the postings of the turns, and sums the terms' scores.
+// gather reads the postings of the turns, sums what their terms add to scores, and bounds the scores.
 func (c *conversing) gather(ctx context.Context) error {
 	g := &c.sheet.gathered
 	g.start(len(c.threads.slots), len(c.asked.clauses))
+	g.scale = c.scale()
 	c.chooseDense()
 	for i := range c.asked.clauses {
 		if err := ctx.Err(); err != nil {
@@ -33,6 +38,7 @@ func (c *conversing) gather(ctx context.Context) error {
 		}
 		c.gatherClause(i)
 	}
+	c.sheet.pruning.addWindows()
 	for i, summed := range g.summed {
 		g.matching[i] |= summed
 	}
@@ -42,9 +48,10 @@ func (c *conversing) gather(ctx context.Context) error {
 
 // start clears the postings and sums of an earlier search.
 func (g *gathered) start(slots, clauses int) {
+	words := (slots + 63) / 64
 	g.dense = zeroed(g.dense, clauses)
-	g.sums = zeroed(g.sums, slots+2*windowReach)
-	g.matching, g.summed = zeroed(g.matching, (slots+63)/64), zeroed(g.summed, (slots+63)/64)
+	g.sums = zeroed(g.sums, 32*words+2)
+	g.matching, g.summed = zeroed(g.matching, words), zeroed(g.summed, words)
 }
 
 // zeroed returns a slice of zeros, in the memory of another if that suffices.
@@ -73,30 +80,72 @@ func (c *conversing) chooseDense() {
 	}
 }
 
+// scale returns a scale that lets no sum exceed mostSum.
+func (c *conversing) scale() float64 {
+	of, most := &c.index.conversation, 0.0
+	for _, weight := range c.weights {
+		most += max(0, weight) * (max(of.Window, of.Question)*c.mostShare() + of.Cover)
+	}
+	if most == 0 {
+		return 1
+	}
+	return float64(mostSum-2*len(c.weights)) / most
+}
+
+// mostShare is the limit of a term's BM25 score by its weight, for terms that occur without end.
+func (c *conversing) mostShare() (most float64) {
+	for _, n := range c.norms {
+		most = max(most, n.K1+1)
+	}
+	return most
+}
+
+// addsOf returns what a term adds to the sum of a turn that has it, given its weight and its BM25 score: in the low half the turn's own
+// features, in the high half those of its neighbours before their distance counts. Both are rounded up.
+func (c *conversing) addsOf(weight, gain float64) uint32 {
+	of, scale := &c.index.conversation, c.sheet.scale
+	return uint32(scale*(of.Window*gain+of.Cover*weight)) + 1 | (uint32(scale*max(of.Window, of.Question)*gain)+1)<<16
+}
+
 // gatherClause gathers the postings of a clause.
 func (c *conversing) gatherClause(i int) {
 	g := &c.sheet.gathered
 	list, dense := c.sheet.list(i), g.dense[i]
 	c.read[i] = true
-	c.eachBlock(i, func(block []posting) {
+	c.tabulateAdds(i)
+	c.eachBlock(i, func(b *block) {
 		if dense != nil {
-			list = count(dense, list, block)
+			list = count(dense, list, b.postings)
 		} else {
-			list = append(list, block...)
+			list = append(list, b.postings...)
 		}
 		if c.weights[i] == 0 || c.inNames[i] {
-			g.match(block)
+			g.match(b.postings)
 		}
 		if c.weights[i] > 0 {
-			c.sum(i, block)
+			c.sum(i, b)
 		}
 	})
 	c.sheet.postings[i] = list
 }
 
+// tabulateAdds fills adds for a clause.
+func (c *conversing) tabulateAdds(i int) {
+	small := c.asked.clauses[i].small
+	if small == nil || c.weights[i] <= 0 {
+		return
+	}
+	factor := c.weights[i] / (c.asked.clauses[i].idf * c.asked.clauses[i].weight)
+	for f := range small {
+		for code := range small[f] {
+			c.sheet.adds[f][code] = c.addsOf(c.weights[i], factor*small[f][code])
+		}
+	}
+}
+
 // count notes the frequencies of postings, and returns the list with those that are too many.
-func count(frequencies []uint8, list, block []posting) []posting {
-	for _, p := range block {
+func count(frequencies []uint8, list, postings []posting) []posting {
+	for _, p := range postings {
 		frequencies[p.slot] = uint8(min(p.tf, many))
 		if p.tf >= many {
 			list = append(list, p)
@@ -106,60 +155,92 @@ func count(frequencies []uint8, list, block []posting) []posting {
 }
 
 // match notes that the turns of postings match.
-func (g *gathered) match(block []posting) {
-	for _, p := range block {
+func (g *gathered) match(postings []posting) {
+	for _, p := range postings {
 		g.matching[p.slot/64] |= 1 << (p.slot % 64)
 	}
 }
 
-// sum notes the turns of a clause's postings, and adds their scores.
-func (c *conversing) sum(i int, block []posting) {
-	g, slots, named := &c.sheet.gathered, c.threads.slots, c.inNames[i]
-	summed, sums := g.summed, g.sums
-	small, factor := c.asked.clauses[i].small, c.weights[i]/(c.asked.clauses[i].idf*c.asked.clauses[i].weight)
-	for _, p := range block {
+// sum adds the scores of a clause's postings.
+func (c *conversing) sum(i int, b *block) {
+	g, small, named := &c.sheet.gathered, c.asked.clauses[i].small != nil, c.inNames[i]
+	sums := g.sums
+	for j, p := range b.postings {
 		if named {
 			if p.tf = c.frequency(i, p); p.tf == 0 {
 				continue
 			}
 		}
-		summed[p.slot/64] |= 1 << (p.slot % 64)
-		if small != nil && p.tf <= 3 {
-			sums[p.slot+windowReach] += float32(factor * small[p.tf-1][slots[p.slot].length])
+		var adds uint32
+		if f := p.tf - 1; small && f < 3 {
+			adds = g.adds[f][b.lengths[j]]
 		} else {
-			sums[p.slot+windowReach] += float32(c.weights[i] * c.normOfTurn(&slots[p.slot]).weight(p.tf, slots[p.slot].length))
+			adds = c.addsOf(c.weights[i], c.weights[i]*c.normOfTurn(&c.threads.slots[p.slot]).weight(p.tf, b.lengths[j]))
 		}
+		sums[p.slot/2+1] += uint64(adds) << (p.slot % 2 * 32)
 	}
 }
 
+// block is some of a clause's postings.
+type block struct {
+	postings []posting
+	lengths  []byte // the codes of the turns' lengths
+}
+
 // eachBlock calls do for the turns that have a clause, some at a time. It notes which leaves have other documents with it.
-func (c *conversing) eachBlock(i int, do func([]posting)) {
+func (c *conversing) eachBlock(i int, do func(*block)) {
 	for _, l := range c.leaves {
 		list := l.unread(&c.asked.clauses[i], i)
 		if list == nil {
 			continue
 		}
-		rows, slotOf, matching := l.part.rows, c.threads.slotOf, l.matching
 		for docs, tfs := list.Next(); len(docs) > 0; docs, tfs = list.Next() {
-			block, n := slices.Grow(c.sheet.block[:0], len(docs))[:len(docs)], 0
-			for j, doc := range docs {
-				if !matching.has(doc) {
-					continue
-				}
-				row := rows[doc]
-				if int(row) >= len(slotOf) || slotOf[row] == none {
-					l.mixed = true
-					continue
-				}
-				if slot := slotOf[row]; !c.filtered || c.admits(slot) {
-					block[n] = posting{slot, tfs[j]}
-					n++
-				}
-			}
-			c.sheet.block = block
-			do(block[:n])
+			do(c.turnsAmong(l, docs, tfs))
 		}
 	}
+}
+
+// turnsAmong returns the turns among documents of a leaf that are possible hits, until the next call.
+func (c *conversing) turnsAmong(l *leaf, docs, tfs []uint32) *block {
+	b := &c.sheet.block
+	b.postings = slices.Grow(b.postings[:0], len(docs))[:len(docs)]
+	b.lengths = slices.Grow(b.lengths[:0], len(docs))[:len(docs)]
+	n := 0
+	if l.whole && !c.filtered && len(c.asked.conditions) == 0 {
+		n = c.firstTurns(l, docs, tfs)
+	}
+	lengths := l.part.lengths()
+	for j := n; j < len(docs); j++ {
+		doc := docs[j]
+		if !l.matching.has(doc) {
+			continue
+		}
+		slot := c.threads.slotOfRow(l.part.rows[doc])
+		if slot == none {
+			l.mixed = true
+			continue
+		}
+		if !c.filtered || c.admits(slot) {
+			b.postings[n], b.lengths[n] = posting{slot, tfs[j]}, lengths[doc]
+			n++
+		}
+	}
+	b.postings, b.lengths = b.postings[:n], b.lengths[:n]
+	return b
+}
+
+// firstTurns fills the sheet's block with documents of a leaf up to the first that is no turn, and returns their number. All are possible hits.
+func (c *conversing) firstTurns(l *leaf, docs, tfs []uint32) int {
+	rows, slotOf, lengths := l.part.rows, c.threads.slotOf, l.part.lengths()
+	tfs, postings, codes := tfs[:len(docs)], c.sheet.block.postings[:len(docs)], c.sheet.block.lengths[:len(docs)]
+	for j, doc := range docs {
+		row := rows[doc]
+		if int(row) >= len(slotOf) || slotOf[row] == none {
+			return j
+		}
+		postings[j], codes[j] = posting{slotOf[row], tfs[j]}, lengths[doc]
+	}
+	return len(docs)
 }
 
 // unread returns a clause's postings from the first on; nil: there are none.
@@ -177,7 +258,7 @@ func (c *conversing) postingsOf(i int) []posting {
 	if !c.read[i] {
 		c.read[i] = true
 		list := c.sheet.list(i)
-		c.eachBlock(i, func(block []posting) { list = append(list, block...) })
+		c.eachBlock(i, func(b *block) { list = append(list, b.postings...) })
 		c.sheet.postings[i] = list
 	}
 	return c.sheet.postings[i]

@@ -63,6 +63,7 @@ type Index struct {
 	branches map[store.BranchID]*branch
 	parts    map[uint32]*part
 	lastPart uint32
+	spare    atomic.Pointer[tail] // an empty one with the memory of a sealed one; nil: none
 
 	tending sync.Mutex // held while parts are compressed, merged, stored or loaded
 	saved   []byte     // the last stored manifest
@@ -73,6 +74,7 @@ type Index struct {
 
 	sheets     sync.Pool // of zeroed *sheet
 	turnSheets sync.Pool // of zeroed *turnSheet
+	analyses   sync.Pool // of *analyses that are no longer used
 
 	cacheMu sync.Mutex
 	cache   map[string]*visible
@@ -149,7 +151,7 @@ func (x *Index) Apply(docs ...Doc) {
 	analysed := x.analyse(docs) // outside the lock, as it takes most of the time
 	for i, p := range analysed {
 		if p == nil {
-			here := x.prepare(&docs[i], nil)
+			here, _ := x.prepare(&docs[i], nil)
 			analysed[i] = &here
 		}
 	}
@@ -159,11 +161,13 @@ func (x *Index) Apply(docs ...Doc) {
 	defer x.cacheMu.Unlock()
 	for i := range docs {
 		x.insert(&docs[i], analysed[i])
+		docs[i].analysis = nil
+		x.release(analysed[i])
 	}
 }
 
 // Prepare analyses documents before Apply, so that their commit need not wait for it. Versions and times may be set later; nothing
-// else of the documents may change in between.
+// else of the documents may change in between. A document that was prepared is applied once.
 func (x *Index) Prepare(docs []Doc) {
 	for i, p := range x.analyse(docs) {
 		docs[i].analysis = p
@@ -173,21 +177,10 @@ func (x *Index) Prepare(docs []Doc) {
 // analyse analyses documents, many of them on several processors. An analysis that panicked is missing: the caller's own panics
 // where it can be recovered.
 func (x *Index) analyse(docs []Doc) []*prepared {
-	list, analysed := make([]*prepared, len(docs)), make([]prepared, len(docs))
+	list := make([]*prepared, len(docs))
 	work := func(from, to int) {
 		defer func() { _ = recover() }()
-		var room []placed
-		for i := from; i < to; i++ {
-			if list[i] = docs[i].analysis; list[i] != nil {
-				continue
-			}
-			if likely := docs[i].likelyWords(); cap(room) < likely {
-				room = make([]placed, 0, max(likely, min((to-i)*likely, wordsAtOnce)))
-			}
-			analysed[i] = x.prepare(&docs[i], room)
-			room = analysed[i].words[len(analysed[i].words):]
-			list[i] = &analysed[i]
-		}
+		x.prepareAll(docs[from:to], list[from:to])
 	}
 	workers := min(runtime.GOMAXPROCS(0), 1+len(docs)/docsPerWorker)
 	var others sync.WaitGroup
@@ -208,29 +201,62 @@ type prepared struct {
 	length  int      // words that are not stop words
 	speaker []string
 	asks    bool // it ends in a question mark
+	of      *analyses
 }
 
-// wordsAtOnce bounds the words for which room is made before documents are read.
-const wordsAtOnce = 1 << 12
+// analyses are those of documents that were analysed together. They share memory, which serves others once all are applied.
+type analyses struct {
+	list  []prepared
+	words []placed
+	left  int // not applied yet; guarded by Index.mu
+}
 
-// likelyWords is the number of words that a document hardly exceeds.
-func (d *Doc) likelyWords() int {
-	size := len(d.Key)
-	for _, text := range d.Text {
-		size += len(text)
+// release gives up an analysis.
+func (x *Index) release(p *prepared) {
+	if p.of == nil {
+		return
 	}
-	return min(size/5+8, wordsAtOnce)
+	if p.of.left--; p.of.left == 0 {
+		x.analyses.Put(p.of)
+	}
+}
+
+// prepareAll analyses documents that have no analysis yet.
+func (x *Index) prepareAll(docs []Doc, list []*prepared) {
+	all, _ := x.analyses.Get().(*analyses)
+	if all == nil {
+		all = &analyses{}
+	}
+	all.list, all.left = slices.Grow(all.list[:0], len(docs)), 0
+	words := all.words[:0]
+	for i := range docs {
+		if list[i] = docs[i].analysis; list[i] != nil {
+			continue
+		}
+		p, more := x.prepare(&docs[i], words)
+		all.list, words = append(all.list, p), more
+		list[i] = &all.list[len(all.list)-1]
+	}
+	if all.words, all.left = words, len(all.list); all.left == 0 {
+		x.analyses.Put(all)
+		return
+	}
+	for i := range all.list {
+		p := &all.list[i]
+		n := len(p.words)
+		p.words, words, p.of = words[:n:n], words[n:], all
+	}
 }
 
 // passageGap is the distance in positions between passages; it keeps phrases from matching across them.
 const passageGap = 8
 
-// prepare analyses a document, into the room after an empty list.
-func (x *Index) prepare(d *Doc, room []placed) (p prepared) {
+// prepare analyses a document, whose words it appends to those of others.
+func (x *Index) prepare(d *Doc, others []placed) (p prepared, all []placed) {
 	if d.Deleted {
-		return p
+		return p, others
 	}
-	a := analysed{by: x.Analyser(d.Collection), words: room}
+	a := analysed{by: x.Analyser(d.Collection), words: others}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	if t := d.Turn; t == nil {
@@ -241,8 +267,8 @@ func (x *Index) prepare(d *Doc, room []placed) (p prepared) {
 		p.speaker = a.by.terms(t.Speaker)
 		p.asks = slices.ContainsFunc(d.Text, asks)
 	}
-	p.words, p.length = a.words, a.length
-	return p
+	p.words, p.length = a.words[len(others):], a.length
+	return p, a.words
 }
 
 // analysed collects the words of a document.
@@ -367,7 +393,7 @@ func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
 	r := x.table.row(number)
 	if tail == nil {
 		x.lastPart++
-		tail = &part{id: x.lastPart, branch: r.branch, tail: newTail(x.lastPart), first: r.version}
+		tail = &part{id: x.lastPart, branch: r.branch, tail: x.newTail(b, x.lastPart), first: r.version}
 		x.parts[tail.id] = tail
 		b.parts = append(b.parts, tail)
 	}

@@ -4,7 +4,7 @@ package search
 func (x *Index) Missing(docs ...Doc) (missing int) {
 	analysed := make([]prepared, len(docs))
 	for i := range docs {
-		analysed[i] = x.prepare(&docs[i], nil)
+		analysed[i], _ = x.prepare(&docs[i], nil)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -23,8 +23,8 @@ func (x *Index) contains(d *Doc, p *prepared) bool {
 	if !ok {
 		return false
 	}
-	id, ok := t.nameOf[name{space, d.Key}]
-	if !ok {
+	id := t.nameOf(name{space, d.Key})
+	if id == none {
 		return false
 	}
 	number := t.at(d.Branch, id, d.Version)

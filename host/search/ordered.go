@@ -184,7 +184,7 @@ func (st *stream) value(r *row) int64 {
 func (st *stream) skip(after Place) {
 	x, p := st.selecting.index, st.part.part
 	named := func(r *row) bool {
-		n := &x.table.names[r.name]
+		n := x.table.nameAt(r.name)
 		return cmp.Or(strings.Compare(x.table.spaces[n.space].namespace, after.Namespace), strings.Compare(n.key, after.Key)) <= 0
 	}
 	before := func(r *row) bool {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -84,12 +85,44 @@ func (p *part) eachTerm(prefix string, do func(term string)) {
 type tail struct {
 	number  uint32 // of the part
 	entries []entry
-	terms   map[string]uint32 // entries
+	terms   numbering // of entries
+	seed    maphash.Seed
 	lengths []byte
 	size    int // bytes of positions
+
+	numbers room[uint32]
+	places  room[byte]
 }
 
-func newTail(number uint32) *tail { return &tail{number: number, terms: map[string]uint32{}} }
+// newTail returns an empty tail.
+func newTail(number uint32) *tail { return &tail{number: number, seed: maphash.MakeSeed()} }
+
+// newTail returns an empty tail for a branch: if its last one became full, the spare one, whose lists are about as long as the next will
+// be. Others would hold much memory for few documents.
+func (x *Index) newTail(b *branch, number uint32) *tail {
+	if n := len(b.parts); n == 0 || b.parts[n-1].docs() < x.maxTail {
+		return newTail(number)
+	}
+	t := x.spare.Swap(nil)
+	if t == nil {
+		return newTail(number)
+	}
+	t.number = number
+	return t
+}
+
+// reset empties a tail that nobody reads, and returns the size of the memory that it keeps.
+func (t *tail) reset() (size int) {
+	entries := t.entries[:cap(t.entries)] // those behind its own have the lists of an earlier tail
+	for i := range entries {
+		e := &entries[i]
+		*e = entry{list: list{e.docs[:0], e.frequencies[:0], e.positions[:0]}}
+		size += 8*cap(e.docs) + cap(e.positions)
+	}
+	clear(t.terms.slots)
+	t.entries, t.terms.used, t.lengths, t.size = entries[:0], 0, t.lengths[:0], 0
+	return size + entrySize*cap(entries)
+}
 
 // entry is a term of a tail.
 type entry struct {
@@ -104,13 +137,23 @@ type list struct {
 	positions         []byte // as segment.AppendPositions writes them
 }
 
+// entrySize is the size of an entry in memory, in bytes, with its slots.
+const entrySize = 112
+
 // find returns the postings of a term, or nil.
 func (t *tail) find(term string) *list {
-	number, ok := t.terms[term]
-	if !ok {
+	number := t.numberOf(term, t.hashOf(term))
+	if number == none {
 		return nil
 	}
 	return &t.entries[number].list
+}
+
+func (t *tail) hashOf(term string) uint32 { return uint32(maphash.String(t.seed, term)) }
+
+// numberOf returns the number of a term's entry, or none.
+func (t *tail) numberOf(term string, hash uint32) uint32 {
+	return t.terms.find(hash, func(number uint32) bool { return t.entries[number].term == term })
 }
 
 // entryOf returns the entry of a word's term.
@@ -121,13 +164,18 @@ func (t *tail) entryOf(k *known) *entry {
 	return &t.entries[k.entry]
 }
 
-// enter returns the number of a term's entry.
+// enter returns the number of a term's entry, which is new if it has none.
 func (t *tail) enter(term string) uint32 {
-	number, ok := t.terms[term]
-	if !ok {
-		number, term = uint32(len(t.entries)), strings.Clone(term) // which does not retain a long text
-		t.terms[term] = number
-		t.entries = append(t.entries, entry{term: term})
+	hash := t.hashOf(term)
+	number := t.numberOf(term, hash)
+	if number == none {
+		number = uint32(len(t.entries))
+		t.terms.add(hash, number)
+		if int(number) == cap(t.entries) {
+			t.entries = slices.Grow(t.entries, 1)
+		}
+		t.entries = t.entries[:number+1]
+		t.entries[number].term = term
 	}
 	return number
 }
@@ -139,22 +187,58 @@ func (t *tail) add(words []placed, length byte) {
 	for _, w := range words {
 		e := t.entryOf(w.known)
 		before := len(e.positions)
-		e.add(doc, w.at)
+		t.place(e, doc, w.at)
 		t.size += len(e.positions) - before
 	}
 }
 
-// add adds a term's next position.
-func (e *entry) add(doc, at uint32) {
+// place adds a term's next position. Slices are set only when they move, as that costs while garbage is collected.
+func (t *tail) place(e *entry, doc, at uint32) {
 	if e.doc == doc && len(e.docs) > 0 {
 		e.frequencies[len(e.frequencies)-1]++
 	} else {
+		if n := len(e.docs); n == cap(e.docs) && n < longList {
+			e.docs, e.frequencies = t.numbers.more(e.docs), t.numbers.more(e.frequencies)
+		}
 		e.docs = append(e.docs, doc)
 		e.frequencies = append(e.frequencies, 1)
 		e.doc, e.at = doc, 0
 	}
-	e.positions = binary.AppendUvarint(e.positions, uint64(at-e.at))
+	if n := len(e.positions); n == cap(e.positions) && n < longList {
+		e.positions = t.places.more(e.positions)
+	}
+	if gap := at - e.at; gap < 0x80 {
+		e.positions = append(e.positions, byte(gap))
+	} else {
+		e.positions = binary.AppendUvarint(e.positions, uint64(gap))
+	}
 	e.at = at
+}
+
+// room is room for short lists, of which a tail has thousands.
+type room[T any] struct {
+	free []T
+	size int // of the last piece
+}
+
+// Sizes of rooms, and of lists that need none.
+const (
+	leastRoom = 1 << 6
+	mostRoom  = 1 << 13
+	longList  = 32
+)
+
+// more returns a full list with room for other elements.
+func (r *room[T]) more(list []T) []T {
+	size := max(2, 4*len(list))
+	if len(r.free) < size {
+		r.size = min(max(leastRoom, size, 2*r.size), mostRoom)
+		r.free = make([]T, r.size)
+	}
+	piece := r.free[:len(list):size]
+	r.free = r.free[size:]
+	copy(piece, list)
+	return piece
 }
 
 // listBlock is the block size of listReader, in postings.
@@ -213,14 +297,10 @@ func extent(positions []byte, count uint32) int {
 // write compresses a frozen tail to a segment.
 func (t *tail) write(payload []byte) (*segment.Segment, error) {
 	w := &segment.Writer{}
+	w.Reserve(t.size)
 	for _, e := range t.sorted() {
 		w.Term(e.term)
-		at := 0
-		for i, doc := range e.docs {
-			size := extent(e.positions[at:], e.frequencies[i])
-			w.Add(doc, e.frequencies[i], e.positions[at:at+size])
-			at += size
-		}
+		w.AddAll(e.docs, e.frequencies, e.positions)
 	}
 	return w.Finish(t.lengths, payload)
 }

@@ -1,33 +1,31 @@
 package search
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // pruning narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
-// a bound is computed for each turn, which its score cannot exceed, from the sums of the terms' scores of the turns around it. The candidates
-// are the turns with bounds from a guessed threshold on; if too few of their scores reach it, then from the score on that enough of them
-// reach. Their scores are the same as without pruning.
+// a bound is computed for each turn, which its score cannot exceed, from the sums of what the terms add to the turns around it. The turns with
+// the highest bounds are the first candidates. Then come those whose bounds reach a score that enough of the first have. Their scores are the
+// same as without pruning.
 type pruning struct {
 	gathered
-	within  bitset    // the slots that are within the window of a turn with a sum
-	hits    bitset    // the possible hits with a score
-	bounds  []float32 // by slot, of hits; without the features of speaker and date
-	highest []float32 // the highest bound, by block of 64 slots
+	within bitset   // the slots that are within the window of a turn with a sum
+	hits   bitset   // the possible hits with a score
+	bounds []uint64 // of two slots each, as in sums, in quarters of their unit; without the features of speaker and date
 
 	candidates []uint32 // slots
-	chosen     bitset   // the same
-	near       bitset   // the candidates and the slots within their windows, whose words count for them
+	chosen     bitset   // the candidates, and those before
+	nearby
 }
 
 const (
 	// Pruning looks at all slots, so it pays from so many matches on: a multiple of the turns that must be exact, and a share of all slots.
 	prunedDepths, prunedShare = 4, 16
-	// margin is how much rounding may lower a bound, relatively: bounds are sums of 32-bit numbers.
-	margin = 1e-4
-	// usualDepths is how many turns most questions have, as a multiple of those that must be exact, whose bounds reach the threshold.
-	usualDepths = 3
+	// Each clause may make a sum greater by its rounding: with so many clauses by an eighth of mostSum.
+	mostSummed = 1 << 12
+	// margin is how much rounding may lower a bound, relatively.
+	margin = 1e-9
+	// firstDepths is how many turns are candidates at first, as a multiple of those that must be exact.
+	firstDepths = 2
 	// sampled is about how many bounds are compared to guess a threshold.
 	sampled = 1 << 12
 )
@@ -42,7 +40,7 @@ func (c *conversing) depth() int {
 
 // prunes reports whether pruning pays. A date without other words makes turns match that have no postings.
 func (c *conversing) prunes() bool {
-	if c.dateOnly {
+	if c.dateOnly || len(c.asked.clauses) > mostSummed {
 		return false
 	}
 	depth, found := c.depth(), 0
@@ -52,28 +50,25 @@ func (c *conversing) prunes() bool {
 	return depth > 0 && found >= max(prunedDepths*depth, len(c.threads.slots)/prunedShare)
 }
 
-// start clears the bounds and candidates of an earlier search.
-func (p *pruning) start(slots int) {
-	words := (slots + 63) / 64
-	p.bounds, p.highest = slices.Grow(p.bounds[:0], slots)[:slots], zeroed(p.highest, words)
-	for _, set := range []*bitset{&p.within, &p.hits, &p.chosen, &p.near} {
-		*set = zeroed(*set, words)
+// prune finds the candidates and computes their scores, but for the zones.
+func (c *conversing) prune() {
+	c.sheet.pruning.start(len(c.threads.slots))
+	c.findHits()
+	c.raiseBounds()
+	depth := c.depth()
+	guess := c.boundOfRank(firstDepths * depth)
+	c.choose(guess)
+	c.addCandidates()
+	if reached := c.reached(depth); reached < guess {
+		c.choose(reached)
+		c.addCandidates()
 	}
 }
 
-// prune finds the candidates and computes their scores, but for the zones.
-func (c *conversing) prune() {
-	depth := c.depth()
-	c.sheet.pruning.start(len(c.threads.slots))
-	c.findHits()
-	c.bound()
-	guess := c.boundOfRank(usualDepths * depth)
-	c.choose(guess)
-	c.addWords()
-	if reached := c.reached(depth); reached < guess {
-		c.clearScores()
-		c.choose(reached)
-		c.addWords()
+// start clears the candidates of an earlier search.
+func (p *pruning) start(slots int) {
+	for _, set := range []*bitset{&p.within, &p.hits, &p.chosen, &p.near} {
+		*set = zeroed(*set, (slots+63)/64)
 	}
 }
 
@@ -94,20 +89,13 @@ func (c *conversing) findHits() {
 		p.within.widen(c.threads.follows)
 	}
 	for i, word := range p.within {
-		uneven := c.threads.unevenAround(i)
-		eachBit(i, uneven, func(slot uint32) {
+		eachBit(i, c.threads.unevenAround(i), func(slot uint32) {
 			word &^= 1 << (slot % 64)
 			if c.isWithinAny(slot) {
 				word |= 1 << (slot % 64)
 			}
 		})
-		matching := p.matching[i]
-		eachBit(i, word&^matching, func(slot uint32) {
-			if c.admits(slot) {
-				matching |= 1 << (slot % 64)
-			}
-		})
-		p.hits[i] = matching
+		p.hits[i] = p.matching[i] | c.admitted(i, word&^p.matching[i])
 	}
 }
 
@@ -135,7 +123,7 @@ func (t *threads) unevenAround(i int) uint64 {
 
 // isWithinAny reports whether a turn with a sum is in the window of another, at any position but its own.
 func (c *conversing) isWithinAny(slot uint32) bool {
-	from, to, _ := c.threads.search(slot, windowReach)
+	from, to, _ := c.threads.search(slot, windowReach, c.possible)
 	for at := from; at <= to; at++ {
 		if c.sheet.pruning.summed.has(at) && c.shareAround(at, slot, false) > 0 {
 			return true
@@ -144,80 +132,93 @@ func (c *conversing) isWithinAny(slot uint32) bool {
 	return false
 }
 
-// bound bounds the scores of the turns.
-func (c *conversing) bound() {
-	p, w := &c.sheet.pruning, c.boundWeights()
-	for i, hits := range p.hits {
-		if hits != 0 {
-			from, to := i*64, min(i*64+64, len(c.threads.slots))
-			p.highest[i] = w.boundBlock(p.bounds[from:to], p.sums[from:to+2*windowReach], c.threads.slots[from:to])
+const (
+	lowBits   = 0x0000ffff_0000ffff // the low half of each sum of a word
+	highBit   = 0x80000000_80000000 // of each bound of a word
+	mostBound = 1<<31 - 1
+)
+
+// addWindows bounds the scores of the turns, and notes which have a sum. A turn's window has at most the sum of what each turn in it gives,
+// where it counts the best of each term. The slots next to a turn have the turns of its window, or of other sessions, which makes the bound
+// no lower.
+func (p *pruning) addWindows() {
+	p.bounds = slices.Grow(p.bounds[:0], len(p.sums)-2)[:len(p.sums)-2]
+	here := p.sums[1]
+	sharedBefore, shared := uint64(0), here>>16&lowBits
+	for i := range p.summed {
+		word := uint64(0)
+		after, bounds := p.sums[32*i+2:32*i+34], p.bounds[32*i:32*i+32]
+		for j := range bounds {
+			sharedAfter := after[j] >> 16 & lowBits
+			one := (sharedBefore>>32 | shared<<32) + (shared>>32 | sharedAfter<<32)
+			bounds[j] = here&lowBits<<2 + one<<1 + sharedBefore + sharedAfter
+			has := (here&lowBits + ^uint64(highBit)) & highBit
+			word |= (has>>31&1 | has>>62) << (2 * j)
+			here, sharedBefore, shared = after[j], shared, sharedAfter
 		}
+		p.summed[i] = word
 	}
+}
+
+// raiseBounds raises the bounds of turns behind questions, and of those whose window may have other turns than those next to them.
+func (c *conversing) raiseBounds() {
+	p := &c.sheet.pruning
 	for i, summed := range p.summed {
 		eachBit(i, summed&c.threads.asking.word(i), func(slot uint32) {
-			for after := slot + 1; after <= slot+windowReach && int(after) < len(p.bounds); after++ {
-				p.raise(after, p.bounds[after]+w.question*p.sums[slot+windowReach])
+			adds := c.questionAdds(slot)
+			for after := slot + 1; after <= slot+windowReach && int(after) < len(c.threads.slots); after++ {
+				p.raise(after, p.boundAt(after)+adds)
 			}
 		})
 	}
 	for i, hits := range p.hits {
-		eachBit(i, hits&c.threads.unevenAround(i), func(slot uint32) { p.raise(slot, c.boundAnywhere(slot, w)) })
+		eachBit(i, hits&c.threads.unevenAround(i), func(slot uint32) { p.raise(slot, c.boundAnywhere(slot)) })
 	}
 }
+
+// sumAt returns the halves of a slot's sum.
+func (g *gathered) sumAt(slot uint32) (own, shared uint32) {
+	sum := uint32(g.sums[slot/2+1] >> (slot % 2 * 32))
+	return sum & mostSum, sum >> 16
+}
+
+// boundAt returns the bound of a slot.
+func (p *pruning) boundAt(slot uint32) uint32 { return uint32(p.bounds[slot/2] >> (slot % 2 * 32)) }
 
 // raise raises the bound of a slot.
-func (p *pruning) raise(slot uint32, bound float32) {
-	p.bounds[slot] = max(p.bounds[slot], bound)
-	p.highest[slot/64] = max(p.highest[slot/64], bound)
-}
-
-// boundWeights are the weights of a turn's bound.
-type boundWeights struct {
-	window, question float32
-	sum              [256]float32 // by length: of the turn's own sum
-}
-
-// boundWeights returns the weights of the features. A turn's window has at most the sum of what each turn in it gives, where it counts the
-// best of each term. A term's weight in the cover is at most its score by the weight of a single occurrence.
-func (c *conversing) boundWeights() *boundWeights {
-	of, w := &c.index.conversation, &boundWeights{}
-	w.window, w.question = float32(of.Window*(1+margin)), float32(of.Question*(1+margin))
-	for _, n := range c.norms {
-		for code := range w.sum {
-			w.sum[code] = max(w.sum[code], float32(of.Cover/n.weight(1, byte(code))*(1+margin)))
-		}
+func (p *pruning) raise(slot, bound uint32) {
+	if had := p.boundAt(slot); bound > had {
+		p.bounds[slot/2] += uint64(bound-had) << (slot % 2 * 32)
 	}
-	return w
 }
 
-// boundBlock bounds the scores of some slots, and returns the highest bound. The sums begin windowReach slots before them. The slots next to a turn have the turns of its
-// window, or of other sessions, which makes the bound no lower.
-func (w *boundWeights) boundBlock(bounds, sums []float32, slots []slot) (highest float32) {
-	n := len(bounds)
-	before2, before1, own, after1, after2, slots := sums[:n], sums[1:n+1], sums[2:n+2], sums[3:n+3], sums[4:n+4], slots[:n]
-	for i := range bounds {
-		window := own[i] + .5*(before1[i]+after1[i]) + .25*(before2[i]+after2[i])
-		bound := w.window*window + w.sum[slots[i].length]*own[i]
-		if bounds[i] = bound; bound > highest { // max also minds NaN, which takes several times as long
-			highest = bound
-		}
+// questionAdds is what a question adds to the bounds of the turns behind it.
+func (c *conversing) questionAdds(slot uint32) uint32 {
+	of := &c.index.conversation
+	if of.Question == 0 {
+		return 0
 	}
-	return highest
+	_, shared := c.sheet.sumAt(slot)
+	return uint32(4*float64(shared)*of.Question/max(of.Window, of.Question)) + 1
 }
 
 // boundAnywhere is the bound of a turn with turns at any positions.
-func (c *conversing) boundAnywhere(slot uint32, w *boundWeights) float32 {
-	sums := c.sheet.pruning.sums[windowReach:]
-	from, to, _ := c.threads.search(slot, windowReach)
-	window, question := sums[slot], float32(0)
+func (c *conversing) boundAnywhere(slot uint32) uint32 {
+	from, to, _ := c.threads.search(slot, windowReach, c.possible)
+	own, _ := c.sheet.sumAt(slot)
+	bound, question := 4*uint64(own), uint32(0)
 	for at := from; at <= to; at++ {
-		window += sums[at] * float32(c.shareAround(at, slot, false))
+		_, shared := c.sheet.sumAt(at)
+		bound += uint64(4*c.shareAround(at, slot, false)) * uint64(shared)
 		if at < slot && c.threads.asking.has(at) {
-			question = max(question, sums[at])
+			question = max(question, c.questionAdds(at))
 		}
 	}
-	return w.window*window + w.sum[c.threads.slots[slot].length]*sums[slot] + w.question*question
+	return uint32(min(bound+uint64(question), mostBound))
 }
+
+// scoreOf is the score that a bound allows, but for the features of speaker and date.
+func (c *conversing) scoreOf(bound uint32) float64 { return float64(bound) / (4 * c.sheet.scale) }
 
 // exactPart is the score of what a bound is without: the features of speaker and date.
 func (c *conversing) exactPart(slot uint32) float64 {
@@ -245,59 +246,54 @@ func (c *conversing) mostExactPart() float64 {
 
 // mostPlain is the most that scores without features add to those with them: as if terms occurred without end.
 func (c *conversing) mostPlain() float64 {
-	all, most := 0.0, 0.0
+	all := 0.0
 	for i := range c.asked.clauses {
 		all += c.asked.clauses[i].idf * c.asked.clauses[i].weight
 	}
-	for _, n := range c.norms {
-		most = max(most, n.K1+1)
-	}
-	return matched * all * most
+	return matched * all * c.mostShare()
 }
 
 // boundOfRank returns a bound that about so many turns reach.
 func (c *conversing) boundOfRank(rank int) float64 {
-	s, p := c.sheet, &c.sheet.pruning
-	step := len(p.bounds)/sampled + 1
+	s, slots := c.sheet, len(c.threads.slots)
+	step := slots/sampled + 1
 	s.best = s.best[:0]
-	for slot := 0; slot < len(p.bounds); slot += step {
-		if p.hits.has(uint32(slot)) {
-			s.best = append(s.best, float64(p.bounds[slot])+c.exactPart(uint32(slot)))
+	for slot := 0; slot < slots; slot += step {
+		if s.hits.has(uint32(slot)) {
+			s.best = append(s.best, c.scoreOf(s.boundAt(uint32(slot)))+c.exactPart(uint32(slot)))
 		}
 	}
 	bound, _ := leastOf(s.best, max(1, rank/step))
 	return bound
 }
 
-// choose makes the turns candidates whose scores may reach a threshold.
+// choose makes the turns candidates, unless they have been, whose scores may reach a threshold.
 func (c *conversing) choose(threshold float64) {
 	p, most := &c.sheet.pruning, c.mostExactPart()
 	p.candidates = p.candidates[:0]
-	clear(p.chosen)
-	clear(p.near)
 	low := threshold*(1-margin) - c.mostPlain()
-	lowest := float32(low - most - margin*math.Abs(low-most))
-	for i, hits := range p.hits {
-		if hits == 0 || p.highest[i] < lowest {
-			continue
-		}
-		eachBit(i, hits, func(slot uint32) {
-			if p.bounds[slot] >= lowest && (most == 0 || float64(p.bounds[slot])+c.exactPart(slot) >= low) {
-				c.addCandidate(slot)
+	lowest := uint64(min(max(0, (low-most)*4*c.sheet.scale*(1-margin)), mostBound))
+	reaches := uint64(highBit) - lowest<<32 - lowest
+	for i, bounds := range p.bounds {
+		if reached := (bounds + reaches) & highBit; reached != 0 {
+			slot := uint32(2 * i)
+			if reached>>31&1 != 0 {
+				c.chooseAbove(slot, low)
 			}
-		})
+			if reached>>63 != 0 {
+				c.chooseAbove(slot+1, low)
+			}
+		}
 	}
 }
 
-// addCandidate makes a turn a candidate.
-func (c *conversing) addCandidate(slot uint32) {
+// chooseAbove makes a turn a candidate, unless it has been, whose score may reach a threshold.
+func (c *conversing) chooseAbove(slot uint32, low float64) {
 	p := &c.sheet.pruning
-	p.candidates = append(p.candidates, slot)
-	p.chosen[slot/64] |= 1 << (slot % 64)
-	from, to, _ := c.threads.around(slot, windowReach)
-	for at := from; at <= to; at++ {
-		p.near[at/64] |= 1 << (at % 64)
+	if !p.hits.has(slot) || c.scoreOf(p.boundAt(slot))+c.exactPart(slot) < low || !p.chosen.add(slot) {
+		return
 	}
+	p.candidates = append(p.candidates, slot)
 }
 
 // passedOver is the number of possible hits with a score that are no candidates.

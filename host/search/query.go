@@ -139,6 +139,9 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	}
 	r.turns = r.startConversing(chosen)
 	x.cacheMu.Unlock()
+	if r.turns != nil {
+		r.turns.nameSpeakers()
+	}
 	r.keepAll = r.turns != nil || q.Vector != nil || asked.hasSubstitutes() || q.selected != nil
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l

@@ -221,3 +221,16 @@ func TestAQuestionOfManyWideWordsCostsNoMoreThanAFew(t *testing.T) {
 		t.Error("a search goes on that nobody waits for")
 	}
 }
+
+func TestAPhraseIsFoundFarInALongText(t *testing.T) {
+	x := New(Options{})
+	for i, gap := range []int{1, 126, 127, 128, 129, 300, 20_000} {
+		x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(gap), State: Active,
+			Text: []string{"tea" + strings.Repeat(" cup", gap-1) + " milk tea" + strings.Repeat(" pot", gap) + " milk jug"}})
+	}
+	for phrase, want := range map[string]string{`"milk tea"`: "1 126 127 128 129 20000 300", `"milk jug"`: "1 126 127 128 129 20000 300", `"tea milk"`: "1"} {
+		if got := keys(t, x, View{Lineage: trunk}, Query{Text: phrase}); got != want {
+			t.Errorf("%s is in %s, not %s", phrase, got, want)
+		}
+	}
+}

@@ -6,7 +6,7 @@ package search
 func (x *Index) Replace(docs ...Doc) {
 	analysed := make([]prepared, len(docs))
 	for i := range docs {
-		analysed[i] = x.prepare(&docs[i], nil)
+		analysed[i], _ = x.prepare(&docs[i], nil)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -21,9 +21,9 @@ func (x *Index) Replace(docs ...Doc) {
 func (x *Index) replaceOne(d *Doc, p *prepared) {
 	t := x.table
 	space := t.spaceNumber(d.Namespace, d.Collection)
-	id, known := t.nameOf[name{space, d.Key}]
+	id := t.nameOf(name{space, d.Key})
 	number := none
-	if known {
+	if id != none {
 		number = t.at(d.Branch, id, d.Version)
 	}
 	if number == none || t.row(number).version != d.Version {

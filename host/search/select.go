@@ -53,8 +53,8 @@ func (x *Index) SelectKeys(ctx context.Context, view View, f Filter, keys iter.S
 		if tested++; tested%rowsPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n, ok := x.table.nameOf[name{number, key}]
-		if !ok {
+		n := x.table.nameOf(name{number, key})
+		if n == none {
 			continue
 		}
 		row := x.visibleIn(view.Lineage, n)
@@ -292,7 +292,7 @@ func remembered(answers map[uint32]bool, number uint32, ask func() bool) bool {
 // columns reads the columns of a row that a test asks for, and those of listings. c.Fields is reused.
 func (x *Index) columns(r *row, c *Columns, test *Test) {
 	t := x.table
-	n, f := &t.names[r.name], &t.facets[r.facet]
+	n, f := t.nameAt(r.name), &t.facets[r.facet]
 	c.Branch, c.Version, c.Key = r.branch, r.version, n.key
 	c.Namespace, c.Collection = t.spaces[n.space].namespace, t.spaces[n.space].collection
 	c.State, c.Type, c.Agent, c.Importance, c.Created, c.Updated = f.state, f.kind, t.agents[r.agent], r.importance, r.time, r.time

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/maphash"
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -43,7 +44,9 @@ type name struct {
 
 type named struct {
 	name
-	rows int // rows with this name
+	rows uint32         // rows with this name
+	head uint32         // the row of its newest version on a branch, or none
+	on   store.BranchID // that branch, its first
 }
 
 // facet is the key by which statistics are grouped.
@@ -90,8 +93,11 @@ type sessionName struct {
 	name  string
 }
 
-// rowsPerChunk is the number of rows allocated at once.
-const rowsPerChunk = 1 << 12
+// Numbers of rows and of names allocated at once.
+const (
+	rowsPerChunk  = 1 << 12
+	namesPerChunk = 1 << 10
+)
 
 // table holds all rows and their interned values.
 type table struct {
@@ -99,28 +105,31 @@ type table struct {
 	used   uint32 // the number of rows ever used
 	free   []uint32
 
-	names     []named
-	nameOf    map[name]uint32
+	names     [][]named
+	usedNames uint32    // the number of names ever used
+	numbers   numbering // of names
+	seed      maphash.Seed
 	freeNames []uint32
 
-	spaces    []space
-	spaceOf   map[space]uint32
-	facets    []facet
-	facetOf   map[facet]uint32
-	sessions  []string
-	sessionOf map[sessionName]uint32
-	speakers  [][]string // the terms of each name
-	speakerOf map[string]uint32
-	tags      map[string]string
-	agents    []string
-	agentOf   map[string]uint32
-	fields    []string // the names of fields
-	fieldOf   map[string]uint32
+	spaces       []space
+	spaceOf      map[space]uint32
+	facets       []facet
+	facetOf      map[facet]uint32
+	sessions     []string
+	sessionOf    map[sessionName]uint32
+	speakers     [][]string // the terms of each name
+	speakerOf    map[string]uint32
+	speakersWith map[string][]uint32 // the speakers whose names have a term, as often as they have it
+	tags         map[string]string
+	agents       []string
+	agentOf      map[string]uint32
+	fields       []string // the names of fields
+	fieldOf      map[string]uint32
 
 	extras     []extra
 	freeExtras []uint32
 
-	newest map[headKey]uint32 // the row of a document's newest version on a branch
+	newest map[headKey]uint32 // the row of a document's newest version on a branch, but for its first
 	linked uint32             // the last linked row, or none
 
 	threads threads
@@ -134,9 +143,13 @@ type headKey struct {
 
 func newTable() *table {
 	return &table{
-		nameOf: map[name]uint32{}, spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
-		linked: none, speakerOf: map[string]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, newest: map[headKey]uint32{},
+		seed: maphash.MakeSeed(), spaceOf: map[space]uint32{}, facetOf: map[facet]uint32{}, sessionOf: map[sessionName]uint32{},
+		linked: none, speakerOf: map[string]uint32{}, speakersWith: map[string][]uint32{}, tags: map[string]string{}, agentOf: map[string]uint32{}, fieldOf: map[string]uint32{}, newest: map[headKey]uint32{},
 	}
+}
+
+func (t *table) nameAt(number uint32) *named {
+	return &t.names[number/namesPerChunk][number%namesPerChunk]
 }
 
 func (t *table) row(number uint32) *row { return &t.chunks[number/rowsPerChunk][number%rowsPerChunk] }
@@ -153,7 +166,7 @@ func (t *table) add(r row) uint32 {
 		}
 	}
 	*t.row(number) = r
-	t.names[r.name].rows++
+	t.nameAt(r.name).rows++
 	t.addTurn(number)
 	return number
 }
@@ -169,11 +182,11 @@ func (t *table) addTurn(number uint32) {
 // remove frees a row, and its name with the name's last row.
 func (t *table) remove(number uint32) {
 	r := t.row(number)
-	if n := &t.names[r.name]; n.rows > 1 {
+	if n := t.nameAt(r.name); n.rows > 1 {
 		n.rows--
 	} else {
-		delete(t.nameOf, n.name)
-		*n = named{}
+		t.numbers.remove(t.hashOf(n.name), r.name)
+		*n = named{head: none}
 		t.freeNames = append(t.freeNames, r.name)
 	}
 	t.strip(number)
@@ -224,20 +237,34 @@ func (t *table) spaceNumber(namespace, collection string) uint32 {
 	return intern(t.spaceOf, &t.spaces, space{strings.Clone(namespace), strings.Clone(collection)})
 }
 
+// nameNumber returns the number of a name, which is new if it has none.
 func (t *table) nameNumber(n name) uint32 {
-	if number, ok := t.nameOf[n]; ok {
+	hash := t.hashOf(n)
+	if number := t.find(hash, n); number != none {
 		return number
 	}
 	n.key = strings.Clone(n.key)
-	number := uint32(len(t.names))
+	number := t.usedNames
 	if free := len(t.freeNames); free > 0 {
 		number, t.freeNames = t.freeNames[free-1], t.freeNames[:free-1]
-		t.names[number] = named{name: n}
-	} else {
-		t.names = append(t.names, named{name: n})
+	} else if t.usedNames++; int(number/namesPerChunk) == len(t.names) {
+		t.names = append(t.names, make([]named, namesPerChunk))
 	}
-	t.nameOf[n] = number
+	*t.nameAt(number) = named{name: n, head: none}
+	t.numbers.add(hash, number)
 	return number
+}
+
+// nameOf returns the number of a name, or none.
+func (t *table) nameOf(n name) uint32 { return t.find(t.hashOf(n), n) }
+
+func (t *table) find(hash uint32, n name) uint32 {
+	return t.numbers.find(hash, func(number uint32) bool { return t.nameAt(number).name == n })
+}
+
+func (t *table) hashOf(n name) uint32 {
+	const spread = 0x9e3779b97f4a7c15
+	return uint32((maphash.String(t.seed, n.key) + uint64(n.space)*spread) >> 32)
 }
 
 func (t *table) facetNumber(f facet) uint32 {
@@ -268,6 +295,9 @@ func (t *table) speakerNumber(terms []string) uint32 {
 	n := uint32(len(t.speakers))
 	t.speakers = append(t.speakers, strings.Fields(joined))
 	t.speakerOf[joined] = n
+	for _, term := range t.speakers[n] {
+		t.speakersWith[term] = append(t.speakersWith[term], n)
+	}
 	return n
 }
 
@@ -310,13 +340,13 @@ func (t *table) addExtra(e extra) uint32 {
 	return uint32(len(t.extras) - 1)
 }
 
-func (t *table) space(r *row) space { return t.spaces[t.names[r.name].space] }
+func (t *table) space(r *row) space { return t.spaces[t.nameAt(r.name).space] }
 
-func (t *table) key(r *row) string { return t.names[r.name].key }
+func (t *table) key(r *row) string { return t.nameAt(r.name).key }
 
 // compareNames orders documents by namespace, collection and key.
 func (t *table) compareNames(a, b *row) int {
-	x, y := &t.names[a.name], &t.names[b.name]
+	x, y := t.nameAt(a.name), t.nameAt(b.name)
 	if x.space != y.space {
 		s, u := t.spaces[x.space], t.spaces[y.space]
 		if c := strings.Compare(s.namespace, u.namespace); c != 0 {
@@ -329,25 +359,49 @@ func (t *table) compareNames(a, b *row) int {
 
 // at returns the row of a document on a branch at a version, tombstones included, or none.
 func (t *table) at(b store.BranchID, name uint32, version uint64) uint32 {
-	number, ok := t.newest[headKey{b, name}]
-	if !ok {
-		return none
-	}
+	number := t.head(b, name)
 	for number != none && t.row(number).version > version {
 		number = t.row(number).previous
 	}
 	return number
 }
 
+// head returns the row of a document's newest version on a branch, or none.
+func (t *table) head(b store.BranchID, name uint32) uint32 {
+	if n := t.nameAt(name); n.on == b {
+		return n.head
+	}
+	if number, ok := t.newest[headKey{b, name}]; ok {
+		return number
+	}
+	return none
+}
+
+func (t *table) setHead(b store.BranchID, name, number uint32) {
+	n := t.nameAt(name)
+	if n.rows == 1 {
+		n.on = b
+	}
+	if n.on == b {
+		n.head = number
+		return
+	}
+	t.newest[headKey{b, name}] = number
+}
+
+func (t *table) forgetHead(b store.BranchID, name uint32) {
+	if n := t.nameAt(name); n.on == b {
+		n.head = none
+		return
+	}
+	delete(t.newest, headKey{b, name})
+}
+
 // link inserts a row into the version chain of its document on its branch. If the chain has that version already, link
 // returns its row and changes nothing; otherwise it returns none.
 func (t *table) link(number uint32) (same uint32) {
 	r := t.row(number)
-	key := headKey{r.branch, r.name}
-	above, below := none, none
-	if head, ok := t.newest[key]; ok {
-		below = head
-	}
+	above, below := none, t.head(r.branch, r.name)
 	if t.linked != none { // versions in descending order continue at the last linked row
 		if l := t.row(t.linked); l.branch == r.branch && l.name == r.name && l.version > r.version {
 			above, below = t.linked, l.previous
@@ -366,7 +420,7 @@ func (t *table) link(number uint32) (same uint32) {
 	if above != none {
 		r.until, t.row(above).previous = t.row(above).version, number
 	} else {
-		t.newest[key] = number
+		t.setHead(r.branch, r.name, number)
 	}
 	t.linked = number
 	return none

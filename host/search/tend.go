@@ -12,6 +12,9 @@ import (
 // maxTailBytes bounds the positions of a tail, in bytes.
 const maxTailBytes = 8 << 20
 
+// mostSpare bounds the memory that is kept of a sealed tail for the next one, in bytes.
+const mostSpare = 8 << 20
+
 // mergeRun is the number of adjacent segments of one size class that are merged.
 const mergeRun = 4
 
@@ -78,10 +81,14 @@ func (x *Index) seal(p *part) error {
 	if err != nil {
 		return fmt.Errorf("seal a part of the index: %w", err)
 	}
-	x.mu.Lock()
+	was := p.tail
+	x.mu.Lock() // which waits for those who read the tail
 	p.tail, p.frozen, p.sealed = nil, false, sealed
 	x.mu.Unlock()
 	x.addWanted(p)
+	if was.reset() <= mostSpare {
+		x.spare.Store(was)
+	}
 	return nil
 }
 
@@ -124,6 +131,7 @@ func (x *Index) class(p *part) (class int) {
 type merging struct {
 	into  *part
 	moved [][]uint32 // by part and document, the number in the new part, or none
+	shift []uint32   // by part: how much greater these are, if the part has no removed documents; otherwise none
 }
 
 // refresh omits documents that were removed since plan: their rows may have been reused.
@@ -172,15 +180,16 @@ func (x *Index) plan(parts []*part) merging {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, p := range parts {
-		moved := make([]uint32, p.docs())
+		moved, shift := make([]uint32, p.docs()), uint32(len(m.into.rows))
 		for local, number := range p.rows {
-			moved[local] = none
-			if number != none {
-				moved[local] = uint32(len(m.into.rows))
-				m.into.rows = append(m.into.rows, number)
+			if number == none {
+				moved[local], shift = none, none
+				continue
 			}
+			moved[local] = uint32(len(m.into.rows))
+			m.into.rows = append(m.into.rows, number)
 		}
-		m.moved = append(m.moved, moved)
+		m.moved, m.shift = append(m.moved, moved), append(m.shift, shift)
 		m.into.first = min(m.into.first, p.first)
 	}
 	return m
@@ -190,21 +199,27 @@ func (x *Index) plan(parts []*part) merging {
 func (x *Index) join(m merging, parts []*part) (*segment.Segment, error) {
 	w := &segment.Writer{}
 	lengths := make([]byte, len(m.into.rows))
-	sources := make([]*segment.Segment, len(parts))
+	sources, positions := make([]*segment.Segment, len(parts)), 0
 	for i, p := range parts {
 		sources[i] = p.sealed
+		positions += p.sealed.Positions()
 		for local, to := range m.moved[i] {
 			if to != none {
 				lengths[to] = p.sealed.Lengths()[local]
 			}
 		}
 	}
+	w.Reserve(positions)
 	var list segment.Cursor
 	segment.Merge(sources, func(term string, of []segment.Postings) {
 		w.Term(term)
 		for i, postings := range of {
-			if postings.Count > 0 {
-				list.Reset(postings)
+			if postings.Count == 0 {
+				continue
+			}
+			if list.Reset(postings); m.shift[i] != none {
+				w.AddShifted(&list, m.shift[i])
+			} else {
 				copyPostings(w, &list, m.moved[i])
 			}
 		}

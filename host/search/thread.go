@@ -10,16 +10,17 @@ import (
 // search finds the turns around one without a look-up. Writers change it with the index's mu locked; sort, which searches
 // call, with cacheMu locked.
 type threads struct {
-	turns    []turn // by slot; an unused one has the session none
-	slots    []slot
-	asking   bitset   // the slots of questions
-	follows  bitset   // the slots of the shape follows
-	uneven   bitset   // the slots of uneven shapes
-	slotOf   []uint32 // by row; none: not a turn
-	count    int      // of turns
-	threads  []thread // by session
-	unsorted []uint32 // sessions with turns out of order
-	free     [32][]uint32
+	turns     []turn // by slot; an unused one has the session none
+	slots     []slot
+	asking    bitset        // the slots of questions
+	follows   bitset        // the slots of the shape follows
+	uneven    bitset        // the slots of uneven shapes
+	slotOf    []uint32      // by row; none: not a turn
+	changes   uint64        // of slots, and of views that see them
+	changedAt []uint64      // by word of a bitset of slots: changes after the last of them
+	threads   []thread      // by session
+	unsorted  []uint32      // sessions with turns out of order
+	free      [128][]uint32 // the first slots of unused ranges, by sizeClass
 }
 
 // slot is what scores need of a turn and its row: little, so that the slots of a search stay in the processor's cache. A removed
@@ -51,14 +52,28 @@ func (s shape) isUneven() bool { return s&(begins|follows|apart) == 0 }
 // thread is the range of slots of a session.
 type thread struct {
 	first    uint32
-	size     uint32 // 0, or a power of two
+	size     uint32 // 0, or one of nextSize
 	used     uint32 // slots from first on
 	removed  uint32 // of these
 	unsorted bool
 }
 
 // leastThread is the number of slots that a thread begins with.
-const leastThread = 4
+const leastThread = 2
+
+// nextSize is the size of a thread after another: 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20 and so on.
+func nextSize(size uint32) uint32 {
+	if size < leastThread {
+		return leastThread
+	}
+	return size + max(1, uint32(1)<<bits.Len32(size)>>3)
+}
+
+// sizeClass numbers the sizes of threads.
+func sizeClass(size uint32) int {
+	power := bits.Len32(size) - 1
+	return 4*power + int(size<<2>>power&3)
+}
 
 // slotOfRow is the slot of a row, or none.
 func (t *threads) slotOfRow(row uint32) uint32 {
@@ -82,7 +97,6 @@ func (t *threads) add(number uint32, r *row, said *turn) {
 	}
 	at := th.first + th.used
 	th.used++
-	t.count++
 	t.turns[at], t.slots[at] = *said, slot{row: number, facet: uint16(min(r.facet, manyFacets)), length: r.length}
 	t.slotOf[number] = at
 	t.link(th, at)
@@ -121,6 +135,16 @@ func (t *threads) setShape(at uint32, s shape) {
 	t.asking.set(at, t.turns[at].asks)
 	t.follows.set(at, s&follows != 0)
 	t.uneven.set(at, s.isUneven())
+	t.touch(at)
+}
+
+// touch notes a change of a slot, or of whether a view sees it.
+func (t *threads) touch(at uint32) {
+	t.changes++
+	for int(at/64) >= len(t.changedAt) {
+		t.changedAt = append(t.changedAt, 0)
+	}
+	t.changedAt[at/64] = t.changes
 }
 
 // compare orders the turns of a session.
@@ -128,9 +152,9 @@ func (t *threads) compare(a, b uint32) int {
 	return cmp.Or(cmp.Compare(t.turns[a].at, t.turns[b].at), cmp.Compare(t.slots[a].row, t.slots[b].row))
 }
 
-// grow moves a thread to a range of twice its size.
+// grow moves a thread to a greater range.
 func (t *threads) grow(th *thread) {
-	size := max(leastThread, 2*th.size)
+	size := nextSize(th.size)
 	first := t.allocate(size)
 	for i := range th.used {
 		t.move(th.first+i, first+i)
@@ -150,7 +174,7 @@ func (t *threads) move(from, to uint32) {
 
 // allocate returns the first slot of an unused range.
 func (t *threads) allocate(size uint32) uint32 {
-	class := &t.free[bits.Len32(size)-1]
+	class := &t.free[sizeClass(size)]
 	if n := len(*class); n > 0 {
 		first := (*class)[n-1]
 		*class = (*class)[:n-1]
@@ -178,7 +202,7 @@ func (t *threads) release(th *thread) {
 	for i := range th.size {
 		t.empty(th.first + i)
 	}
-	class := &t.free[bits.Len32(th.size)-1]
+	class := &t.free[sizeClass(th.size)]
 	*class = append(*class, th.first)
 }
 
@@ -189,7 +213,7 @@ func (t *threads) remove(row uint32) {
 		return
 	}
 	t.slotOf[row] = none
-	t.count--
+	t.touch(at)
 	th := &t.threads[t.turns[at].session]
 	t.slots[at].row = none
 	if th.removed++; th.removed == th.used {
@@ -244,13 +268,16 @@ func (t *threads) sort() {
 	t.unsorted = t.unsorted[:0]
 }
 
-// around returns the first and the last of the slots whose turns are within a distance of one, in positions. regular reports
+// around returns the first and the last of the slots whose turns are within a distance of one, in positions: see search. regular reports
 // that each is a position after the one before.
-func (t *threads) around(at uint32, reach int) (from, to uint32, regular bool) {
+func (t *threads) around(at uint32, reach int, counted bitset) (from, to uint32, regular bool) {
+	if r := uint32(reach); at >= r && t.follows.hasRange(at-r+1, at+r) && !t.uneven.has(at-r) && !t.uneven.has(at+r+1) {
+		return at - r, at + r, true
+	}
 	from, to = at, at
 	for ; t.slots[from].shape&begins == 0; from-- {
 		if !t.slots[from].shape.isRegular() {
-			return t.search(at, int64(reach))
+			return t.search(at, reach, counted)
 		}
 		if at-from == uint32(reach) {
 			break
@@ -258,7 +285,7 @@ func (t *threads) around(at uint32, reach int) (from, to uint32, regular bool) {
 	}
 	for ; int(to)+1 < len(t.slots) && t.slots[to+1].shape&begins == 0; to++ {
 		if !t.slots[to+1].shape.isRegular() {
-			return t.search(at, int64(reach))
+			return t.search(at, reach, counted)
 		}
 		if to-at == uint32(reach) {
 			break
@@ -267,15 +294,24 @@ func (t *threads) around(at uint32, reach int) (from, to uint32, regular bool) {
 	return from, to, true
 }
 
-// search is around for turns at any positions.
-func (t *threads) search(at uint32, reach int64) (from, to uint32, regular bool) {
-	here := &t.turns[at]
+// mostTogether bounds the turns around another, on either side, for each position of the distance. Without it, a search of a session with all
+// its turns at one position would look at each pair of them.
+const mostTogether = 32
+
+// search is around for turns at any positions. Where these are more than mostTogether allows, the nearest slots count. Slots outside counted
+// are passed over.
+func (t *threads) search(at uint32, reach int, counted bitset) (from, to uint32, regular bool) {
+	here, most := &t.turns[at], mostTogether*reach
 	from, to = at, at
-	for from > 0 && t.turns[from-1].near(here, reach) {
-		from--
+	for n := 0; n < most && from > 0 && t.turns[from-1].near(here, int64(reach)); {
+		if from--; counted.has(from) {
+			n++
+		}
 	}
-	for int(to)+1 < len(t.turns) && t.turns[to+1].near(here, reach) {
-		to++
+	for n := 0; n < most && int(to)+1 < len(t.turns) && t.turns[to+1].near(here, int64(reach)); {
+		if to++; counted.has(to) {
+			n++
+		}
 	}
 	return from, to, false
 }

@@ -130,7 +130,7 @@ func TestThreadsKeepTheOrderOfConversations(t *testing.T) {
 		}
 		for row, said := range there {
 			var got, want []uint32
-			from, to, regular := list.around(list.slotOfRow(row), 3)
+			from, to, regular := list.around(list.slotOfRow(row), 3, nil)
 			for at := from; at <= to; at++ {
 				if other := list.slots[at].row; other != none {
 					got = append(got, other)
@@ -222,6 +222,56 @@ func TestSpeakersAndDatesThatAQuestionNamesCountMore(t *testing.T) {
 	}
 }
 
+func TestOnlyTheNamesOfTheViewsSpeakersCount(t *testing.T) {
+	at := time.UnixMicro(10)
+	for name, other := range map[string]Doc{
+		"none":            {},
+		"expired":         {Branch: 1, Version: 9, Key: "other", Expires: time.UnixMicro(5), State: Active},
+		"a draft":         {Branch: 1, Version: 9, Key: "other", State: "draft"},
+		"of another view": {Branch: 2, Version: 9, Key: "other", State: Active},
+		"elsewhere":       {Branch: 1, Version: 9, Key: "other", Namespace: "away", State: Active},
+		"seen":            {Branch: 1, Version: 9, Key: "other", State: Active},
+	} {
+		x := New(Options{})
+		say(x, "s", "some tea", "more tea")
+		if other.Key != "" {
+			other.Text, other.Turn = []string{"some tea"}, &Turn{Session: "t", Speaker: "Anna Green", Position: 1}
+			x.Apply(other)
+		}
+		r, err := x.Search(t.Context(), View{Lineage: trunk, Now: at, Namespaces: []string{""}}, Query{Text: "anna green tea", Explain: true})
+		i := slices.IndexFunc(r.Hits, func(h Hit) bool { return h.Key == "s0" })
+		if err != nil || i < 0 {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		total := 0.0
+		for _, c := range x.weighed(t, "anna green tea", at) {
+			total += c
+		}
+		want := x.conversation.Speaker * total
+		if name == "seen" { // who has more of the name
+			want /= 2
+		}
+		if got := r.Hits[i].Why.Turn.Speaker; math.Abs(got-want) > 1e-9 {
+			t.Errorf("a speaker with more of the name is %s: the feature is %v, not %v", name, got, want)
+		}
+	}
+}
+
+// weighed are the weights of a question's clauses.
+func (x *Index) weighed(t *testing.T, text string, at time.Time) []float64 {
+	t.Helper()
+	view := View{Lineage: trunk, Now: at, Namespaces: []string{""}}
+	q := Query{Text: text, K: 10}
+	r, err := x.newRanking(t.Context(), view, q, x.understand(view, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.turns.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r.turns.weights
+}
+
 func FuzzDatesInQuestions(f *testing.F) {
 	for _, seed := range []string{"in May 2023", "2023-05-08", "7th of june", "may", "0000-00", "99999 march 31st"} {
 		f.Add(seed)
@@ -233,12 +283,14 @@ func FuzzDatesInQuestions(f *testing.F) {
 	})
 }
 
-// TestTheBestTurnsAreThoseOfAllTurns searches enough turns for pruning, which a search for all turns is without.
-func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
+// manyTurns is enough for pruning.
+const manyTurns = 6000
+
+// talkOfMany indexes turns that are at positions of all kinds, with words that many have, beside other documents.
+func talkOfMany(o Options) *Index {
 	random := rand.New(rand.NewSource(5))
-	x := New(Options{Tail: 4000})
-	const turns = 6000
-	for i := range turns {
+	x := New(o)
+	for i := range manyTurns {
 		words := make([]string, 3+random.Intn(10))
 		for j := range words {
 			words[j] = fmt.Sprintf("w%d", int(math.Exp(6*random.Float64())))
@@ -251,6 +303,9 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 			d.Turn.Position /= 2
 		case i%13 == 0:
 			d.Turn.Position *= 3
+		case i/90 == 7: // a crowd
+			d.Turn.Position = int64(i % 2)
+			d.Turn.Session = "6"
 		case i/90%5 == 0: // a session with gaps
 			d.Turn.Position *= int64(2 + i/90%3)
 		}
@@ -268,15 +323,21 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 		}
 		x.Apply(d)
 		if i%23 == 0 { // a version after another
-			d.Version += turns
+			d.Version += manyTurns
 			d.Text = []string{text + " w2"}
 			x.Apply(d)
 		}
 	}
+	return x
+}
+
+// TestTheBestTurnsAreThoseOfAllTurns compares with a search for all turns, which is without pruning.
+func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
+	x := talkOfMany(Options{Tail: 4000})
 	for _, text := range []string{"w1 w2 w3 w40 w300", "w1 w2", "w5 w6 w7 Anna", "w1 w9 mention in May 2023", "what did Bert Lee mention on 3 June about w1 w30", "w1 w4 -w2", "anna bert w1", "in May 2023"} {
 		for _, q := range []Query{{Text: text}, {Text: text, Types: []string{"note"}}, {Text: text, K: 700, Offset: 20}} {
 			all := q
-			all.K, all.Offset, q.K = 2*turns, 0, cmp.Or(q.K, 40)
+			all.K, all.Offset, q.K = 2*manyTurns, 0, cmp.Or(q.K, 40)
 			view := View{Lineage: trunk, Now: time.UnixMicro(2)}
 			best, err := x.Search(t.Context(), view, q)
 			if err != nil {
@@ -291,5 +352,106 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 				t.Errorf("%q: %d of %d hits, which differ from the best %d of %d", text, len(best.Hits), best.Total, len(want), every.Total)
 			}
 		}
+	}
+}
+
+// TestNoTurnScoresAboveItsBound compares bounds with the scores of all turns.
+func TestNoTurnScoresAboveItsBound(t *testing.T) {
+	for name, weights := range map[string]Conversation{"default": {}, "no window": {Window: -1}, "questions above all": {Question: 2}, "cover alone": {Window: -1, Question: -1, Speaker: -1, Date: -1}} {
+		x := talkOfMany(Options{Tail: 4000, Conversation: weights})
+		for _, text := range []string{"w1 w2 w3 w40 w300", "w1 w9 mention in May 2023", "what did Bert Lee mention on 3 June about w1 w30", "w1 w4 -w2"} {
+			pruned, all := converseWith(t, x, Query{Text: text}), converseWith(t, x, Query{Text: text, K: 2 * manyTurns})
+			pruned.findHits()
+			pruned.raiseBounds()
+			all.addWords()
+			if got, want := pruned.sheet.hits.count(), len(all.sheet.scored); got != want {
+				t.Errorf("%s, %q: %d possible hits, not %d", name, text, got, want)
+			}
+			for _, turn := range all.sheet.scored {
+				bound := pruned.scoreOf(pruned.sheet.boundAt(turn.slot)) + pruned.exactPart(turn.slot) + pruned.mostPlain()
+				if !pruned.sheet.hits.has(turn.slot) || turn.score > bound*(1+margin) {
+					t.Fatalf("%s, %q: a turn scores %v above its bound of %v", name, text, turn.score, bound)
+				}
+			}
+			pruned.prune()
+			if name == "default" && len(pruned.sheet.scored) > len(all.sheet.scored)/2 {
+				t.Errorf("%s, %q: %d of %d turns are candidates", name, text, len(pruned.sheet.scored), len(all.sheet.scored))
+			}
+		}
+	}
+}
+
+// converseWith prepares the scores of turns.
+func converseWith(t *testing.T, x *Index, q Query) *conversing {
+	t.Helper()
+	q.K = cmp.Or(q.K, 10)
+	view := View{Lineage: trunk, Now: time.UnixMicro(2)}
+	r, err := x.newRanking(t.Context(), view, q, x.understand(view, q))
+	if err == nil {
+		err = r.score(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := q.K < manyTurns; r.turns.pruned != want {
+		t.Fatalf("%q for %d hits is pruned: %v", q.Text, q.K, r.turns.pruned)
+	}
+	if r.turns.pruned {
+		r.turns.sheet.pruning.start(len(r.turns.threads.slots))
+	}
+	return r.turns
+}
+
+// TestSearchesOfTurnsSeeEachChange searches a branch after each of many changes to it and to another, and compares with an index that was
+// never searched.
+func TestSearchesOfTurnsSeeEachChange(t *testing.T) {
+	random, x := rand.New(rand.NewSource(3)), New(Options{Tail: 30})
+	var docs []Doc
+	for i := range 400 {
+		d := Doc{Branch: store.BranchID(1 + random.Intn(2)), Version: uint64(i + 1), Key: fmt.Sprint(random.Intn(40)), Text: []string{"some tea"},
+			State: []string{Active, Active, "draft"}[random.Intn(3)], Deleted: random.Intn(4) == 0, Turn: &Turn{Session: fmt.Sprint(random.Intn(3)), Position: int64(random.Intn(30))}}
+		docs = append(docs, d)
+		x.Apply(d)
+		fresh := New(Options{})
+		fresh.Apply(docs...)
+		queries := []Query{{Text: "tea", K: 50}, {Text: "tea", K: 50, States: []string{Active, "draft"}}}
+		if i%5 > 0 {
+			queries = queries[i/50%2:][:1]
+		}
+		for _, q := range queries {
+			got, err := x.Search(t.Context(), View{Lineage: trunk}, q)
+			want, err2 := fresh.Search(t.Context(), View{Lineage: trunk}, q)
+			if err != nil || err2 != nil || got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, func(a, b Hit) bool { return a.Key == b.Key && a.Score == b.Score }) {
+				t.Fatalf("after %d changes, states %v: %d hits\n%v\nnot %d\n%v: %v, %v", i+1, q.States, got.Total, got.Hits, want.Total, want.Hits, err, err2)
+			}
+		}
+	}
+}
+
+func TestOfACrowdAtOnePositionTheNextAreInAWindow(t *testing.T) {
+	x := New(Options{Conversation: Conversation{Cover: -1, Question: -1, Zone: -1}})
+	const crowd = 300
+	for i := range crowd {
+		d := Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Text: []string{"tea"}, State: Active, Turn: &Turn{Session: "s", Position: 1}}
+		if i == 0 {
+			d.Text, d.Turn.Position = []string{"pottery"}, 0
+		}
+		x.Apply(d)
+		x.Apply(Doc{Branch: 2, Version: uint64(i + 1), Key: d.Key, Text: d.Text, State: Active, Turn: d.Turn}) // which the view does not see
+	}
+	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "pottery", K: crowd})
+	if err != nil || r.Total != 1+windowReach*mostTogether || r.Hits[0].Key != "0" || r.Hits[1].Score > r.Hits[0].Score/2 || r.Hits[r.Total-1].Score != r.Hits[1].Score {
+		t.Errorf("%d turns are found, %v", r.Total, err)
+	}
+}
+
+func TestThreadsGrowBySmallSteps(t *testing.T) {
+	before := -1
+	for size := uint32(leastThread); size < 1<<30; size = nextSize(size) {
+		class := sizeClass(size)
+		if class <= before || class >= len(threads{}.free) || nextSize(size) > size+max(1, size/4) {
+			t.Fatalf("size %d has class %d, behind %d, and grows to %d", size, class, before, nextSize(size))
+		}
+		before = class
 	}
 }

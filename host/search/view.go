@@ -15,14 +15,17 @@ import (
 type visible struct {
 	lineage    store.Lineage
 	rows       bitset
-	sums       map[uint32]sum // by facet
-	voices     map[voice]int  // turns of conversations
+	sums       map[uint32]sum     // by facet
+	voices     map[uint32][]voice // turns of conversations, by speaker
 	selections map[string]*selection
 	used       uint64
 }
 
-// voice is a speaker within a facet.
-type voice struct{ facet, speaker uint32 }
+// voice is the turns of a speaker within a facet.
+type voice struct {
+	facet uint32
+	turns int
+}
 
 type sum struct {
 	documents int
@@ -41,6 +44,7 @@ func (v *visible) replace(x *Index, before, after uint32) {
 	if before != none {
 		v.rows.remove(before)
 		r := v.count(x, before, -1)
+		v.touch(x, before)
 		for _, s := range v.selections {
 			s.remove(x, r)
 		}
@@ -48,9 +52,17 @@ func (v *visible) replace(x *Index, before, after uint32) {
 	if after != none {
 		v.rows.add(after)
 		r := v.count(x, after, 1)
+		v.touch(x, after)
 		for _, s := range v.selections {
 			s.add(x, r)
 		}
+	}
+}
+
+// touch notes the change of a row for the selections that know its slot.
+func (v *visible) touch(x *Index, number uint32) {
+	if slot := x.table.threads.slotOfRow(number); slot != none && len(v.selections) > 0 {
+		x.table.threads.touch(slot)
 	}
 }
 
@@ -58,14 +70,22 @@ func (v *visible) count(x *Index, number uint32, sign int) *row {
 	r := x.table.row(number)
 	v.sums[r.facet] = v.sums[r.facet].plus(sum{1, lengthOf(r.length)}, sign)
 	if turn := x.table.turnOf(r); turn != nil {
-		v.countVoice(voice{r.facet, turn.speaker}, sign)
+		v.countVoice(turn.speaker, r.facet, sign)
 	}
 	return r
 }
 
-func (v *visible) countVoice(of voice, sign int) {
-	if v.voices[of] += sign; v.voices[of] == 0 {
-		delete(v.voices, of)
+func (v *visible) countVoice(speaker, facet uint32, sign int) {
+	list := v.voices[speaker]
+	i := slices.IndexFunc(list, func(of voice) bool { return of.facet == facet })
+	if i < 0 {
+		i, list = len(list), append(list, voice{facet: facet})
+	}
+	if list[i].turns += sign; list[i].turns == 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	if v.voices[speaker] = list; len(list) == 0 {
+		delete(v.voices, speaker)
 	}
 }
 
@@ -116,8 +136,8 @@ func (x *Index) view(l store.Lineage) *visible {
 // build computes the view of a lineage: from each branch, nearest first, the newest row of each document at the branch's
 // cut, except documents of which a nearer branch has a version.
 func (x *Index) build(l store.Lineage) *visible {
-	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, voices: map[voice]int{}, selections: map[string]*selection{}}
-	hidden := newBitset(len(x.table.names))
+	v := &visible{lineage: slices.Clone(l), rows: newBitset(int(x.table.used)), sums: map[uint32]sum{}, voices: map[uint32][]voice{}, selections: map[string]*selection{}}
+	hidden := newBitset(int(x.table.usedNames))
 	for i, segment := range l {
 		b := x.branches[segment.Branch]
 		if b == nil {
@@ -158,6 +178,7 @@ type selection struct {
 	facets []choice // by facet, filled on demand
 	view   View     // its namespaces and collections
 	parts  map[uint32]*picked
+	turns  selectedTurns
 }
 
 // choice is the effect of a selection on a facet.

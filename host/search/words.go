@@ -2,6 +2,7 @@ package search
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ const (
 // wordCache keeps the analyses of words, each in the slot of its hash, where it replaces another. Reads take no lock.
 type wordCache struct {
 	seed  maphash.Seed
+	salt  [2]uint64
 	slots atomic.Pointer[[]wordSlot]
 
 	adding sync.Mutex
@@ -25,45 +27,88 @@ type wordCache struct {
 
 type wordSlot = atomic.Pointer[known]
 
+func newWordCache() wordCache {
+	seed := maphash.MakeSeed()
+	return wordCache{seed: seed, salt: [2]uint64{maphash.String(seed, "first"), maphash.String(seed, "last")}}
+}
+
 // known is the analysis of a word.
 type known struct {
-	term string // empty: the word has none
+	// The word as it is written: its size, its first and last bytes as numbers, which are compared without a look at other memory,
+	// or a hash and the word if it is longer than shortWord.
+	size        int
+	first, last uint64
+	long        string
+
+	term string // empty: the word has none. It retains no text
 	stop bool
 
 	// The term is an entry of a tail, the last one that got the word; guarded by Index.mu.
 	tail, entry uint32
-
-	written string
-	hash    uint64 // of written
 }
+
+// shortWord is the size in bytes up to which two numbers hold a word.
+const shortWord = 16
 
 // known returns the analysis of a word as it is written, which workOut makes of a new one.
 func (c *wordCache) known(written string, workOut func(string) known) *known {
-	hash := maphash.String(c.seed, written)
+	first, last := c.numbers(written)
 	if slots := c.slots.Load(); slots != nil {
-		if k := slotOf(*slots, hash).Load(); k != nil && k.written == written {
+		k := c.slotOf(*slots, len(written), first, last).Load()
+		if k != nil && k.first == first && k.last == last && k.size == len(written) && (k.size <= shortWord || k.long == written) {
 			return k
 		}
 	}
 	k := workOut(written)
-	if len(written) <= longestWord { // few longer ones come again
-		k.written, k.hash = strings.Clone(written), hash
-		c.add(&k)
+	k.term = strings.Clone(k.term)
+	if len(written) > longestWord { // few of these come again
+		return &k
 	}
+	k.size, k.first, k.last = len(written), first, last
+	if k.size > shortWord {
+		k.long = strings.Clone(written)
+	}
+	c.add(&k)
 	return &k
 }
 
-// slotOf is the slot of a hash; the number of slots is a power of two.
-func slotOf(slots []wordSlot, hash uint64) *wordSlot { return &slots[hash&uint64(len(slots)-1)] }
+// numbers returns a word's first and last bytes as numbers, or its hash if it is long.
+func (c *wordCache) numbers(written string) (first, last uint64) {
+	switch n := len(written); {
+	case n > shortWord:
+		return maphash.String(c.seed, written), 0
+	case n >= 8:
+		return eight(written), eight(written[n-8:])
+	case n >= 4:
+		return uint64(four(written)), uint64(four(written[n-4:]))
+	case n > 0:
+		return uint64(written[0]) | uint64(written[n/2])<<8 | uint64(written[n-1])<<16, 0
+	}
+	return 0, 0
+}
+
+// eight returns the first eight bytes of a text as a number.
+func eight(t string) uint64 {
+	_ = t[7]
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 | uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+}
+
+func four(t string) uint32 {
+	_ = t[3]
+	return uint32(t[0]) | uint32(t[1])<<8 | uint32(t[2])<<16 | uint32(t[3])<<24
+}
+
+// slotOf is the slot of a word; the number of slots is a power of two.
+func (c *wordCache) slotOf(slots []wordSlot, size int, first, last uint64) *wordSlot {
+	high, low := bits.Mul64(first^c.salt[0], last^c.salt[1]^uint64(size)<<56)
+	return &slots[(high^low)&uint64(len(slots)-1)]
+}
 
 // add puts a word into its slot.
 func (c *wordCache) add(k *known) {
-	if k.term = strings.Clone(k.term); strings.HasPrefix(k.written, k.term) {
-		k.term = k.written[:len(k.term)]
-	}
 	c.adding.Lock()
 	defer c.adding.Unlock()
-	slotOf(c.grown(), k.hash).Store(k)
+	c.slotOf(c.grown(), k.size, k.first, k.last).Store(k)
 }
 
 // grown returns the slots, four times as many when they are likely to be full. The caller holds adding.
@@ -78,7 +123,7 @@ func (c *wordCache) grown() []wordSlot {
 	more := make([]wordSlot, max(fewestWords, 4*len(slots)))
 	for i := range slots {
 		if k := slots[i].Load(); k != nil {
-			slotOf(more, k.hash).Store(k)
+			c.slotOf(more, k.size, k.first, k.last).Store(k)
 		}
 	}
 	c.slots.Store(&more)

@@ -31,6 +31,16 @@ func TestMoreWordsThanTheCacheHoldsAreAnalysedAlike(t *testing.T) {
 	}
 }
 
+func TestAWordOfAnyUsualSizeIsKept(t *testing.T) {
+	a := mustAnalyser(NewAnalyser(english))
+	for size := 1; size <= longestWord; size++ {
+		word := strings.Repeat("x", size)
+		if first := a.words.known(word, a.workOut); a.words.known(word, a.workOut) != first {
+			t.Errorf("a word of %d bytes is worked out again", size)
+		}
+	}
+}
+
 func TestALongWordIsNotKept(t *testing.T) {
 	a := mustAnalyser(NewAnalyser(english))
 	long := strings.Repeat("x", longestWord+1)
@@ -76,5 +86,37 @@ func TestWordsOfOneTermShareItsPostings(t *testing.T) {
 	}
 	if found := tail.find("tea"); found == nil || len(found.docs) != 2 {
 		t.Errorf("tea has %v", found)
+	}
+}
+
+// TestWordsThatDifferAnywhereAreNotTakenForEachOther compares words of few letters, many of which begin and end alike, with those of an
+// analyser that knows no other.
+func TestWordsThatDifferAnywhereAreNotTakenForEachOther(t *testing.T) {
+	a := mustAnalyser(NewAnalyser(english))
+	r := rand.New(rand.NewSource(1))
+	for size := 1; size <= 2*shortWord; size++ {
+		for range 300 {
+			word := strings.Repeat("x", size/2) + strings.Repeat("y", size-size/2)
+			if at := r.Intn(size); r.Intn(4) > 0 {
+				word = word[:at] + string("xyz09"[r.Intn(5)]) + word[at+1:]
+			}
+			if got, want := a.Terms(word), a.workOut(word).term; !slices.Equal(got, []string{want}) {
+				t.Fatalf("%s is %s, not %s", word, got, want)
+			}
+		}
+	}
+}
+
+func TestOneCharacterAnywhereMakesATextMoreThanASCII(t *testing.T) {
+	for size := range 40 {
+		text := strings.Repeat("a", size)
+		if !isASCII(text) {
+			t.Errorf("%q is not ASCII", text)
+		}
+		for at := range size {
+			if other := text[:at] + "\x80" + text[at+1:]; isASCII(other) {
+				t.Errorf("%q is ASCII", other)
+			}
+		}
 	}
 }

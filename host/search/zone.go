@@ -23,7 +23,9 @@ func (c *conversing) addZones() {
 		z := &c.sheet.zones[i]
 		t := &c.sheet.scored[z.of]
 		t.score += c.index.conversation.Zone * z.score
-		c.sheet.scores[t.slot].score = t.score
+		if !c.pruned {
+			c.sheet.scores[t.slot].score = t.score
+		}
 	}
 }
 
@@ -32,23 +34,29 @@ func (c *conversing) chooseZones() {
 	sheet := c.sheet
 	least, ties := leastOf(sheet.scoresOf(sheet.scored), zoned)
 	average := zoneTurns * c.average()
-	sheet.zoned = zeroed(sheet.zoned, len(sheet.scores)/64+1)
+	sheet.tfs = enough(sheet.tfs, len(c.threads.slots))
+	sheet.zoned = zeroed(sheet.zoned, (len(c.threads.slots)+63)/64)
 	for i, t := range sheet.scored {
 		if t.score < least || t.score == least && ties > zoned {
 			continue
 		}
-		z, length := zone{of: i}, 0
-		z.from, z.to, _ = c.threads.around(t.slot, zoneReach)
-		for at := z.from; at <= z.to; at++ {
-			if c.admits(at) {
-				length += lengthOf(c.threads.slots[at].length)
-			}
-			sheet.zoned[at/64] |= 1 << (at % 64)
-		}
+		z := zone{of: i}
+		z.from, z.to, _ = c.threads.around(t.slot, zoneReach, c.possible)
+		sheet.zoned.addRange(z.from, z.to)
 		p := inZone()
-		z.norm = p.K1 * (1 - p.B + p.B*float64(length)/average)
+		z.norm = p.K1 * (1 - p.B + p.B*float64(c.length(z.from, z.to))/average)
 		sheet.zones = append(sheet.zones, z)
 	}
+}
+
+// length is the number of terms of the possible hits among a range of slots.
+func (c *conversing) length(from, to uint32) (n int) {
+	for at := from; at <= to; at++ {
+		if c.admits(at) {
+			n += lengthOf(c.threads.slots[at].length)
+		}
+	}
+	return n
 }
 
 // scoresOf lists the scores of turns, until the next call.
@@ -95,21 +103,38 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 
 // addToZones adds a clause's scores to the zones.
 func (c *conversing) addToZones(i int) {
-	postings, tfs, p := c.postingsIn(i, c.sheet.zoned), c.sheet.tfs, inZone()
+	if c.pruned && c.sheet.dense[i] != nil && !c.inNames[i] && len(c.sheet.postings[i]) == 0 {
+		for j := range c.sheet.zones {
+			z := &c.sheet.zones[j]
+			z.add(c.weights[i], sumOf(c.sheet.dense[i][z.from:z.to+1]))
+		}
+		return
+	}
+	postings, tfs := c.postingsIn(i, c.sheet.zoned), c.sheet.tfs
 	for _, posting := range postings {
 		tfs[posting.slot] = c.frequency(i, posting)
 	}
 	for j := range c.sheet.zones {
 		z := &c.sheet.zones[j]
-		sum := uint32(0)
-		for _, tf := range tfs[z.from : z.to+1] {
-			sum += tf
-		}
-		if tf := float64(sum); tf > 0 {
-			z.score += c.weights[i] * tf * (p.K1 + 1) / (tf + z.norm)
-		}
+		z.add(c.weights[i], sumOf(tfs[z.from:z.to+1]))
 	}
 	for _, posting := range postings {
 		tfs[posting.slot] = 0
+	}
+}
+
+// sumOf sums frequencies.
+func sumOf[T uint8 | uint32](frequencies []T) (sum uint32) {
+	for _, tf := range frequencies {
+		sum += uint32(tf)
+	}
+	return sum
+}
+
+// add adds the score of a clause with a frequency.
+func (z *zone) add(weight float64, frequency uint32) {
+	if tf := float64(frequency); tf > 0 {
+		p := inZone()
+		z.score += weight * tf * (p.K1 + 1) / (tf + z.norm)
 	}
 }

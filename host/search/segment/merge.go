@@ -1,5 +1,7 @@
 package segment
 
+import "bytes"
+
 // Merge calls do for each term of several segments, in ascending order, with its postings in each segment; zero Postings
 // for a segment without the term.
 func Merge(segments []*Segment, do func(term string, of []Postings)) {
@@ -10,15 +12,16 @@ func Merge(segments []*Segment, do func(term string, of []Postings)) {
 	}
 	of := make([]Postings, len(segments))
 	for {
-		term, any := "", false
+		least := -1
 		for i := range walks {
-			if walks[i].left && (!any || string(walks[i].term) < term) {
-				term, any = string(walks[i].term), true
+			if walks[i].left && (least < 0 || bytes.Compare(walks[i].term, walks[least].term) < 0) {
+				least = i
 			}
 		}
-		if !any {
+		if least < 0 {
 			return
 		}
+		term := string(walks[least].term)
 		for i := range walks {
 			of[i] = Postings{}
 			if walks[i].left && string(walks[i].term) == term {

@@ -26,15 +26,15 @@ func pack(out []byte, list []uint32, width int) []byte {
 	have := 0
 	for _, n := range list {
 		buffer |= uint64(n) << have
-		have += width
-		for have >= 8 {
-			out = append(out, byte(buffer))
-			buffer >>= 8
-			have -= 8
+		if have += width; have >= 32 {
+			out = binary.LittleEndian.AppendUint32(out, uint32(buffer))
+			buffer >>= 32
+			have -= 32
 		}
 	}
-	if have > 0 {
+	for ; have > 0; have -= 8 {
 		out = append(out, byte(buffer))
+		buffer >>= 8
 	}
 	return out
 }

@@ -79,6 +79,9 @@ func (s *Segment) Size() int {
 	return len(s.terms) + len(s.restarts) + len(s.postings) + len(s.positions) + len(s.lengths)
 }
 
+// Positions returns the size of the positions in bytes.
+func (s *Segment) Positions() int { return len(s.positions) }
+
 // Postings are a term's postings.
 type Postings struct {
 	Count     int // the document frequency

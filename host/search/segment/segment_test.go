@@ -200,3 +200,91 @@ func FuzzOpen(f *testing.F) {
 		})
 	})
 }
+
+// TestPostingsAddedTogetherAreThoseAddedOneByOne writes the postings of a segment again, all of a term at once, and copied from two
+// others.
+func TestPostingsAddedTogetherAreThoseAddedOneByOne(t *testing.T) {
+	rng := rand.New(rand.NewSource(7))
+	const docs, shift = 700, 300
+	data, want := build(rng, docs, 60)
+	whole, err := Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together, copied := &Writer{}, &Writer{}
+	var parts [2]*Writer
+	for i := range parts {
+		parts[i] = &Writer{}
+	}
+	for _, term := range sorted(want) {
+		var list, tfs []uint32
+		var positions []byte
+		for i := range parts {
+			parts[i].Term(term)
+		}
+		for _, o := range want[term] {
+			list, tfs, positions = append(list, o.doc), append(tfs, o.frequency), append(positions, o.positions...)
+			if o.doc < shift {
+				parts[0].Add(o.doc, o.frequency, o.positions)
+			} else {
+				parts[1].Add(o.doc-shift, o.frequency, o.positions)
+			}
+		}
+		together.Term(term)
+		together.AddAll(list, tfs, positions)
+	}
+	var sources []*Segment
+	for i, size := range []int{shift, docs - shift} {
+		s, err := parts[i].Finish(make([]byte, size), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, s)
+	}
+	copied.Reserve(sources[0].Positions() + sources[1].Positions())
+	var c Cursor
+	Merge(sources, func(term string, of []Postings) {
+		copied.Term(term)
+		for i, p := range of {
+			if c.Reset(p); p.Count > 0 {
+				copied.AddShifted(&c, uint32(i*shift))
+			}
+		}
+	})
+	for name, w := range map[string]*Writer{"together": together, "copied": copied} {
+		s, err := w.Finish(whole.Lengths(), whole.Payload())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(s.Data(), data) {
+			t.Errorf("%s, the segment differs", name)
+		}
+	}
+}
+
+// TestPositionsBehindASkipAreThoseOfTheirPostings also has positions of more than a byte.
+func TestPositionsBehindASkipAreThoseOfTheirPostings(t *testing.T) {
+	data, want := build(rand.New(rand.NewSource(8)), 1000, 40)
+	s, err := Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := 0
+	for term, list := range want {
+		for from := blockSize; from < len(list); from += blockSize {
+			p, _ := s.Find(term)
+			c := p.Cursor()
+			c.Skip(list[from].doc)
+			docs, tfs := c.Next()
+			c.Positions(func(i int, positions []byte) {
+				if got := (occurrence{docs[i], tfs[i], positions}); !same(got, list[from+i]) {
+					t.Fatalf("%s: behind a skip to %d there is %v, not %v", term, list[from].doc, got, list[from+i])
+				}
+			})
+			skipped++
+		}
+	}
+	if skipped == 0 {
+		t.Error("no list is long enough to be skipped")
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 )
 
 const (
@@ -38,8 +39,7 @@ type Writer struct {
 	last, term string
 	docs       []uint32
 	tfs        []uint32
-	placed     []int // the end of each posting's positions, relative to the term's
-	before     int   // the offset of the term's positions
+	before     int // the offset of the term's positions
 }
 
 // Term begins a term, which must be greater than the previous one.
@@ -54,7 +54,29 @@ func (w *Writer) Add(doc, frequency uint32, positions []byte) {
 	w.docs = append(w.docs, doc)
 	w.tfs = append(w.tfs, frequency)
 	w.positions = append(w.positions, positions...)
-	w.placed = append(w.placed, len(w.positions)-w.before)
+}
+
+// AddAll is Add for several postings, with the positions of one after those of the other.
+func (w *Writer) AddAll(docs, frequencies []uint32, positions []byte) {
+	w.docs = append(w.docs, docs...)
+	w.tfs = append(w.tfs, frequencies...)
+	w.positions = append(w.positions, positions...)
+}
+
+// AddShifted is Add for the postings that a cursor was reset to, all of whose documents get greater numbers.
+func (w *Writer) AddShifted(list *Cursor, by uint32) {
+	for docs, frequencies := list.Next(); len(docs) > 0; docs, frequencies = list.Next() {
+		for _, doc := range docs {
+			w.docs = append(w.docs, doc+by)
+		}
+		w.tfs = append(w.tfs, frequencies...)
+	}
+	w.positions = append(w.positions, list.p.positions...)
+}
+
+// Reserve makes room for so many bytes of positions, and as many of postings.
+func (w *Writer) Reserve(positions int) {
+	w.positions, w.postings = slices.Grow(w.positions, positions), slices.Grow(w.postings, positions)
 }
 
 // AppendPositions appends the encoding of ascending positions to out.
@@ -93,7 +115,7 @@ func (w *Writer) finishTerm() {
 	}
 	w.last = w.term
 	w.count++
-	w.docs, w.tfs, w.placed = w.docs[:0], w.tfs[:0], w.placed[:0]
+	w.docs, w.tfs = w.docs[:0], w.tfs[:0]
 }
 
 // writePostings writes the skip table, the full blocks, and the rest.
@@ -102,14 +124,15 @@ func (w *Writer) writePostings() {
 	table := len(w.postings)
 	w.postings = append(w.postings, make([]byte, full*skipSize)...)
 	blocks := len(w.postings)
-	previous := int64(-1)
+	previous, placed := int64(-1), 0
 	for b := range full {
 		from, to := b*blockSize, (b+1)*blockSize
+		placed += extent(w.positions[w.before+placed:], w.tfs[from:to])
 		previous = w.writeBlock(w.docs[from:to], w.tfs[from:to], previous)
 		entry := w.postings[table+b*skipSize:]
 		binary.LittleEndian.PutUint32(entry, uint32(previous))
 		binary.LittleEndian.PutUint32(entry[4:], uint32(len(w.postings)-blocks))
-		binary.LittleEndian.PutUint32(entry[8:], uint32(w.placed[to-1]))
+		binary.LittleEndian.PutUint32(entry[8:], uint32(placed))
 	}
 	for i := full * blockSize; i < len(w.docs); i++ {
 		gap := uint64(int64(w.docs[i])-previous-1) << 1
@@ -121,6 +144,20 @@ func (w *Writer) writePostings() {
 		w.postings = binary.AppendUvarint(w.postings, gap)
 		w.postings = binary.AppendUvarint(w.postings, uint64(w.tfs[i]-2))
 	}
+}
+
+// extent is the size of the positions of postings with these frequencies, of those that begin here.
+func extent(positions []byte, frequencies []uint32) int {
+	count, end := 0, 0
+	for _, f := range frequencies {
+		count += int(f)
+	}
+	for ; count > 0; end++ {
+		if positions[end] < 0x80 { // the last byte of a varint
+			count--
+		}
+	}
+	return end
 }
 
 func (w *Writer) writeBlock(docs, tfs []uint32, previous int64) int64 {
