@@ -188,7 +188,7 @@ func rules() []rule {
 		{pkg: "host/keys", own: []string{"host/durable", "host/memory", "host/namespace"}, never: outside},
 		{pkg: "host/namespace", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/jsontext", never: append(outside, "os")},  // the standard library only
-		{pkg: "host/jsonrpc", never: append(outside, "os")},
+		{pkg: "host/jsonrpc", own: []string{"host/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/owner", own: []string{"host/durable", "host/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{pkg: "host/watch", own: []string{"host/owner", "host/store"}, never: outside},
 		{pkg: "host/settings", own: []string{"abi", "registry", "registry/signature", "host/audit", "host/backup", "host/bundle", "host/durable", "host/embedders", "host/family"}, never: outside},

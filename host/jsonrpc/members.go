@@ -3,6 +3,8 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/alcove-memory/alcove/host/jsontext"
 )
 
 // Span is a value's byte range in a line; the zero Span is no value.
@@ -73,17 +75,7 @@ func skipSpace(data []byte, i int) int {
 }
 
 // skipString returns where the string that starts at i ends, or the end of data when it does not.
-func skipString(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(data)
-}
+func skipString(data []byte, i int) int { return min(jsontext.EndOfString(data, i)+1, len(data)) }
 
 // skipValue returns where the value that starts at i ends.
 func skipValue(data []byte, i int) int {

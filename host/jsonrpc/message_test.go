@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -241,4 +242,20 @@ func twiceByTokens(d *json.Decoder) (twice bool) {
 		d.Token()
 	}
 	return twice
+}
+
+func TestAStringEndsAtAQuoteThatIsNotEscaped(t *testing.T) {
+	for _, text := range []string{`""`, `"a"`, `"\\"`, `"\""`, `"\\\""`, `"a\\\\"`, `"{\"b\":\"\\\"\"}"`} {
+		line := []byte(`{"a":` + text + `,"b":"\\"}`)
+		var got []string
+		end, ok := Members(line, 0, func(name string, value Span) { got = append(got, name+" "+string(value.Of(line))) })
+		if want := []string{"a " + text, `b "\\"`}; !ok || end != len(line) || !slices.Equal(got, want) {
+			t.Errorf("%s has %q up to %d, %t", line, got, end, ok)
+		}
+	}
+	for _, open := range []string{`{"a":"`, `{"a":"\`, `{"a":"\"`, `{"a":"\"}`, `{"`} {
+		if _, ok := Members([]byte(open), 0, func(string, Span) {}); ok {
+			t.Errorf("%s is an object", open)
+		}
+	}
 }

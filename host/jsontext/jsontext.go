@@ -51,8 +51,7 @@ func Members(object []byte) iter.Seq2[json.RawMessage, json.RawMessage] {
 // Without returns an object, which must be compact JSON, without its members of a name that needs no escapes.
 func Without(object []byte, name string) []byte {
 	quoted := `"` + name + `"`
-	rest := make([]byte, 1, len(object))
-	rest[0] = '{'
+	rest := append(make([]byte, 0, len(object)), '{')
 	for member, value := range Members(object) {
 		if string(member) == quoted {
 			continue
@@ -76,7 +75,7 @@ func parts(value []byte) iter.Seq[json.RawMessage] {
 		for i := 0; i < len(value); i++ {
 			switch c := value[i]; c {
 			case '"':
-				i = endOfString(value, i)
+				i = EndOfString(value, i)
 			case '{', '[':
 				depth++
 			case ',', ':', '}', ']':
@@ -94,14 +93,27 @@ func parts(value []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// endOfString is where the string closes that opens at an index.
-func endOfString(value []byte, at int) int {
-	for at++; at < len(value) && value[at] != '"'; at++ {
-		if value[at] == '\\' {
-			at++
+// EndOfString returns the index of the quote that closes the string that opens at an index, or the length of value if none does.
+func EndOfString(value []byte, at int) int {
+	for {
+		next := bytes.IndexByte(value[at+1:], '"')
+		if next < 0 {
+			return len(value)
+		}
+		at += 1 + next
+		if !escaped(value, at) {
+			return at
 		}
 	}
-	return at
+}
+
+// escaped reports whether the byte at an index within a string is escaped: an odd number of backslashes is before it.
+func escaped(value []byte, at int) bool {
+	before := at
+	for before > 0 && value[before-1] == '\\' {
+		before--
+	}
+	return (at-before)%2 == 1
 }
 
 // Compact drops white space between tokens and keeps everything else byte for byte.
@@ -121,18 +133,21 @@ func Canonical(value []byte) ([]byte, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, err
 	}
-	return encode(v)
+	return encode(nil, v)
 }
 
 // Encode writes a value as compact JSON in which <, > and & stay as they are.
-func Encode(v any) ([]byte, error) {
-	out, err := encode(v)
+func Encode(v any) ([]byte, error) { return Append(nil, v) }
+
+// Append is Encode, and appends to bytes.
+func Append(to []byte, v any) ([]byte, error) {
+	out, err := encode(to, v)
 	return bytes.TrimSuffix(out, []byte("\n")), err
 }
 
-func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+func encode(to []byte, v any) ([]byte, error) {
+	out := bytes.NewBuffer(to)
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode JSON: %w", err)
@@ -148,7 +163,7 @@ func Strings(value []byte) (found []string) {
 		if at < 0 {
 			return found
 		}
-		end := endOfString(value, from+at)
+		end := EndOfString(value, from+at)
 		if end >= len(value) {
 			return found
 		}

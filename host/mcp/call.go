@@ -3,11 +3,13 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/alcove-memory/alcove/host/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -64,27 +66,31 @@ func (c *toolCall) within(ctx context.Context) context.Context {
 	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
 }
 
-// serve handles the call.
-func (c *toolCall) serve(ctx context.Context, request protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-	a, err := c.dispatch(ctx, request)
+// serve handles the call for the protocol library.
+func (c *toolCall) serve(ctx context.Context, _ protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+	return c.result(ctx), nil
+}
+
+func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
+	a, err := c.dispatch(ctx)
 	if err != nil {
-		return failed(tool.FailureOf(err)), nil
+		return failed(tool.FailureOf(err))
 	}
 	result, err := resultOf(a)
 	if err != nil {
 		c.server.options.Logger.ErrorContext(ctx, "tool failed", "tool", c.message.tool, "error", err)
-		return failed(tool.FailureOf(err)), nil
+		return failed(tool.FailureOf(err))
 	}
-	return result, nil
+	return result
 }
 
-func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolRequest) (tool.Answer, error) {
-	requestID, err := requestIDOf(request.Params.Meta)
+func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
+	requestID, err := requestIDOf(c.message.retry)
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	connection := SessionOf(ctx)
-	session, err := c.server.caller(connection, request.Params.Meta)
+	session, err := c.server.caller(connection, c.message.key)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -109,19 +115,17 @@ func (c *toolCall) dispatch(ctx context.Context, request protocol.CallToolReques
 }
 
 // caller returns the session of a call: the connection's, or of the holder of the key that the call presents.
-func (s *Server) caller(session Session, meta *protocol.Meta) (Session, error) {
-	given := meta.GetMetaField(keyMeta)
-	if given == nil {
+func (s *Server) caller(session Session, given json.RawMessage) (Session, error) {
+	if absent(given) {
 		return session, nil
 	}
-	key, ok := given.(string)
-	if !ok {
+	if given[0] != '"' {
 		return session, tool.Invalid(nil, "_meta %s must be a text: an API key", keyMeta)
 	}
 	if s.options.Identify == nil {
 		return session, &memory.Error{Code: memory.Denied, Message: "this server knows no API keys: leave out _meta " + keyMeta}
 	}
-	holder, err := s.options.Identify(key)
+	holder, err := s.options.Identify(jsonrpc.Text(given))
 	if err != nil {
 		return session, err
 	}
@@ -150,17 +154,19 @@ func clientName(ctx context.Context) string {
 }
 
 // requestIDOf returns the id that identifies retries of a call.
-func requestIDOf(meta *protocol.Meta) (string, error) {
-	given := meta.GetMetaField(requestIDMeta)
-	if given == nil {
+func requestIDOf(given json.RawMessage) (string, error) {
+	if absent(given) {
 		return "", nil
 	}
-	id, ok := given.(string)
-	if !ok || id == "" || len(id) > longestRequest {
+	id := jsonrpc.Text(given)
+	if id == "" || len(id) > longestRequest {
 		return "", tool.Invalid(nil, "_meta %s must be a text of 1 to %d bytes", requestIDMeta, longestRequest)
 	}
 	return id, nil
 }
+
+// absent reports whether a member was not given, or is null.
+func absent(given json.RawMessage) bool { return given == nil || string(given) == "null" }
 
 // resultOf converts an answer to the protocol's form.
 func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {

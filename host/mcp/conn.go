@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -35,8 +36,13 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 	c := &conn{
 		server:   s,
 		out:      w,
-		answers:  make(chan []byte),
 		fail:     cancel,
+		turn:     make(chan struct{}),
+		idle:     make(chan struct{}, 2),
+		ended:    make(chan error, 1),
+		writing:  make(chan struct{}, 1),
+		pause:    make(chan struct{}),
+		resume:   make(chan struct{}, 1),
 		slots:    make(chan struct{}, maxInFlight),
 		inFlight: map[string]*inFlight{},
 		client:   newRemote(rand.Text(), session.begin(manyCalls)),
@@ -63,21 +69,29 @@ func (c *conn) listChanged() {
 	}
 }
 
-// conn is the connection of one client.
+// conn is the connection of one client. A request is served and answered by the goroutine that read it: handing it to others would take
+// longer than many a call. Another goroutine reads on meanwhile.
 type conn struct {
 	server *Server
 	client *remote
 	fail   context.CancelCauseFunc // ends the connection
 
-	lines   *jsonrpc.Lines
-	out     io.Writer // only write writes to it
-	answers chan []byte
-	unread  *jsonrpc.Backlog
+	lines *jsonrpc.Lines // read by the goroutine that has the turn
+	turn  chan struct{}  // passes the turn to a goroutine that waits for it; closed when reading has ended
+	idle  chan struct{}  // semaphore of goroutines that wait for the turn
+	ended chan error     // why reading has ended
 
-	slots   chan struct{} // semaphore of running requests
-	serving sync.WaitGroup
+	out     io.Writer
+	writing chan struct{} // semaphore of writers to out
+	unread  *jsonrpc.Backlog
+	pause   chan struct{} // received from to pause the writing of notifications, when the last one has been written
+	resume  chan struct{} // ends the pause
+
+	slots   chan struct{}  // semaphore of running requests
+	serving sync.WaitGroup // messages that were read and are being served
 
 	mu       sync.Mutex
+	stopped  bool
 	inFlight map[string]*inFlight // by the key of its id
 	listens  int                  // how many of them are listen requests
 }
@@ -88,37 +102,99 @@ type inFlight struct {
 	listen bool
 }
 
-// incoming is the result of a read: a line or an error.
-type incoming struct {
-	line []byte
-	err  error
+func (c *conn) serve(ctx context.Context) error {
+	answered := make(chan struct{})
+	var notifying sync.WaitGroup
+	notifying.Go(func() { c.notify(answered) })
+	defer notifying.Wait()
+	defer close(answered)
+	defer c.serving.Wait()
+	go c.work(ctx)
+	select {
+	case err := <-c.ended:
+		if err != nil {
+			return fmt.Errorf("read from the client: %w", err)
+		}
+		c.endListens()
+		c.serving.Wait()
+	case <-ctx.Done():
+		c.stop()
+	}
+	return context.Cause(ctx)
 }
 
-func (c *conn) serve(ctx context.Context) error {
-	received := make(chan incoming)
-	go c.read(ctx, received)
-	var writing sync.WaitGroup
-	writing.Go(c.write)
-	defer writing.Wait()
-	defer close(c.answers)
-	defer c.serving.Wait()
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case in := <-received:
-			var skipped *jsonrpc.Skipped
-			switch {
-			case errors.As(in.err, &skipped):
-				c.answer(errorMessage(skipped.ID, codeOf(skipped), skipped.Error()))
-			case errors.Is(in.err, io.EOF):
-				return c.finish(ctx)
-			case in.err != nil:
-				return fmt.Errorf("read from the client: %w", in.err)
-			default:
-				c.receive(ctx, in.line)
-			}
+// stop lets no more messages enter.
+func (c *conn) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = true
+}
+
+// enter counts a message in serving, unless the connection has ended.
+func (c *conn) enter() (entered bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stopped {
+		c.serving.Add(1)
+	}
+	return !c.stopped
+}
+
+// work reads, and serves the requests that it reads. Before it serves one, it passes on the turn to read.
+func (c *conn) work(ctx context.Context) {
+	for mine := true; mine; mine = c.waitForTurn(ctx) {
+		request, err := c.next(ctx)
+		if request == nil {
+			close(c.turn)
+			c.ended <- err
+			return
 		}
+		select {
+		case c.turn <- struct{}{}:
+		default:
+			go c.work(ctx)
+		}
+		request()
+		c.serving.Done()
+	}
+}
+
+// waitForTurn reports whether the goroutine is to read. It does not wait if enough others do.
+func (c *conn) waitForTurn(ctx context.Context) (mine bool) {
+	select {
+	case c.idle <- struct{}{}:
+	default:
+		return false
+	}
+	defer func() { <-c.idle }()
+	select {
+	case _, mine = <-c.turn:
+		return mine
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// next reads up to a request and returns what serves it, which is entered; nil: reading has ended, without an error if the client ended it.
+func (c *conn) next(ctx context.Context) (request func(), err error) {
+	for {
+		line, err := c.lines.Next(ctx)
+		var skipped *jsonrpc.Skipped
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if err != nil && !errors.As(err, &skipped) {
+			return nil, err
+		}
+		if !c.enter() {
+			return nil, nil
+		}
+		if skipped != nil {
+			c.refuse(errorMessage(skipped.ID, codeOf(skipped), skipped.Error()))
+		} else if request = c.receive(ctx, line); request != nil {
+			return request, nil
+		}
+		c.serving.Done()
 	}
 }
 
@@ -130,38 +206,16 @@ func codeOf(skipped *jsonrpc.Skipped) int {
 	return jsonrpc.CodeServer
 }
 
-// finish waits until all requests are answered.
-func (c *conn) finish(ctx context.Context) error {
-	c.endListens()
-	c.serving.Wait()
-	return context.Cause(ctx)
-}
-
-func (c *conn) read(ctx context.Context, received chan<- incoming) {
-	for {
-		line, err := c.lines.Next(ctx)
-		select {
-		case received <- incoming{line, err}:
-		case <-ctx.Done():
-			return
-		}
-		if err != nil && !errors.As(err, new(*jsonrpc.Skipped)) {
-			return
-		}
-	}
-}
-
-// receive starts to serve a message. It waits while too many are being served.
-func (c *conn) receive(ctx context.Context, line []byte) {
+// receive serves a message, unless it is a request: it returns what serves that. It waits while too many are being served.
+func (c *conn) receive(ctx context.Context, line []byte) (request func()) {
 	m, fault := parseMessage(line)
 	if fault == nil && m.id != nil && m.method != "" {
-		c.request(ctx, m, line)
-		return
+		return c.request(ctx, m, line)
 	}
 	defer c.lines.Release(line)
 	switch {
 	case fault != nil:
-		c.answer(errorMessage(fault.ID, fault.Code, fault.Text))
+		c.refuse(errorMessage(fault.ID, fault.Code, fault.Text))
 	case m.method == "":
 		// the answer to a question that was never asked
 	case m.method == methodCancelled:
@@ -169,42 +223,44 @@ func (c *conn) receive(ctx context.Context, line []byte) {
 	default:
 		c.handle(ctx, m)
 	}
+	return nil
 }
 
-func (c *conn) request(ctx context.Context, m *message, line []byte) {
+// request begins a request, and returns what serves it; nil: it was refused.
+func (c *conn) request(ctx context.Context, m *message, line []byte) (serve func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	mine := &inFlight{cancel, m.method == methodListen}
 	if refusal := c.begin(m, mine); refusal != "" {
 		cancel()
 		c.lines.Release(line)
-		c.answer(errorMessage(m.id, protocol.INVALID_REQUEST, refusal))
-		return
+		c.refuse(errorMessage(m.id, protocol.INVALID_REQUEST, refusal))
+		return nil
 	}
 	end, err := c.server.admit(SessionOf(ctx))
 	if err != nil {
 		cancel()
 		c.lines.Release(line)
 		c.end(m, mine)
-		c.answer(limitMessage(m.id, err))
-		return
+		c.refuse(limitMessage(m.id, err))
+		return nil
 	}
 	if mine.listen {
 		end()
 	}
 	release := c.slot(ctx, m)
-	c.serving.Go(func() {
+	return func() {
 		defer cancel()
 		defer release()
-		defer end()
-		response := c.handle(ctx, m)
+		response, told := c.handle(ctx, m)
 		c.lines.Release(line)
+		end()                // others with its key need not wait until the client reads the answer
 		if response == nil { // the library treats the method as a notification
 			response = errorMessage(m.id, protocol.INVALID_REQUEST, "nothing answers this method: send it without an id")
 		}
 		if c.end(m, mine) {
-			c.answer(withID(response, m.id))
+			c.answer(withID(response, m.id), told)
 		}
-	})
+	}
 }
 
 // slot waits until there is room to serve a request, and returns a function that frees it.
@@ -263,8 +319,8 @@ func (c *conn) cancel(id json.RawMessage) {
 	}
 }
 
-// handle serves a message.
-func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRPCMessage) {
+// handle serves a message. told reports whether notifications may have been sent that its client is to have before the response.
+func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRPCMessage, told bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.server.options.Logger.Error("serving a message failed", "method", tool.Clip(m.method, gotLength), "panic", r, "stack", string(debug.Stack()))
@@ -273,12 +329,27 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 	}()
 	if m.method == methodCall {
 		if !c.server.has(m.tool, SessionOf(ctx)) {
-			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx)))
+			return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx))), false
 		}
-		call := &toolCall{server: c.server, message: m, listChanged: c.listChanged, tell: func(n protocol.JSONRPCNotification) { send(c.client, n) }}
-		ctx = call.within(ctx)
+		return c.call(ctx, m)
 	}
-	return c.server.protocol.HandleMessage(ctx, m.body)
+	return c.server.protocol.HandleMessage(ctx, m.body), true
+}
+
+// call is handle for the call of a tool.
+func (c *conn) call(ctx context.Context, m *message) (response protocol.JSONRPCMessage, told bool) {
+	var tells atomic.Bool
+	call := &toolCall{
+		server: c.server, message: m,
+		tell:        func(n protocol.JSONRPCNotification) { tells.Store(true); send(c.client, n) },
+		listChanged: func() { tells.Store(true); c.listChanged() },
+	}
+	if m.plain { // the library decodes a message five times, which takes as long as many a call
+		response = protocol.NewJSONRPCResultResponse(protocol.NewRequestId(m.id), call.result(ctx))
+	} else {
+		response = c.server.protocol.HandleMessage(call.within(ctx), m.body)
+	}
+	return response, tells.Load()
 }
 
 // withID sets an answer's id to the exact bytes of its request's.
@@ -294,31 +365,38 @@ func withID(response protocol.JSONRPCMessage, id json.RawMessage) protocol.JSONR
 	return response
 }
 
-// answer passes an answer to write.
-func (c *conn) answer(response protocol.JSONRPCMessage) {
+// refuse answers what is not served.
+func (c *conn) refuse(why protocol.JSONRPCError) { c.answer(why, false) }
+
+// answer writes an answer. told has the notifications written before that were sent earlier. Others need not wait for the goroutine that
+// writes them.
+func (c *conn) answer(response protocol.JSONRPCMessage, told bool) {
 	line, err := encode(response)
 	if err != nil {
 		c.server.options.Logger.Error("encoding an answer failed", "error", err)
 		return
 	}
 	c.unread.Add(len(line))
-	c.answers <- line
+	defer c.unread.Add(-len(line))
+	if told {
+		<-c.pause
+		defer func() { c.resume <- struct{}{} }()
+		c.writeNotifications()
+	}
+	c.writeLine(line)
 }
 
-// write writes answers and notifications until there are no more answers. A request's notifications are written before
-// its answer.
-func (c *conn) write() {
+// notify writes notifications until all requests are answered.
+func (c *conn) notify(answered <-chan struct{}) {
 	for {
 		select {
 		case n := <-c.client.notifications:
 			c.writeNotification(n)
-		case line, ok := <-c.answers:
+		case c.pause <- struct{}{}:
+			<-c.resume
+		case <-answered:
 			c.writeNotifications()
-			if !ok {
-				return
-			}
-			c.writeLine(line)
-			c.unread.Add(-len(line))
+			return
 		}
 	}
 }
@@ -344,6 +422,8 @@ func (c *conn) writeNotification(n protocol.JSONRPCNotification) {
 }
 
 func (c *conn) writeLine(line []byte) {
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	if _, err := c.out.Write(append(line, '\n')); err != nil {
 		c.fail(fmt.Errorf("write to the client: %w", err))
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -495,3 +497,53 @@ func TestTheLibrarysClientUsesEveryToolOnAConnection(t *testing.T) {
 		t.Run(version, func(t *testing.T) { drive(t, library(t, newServer(t, Options{}), version)) })
 	}
 }
+
+func TestWhatACallTellsIsReadBeforeItsAnswer(t *testing.T) {
+	s := newServer(t, Options{})
+	addTool(t, s, "telling", func(_ context.Context, c *tool.Call) (tool.Answer, error) {
+		c.Progress(1, 1, "done")
+		return tool.Answer{Structured: struct{}{}}, nil
+	})
+	conn, _ := pipe(t, s)
+	lines := bufio.NewReader(conn)
+	for id := range 200 {
+		fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"telling","_meta":{"progressToken":%d}}}`+"\n", id, id)
+		for _, want := range []string{`"method":"notifications/progress"`, `"result"`} {
+			if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, want) {
+				t.Fatalf("call %d: %s, %v, not %s", id, line, err, want)
+			}
+		}
+	}
+}
+
+func TestACallIsAnsweredAlikeWithTheLibraryAndWithoutIt(t *testing.T) {
+	p := use(t)
+	p.must("memory_store", `{"key":"k","value":"<v> \"q\""}`)
+	id := regexp.MustCompile(`"id":[^,]+,`)
+	for _, call := range []string{
+		`"name":"memory_recall","arguments":{"key":"k"}`, `"name":"memory.recall","arguments":{"key":"none"}`, `"name":"memory_search","arguments":{"query":"v"}`,
+		`"name":"memory_recall"`, `"name":"memory_recall","arguments":null`, `"name":"nowhere","arguments":{}`,
+	} {
+		for _, meta := range []string{`{}`, `{"alcove/request-id":""}`, `{"alcove/request-id":7}`, `{"alcove/request-id":null,"alcove/key":null}`, `{"alcove/key":"none"}`, `{"alcove/key":7}`} {
+			without := p.request("tools/call", `{`+call+`,"_meta":`+meta+`}`)
+			with := p.request("tools/call", `{`+call+`,"_meta":`+meta+`,"task":null}`)
+			if id.ReplaceAllString(without, "") != id.ReplaceAllString(with, "") {
+				t.Errorf("%s with %s is answered\n%s and with the library\n%s", call, meta, without, with)
+			}
+		}
+	}
+}
+
+func TestAClientThatDoesNotReadKeepsNoAdmission(t *testing.T) {
+	limits := &admissions{ended: make(chan struct{}, 1)}
+	s := newServer(t, Options{Limits: limits})
+	conn, _ := pipe(t, s)
+	fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	await.Value(t, "the end of the admission", limits.ended)
+}
+
+// admissions tells when one ends.
+type admissions struct{ ended chan struct{} }
+
+func (a *admissions) Begin(string) (func(), error) { return func() { a.ended <- struct{}{} }, nil }
+func (a *admissions) BodyLimit(string) int64       { return 1 << 20 }

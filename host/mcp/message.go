@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -34,10 +33,21 @@ type message struct {
 	method string          // empty: an answer
 	body   json.RawMessage // passed to the protocol library
 
-	tool      string          // of a call
-	arguments json.RawMessage // of a call; not in body
-	progress  json.RawMessage // of a call: the progress token; nil: none
 	requestID json.RawMessage // of a cancellation
+
+	call
+}
+
+// call is what a message says of the call of a tool.
+type call struct {
+	tool      string
+	arguments json.RawMessage // not in body
+	plain     bool            // there is nothing that only the protocol library knows
+
+	// Members of _meta; nil: not given.
+	progress json.RawMessage // the progress token
+	retry    json.RawMessage // the id that identifies retries
+	key      json.RawMessage // the API key
 }
 
 // parseMessage parses a message. It keeps the arguments of a call apart: they may be large, and the library would decode
@@ -59,23 +69,54 @@ func parseMessage(raw []byte) (*message, *jsonrpc.Fault) {
 }
 
 func (m *message) parseParams(read jsonrpc.Message) error {
-	param := func(name string) json.RawMessage { return read.Field(read.Params, name).Of(read.Line) }
 	switch m.method {
 	case methodCancelled:
-		m.requestID = param("requestId")
+		m.requestID = read.Field(read.Params, "requestId").Of(read.Line)
 	case methodCall:
-		if m.tool = jsonrpc.Text(param("name")); m.tool == "" {
+		m.call = callOf(read)
+		if m.tool == "" {
 			return errors.New("params needs name: the tool to call")
-		}
-		if m.arguments = param("arguments"); len(m.arguments) == 0 {
-			m.arguments = json.RawMessage("{}")
-		}
-		token := read.Field(read.Field(read.Params, "_meta"), "progressToken").Of(read.Line)
-		if jsonrpc.Plain(token) {
-			m.progress = token
 		}
 	}
 	return nil
+}
+
+func callOf(read jsonrpc.Message) call {
+	c := call{arguments: json.RawMessage("{}"), plain: true}
+	if read.Params == (jsonrpc.Span{}) {
+		return c
+	}
+	jsonrpc.Members(read.Line, read.Params.From, func(name string, value jsonrpc.Span) {
+		switch name {
+		case "name":
+			c.tool = jsonrpc.Text(value.Of(read.Line))
+		case "arguments":
+			c.arguments = value.Of(read.Line)
+		case "_meta":
+			c.parseMeta(read.Line, value)
+		default:
+			c.plain = false
+		}
+	})
+	return c
+}
+
+func (c *call) parseMeta(line []byte, meta jsonrpc.Span) {
+	_, isObject := jsonrpc.Members(line, meta.From, func(name string, value jsonrpc.Span) {
+		switch raw := value.Of(line); name {
+		case "progressToken":
+			if jsonrpc.Plain(raw) {
+				c.progress = raw
+			}
+		case requestIDMeta:
+			c.retry = raw
+		case keyMeta:
+			c.key = raw
+		case protocol.MetaKeyProtocolVersion:
+			c.plain = false
+		}
+	})
+	c.plain = c.plain && isObject
 }
 
 // forLibrary returns a message for the protocol library: exactly the members read here, without arguments. The library
@@ -159,16 +200,22 @@ func encode(m protocol.JSONRPCMessage) ([]byte, error) {
 	if !ok {
 		return tool.Encode(m)
 	}
+	room := len(structured) + 200
+	for _, content := range result.Content {
+		if text, ok := content.(protocol.TextContent); ok {
+			room += len(text.Text) * 5 / 4 // with escaped quotes
+		}
+	}
 	response.Result = struct {
 		Meta    *protocol.Meta      `json:"_meta,omitempty"`
 		Content []protocol.Content  `json:"content"`
 		IsError bool                `json:"isError,omitempty"`
 		Type    protocol.ResultType `json:"resultType,omitempty"`
 	}{result.Meta, result.Content, result.IsError, result.ResultType}
-	line, err := tool.Encode(response)
+	line, err := tool.Append(make([]byte, 0, room), response)
 	if err != nil {
 		return nil, err
 	}
 	line = bytes.TrimSuffix(line, []byte("}}")) // the ends of the result and of the message, whose last member it is
-	return append(append(append(slices.Grow(line, len(structured)+30), `,"structuredContent":`...), structured...), "}}"...), nil
+	return append(append(append(line, `,"structuredContent":`...), structured...), "}}"...), nil
 }

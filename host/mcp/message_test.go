@@ -83,3 +83,16 @@ func checkLibrarysView(t *testing.T, raw []byte, m *message) {
 		t.Errorf("%q is a call of %q, and the library sees %s", raw, m.tool, m.body)
 	}
 }
+
+func TestCallsForTheLibraryAreToldFromPlainOnes(t *testing.T) {
+	for params, plain := range map[string]bool{
+		`{"name":"a"}`: true, `{"arguments":{"task":1},"name":"a","_meta":{"progressToken":1,"vendor/x":{}}}`: true,
+		`{"name":"a","task":{}}`: false, `{"name":"a","Task":1}`: false, `{"name":"a","inputResponses":{}}`: false,
+		`{"name":"a","_meta":null}`: false, `{"name":"a","_meta":[]}`: false, `{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":1}}`: false,
+	} {
+		m, fault := parseMessage([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`))
+		if fault != nil || m.plain != plain || m.tool != "a" {
+			t.Errorf("%s is read as %+v, %v", params, m, fault)
+		}
+	}
+}

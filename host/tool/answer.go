@@ -114,3 +114,6 @@ func Encode(v any) ([]byte, error) {
 	}
 	return jsontext.Encode(v)
 }
+
+// Append is Encode for what is not Encoded, and appends to bytes.
+func Append(to []byte, v any) ([]byte, error) { return jsontext.Append(to, v) }

@@ -38,17 +38,29 @@ func shortenEncoded[R row](rows []R, limit int) ([]R, []tool.Encoded, cut, error
 	var c cut
 	sizes, encoded := make([]int, len(rows)), make([]tool.Encoded, len(rows))
 	total := 2 // brackets
-	measure := func(i int) (err error) {
-		encoded[i], err = tool.Encode(rows[i])
+	count := func(i int) {
 		total -= sizes[i]
 		sizes[i] = utf8.RuneCount(encoded[i]) + 1 // and a comma
 		total += sizes[i]
+	}
+	measure := func(i int) (err error) {
+		encoded[i], err = encodeRow(rows[i])
+		count(i)
 		return err
 	}
+	bytes := total
 	for i := range rows {
-		if err := measure(i); err != nil {
+		var err error
+		if encoded[i], err = encodeRow(rows[i]); err != nil {
 			return nil, nil, c, err
 		}
+		bytes += len(encoded[i]) + 1
+	}
+	if bytes <= limit { // no more characters than bytes
+		return rows, encoded, c, nil
+	}
+	for i := range rows {
+		count(i)
 	}
 	for _, i := range byValue(rows) {
 		if total <= limit || len(rows[i].value()) <= len(omitted) {
@@ -77,9 +89,20 @@ func shortenEncoded[R row](rows []R, limit int) ([]R, []tool.Encoded, cut, error
 	return rows[:kept], encoded[:kept], c, nil
 }
 
+func encodeRow(r row) (tool.Encoded, error) {
+	if h, ok := r.(*hit); ok {
+		return h.encode()
+	}
+	return tool.Encode(r)
+}
+
 // joined is a list of rows as JSON.
 func joined(rows []tool.Encoded) tool.Encoded {
-	list := tool.Encoded{'['}
+	length := 2
+	for _, row := range rows {
+		length += len(row) + 1
+	}
+	list := append(make(tool.Encoded, 0, length), '[')
 	for i, row := range rows {
 		if i > 0 {
 			list = append(list, ',')
@@ -95,11 +118,11 @@ func withList(name string, list tool.Encoded, rest any) (tool.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	object := fmt.Appendf(nil, "{%q:%s", name, list)
-	if string(members) != "{}" {
-		object = append(object, ',')
+	members = members[1:]
+	if string(members) != "}" {
+		members = append([]byte{','}, members...)
 	}
-	return append(object, members[1:]...), nil
+	return slices.Concat([]byte(`{"`+name+`":`), list, members), nil
 }
 
 // omitted replaces a dropped value in a row: dropping a shorter value gains nothing.

@@ -167,3 +167,19 @@ func TestRecallFindsOnlyWhatTheCallerMayRead(t *testing.T) {
 		}
 	}
 }
+
+func TestAHitIsEncodedAsItIs(t *testing.T) {
+	snippet := `"value":0 <s>`
+	for _, value := range []string{``, `"<text> \"value\":0"`, `""`, `{"value":0}`, `0`, `null`} {
+		for _, h := range []hit{
+			{Key: `"value":0`, Namespace: `value":0`, Branch: `\"value":0`, Score: new(1.5), Snippet: &snippet, particulars: particulars{Tags: []string{`"value":0`}}},
+			{Event: "value", Sequence: 7, Data: json.RawMessage(`{"value":0}`), Truncated: true}, {},
+		} {
+			h.Value = json.RawMessage(value)
+			got, err := h.encode()
+			if want, wrong := tool.Encode(&h); string(got) != string(want) || (err == nil) != (wrong == nil) {
+				t.Errorf("encoded as %s, %v, not %s, %v", got, err, want, wrong)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -241,6 +242,19 @@ func hitOf(h memory.Hit, event bool, f form) *hit {
 		r.Key, r.Value, r.Type = "", nil, ""
 	}
 	return r
+}
+
+// encode returns the hit as JSON. A text is put in afterwards: it is compact JSON already, and encoding/json takes longer to check it than
+// for all the rest.
+func (h *hit) encode() (tool.Encoded, error) {
+	if len(h.Value) == 0 || h.Value[0] != '"' {
+		return tool.Encode(h)
+	}
+	around := *h
+	around.Value = json.RawMessage("0")
+	encoded, err := tool.Encode(around)
+	before, after, _ := bytes.Cut(encoded, []byte(`"value":0`)) // quotes within the members before it are escaped
+	return slices.Concat(before, []byte(`"value":`), []byte(h.Value), after), err
 }
 
 // nextPage returns the cursor of the page after the one that is shown; "" if there is none, or if its end was left out.
