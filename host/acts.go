@@ -319,7 +319,8 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 }
 
 func (a acts) LimitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
-	err := a.changeKeys("limit all", change[keys.Limits]{a.keys.Limits(), l}, func() error { return a.keys.Limit(l) })
+	recorded := change[keyLimits]{keyLimitsOf(a.keys.LimitsSet()), keyLimitsOf(l)}
+	err := a.changeKeys("limit all", recorded, func() error { return a.keys.Limit(l) })
 	return a.keys.Limits(), err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -69,6 +70,21 @@ func (a acts) AuditHead(context.Context) (operator.AuditHead, error) {
 type change[T any] struct {
 	Before T `json:"before"`
 	After  T `json:"after"`
+}
+
+// keyLimits are limits of keys as the audit log has them.
+type keyLimits struct {
+	keys.Limits // that apply
+	// Set are those that an operator set, where defaults are among those that apply.
+	Set keys.Limits `json:"set,omitzero"`
+}
+
+func keyLimitsOf(set keys.Limits) keyLimits {
+	l := keyLimits{Limits: set.Effective(), Set: set}
+	if l.Set == l.Limits {
+		l.Set = keys.Limits{}
+	}
+	return l
 }
 
 // changeKeys records an operator's act on API keys before it takes effect, and that it failed.

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,12 +52,19 @@ func TestEachActOnAPIKeysIsRecordedWithWhatItChanges(t *testing.T) {
 	issued := annKey(t, act)
 	id := operator.KeyID{ID: issued.ID}
 	key := `{"id":"` + issued.ID + `","agent":"ann","namespaces":["notes"],"rights":["read"],`
+	limits := func(concurrent int) string {
+		return fmt.Sprintf(`{"calls_per_second":1000,"burst":5000,"concurrent":%d,"body_bytes":16777216`, concurrent)
+	}
 	for _, step := range []struct {
 		do    func() error
 		wants [2]string // how the entry begins, and what it has
 	}{
-		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 3}); return err }, [2]string{`limit all {"before":{"calls_per_second":1000,`, `"after":{"concurrent":3}}`}},
-		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 5}); return err }, [2]string{`limit all {"before":{"calls_per_second":1000,"burst":5000,"concurrent":3,`, `"after":{"concurrent":5}}`}},
+		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 3}); return err }, [2]string{`limit all {"before":` + limits(256) + `},"after":` + limits(3) + `,"set":{"concurrent":3}}}`}},
+		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 5}); return err }, [2]string{`limit all {"before":` + limits(3) + `,"set":{"concurrent":3}},"after":` + limits(5) + `,"set":{"concurrent":5}}}`}},
+		{func() error {
+			_, err := act.LimitKeys(t.Context(), operator.KeyLimits{CallsPerSecond: 1000, Burst: 5000, Concurrent: 6, BodyBytes: 16 << 20})
+			return err
+		}, [2]string{`limit all {"before":` + limits(5) + `,"set":{"concurrent":5}},"after":` + limits(6) + `}}`}},
 		{func() error { _, err := act.RevokeKey(t.Context(), id); return err }, [2]string{"revoke " + key, `"created":`}},
 		{func() error { _, err := act.DeleteKey(t.Context(), id); return err }, [2]string{"delete " + key, `"revoked":`}},
 		{func() error { return h.RequireKeys(true) }, [2]string{`require {"before":false,`, `"after":true}`}},
@@ -73,7 +81,7 @@ func TestEachActOnAPIKeysIsRecordedWithWhatItChanges(t *testing.T) {
 	if err := h.RequireKeys(true); err != nil {
 		t.Fatal(err)
 	}
-	if list := keyEntries(t, act, dir); len(list) != 7 || strings.Contains(strings.Join(list, ""), issued.Secret) {
+	if list := keyEntries(t, act, dir); len(list) != 8 || strings.Contains(strings.Join(list, ""), issued.Secret) {
 		t.Errorf("what changes nothing is recorded, or a secret: %q", list)
 	}
 }

@@ -127,11 +127,17 @@ func (k *Keys) BodyLimit(id string) int64 {
 }
 
 // Limits returns the limits of keys that have none of their own.
-func (k *Keys) Limits() Limits {
+func (k *Keys) Limits() Limits { return k.LimitsSet().Effective() }
+
+// LimitsSet returns what Limit set last; zero fields have the default.
+func (k *Keys) LimitsSet() Limits {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return Limits{}.within(k.file.Limits)
+	return k.file.Limits
 }
+
+// Effective returns limits of a data directory with the defaults in place of zero fields.
+func (l Limits) Effective() Limits { return Limits{}.within(l) }
 
 // Limit sets the limits of keys that have none of their own, from now on and by later servers of the data directory. Zero fields
 // restore the default.
