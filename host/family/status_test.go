@@ -261,7 +261,7 @@ func TestVectorsAreMadeAgainAfterTheCommitAndNotTooOften(t *testing.T) {
 	}{{0, "queued"}, {time.Minute, "at most once in 10m0s: wait 9m0s"}, {9 * time.Minute, "queued"}, {-time.Hour, "queued"}} {
 		now.Add(c.later)
 		r := w.askAs(t, "again", "", owner("ann"))[0]
-		if said := fmt.Sprint(string(r.OK), r.Error); !strings.Contains(said, c.want) {
+		if said := fmt.Sprint(string(r.OK), r.Error); !strings.Contains(said, c.want) || r.Error != nil && !r.Error.Retryable {
 			t.Errorf("%d: %s", i, said)
 		}
 	}

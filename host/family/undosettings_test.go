@@ -2,6 +2,7 @@ package family
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -133,6 +134,9 @@ func TestAChangeOfWhichASettingWasChangedSinceIsNotUndone(t *testing.T) {
 		got, err := w.undoes(t, "ann", everywhere, change)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "nothing was changed") {
 			t.Errorf("undo %s: %s, %v; not %s", change, got, err, want)
+		}
+		if known := (*memory.Error)(nil); !errors.As(err, &known) || known.Code != memory.Conflict || known.Retryable {
+			t.Errorf("undo %s: %#v, not a conflict that is not retryable", change, err)
 		}
 		if after := w.values(t, everywhere); after != before {
 			t.Errorf("what was refused changed %s to %s", before, after)

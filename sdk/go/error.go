@@ -46,6 +46,12 @@ func Errorf(code Code, format string, arguments ...any) *Error {
 	return &Error{Code: code, Message: sprintf(format, arguments), Retryable: code.Retryable()}
 }
 
+// Final marks the error as one that the same request meets again, whatever its code says, and returns it: nobody repeats it by itself.
+func (e *Error) Final() *Error {
+	e.Retryable = false
+	return e
+}
+
 // CodeOf is the code of an error; Internal where it has none, empty for nil.
 func CodeOf(err error) Code {
 	if err == nil {

@@ -2,6 +2,7 @@ package roster
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,8 +37,12 @@ func (w world) call(tool string, arguments map[string]any, result any) {
 
 func (w world) fails(code alcove.Code, says, tool string, arguments map[string]any) {
 	w.T.Helper()
-	if err := w.Space.Tool(tool, arguments, nil); alcove.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
+	err := w.Space.Tool(tool, arguments, nil)
+	if alcove.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
 		w.T.Errorf("%s %v: %v; want %s that says %q", tool, arguments, err, code, says)
+	}
+	if known := (*alcove.Error)(nil); errors.As(err, &known) && code == alcove.Conflict && known.Retryable {
+		w.T.Errorf("%s %v: %v is retryable, and would be refused again", tool, arguments, err)
 	}
 }
 

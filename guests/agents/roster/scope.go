@@ -145,7 +145,7 @@ func (in DeleteScope) Call(c *alcove.Call) (out deletedScope, err error) {
 			return out, err
 		}
 		if held.Total != nil && *held.Total > 0 {
-			return out, alcove.Errorf(alcove.Conflict, "scope %s holds %d memories: move or archive them, or repeat this with force", in.ScopeID, *held.Total)
+			return out, alcove.Errorf(alcove.Conflict, "scope %s holds %d memories: move or archive them, or repeat this with force", in.ScopeID, *held.Total).Final()
 		}
 	}
 	if in.Hard {

@@ -148,7 +148,7 @@ func (in Namespaces) delete(c *alcove.Call, out *namespacesAnswer) error {
 		return err
 	}
 	if !in.Force && (memories > 0 || records) {
-		return alcove.Errorf(alcove.Conflict, "namespace %s holds %d memories, and may hold records and events: pass force to delete all that can be", in.Name, memories)
+		return alcove.Errorf(alcove.Conflict, "namespace %s holds %d memories, and may hold records and events: pass force to delete all that can be", in.Name, memories).Final()
 	}
 	out.Deleted = new(int)
 	if memories > 0 {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -46,6 +47,9 @@ func (w world) refused(code alcove.Code, tool string, a arguments) string {
 	if alcove.CodeOf(err) != code {
 		w.t.Errorf("%s %v: %v, not %s", tool, a, err, code)
 		return ""
+	}
+	if known := (*alcove.Error)(nil); errors.As(err, &known) && code == alcove.Conflict && known.Retryable {
+		w.t.Errorf("%s %v: %v is retryable, and would be refused again", tool, a, err)
 	}
 	return err.Error()
 }

@@ -108,7 +108,7 @@ func (in Transaction) Call(c *alcove.Call, cfg Config) (out transactionAnswer, e
 	case state == in.done():
 		return x.answer(id, state), nil // again
 	case state != active:
-		return out, alcove.Errorf(alcove.Conflict, "the transaction %s is %s", id, state)
+		return out, alcove.Errorf(alcove.Conflict, "the transaction %s is %s", id, state).Final()
 	case in.Action == "rollback":
 		return x.rollback(c, id)
 	}
@@ -266,7 +266,7 @@ func (x *begunTransaction) commit(c *alcove.Call, id string) (out transactionAns
 			out.Conflicts = append(out.Conflicts, conflict{d.Namespace, d.Key, d.Collection})
 		}
 		if len(out.Conflicts) == 0 {
-			return out, alcove.Errorf(alcove.Conflict, "others changed %d of the same keys of other families: nothing was committed", merged.Unresolved)
+			return out, alcove.Errorf(alcove.Conflict, "others changed %d of the same keys of other families: nothing was committed", merged.Unresolved).Final()
 		}
 		return out, nil
 	}

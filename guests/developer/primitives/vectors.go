@@ -171,7 +171,7 @@ func (in Vectors) create(c *alcove.Call, info collectionInfo, found bool) error 
 		return alcove.Errorf(alcove.InvalidArgument, "create needs dimension: how many numbers each vector has")
 	}
 	if found && info != wanted {
-		return alcove.Errorf(alcove.Conflict, "there is a collection %s of dimension %d and metric %s", in.Collection, info.Dimension, info.Metric)
+		return alcove.Errorf(alcove.Conflict, "there is a collection %s of dimension %d and metric %s", in.Collection, info.Dimension, info.Metric).Final()
 	}
 	if found {
 		return nil

@@ -68,7 +68,7 @@ func (in Promote) copy(c *alcove.Call, m *alcove.Memory, to alcove.ID) error {
 		return err
 	}
 	if old := there[0]; old != nil && string(old.Metadata[derivedFrom]) != string(source) {
-		return alcove.Errorf(alcove.Conflict, "%s is another memory", to.String())
+		return alcove.Errorf(alcove.Conflict, "%s is another memory", to.String()).Final()
 	}
 	item := alcove.MemoryItem{
 		Key: to.Key, Namespace: to.Namespace, Value: m.Value, Tags: m.Tags, Importance: m.Importance, Metadata: alcove.Metadata{derivedFrom: source},

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -38,6 +39,8 @@ func refused(t *testing.T, s *alcovetest.Space, tool string, code alcove.Code, s
 	t.Helper()
 	if err := s.Tool(tool, arguments, nil); alcove.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
 		t.Errorf("%s %v: %v, not %s with %q", tool, arguments, err, code, says)
+	} else if known := (*alcove.Error)(nil); errors.As(err, &known) && known.Retryable {
+		t.Errorf("%s %v: %v is retryable, and would be refused again", tool, arguments, err)
 	}
 }
 
@@ -110,6 +113,19 @@ func TestASearchByMeaningNeedsAnEmbedderOrAnEmbedding(t *testing.T) {
 	s.Ops[alcove.OpEmbedTexts] = func([]byte) (any, error) {
 		return alcove.EmbedTextsResponse{Model: "m", Dimensions: 2, Vectors: [][]float32{{0, 1}}}, nil
 	}
+	answers := s.Ops[alcove.OpEmbedTexts]
+	s.Ops[alcove.OpEmbedTexts] = func([]byte) (any, error) {
+		return alcove.EmbedTextsResponse{Model: "m", Dimensions: 2, Vectors: [][]float32{{0, 0}}}, nil
+	}
+	refused(t, s, "memory_vector_search", alcove.Unavailable, "knows no word", map[string]any{"query": "tea"})
+	s.Ops[alcove.OpEmbedTexts] = func([]byte) (any, error) {
+		return nil, alcove.Errorf(alcove.Unavailable, "the embedder does not answer")
+	}
+	var later *alcove.Error
+	if err := s.Tool("memory_vector_search", map[string]any{"query": "tea"}, nil); !errors.As(err, &later) || !later.Retryable || !strings.Contains(err.Error(), "answer; or give embedding") {
+		t.Errorf("an embedder that may answer later: %v", err)
+	}
+	s.Ops[alcove.OpEmbedTexts] = answers
 	s.Config["semantic_threshold"] = .5
 	for tool, arguments := range map[string]map[string]any{"memory_vector_search": {"query": "tea"}, "memory_search_facts": {"topic": "tea"}} {
 		must(t, s.Tool(tool, arguments, &out))

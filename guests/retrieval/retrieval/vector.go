@@ -19,7 +19,7 @@ type VectorSearch struct {
 // Call searches.
 func (in VectorSearch) Call(c *alcove.Call, cfg Config) (out Found, err error) {
 	if !cfg.semantic() {
-		return out, alcove.Errorf(alcove.Unavailable, "semantic search is turned off by semantic_enabled or semantic_method: turn it on with memory_configure_semantic, or use memory_text_search")
+		return out, alcove.Errorf(alcove.Unavailable, "semantic search is turned off by semantic_enabled or semantic_method: turn it on with memory_configure_semantic, or use memory_text_search").Final()
 	}
 	vector := in.Embedding
 	if len(vector) == 0 {
@@ -40,8 +40,9 @@ func embedded(c *alcove.Call, query string) ([]float32, error) {
 		return nil, alcove.Errorf(alcove.InvalidArgument, "the query is empty")
 	}
 	out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: []string{query}, Purpose: "query"})
-	if alcove.CodeOf(err) == alcove.Unavailable {
-		return nil, alcove.Errorf(alcove.Unavailable, "%v; or give embedding, the query's vector, or use memory_text_search", err)
+	if known, ok := err.(*alcove.Error); ok && known.Code == alcove.Unavailable {
+		known.Message += "; or give embedding, the query's vector, or use memory_text_search"
+		return nil, known
 	}
 	if err != nil || len(out.Vectors) == 0 {
 		return nil, err
@@ -51,5 +52,5 @@ func embedded(c *alcove.Call, query string) ([]float32, error) {
 			return out.Vectors[0], nil
 		}
 	}
-	return nil, alcove.Errorf(alcove.Unavailable, "the embedder knows no word of the query: use memory_text_search")
+	return nil, alcove.Errorf(alcove.Unavailable, "the embedder knows no word of the query: use memory_text_search").Final()
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,8 @@ func refused(t *testing.T, s *alcovetest.Space, tool string, code alcove.Code, a
 	t.Helper()
 	if err := s.Tool(tool, arguments, nil); alcove.CodeOf(err) != code {
 		t.Errorf("%s %v: %v, not %s", tool, arguments, err, code)
+	} else if known := (*alcove.Error)(nil); errors.As(err, &known) && known.Retryable {
+		t.Errorf("%s %v: %v is retryable, and would be refused again", tool, arguments, err)
 	}
 }
 

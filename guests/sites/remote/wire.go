@@ -123,7 +123,5 @@ func codeOf(code string, status int) alcove.Code {
 
 // fault is an error that nobody repeats by itself: the site may have acted.
 func fault(code alcove.Code, format string, arguments ...any) error {
-	e := alcove.Errorf(code, format, arguments...)
-	e.Retryable = false
-	return e
+	return alcove.Errorf(code, format, arguments...).Final()
 }

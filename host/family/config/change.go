@@ -284,8 +284,8 @@ func (p *put) refusal() error {
 			code = memory.InvalidArgument
 		}
 	}
-	return &memory.Error{Code: code, Message: "nothing was changed: " + strings.Join(texts, "; "), Retryable: code == memory.Conflict,
-		Details: map[string]any{"faults": p.faults}}
+	// Not retryable, conflicts included: versions only grow, so the same request would be refused again.
+	return &memory.Error{Code: code, Message: "nothing was changed: " + strings.Join(texts, "; "), Details: map[string]any{"faults": p.faults}}
 }
 
 // Unknown returns the error for an undeclared key.

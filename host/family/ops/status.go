@@ -176,7 +176,7 @@ func embedRebuild(call *Call, _ context.Context, _ abi.EmbedRebuildRequest) (out
 		return out, err
 	}
 	if left := call.host.rebuilds.wait(call.Stage.Now()); left > 0 {
-		return out, &abi.Error{Code: abi.CodeExhausted, Message: fmt.Sprintf("vectors are made again at most once in %v: wait %v", rebuildEvery, left.Round(time.Second)),
+		return out, &abi.Error{Code: abi.CodeExhausted, Retryable: true, Message: fmt.Sprintf("vectors are made again at most once in %v: wait %v", rebuildEvery, left.Round(time.Second)),
 			Details: map[string]any{"limit_s": rebuildEvery.Seconds(), "wait_s": left.Seconds()}}
 	}
 	now := call.Stage.Now()
