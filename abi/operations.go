@@ -1017,6 +1017,7 @@ type CallerGetResponse struct {
 	Client       string  `json:"client,omitempty"`  // the caller's program, by its own name
 	Session      string  `json:"session,omitempty"` // the id of the client's session; absent: there is none, as in a job
 	Space        string  `json:"space,omitempty"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
+	Key          string  `json:"key,omitempty"`     // the id of the caller's API key, for `caller.can`; absent: it has none
 }
 
 // QuotaListRequest is the request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
@@ -1034,6 +1035,7 @@ type CallerCanRequest struct {
 	Action    string `json:"action"`              // a right: `read`, `write`, `branch`, `config`, `scope.admin`, `site.admin`, `act_as` or `family:NAME`
 	Namespace string `json:"namespace,omitempty"` // the namespace to read or write; default: the call's own
 	Agent     string `json:"agent,omitempty"`     // another agent, to read or write a namespace that the caller may read: what the rights record says of that agent, whose key may allow less. Needs `scope.read`; default: the caller
+	Key       string `json:"key,omitempty"`       // the id of the API key that the agent had, from `caller.get`: it may do nothing unless that key holds still; default: any, or none
 }
 
 // CallerCanResponse is the response of caller.can.

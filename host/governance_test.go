@@ -154,6 +154,28 @@ func TestAVoteOutlivesARestartAndNotTheMembershipOfItsAgent(t *testing.T) {
 	}
 }
 
+// A key may be revoked because somebody else had it, so its votes end with it, also where its agent has another key by then.
+func TestAVoteEndsWithTheAPIKeyThatItWasGivenWith(t *testing.T) {
+	c := newCouncil(t)
+	for how, end := range map[string]func(context.Context, operator.KeyID) (operator.Key, error){"revoked": c.act.RevokeKey, "deleted": c.act.DeleteKey} {
+		id := c.propose(c.as("ann"), how)
+		c.approves("bob", id, vote{Votes: 1, Needed: 2})
+		c.approves("bob", id, vote{Votes: 1, Needed: 2})
+		former := operator.KeyID{ID: strings.Split(c.keys["bob"], "_")[2]}
+		c.keys["bob"] = c.issue("bob", everyRight, "*").Secret
+		_, err := end(t.Context(), former)
+		did(t, err)
+		c.approves("carl", id, vote{Votes: 1, Needed: 2})
+		if c.stored(how) != 0 {
+			t.Errorf("the vote with a key that was %s counts", how)
+		}
+		c.approves("bob", id, vote{Merged: true, Votes: 2, Needed: 2})
+		if c.stored(how) != 1 {
+			t.Errorf("two votes with keys that hold, after one with a key that was %s, are not enough", how)
+		}
+	}
+}
+
 // Three agents vote at once for each of some changes, of which two votes are enough. Each change is merged once.
 func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
 	c := newCouncil(t)

@@ -116,6 +116,33 @@ func (d nobodysDelegates) Draft(c memory.Caller, r ops.Delegation) (ops.Delegate
 	return d.sampleDelegates.Draft(c, r)
 }
 
+func TestAnAgentWhoseKeyDoesNotHoldMayDoNothing(t *testing.T) {
+	w := open(t, func(o *Options) {
+		o.CheckKey = func(id string) error {
+			if id == "lost" {
+				return &memory.Error{Code: memory.Denied, Message: "the key lost was revoked"}
+			}
+			return nil
+		}
+	})
+	ann := owner("ann")
+	ann.Key = "kept"
+	w.putScope(ann, "crew", scope.Change{Add: []string{"bob"}})
+	w.with(aFamily("asks"), script{steps: []step{
+		{"caller.get", `{}`},
+		{"caller.can", `{"action":"write","namespace":"crew","agent":"bob"}`},
+		{"caller.can", `{"action":"write","namespace":"crew","agent":"bob","key":"kept"}`},
+		{"caller.can", `{"action":"write","namespace":"crew","agent":"bob","key":"lost"}`},
+		{"caller.can", `{"action":"write","namespace":"crew","agent":"carl","key":"kept"}`},
+		{"caller.can", `{"action":"write","namespace":"crew","key":"lost"}`},
+	}})
+	for i, want := range []string{`"key":"kept"`, `{"allowed":true}`, `{"allowed":true}`, `the key lost was revoked`, `has no right`, `the key lost was revoked`} {
+		if r := w.askAs(t, "asks", "", ann)[i]; !strings.Contains(string(r.OK), want) {
+			t.Errorf("%d: %s, %v; not %s", i, r.OK, r.Error, want)
+		}
+	}
+}
+
 func TestAbsentAndForbiddenScopesAnswerAlike(t *testing.T) {
 	w := open(t, nil)
 	w.putScope(holder("ann"), "crew", scope.Change{})

@@ -518,13 +518,13 @@ struct alcove_config_set_request { ALCOVE_MAP(const alcove_value *) values; };
 // The response of config.set.
 struct alcove_config_set_response { ALCOVE_MAP(const alcove_value *) config; };
 // The response of caller.get.
-struct alcove_caller_get_response { alcove_text caller; alcove_text namespace; alcove_text branch; ALCOVE_LIST(alcove_power) capabilities; bool read_only; bool proposes; alcove_text client; alcove_text session; alcove_text space; };
+struct alcove_caller_get_response { alcove_text caller; alcove_text namespace; alcove_text branch; ALCOVE_LIST(alcove_power) capabilities; bool read_only; bool proposes; alcove_text client; alcove_text session; alcove_text space; alcove_text key; };
 // The request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
 struct alcove_quota_list_request { alcove_text agent; };
 // The response of quota.list.
 struct alcove_quota_list_response { ALCOVE_LIST(alcove_quota_use) quotas; };
 // The request of caller.can: whether the caller may do something, apart from what the family may.
-struct alcove_caller_can_request { alcove_text action; alcove_text namespace; alcove_text agent; };
+struct alcove_caller_can_request { alcove_text action; alcove_text namespace; alcove_text agent; alcove_text key; };
 // The response of caller.can.
 struct alcove_caller_can_response { bool allowed; alcove_text reason; };
 // The request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.

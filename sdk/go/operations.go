@@ -3364,6 +3364,7 @@ type CallerGetResponse struct {
 	Client       string  `json:"client,omitzero"`  // the caller's program, by its own name
 	Session      string  `json:"session,omitzero"` // the id of the client's session; absent: there is none, as in a job
 	Space        string  `json:"space,omitzero"`   // the id of all that is stored here: one that was restored from a backup has that of the backup, one that was imported has its own; absent: the store has none
+	Key          string  `json:"key,omitzero"`     // the id of the caller's API key, for `caller.can`; absent: it has none
 }
 
 func (x *CallerGetResponse) read(s *scan.Scanner) {
@@ -3387,6 +3388,8 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 			x.Session = s.String()
 		case "space":
 			x.Space = s.String()
+		case "key":
+			x.Key = s.String()
 		default:
 			s.Skip()
 		}
@@ -3428,6 +3431,7 @@ type CallerCanRequest struct {
 	Action    string `json:"action"`             // a right: `read`, `write`, `branch`, `config`, `scope.admin`, `site.admin`, `act_as` or `family:NAME`
 	Namespace string `json:"namespace,omitzero"` // the namespace to read or write; default: the call's own
 	Agent     string `json:"agent,omitzero"`     // another agent, to read or write a namespace that the caller may read: what the rights record says of that agent, whose key may allow less. Needs `scope.read`; default: the caller
+	Key       string `json:"key,omitzero"`       // the id of the API key that the agent had, from `caller.get`: it may do nothing unless that key holds still; default: any, or none
 }
 
 func (x *CallerCanRequest) write(w *scan.Writer) {
@@ -3441,6 +3445,10 @@ func (x *CallerCanRequest) write(w *scan.Writer) {
 	if x.Agent != "" {
 		w.Key("agent")
 		w.Text(x.Agent)
+	}
+	if x.Key != "" {
+		w.Key("key")
+		w.Text(x.Key)
 	}
 	w.Close()
 }

@@ -543,6 +543,12 @@ func encodePending(w *scan.Writer, x *pending) {
 		w.Key("space")
 		w.Text(x.Space)
 	}
+	if len(x.With) > 0 {
+		w.Key("with")
+		scan.WriteMap(w, x.With, func(v0 string) {
+			w.Text(v0)
+		})
+	}
 	w.Close()
 }
 
@@ -579,6 +585,13 @@ func decodePending(s *scan.Scanner, x *pending) {
 			}
 		case "space":
 			x.Space = s.String()
+		case "with":
+			x.With = map[string]string{}
+			for k0 := range s.Fields() {
+				var v0 string
+				v0 = s.String()
+				x.With[string(k0)] = v0
+			}
 		default:
 			s.Skip()
 		}

@@ -1,15 +1,12 @@
 package governance
 
-import (
-	"slices"
-
-	alcove "github.com/alcove-memory/alcove/sdk/go"
-)
+import alcove "github.com/alcove-memory/alcove/sdk/go"
 
 // PendingApprove merges a change that waits.
 //
-// Where agents approve by consensus it is a vote, and the last one merges. remember allows later changes of this kind by the same agent,
-// for its session or forever. A change that clashes with what was written since is not merged.
+// Where agents approve by consensus it is a vote, and the last one merges. A vote counts while its agent may write the namespace and the
+// API key that it had holds. remember allows later changes of this kind by the same agent, for its session or forever. A change that
+// clashes with what was written since is not merged.
 //
 //alcove:title Approve a change
 //alcove:description Approve a waiting change.
@@ -60,7 +57,8 @@ func (in PendingApprove) Call(c *alcove.Call, cfg Config) (out approval, err err
 	return out, announce(c, "pending_approved", at.Namespace, map[string]any{"id": at.String(), "by": p.By})
 }
 
-// vote adds the caller's vote. Votes of agents that may not write the namespace any more do not count, and neither do imported ones.
+// vote adds the caller's vote. Votes of agents that may not write the namespace any more do not count, and neither do those that were given
+// with an API key that does not hold any more, and imported ones.
 func (p *pending) vote(c *alcove.Call, at alcove.ID, r rule) (enough bool, err error) {
 	if c.Operator {
 		return true, nil
@@ -73,23 +71,30 @@ func (p *pending) vote(c *alcove.Call, at alcove.ID, r rule) (enough bool, err e
 		p.Space, p.Votes = who.Space, nil
 	}
 	var valid []string
+	with := map[string]string{}
 	for _, agent := range p.Votes {
-		switch err := mayWrite(c, agent, at.Namespace); alcove.CodeOf(err) {
+		if agent == c.Caller {
+			continue
+		}
+		switch err := mayWrite(c, agent, p.With[agent], at.Namespace); alcove.CodeOf(err) {
 		case alcove.Denied:
 		case "":
 			if err != nil {
 				return false, err
 			}
 			valid = append(valid, agent)
+			if key := p.With[agent]; key != "" {
+				with[agent] = key
+			}
 		default:
 			return false, err
 		}
 	}
-	if !slices.Contains(valid, c.Caller) {
-		valid = append(valid, c.Caller)
+	if who.Key != "" {
+		with[c.Caller] = who.Key
 	}
-	p.Votes = valid
-	return len(valid) >= r.voters(), nil
+	p.Votes, p.With = append(valid, c.Caller), with
+	return len(p.Votes) >= r.voters(), nil
 }
 
 // merge brings a change into its branch after the commit.
@@ -103,9 +108,7 @@ func merge(c *alcove.Call, at alcove.ID, p pending) error {
 		for _, d := range out.Clashes {
 			keys = append(keys, d.Key)
 		}
-		e := alcove.Errorf(alcove.Conflict, "what it changes was changed since: %v; reject it, or have it made again", keys)
-		e.Retryable = false
-		return e
+		return alcove.Errorf(alcove.Conflict, "what it changes was changed since: %v; reject it, or have it made again", keys).Final()
 	}
 	return nil
 }

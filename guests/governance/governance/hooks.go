@@ -18,6 +18,8 @@ type pending struct {
 	Reason  string `json:",omitzero"`
 	Votes   []string
 	Space   string `json:",omitzero"` // where the votes were given: imported ones do not count
+	// With are the ids of the API keys with which agents voted. A vote counts only while its key holds.
+	With map[string]string `json:",omitzero"`
 }
 
 // decision is what was decided for later changes of an agent.

@@ -114,12 +114,12 @@ func mayDecide(c *alcove.Call, at alcove.ID, p pending, r rule) error {
 	case !r.may(c):
 		return alcove.Errorf(alcove.Denied, "the approver of %s is %s: a human decides at the command line, with alcove approval", at.Namespace, r.approver)
 	}
-	return mayWrite(c, c.Caller, at.Namespace)
+	return mayWrite(c, c.Caller, "", at.Namespace)
 }
 
-// mayWrite returns an error if an agent has no right to write a namespace any more.
-func mayWrite(c *alcove.Call, agent, namespace string) error {
-	request := alcove.CallerCanRequest{Action: "write", Namespace: namespace}
+// mayWrite returns an error if an agent has no right to write a namespace any more, or had an API key that does not hold any more.
+func mayWrite(c *alcove.Call, agent, key, namespace string) error {
+	request := alcove.CallerCanRequest{Action: "write", Namespace: namespace, Key: key}
 	if agent != c.Caller {
 		request.Agent = agent
 	}

@@ -10,7 +10,7 @@ import (
 func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
 	out := abi.CallerGetResponse{Caller: call.Caller.Agent, Namespace: call.Namespace, Branch: call.Stage.Branch(), Capabilities: []abi.Power{},
 		ReadOnly: call.Caller.Rights.WritesNothing(), Proposes: !call.Powers.Has(abi.CanMemoryWrite) && call.Powers.Has(abi.CanMemoryPropose)}
-	out.Client, out.Session, out.Space = call.Caller.Client, call.Caller.Session, call.host.Space.ID()
+	out.Client, out.Session, out.Space, out.Key = call.Caller.Client, call.Caller.Session, call.host.Space.ID(), call.Caller.Key
 	for _, g := range call.Powers.List() {
 		out.Capabilities = append(out.Capabilities, abi.Power{Name: string(g.Name), Scope: namespace.Names(g.Scope)})
 	}

@@ -134,6 +134,9 @@ func callerCan(call *Call, _ context.Context, r abi.CallerCanRequest) (out abi.C
 	default:
 		return out, invalid("of another agent only read and write are known: its key decides about the rest")
 	}
+	if err == nil && r.Key != "" && call.CheckKey != nil {
+		err = call.CheckKey(r.Key)
+	}
 	if err != nil {
 		return abi.CallerCanResponse{Reason: err.Error()}, nil
 	}

@@ -2058,6 +2058,7 @@ export class CallerGetResponse {
   client: string = "";
   session: string = "";
   space: string = "";
+  key: string = "";
   static of(j: Json): CallerGetResponse {
     const x = new CallerGetResponse();
     x.caller = j.get("caller").string();
@@ -2069,6 +2070,7 @@ export class CallerGetResponse {
     x.client = j.get("client").string();
     x.session = j.get("session").string();
     x.space = j.get("space").string();
+    x.key = j.get("key").string();
     return x;
   }
 }
@@ -2098,11 +2100,13 @@ export class CallerCanRequest {
   action: string = "";
   namespace: string = "";
   agent: string = "";
+  key: string = "";
   json(): Json {
     const o = Json.object();
     o.set("action", Json.text(this.action));
     if (this.namespace != "") o.set("namespace", Json.text(this.namespace));
     if (this.agent != "") o.set("agent", Json.text(this.agent));
+    if (this.key != "") o.set("key", Json.text(this.key));
     return o;
   }
 }

@@ -305,13 +305,13 @@ object! {
     /// The response of config.set.
     pub struct ConfigSetResponse { config: Map<Value> }
     /// The response of caller.get.
-    pub struct CallerGetResponse { caller: String, namespace: String, branch: String, capabilities: Vec<Power>, read_only: bool, proposes: bool; client: String, session: String, space: String }
+    pub struct CallerGetResponse { caller: String, namespace: String, branch: String, capabilities: Vec<Power>, read_only: bool, proposes: bool; client: String, session: String, space: String, key: String }
     /// The request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
     pub struct QuotaListRequest { ; agent: String }
     /// The response of quota.list.
     pub struct QuotaListResponse { quotas: Vec<QuotaUse> }
     /// The request of caller.can: whether the caller may do something, apart from what the family may.
-    pub struct CallerCanRequest { action: String; namespace: String, agent: String }
+    pub struct CallerCanRequest { action: String; namespace: String, agent: String, key: String }
     /// The response of caller.can.
     pub struct CallerCanResponse { allowed: bool; reason: String }
     /// The request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
