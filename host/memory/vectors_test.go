@@ -79,7 +79,7 @@ func withEmbedders(t *testing.T, dir string, settings ...semantic.Settings) (*Sp
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Vectors: keptVectors{keeper}, QuestionTime: 300 * time.Millisecond})
+	s, err := Open(t.Context(), Options{Engine: engine, Index: search.New(search.Options{Semantic: keeper}), Vectors: keptVectors{keeper}, QuestionTime: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
