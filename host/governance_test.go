@@ -176,6 +176,36 @@ func TestAVoteEndsWithTheAPIKeyThatItWasGivenWith(t *testing.T) {
 	}
 }
 
+// What an agent approves for later changes too holds as its votes do: while it may write there, and with the key that it had.
+func TestARememberedApprovalEndsWithItsAgentsRightsAndKey(t *testing.T) {
+	c := newCouncil(t)
+	answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
+		"governance": map[string]any{"write": "approve", "approver": map[string]any{"agent": "bob"}}})
+	approvesForever := func(key string) {
+		answered[any](t, c.as("bob"), "memory_pending_approve", map[string]any{"id": c.propose(c.as("ann"), key), "remember": "forever"})
+	}
+	isStored := func(key, when string) {
+		answered[any](t, c.as("ann"), "memory_store", map[string]any{"key": key, "value": "tea"})
+		if c.stored(key) != 1 {
+			t.Errorf("%s waits %s", key, when)
+		}
+	}
+	approvesForever("milk")
+	isStored("wine", "although bob approved it forever")
+	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "remove": "bob"})
+	c.propose(c.as("ann"), "after bob left")
+	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "add": "bob"})
+	isStored("beer", "although bob is a member again")
+	former := operator.KeyID{ID: strings.Split(c.keys["bob"], "_")[2]}
+	c.keys["bob"] = c.issue("bob", everyRight, "*").Secret
+	_, err := c.act.RevokeKey(t.Context(), former)
+	did(t, err)
+	c.propose(c.as("ann"), "after bob's key was revoked")
+	c.restart()
+	approvesForever("after a restart")
+	isStored("rum", "although bob approved it with his new key")
+}
+
 // Three agents vote at once for each of some changes, of which two votes are enough. Each change is merged once.
 func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
 	c := newCouncil(t)

@@ -612,6 +612,14 @@ func encodeDecision(w *scan.Writer, x *decision) {
 		w.Key("space")
 		w.Text(x.Space)
 	}
+	if x.Agent != "" {
+		w.Key("agent")
+		w.Text(x.Agent)
+	}
+	if x.Key != "" {
+		w.Key("key")
+		w.Text(x.Key)
+	}
 	w.Close()
 }
 
@@ -626,6 +634,10 @@ func decodeDecision(s *scan.Scanner, x *decision) {
 			x.By = s.String()
 		case "space":
 			x.Space = s.String()
+		case "agent":
+			x.Agent = s.String()
+		case "key":
+			x.Key = s.String()
 		default:
 			s.Skip()
 		}

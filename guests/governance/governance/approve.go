@@ -5,8 +5,8 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // PendingApprove merges a change that waits.
 //
 // Where agents approve by consensus it is a vote, and the last one merges. A vote counts while its agent may write the namespace and the
-// API key that it had holds. remember allows later changes of this kind by the same agent, for its session or forever. A change that
-// clashes with what was written since is not merged.
+// API key that it had holds. remember allows later changes of this kind by the same agent, for its session or forever, as long as a vote
+// would count. A change that clashes with what was written since is not merged.
 //
 //alcove:title Approve a change
 //alcove:description Approve a waiting change.

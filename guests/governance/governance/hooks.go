@@ -30,11 +30,21 @@ type decision struct {
 	Session string `json:",omitzero"` // only in this one
 	By      string
 	Space   string `json:",omitzero"` // where it was decided: imported approvals do not hold
+	Agent   string `json:",omitzero"` // who decided; none: an operator, or an earlier version noted nobody
+	Key     string `json:",omitzero"` // the id of that agent's API key
 }
 
-// holds reports whether a decision is one of this space. Rejections hold wherever they are imported.
-func (d *decision) holds(who alcove.CallerGetResponse) bool {
-	return !d.Approve || d.Space == who.Space
+// holds reports whether a decision applies to the caller. Rejections hold for good. An agent's approval is one of this space, and ends with
+// the agent's right to write the namespace and with the API key that it had.
+func (d *decision) holds(c *alcove.Call, namespace string, who alcove.CallerGetResponse) (bool, error) {
+	if !d.Approve || d.Space != who.Space || d.Agent == "" {
+		return !d.Approve || d.Space == who.Space, nil
+	}
+	err := mayWrite(c, d.Agent, d.Key, namespace)
+	if alcove.CodeOf(err) == alcove.Denied {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // decisionKey is the key of a decision for a session of an agent, or for all of them.
@@ -52,7 +62,13 @@ func decided(c *alcove.Call, namespace, op string, who alcove.CallerGetResponse)
 	}
 	for _, session := range []string{who.Session, ""} {
 		d, there, err := decisions.In(namespace).Get(c, decisionKey(op, c.Caller, session))
-		if err != nil || there && d.Session == session && d.holds(who) {
+		if err != nil {
+			return nil, err
+		}
+		if !there || d.Session != session {
+			continue
+		}
+		if holds, err := d.holds(c, namespace, who); err != nil || holds {
 			return &d, err
 		}
 	}

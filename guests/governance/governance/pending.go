@@ -150,6 +150,9 @@ func remember(c *alcove.Call, at alcove.ID, p pending, how string, approve bool)
 		return err
 	}
 	d := decision{Approve: approve, By: or(c.Caller, "operator"), Space: who.Space}
+	if !c.Operator {
+		d.Agent, d.Key = c.Caller, who.Key
+	}
 	if how == "session" {
 		if d.Session = p.Session; d.Session == "" {
 			return alcove.Errorf(alcove.InvalidArgument, "the change was made without a session: remember once or forever")
