@@ -78,6 +78,7 @@ func TestNothingLeaks(t *testing.T) {
 				rounds /= 10
 			}
 			flood(t, m, request, rounds/10)
+			serveAtOnce(t, m)
 			before := held()
 			began := time.Now()
 			flood(t, m, request, rounds)
@@ -89,20 +90,41 @@ func TestNothingLeaks(t *testing.T) {
 				t.Error("goroutines, files or mappings are left")
 			}
 			const slack = 4 << 20
-			if after.heap > before.heap+slack || after.resident > before.resident+2*slack {
+			// The race detector's own memory grows by more when a thread begins.
+			if after.heap > before.heap+slack || !underRace && after.resident > before.resident+2*slack {
 				t.Error("memory is left")
 			}
 		})
 	}
 }
 
-// flood sends requests from four callers.
+// callers is how many send requests at once.
+const callers = 4
+
+// serveAtOnce makes all instances that a flood needs: on a busy machine one after the other may serve all callers for a while.
+func serveAtOnce(t *testing.T, m *Module) {
+	t.Helper()
+	var all, asking sync.WaitGroup
+	n := min(callers, cap(m.slots))
+	asking.Add(n)
+	for range n {
+		all.Go(func() {
+			together := running(func() { asking.Done(); asking.Wait() })
+			if r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("e"), Host: together}); err != nil || r.HostCalls != 1 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// flood sends requests from all callers.
 func flood(t *testing.T, m *Module, request string, n int) {
 	t.Helper()
 	var all sync.WaitGroup
-	for range 4 {
+	for range callers {
 		all.Go(func() {
-			for range n / 4 {
+			for range n / callers {
 				ctx, cancel := context.WithCancel(context.Background())
 				if request == "w" {
 					time.AfterFunc(100*time.Microsecond, cancel)
