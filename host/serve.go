@@ -33,6 +33,7 @@ type Listen struct {
 	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
 	TLSKey       string             // the file of its key
 	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
+	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
 	Idle         time.Duration      // stop when nobody was served for so long; 0: never
 	Started      func(owner.Record) // called when clients can connect; may be nil
 	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
@@ -98,7 +99,10 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 		return record, err
 	}
 	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
-	return record, nil
+	if l.RequireKeys != nil { // kept only now, when nothing refuses the start any more
+		err = s.host.RequireKeys(*l.RequireKeys)
+	}
+	return record, err
 }
 
 func (s *service) watcher(l Listen, r owner.Record, stop func()) *watch.Watcher {
@@ -148,13 +152,20 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	switch {
 	case err == nil:
 		record.HTTP, record.TLS = s.http.Addr().String(), s.cert != nil
-		return api.CheckExposure(s.http, s.cert, s.host.keys.Required())
+		return api.CheckExposure(s.http, s.cert, s.requiresKeys(l))
 	case l.HTTPOptional:
 		logger.Warn("going on without HTTP", "error", err)
 	default:
 		return fmt.Errorf("%w: stop what uses the address, or choose another with --listen (for example --listen 127.0.0.1:9743; --listen off for none)", err)
 	}
 	return nil
+}
+
+func (s *service) requiresKeys(l Listen) bool {
+	if l.RequireKeys != nil {
+		return *l.RequireKeys
+	}
+	return s.host.keys.Required()
 }
 
 func (s *service) closeListeners() error {

@@ -134,15 +134,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.keysChosen {
-		if err := h.RequireKeys(f.requireKeys); err != nil {
-			return errors.Join(err, h.Close())
-		}
-	}
 	if f.listen == "off" {
 		f.listen = ""
 	}
-	err = h.Serve(ctx, host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle})
+	to := host.Listen{Socket: f.socket, HTTP: f.listen, HTTPOptional: f.auto, TLSCert: f.tlsCert, TLSKey: f.tlsKey, Issuer: f.issuer, Idle: f.idle}
+	if f.keysChosen {
+		to.RequireKeys = &f.requireKeys
+	}
+	err = h.Serve(ctx, to)
 	return errors.Join(err, h.Close())
 }
 
