@@ -165,6 +165,9 @@ func TestAVoteEndsWithTheAPIKeyThatItWasGivenWith(t *testing.T) {
 		c.keys["bob"] = c.issue("bob", everyRight, "*").Secret
 		_, err := end(t.Context(), former)
 		did(t, err)
+		if p := c.waiting(); len(p) != 1 || len(p[0].Votes) != 0 {
+			t.Errorf("with a key that was %s, %+v wait", how, p)
+		}
 		c.approves("carl", id, vote{Votes: 1, Needed: 2})
 		if c.stored(how) != 0 {
 			t.Errorf("the vote with a key that was %s counts", how)

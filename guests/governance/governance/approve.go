@@ -1,6 +1,10 @@
 package governance
 
-import alcove "github.com/alcove-memory/alcove/sdk/go"
+import (
+	"slices"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
 
 // PendingApprove merges a change that waits.
 //
@@ -57,8 +61,7 @@ func (in PendingApprove) Call(c *alcove.Call, cfg Config) (out approval, err err
 	return out, announce(c, "pending_approved", at.Namespace, map[string]any{"id": at.String(), "by": p.By})
 }
 
-// vote adds the caller's vote. Votes of agents that may not write the namespace any more do not count, and neither do those that were given
-// with an API key that does not hold any more, and imported ones.
+// vote adds the caller's vote to those that count.
 func (p *pending) vote(c *alcove.Call, at alcove.ID, r rule) (enough bool, err error) {
 	if c.Operator {
 		return true, nil
@@ -67,34 +70,71 @@ func (p *pending) vote(c *alcove.Call, at alcove.ID, r rule) (enough bool, err e
 	if err != nil {
 		return false, err
 	}
-	if p.Space != who.Space {
-		p.Space, p.Votes = who.Space, nil
+	if err := p.dropVotes(newElectorate(c, at.Namespace, who)); err != nil {
+		return false, err
 	}
-	var valid []string
-	with := map[string]string{}
-	for _, agent := range p.Votes {
-		if agent == c.Caller {
-			continue
-		}
-		switch err := mayWrite(c, agent, p.With[agent], at.Namespace); alcove.CodeOf(err) {
-		case alcove.Denied:
-		case "":
-			if err != nil {
-				return false, err
-			}
-			valid = append(valid, agent)
-			if key := p.With[agent]; key != "" {
-				with[agent] = key
-			}
-		default:
-			return false, err
-		}
+	if !slices.Contains(p.Votes, c.Caller) {
+		p.Votes = append(p.Votes, c.Caller)
 	}
+	delete(p.With, c.Caller)
 	if who.Key != "" {
-		with[c.Caller] = who.Key
+		if p.With == nil {
+			p.With = map[string]string{}
+		}
+		p.With[c.Caller] = who.Key
 	}
-	p.Votes, p.With = append(valid, c.Caller), with
 	return len(p.Votes) >= r.voters(), nil
+}
+
+// dropVotes drops the votes that do not count: those of agents that may not write the namespace any more, those that were given with an API
+// key that does not hold any more, and imported ones.
+func (p *pending) dropVotes(e *electorate) error {
+	if p.Space != e.who.Space {
+		p.Space, p.Votes, p.With = e.who.Space, nil, nil
+	}
+	var counted []string
+	for _, agent := range p.Votes {
+		includes, err := e.includes(voter{agent, p.With[agent]})
+		if err != nil {
+			return err
+		}
+		if includes {
+			counted = append(counted, agent)
+		} else {
+			delete(p.With, agent)
+		}
+	}
+	p.Votes = counted
+	return nil
+}
+
+// electorate is the agents whose decisions about a namespace count.
+type electorate struct {
+	call      *alcove.Call
+	who       alcove.CallerGetResponse
+	namespace string
+	known     map[voter]bool
+}
+
+// voter is an agent, with the id of the API key that it had; empty: none.
+type voter struct{ agent, key string }
+
+func newElectorate(c *alcove.Call, namespace string, who alcove.CallerGetResponse) *electorate {
+	return &electorate{c, who, namespace, map[voter]bool{}}
+}
+
+// includes reports whether an agent may still write the namespace, and its key still holds.
+func (e *electorate) includes(v voter) (bool, error) {
+	if may, ok := e.known[v]; ok {
+		return may, nil
+	}
+	err := mayWrite(e.call, v.agent, v.key, e.namespace)
+	may := err == nil
+	if err != nil && alcove.CodeOf(err) != alcove.Denied {
+		return false, err
+	}
+	e.known[v] = may
+	return may, nil
 }
 
 // merge brings a change into its branch after the commit.

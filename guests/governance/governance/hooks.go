@@ -40,11 +40,7 @@ func (d *decision) holds(c *alcove.Call, namespace string, who alcove.CallerGetR
 	if !d.Approve || d.Space != who.Space || d.Agent == "" {
 		return !d.Approve || d.Space == who.Space, nil
 	}
-	err := mayWrite(c, d.Agent, d.Key, namespace)
-	if alcove.CodeOf(err) == alcove.Denied {
-		return false, nil
-	}
-	return err == nil, err
+	return newElectorate(c, namespace, who).includes(voter{d.Agent, d.Key})
 }
 
 // decisionKey is the key of a decision for a session of an agent, or for all of them.

@@ -64,18 +64,24 @@ func (in PendingList) Call(c *alcove.Call, cfg Config) (out pendingPage, err err
 	if err != nil {
 		return out, err
 	}
+	voters := newElectorate(c, c.Namespace, who)
 	for i := range list.Records {
 		item, err := pendings.Item(&list.Records[i])
 		if err != nil {
 			return out, err
 		}
 		p := item.Value
-		if p.Space != who.Space {
-			p.Votes = nil
-		}
 		there := slices.ContainsFunc(branches.Branches, func(b alcove.Branch) bool { return b.Name == item.ID.Key })
 		if p.State != in.Status || !there && p.State == waiting {
 			continue
+		}
+		if p.State == waiting {
+			err = p.dropVotes(voters)
+		} else if p.Space != who.Space {
+			p.Votes = nil
+		}
+		if err != nil {
+			return out, err
 		}
 		id := alcove.ID{Namespace: c.Namespace, Key: item.ID.Key}
 		out.Pending = append(out.Pending, shownPending{id, p.Op, p.Keys, p.By, id.Key, p.At, p.Reason, p.Votes, b.of(c.Namespace, p.Op).approver})
