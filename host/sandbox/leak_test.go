@@ -109,7 +109,9 @@ func serveAtOnce(t *testing.T, m *Module) {
 	asking.Add(n)
 	for range n {
 		all.Go(func() {
-			together := running(func() { asking.Done(); asking.Wait() })
+			arrive := sync.OnceFunc(asking.Done)
+			defer arrive() // for the others, if the guest was stopped before it asked
+			together := running(func() { arrive(); asking.Wait() })
 			if r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("e"), Host: together}); err != nil || r.HostCalls != 1 {
 				t.Errorf("%+v, %v", r, err)
 			}
