@@ -99,7 +99,7 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 		return record, err
 	}
 	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
-	if l.RequireKeys != nil { // kept only now, when nothing refuses the start any more
+	if l.RequireKeys != nil { // kept only now: a start that is refused changes nothing
 		err = s.host.RequireKeys(*l.RequireKeys)
 	}
 	return record, err

@@ -30,7 +30,7 @@ func TestAServerThatOtherMachinesCouldConnectToIsNotStartedWithoutTLSAndKeys(t *
 		{nil, "give --tls-cert and --tls-key, or listen on 127.0.0.1"},
 		{[]string{"--auto"}, "give --tls-cert and --tls-key, or listen on 127.0.0.1"},
 		{[]string{"--require-keys"}, "give --tls-cert and --tls-key, or listen on 127.0.0.1"},
-		{encrypted, "give --require-keys, or listen on 127.0.0.1"}, // that the server before was to require them is not kept
+		{encrypted, "give --require-keys, or listen on 127.0.0.1"}, // the start before was refused, so its --require-keys is not kept
 		{append(encrypted, "--require-keys=false"), "give --require-keys, or listen on 127.0.0.1"},
 	} {
 		out, err := run(t, dir, append([]string{"serve", "--listen", "0.0.0.0:0", "--idle", "1ms"}, c.flags...)...)

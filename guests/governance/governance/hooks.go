@@ -30,7 +30,7 @@ type decision struct {
 	Session string `json:",omitzero"` // only in this one
 	By      string
 	Space   string `json:",omitzero"` // where it was decided: imported approvals do not hold
-	Agent   string `json:",omitzero"` // who decided; none: an operator, or an earlier version noted nobody
+	Agent   string `json:",omitzero"` // who decided; empty: an operator, or a decision of an earlier release
 	Key     string `json:",omitzero"` // the id of that agent's API key
 }
 
