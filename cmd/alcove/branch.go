@@ -46,11 +46,7 @@ func (a *app) listBranches(ctx context.Context) error {
 	if printed, err := a.get(ctx, branchTool, fields{"action": "list", "verbose": true}, &answer); printed || err != nil {
 		return err
 	}
-	dir, err := a.ownDir()
-	if err != nil {
-		return err
-	}
-	current, err := a.branch(dir)
+	current, err := a.branch()
 	if err != nil {
 		return err
 	}
@@ -101,7 +97,7 @@ func (a *app) forkCommand() *cobra.Command {
 func (a *app) switchCommand() *cobra.Command {
 	c := &cobra.Command{Use: "switch NAME", Short: "Make a branch the current one of later commands", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		dir, err := a.ownDir()
+		file, err := a.settingsFile()
 		if err != nil {
 			return err
 		}
@@ -111,7 +107,7 @@ func (a *app) switchCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := writeSettings(dir, settings{Branch: args[0]}); err != nil || printed {
+		if err := writeSettings(file, settings{Branch: args[0]}); err != nil || printed {
 			return err
 		}
 		return a.printf("on %s now\n", args[0])
@@ -122,11 +118,11 @@ func (a *app) switchCommand() *cobra.Command {
 func (a *app) deleteCommand() *cobra.Command {
 	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch", Args: arguments(1, 1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		dir, err := a.ownDir()
+		file, err := a.settingsFile()
 		if err != nil {
 			return err
 		}
-		s, err := readSettings(dir)
+		s, err := readSettings(file)
 		if err != nil {
 			return err
 		}
@@ -134,7 +130,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		if err := a.branchDone(c.Context(), fields{"action": "delete", "name": args[0]}, "deleted %s\n", args[0]); err != nil || s.Branch != args[0] {
 			return err
 		}
-		return writeSettings(dir, settings{})
+		return writeSettings(file, settings{})
 	}
 	return c
 }

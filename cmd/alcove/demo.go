@@ -48,6 +48,7 @@ directory is used and kept.`,
 }
 
 func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
+	a.elsewhere = serverElsewhere{}
 	if !f.keep {
 		if a.data, err = os.MkdirTemp("", "alcove-demo-"); err != nil {
 			return fmt.Errorf("make a temporary data directory: %w", err)

@@ -61,7 +61,7 @@ func (a *app) examineTools(ctx context.Context) finding {
 
 // listedTools returns the list of tools as a new client gets it.
 func (a *app) listedTools(ctx context.Context, profile string) (list json.RawMessage, n int, err error) {
-	dial, err := a.dialer(owner.Hello{Key: a.env("ALCOVE_KEY"), Profile: profile})
+	dial, err := a.dialer(owner.Hello{Profile: profile})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -19,17 +19,17 @@ func FuzzSettings(f *testing.F) {
 		if err := os.WriteFile(settingsPath(dir), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := readSettings(dir)
+		s, err := readSettings(settingsPath(dir))
 		if err != nil {
 			if !strings.Contains(err.Error(), "delete the file") {
 				t.Errorf("%q: %v", data, err)
 			}
 			return
 		}
-		if err := writeSettings(dir, s); err != nil {
+		if err := writeSettings(settingsPath(dir), s); err != nil {
 			t.Fatal(err)
 		}
-		if back, err := readSettings(dir); err != nil || back != s {
+		if back, err := readSettings(settingsPath(dir)); err != nil || back != s {
 			t.Errorf("%+v was read back as %+v (%v)", s, back, err)
 		}
 	})

@@ -54,14 +54,15 @@ type app struct {
 	err *terminal.Output
 	env func(string) string
 
-	data    string
-	cache   string        // of compiled modules
-	sharing owner.Sharing // of the data directory
-	warned  bool          // of it
-	asJSON  bool
-	scope   scope
-	release string            // signatures of the catalogue of families
-	working *terminal.Working // of the command that runs; nil: it shows nothing
+	data      string
+	cache     string        // of compiled modules
+	sharing   owner.Sharing // of the data directory
+	warned    bool          // of it
+	asJSON    bool
+	scope     scope
+	elsewhere serverElsewhere
+	release   string            // signatures of the catalogue of families
+	working   *terminal.Working // of the command that runs; nil: it shows nothing
 }
 
 func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
@@ -100,6 +101,8 @@ All commands talk to the one server of the data directory, and start it if need 
 	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
 	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
+	a.elsewhereFlags(root)
+	root.PersistentPreRunE = a.choosePlace
 	root.AddCommand(
 		a.mcpCommand(), a.serveCommand(), a.connectCommand(), a.demoCommand(),
 		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.listMemoriesCommand(), a.forgetCommand(),
@@ -127,8 +130,11 @@ func answersVersion(root *cobra.Command) {
 	})
 }
 
-// dir is the data directory, absolute.
+// dir is the data directory, absolute. Commands that use a server elsewhere have none.
 func (a *app) dir() (string, error) {
+	if err := a.here(); err != nil {
+		return "", err
+	}
 	if a.data == "" {
 		return "", &usageError{fmt.Errorf("--data is empty: give a data directory")}
 	}

@@ -67,7 +67,7 @@ func (a *app) replay(ctx context.Context, f replayFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	dial, err := a.dialer(owner.Hello{Key: a.env("ALCOVE_KEY"), Agent: a.scope.agent})
+	dial, err := a.dialer(owner.Hello{Agent: a.scope.agent})
 	if err != nil {
 		return err
 	}

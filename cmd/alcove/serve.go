@@ -15,7 +15,6 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/attach"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 )
@@ -178,14 +177,14 @@ clients; alcove connect prints what to paste into which.`,
 }
 
 func (a *app) mcp(ctx context.Context, f attach.Flags) error {
-	o, err := a.ownerOf(f.Hello(a.env))
+	dial, err := a.dialerTo(f.Hello(a.env), true)
 	if err != nil {
 		return err
 	}
 	if f.AutoEmbed {
 		a.tellWithoutEmbedder(ctx)
 	}
-	return attach.Run(ctx, o, a.in, a.out.Data(), a.err)
+	return attach.Run(ctx, dial, a.in, a.out.Data(), a.err)
 }
 
 // tellWithoutEmbedder warns if no embedder is configured.
@@ -197,15 +196,6 @@ func (a *app) tellWithoutEmbedder(ctx context.Context) {
 	case len(list) == 0:
 		logger.Warn("stored text is not embedded, and searches are by words: set an embedder with alcove embedder set")
 	}
-}
-
-// dialer connects to the owner of the data directory, found or started, as bridges want it.
-func (a *app) dialer(hello owner.Hello) (func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error), error) {
-	o, err := a.ownerOf(hello)
-	if err != nil {
-		return nil, err
-	}
-	return attach.Dialer(o), nil
 }
 
 // ownerOf is how the owner of the data directory is found, or started.

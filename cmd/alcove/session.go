@@ -18,16 +18,15 @@ import (
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
-// settings are the command line's state between commands, in cli.json of the data directory. MCP
-// clients do not read it.
+// settings are the command line's state between commands, in the file that settingsFile names. MCP clients do not read it.
 type settings struct {
 	Branch string `json:"branch,omitempty"` // that branch switch chose
 }
 
 func settingsPath(dir string) string { return filepath.Join(dir, "cli.json") }
 
-func readSettings(dir string) (settings, error) {
-	data, err := os.ReadFile(settingsPath(dir))
+func readSettings(file string) (settings, error) {
+	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return settings{}, nil
 	}
@@ -36,17 +35,20 @@ func readSettings(dir string) (settings, error) {
 		err = json.Unmarshal(data, &s)
 	}
 	if err != nil {
-		return settings{}, fmt.Errorf("read the current branch from %s: %w (delete the file to go back to the branch default)", settingsPath(dir), err)
+		return settings{}, fmt.Errorf("read the current branch from %s: %w (delete the file to go back to the branch default)", file, err)
 	}
 	return s, nil
 }
 
-func writeSettings(dir string, s settings) error {
+func writeSettings(file string, s settings) error {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("keep the current branch: %w", err)
 	}
-	if err := durable.WriteFile(settingsPath(dir), append(data, '\n'), 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("keep the current branch: %w", err)
+	}
+	if err := durable.WriteFile(file, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep the current branch: %w", err)
 	}
 	return nil
@@ -62,28 +64,25 @@ func (a *app) scoped(c *cobra.Command) *cobra.Command {
 }
 
 // branch is the branch that commands work on: the flag's, or the one that branch switch chose.
-func (a *app) branch(dir string) (string, error) {
-	if a.scope.branch != "" {
-		return a.scope.branch, nil
+func (a *app) branch() (string, error) {
+	file, err := a.settingsFile()
+	if err != nil || a.scope.branch != "" {
+		return a.scope.branch, err
 	}
-	s, err := readSettings(dir)
+	s, err := readSettings(file)
 	return s.Branch, err
 }
 
-// ask calls a tool of the data directory's server, once.
+// ask calls a tool of the server, once.
 func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Result, error) {
 	if !isText(arguments) || !isText(a.scope.agent) {
 		return client.Result{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
 	}
-	dir, err := a.ownDir()
+	branch, err := a.branch()
 	if err != nil {
 		return client.Result{}, err
 	}
-	branch, err := a.branch(dir)
-	if err != nil {
-		return client.Result{}, err
-	}
-	dial, err := a.dialer(owner.Hello{Key: a.env("ALCOVE_KEY"), Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
+	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
 	if err != nil {
 		return client.Result{}, err
 	}

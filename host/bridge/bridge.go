@@ -6,7 +6,6 @@
 package bridge
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -327,7 +326,7 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 			continue // anything else is not for the client
 		}
 		if m.Failed() {
-			return fmt.Errorf("it answered %s", bytes.TrimSpace(line))
+			return refused(m)
 		}
 		if len(initialized) == 0 {
 			return nil
@@ -337,6 +336,28 @@ func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jso
 		}
 		return nil
 	}
+}
+
+// refusedError is an owner's error answer to an introduction.
+type refusedError struct {
+	Message string
+	Data    struct {
+		Code      string
+		Retryable bool
+	}
+}
+
+func (e *refusedError) Error() string { return e.Message }
+
+// Class is what the owner said.
+func (e *refusedError) Class() (code string, retryable bool) { return e.Data.Code, e.Data.Retryable }
+
+func refused(m jsonrpc.Message) error {
+	var e refusedError
+	if json.Unmarshal(m.Error.Of(m.Line), &e) != nil || e.Data.Code == "" {
+		return fmt.Errorf("it answered %s", m.Line)
+	}
+	return &e
 }
 
 // fromOwner forwards an owner's messages until the connection ends, then reconnects if requests are pending.
@@ -387,6 +408,12 @@ func (b *bridge) giveUp(r *request, err error) {
 	}
 }
 
+// classed is an error of Dial that knows what clients are told of it beside its text.
+type classed interface {
+	error
+	Class() (code string, retryable bool)
+}
+
 // fail answers a request with an error of the bridge's own.
 func (b *bridge) fail(id []byte, code int, err error) {
 	if id == nil {
@@ -397,7 +424,11 @@ func (b *bridge) fail(id []byte, code int, err error) {
 		Retryable bool   `json:"retryable"`
 	}
 	class := data{"invalid_argument", false}
-	if code == jsonrpc.CodeServer {
+	var told classed
+	switch {
+	case errors.As(err, &told):
+		class.Code, class.Retryable = told.Class()
+	case code == jsonrpc.CodeServer:
 		class = data{"unavailable", true}
 	}
 	line, err := json.Marshal(map[string]any{

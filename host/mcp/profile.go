@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -46,13 +47,18 @@ func CheckProfile(profile string, families []string) error {
 	return nil
 }
 
-// Query parameters of the HTTP endpoint, as in /mcp?profile=full or /mcp?families=auto-tag,ranking.
+// Query parameters of the HTTP endpoint, as in /mcp?profile=full or /mcp?families=auto-tag,ranking. They say what the hello says on the
+// socket.
 const (
-	profileParameter  = "profile"
-	familiesParameter = "families"
+	profileParameter   = "profile"
+	familiesParameter  = "families"
+	namespaceParameter = "namespace"
+	branchParameter    = "branch"
+	agentParameter     = "agent" // of clients whose key does not name it
+	readOnlyParameter  = "read_only"
 )
 
-// choose returns the session with the profile and families in a request's URL.
+// choose returns the session with what a request's URL says of it.
 func (s Session) choose(address *url.URL) (Session, error) {
 	if address.RawQuery == "" {
 		return s, nil
@@ -66,6 +72,16 @@ func (s Session) choose(address *url.URL) (Session, error) {
 	}
 	if query.Has(familiesParameter) {
 		s.Families = SplitFamilies(query.Get(familiesParameter))
+	}
+	s.Namespace = cmp.Or(query.Get(namespaceParameter), s.Namespace)
+	s.Branch = cmp.Or(query.Get(branchParameter), s.Branch)
+	s.Agent = cmp.Or(s.Agent, AgentName(query.Get(agentParameter)))
+	switch said := query.Get(readOnlyParameter); said {
+	case "", "false":
+	case "true":
+		s.Rights = s.Rights.ReadOnly()
+	default:
+		return s, fmt.Errorf("read_only in the address must be true or false, not %q", tool.Clip(said, gotLength))
 	}
 	return s, CheckProfile(s.Profile, s.Families)
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -116,6 +118,30 @@ func TestTheAddressSaysWhichToolsAreListedOverHTTP(t *testing.T) {
 		if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, want) {
 			t.Errorf("%.30s is answered with %d %s", query, response.StatusCode, text)
 		}
+	}
+}
+
+func TestTheAddressSaysWhereASessionOverHTTPBegins(t *testing.T) {
+	for _, c := range []struct {
+		query        string
+		has          Session
+		agent, where string
+		writes       bool
+	}{
+		{"?namespace=notes&branch=idea&agent=ann&read_only=false", Session{Rights: memory.FullRights()}, "ann", "notes/idea", true},
+		{"?agent=ann&read_only=true", Session{Agent: "of the key", Namespace: "home", Rights: memory.FullRights()}, "of the key", "home/", false},
+	} {
+		address, err := url.Parse("https://memory.example/mcp" + c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.has.choose(address)
+		if where := got.Namespace + "/" + got.Branch; err != nil || got.Agent != c.agent || where != c.where || got.Rights.WritesNothing() == c.writes {
+			t.Errorf("%s: got agent %q at %s, writes nothing: %t, %v; want %q at %s", c.query, got.Agent, where, got.Rights.WritesNothing(), err, c.agent, c.where)
+		}
+	}
+	if _, err := (Session{}).choose(&url.URL{RawQuery: "read_only=perhaps"}); err == nil || !strings.Contains(err.Error(), "must be true or false") {
+		t.Errorf("read_only=perhaps: got %v, want a refusal", err)
 	}
 }
 

@@ -55,6 +55,9 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
+// Class is how the refusal is told to a client that it keeps from its server.
+func (r *Refusal) Class() (code string, retryable bool) { return r.Code, r.Retryable }
+
 // answer is the line that follows a hello.
 type answer struct {
 	Welcome

@@ -82,23 +82,32 @@ func (f *Flags) Hello(env func(string) string) owner.Hello {
 }
 
 // Dialer connects to the owner of a data directory as bridges want it.
-func Dialer(o owner.Options) func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error) {
+func Dialer(o owner.Options) Dial {
 	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
 		o := o
-		o.Hello.Branch, o.Hello.Namespace = cmp.Or(at.Branch, o.Hello.Branch), cmp.Or(at.Namespace, o.Hello.Namespace)
-		if at.Families != nil {
-			o.Hello.Families = at.Families
-		}
+		o.Hello = At(o.Hello, at)
 		return owner.Dial(ctx, o)
 	}
 }
 
+// At is a hello for a session that goes on in some state.
+func At(hello owner.Hello, at bridge.SessionState) owner.Hello {
+	hello.Branch, hello.Namespace = cmp.Or(at.Branch, hello.Branch), cmp.Or(at.Namespace, hello.Namespace)
+	if at.Families != nil {
+		hello.Families = at.Families
+	}
+	return hello
+}
+
+// Dial connects to a server, for a session in some state.
+type Dial = func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error)
+
 // Run serves one client until its input ends.
-func Run(ctx context.Context, o owner.Options, in io.Reader, out, messages io.Writer) error {
+func Run(ctx context.Context, dial Dial, in io.Reader, out, messages io.Writer) error {
 	in, restore := polled(in)
 	defer restore()
 	return bridge.Run(ctx, bridge.Options{
-		Dial: Dialer(o), In: in, Out: out, Logger: slog.New(slog.NewTextHandler(messages, nil)),
+		Dial: dial, In: in, Out: out, Logger: slog.New(slog.NewTextHandler(messages, nil)),
 		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
 	})
 }

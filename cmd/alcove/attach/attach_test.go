@@ -55,4 +55,7 @@ func TestOtherCommandLinesAreLeftToMain(t *testing.T) {
 	if _, ok := plain([]string{"--data", dir}, func(name string) string { return map[string]string{"ALCOVE_CACHE": "off"}[name] }); ok {
 		t.Error("a cache of the environment is ignored")
 	}
+	if _, ok := plain([]string{"--data", dir}, func(name string) string { return map[string]string{"ALCOVE_URL": "https://memory.example"}[name] }); ok {
+		t.Error("a server of the environment is ignored")
+	}
 }

@@ -26,7 +26,7 @@ func init() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if early.err = Run(ctx, o, os.Stdin, os.Stdout, os.Stderr); early.err == nil {
+	if early.err = Run(ctx, Dialer(o), os.Stdin, os.Stdout, os.Stderr); early.err == nil {
 		os.Exit(0)
 	}
 	early.ran = true
@@ -51,7 +51,7 @@ func plain(args []string, env func(string) string) (o owner.Options, ok bool) {
 	f.Define(flags, env)
 	flags.StringVar(&data, "data", DefaultData(env), "")
 	flags.BoolVar(&o.Sharing.Group, "shared-group", env("ALCOVE_SHARED_GROUP") != "", "")
-	if flags.Parse(args) != nil || f.AutoEmbed || data == "" || env("ALCOVE_CACHE") != "" {
+	if flags.Parse(args) != nil || f.AutoEmbed || data == "" || env("ALCOVE_CACHE") != "" || env("ALCOVE_URL") != "" {
 		return o, false
 	}
 	if n := flags.NArg(); n > 1 || n == 1 && !f.TakesName() {

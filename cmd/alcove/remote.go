@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/cmd/alcove/attach"
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/remote"
+)
+
+const (
+	longestKeyFile = 8 << 10 // bytes
+	longestCAFile  = 1 << 20 // bytes
+)
+
+// serverElsewhere is the server that commands use in place of that of a data directory, and how they are let in.
+type serverElsewhere struct {
+	url     string // empty: none
+	keyFile string // of the API key, for either server; empty: it is in ALCOVE_KEY
+	caFile  string // certificates to trust; empty: the system's
+}
+
+func (a *app) elsewhereFlags(c *cobra.Command) {
+	flags := c.PersistentFlags()
+	flags.StringVar(&a.elsewhere.url, "url", a.env("ALCOVE_URL"), "use the memory of this server, such as https://memory.example:9742, in place of a data directory (or ALCOVE_URL)")
+	flags.StringVar(&a.elsewhere.keyFile, "key-file", a.env("ALCOVE_KEY_FILE"), "a file with the API key to present (or ALCOVE_KEY_FILE, or the key itself in ALCOVE_KEY)")
+	flags.StringVar(&a.elsewhere.caFile, "ca-file", a.env("ALCOVE_CA_FILE"), "a file with certificates in PEM to trust for --url, beside nothing else (or ALCOVE_CA_FILE; default: the system's)")
+}
+
+// choosePlace settles which memory a command is about, if the environment names a server and a flag a data directory.
+func (a *app) choosePlace(c *cobra.Command, _ []string) error {
+	flags := c.Flags()
+	switch {
+	case !flags.Changed("data"):
+		return nil
+	case flags.Changed("url"):
+		return &usageError{errors.New("--data names the memory on this machine and --url that of a server: give one of them")}
+	}
+	a.elsewhere.url = ""
+	return nil
+}
+
+// here refuses commands that work on a data directory if a server elsewhere was named.
+func (a *app) here() error {
+	if a.elsewhere.url == "" {
+		return nil
+	}
+	return &usageError{fmt.Errorf("this command works on a data directory of its own machine, and --url (or ALCOVE_URL) names the server %s: run it on that machine, or without --url", a.elsewhere.url)}
+}
+
+// key is the API key to present; empty: none.
+func (a *app) key() (string, error) {
+	if a.elsewhere.keyFile == "" {
+		return strings.TrimSpace(a.env("ALCOVE_KEY")), nil
+	}
+	data, err := regular.Read(a.elsewhere.keyFile, longestKeyFile)
+	if err != nil {
+		return "", fmt.Errorf("read the API key (--key-file): %w", err)
+	}
+	key := strings.TrimSpace(string(data))
+	if key == "" {
+		return "", &usageError{fmt.Errorf("the file %s (--key-file) is empty: put the key there that alcove key create printed", a.elsewhere.keyFile)}
+	}
+	return key, nil
+}
+
+// server is the server that --url names. notices says that the client hears what the server tells between calls.
+func (a *app) server(notices bool) (*remote.Server, error) {
+	key, err := a.key()
+	if err != nil {
+		return nil, err
+	}
+	o := remote.Options{URL: a.elsewhere.url, Key: key, Program: "alcove/" + versionText(), Notices: notices}
+	if file := a.elsewhere.caFile; file != "" {
+		data, err := regular.Read(file, longestCAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificates to trust (--ca-file): %w", err)
+		}
+		o.Roots = x509.NewCertPool()
+		if !o.Roots.AppendCertsFromPEM(data) {
+			return nil, &usageError{fmt.Errorf("%s (--ca-file) has no certificate: give a file in PEM, such as that of alcove serve --tls-cert", file)}
+		}
+	}
+	return remote.New(o)
+}
+
+// dialer connects to the server that commands use: that of --url, or the owner of the data directory, found or started.
+func (a *app) dialer(hello owner.Hello) (attach.Dial, error) { return a.dialerTo(hello, false) }
+
+func (a *app) dialerTo(hello owner.Hello, notices bool) (attach.Dial, error) {
+	if a.elsewhere.url != "" {
+		s, err := a.server(notices)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
+			conn, err := s.Dial(ctx, attach.At(hello, at))
+			if err != nil {
+				return nil, err
+			}
+			return conn, nil
+		}, nil
+	}
+	key, err := a.key()
+	if err != nil {
+		return nil, err
+	}
+	hello.Key = key
+	o, err := a.ownerOf(hello)
+	if err != nil {
+		return nil, err
+	}
+	return attach.Dialer(o), nil
+}
+
+// settingsFile is where the command line keeps its state between commands: in the data directory, or, for a server elsewhere, with the
+// settings of this user.
+func (a *app) settingsFile() (string, error) {
+	if a.elsewhere.url == "" {
+		dir, err := a.ownDir()
+		return settingsPath(dir), err
+	}
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find where the current branch is kept: %w", err)
+	}
+	sum := sha256.Sum256([]byte(a.elsewhere.url))
+	return filepath.Join(folder, "alcove", "servers", hex.EncodeToString(sum[:12])+".json"), nil
+}
