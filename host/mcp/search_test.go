@@ -35,7 +35,7 @@ func TestAQuestionInPlainWordsFindsItsAnswer(t *testing.T) {
 	p := use(t)
 	p.must("memory_store", `{"items":[{"key":"tz","value":"The user lives in Oslo, in the time zone CET","tags":["user"]},{"key":"x","value":"Bread needs flour"}]}`)
 	s := p.search(`{"query":"In which time zone does the user live?"}`)
-	if s.Total != 1 || len(s.Results) != 1 || string(s.Results[0]["key"]) != `"tz"` || string(s.Results[0]["tags"]) != `["user"]` || s.Results[0]["snippet"] == nil {
+	if s.Total != 1 || len(s.Results) != 1 || string(s.Results[0]["key"]) != `"tz"` || string(s.Results[0]["tags"]) != `["user"]` || s.Results[0]["snippet"] != nil || s.Results[0]["updated"] == nil {
 		t.Errorf("found %v", s)
 	}
 }

@@ -206,7 +206,7 @@ func sitesOf(keys []store.Key) []site {
 }
 
 func (t *Stage) putOne(at site, it Item, was *record.Record, e store.Entry) (Stored, error) {
-	receipt := Stored{Namespace: at.Namespace, Key: at.Name}
+	receipt := Stored{Namespace: at.Namespace, Key: at.Name, readable: t.access.caller.Rights.MayRead(at.Namespace)}
 	r, err := newRecord(it, t.agent)
 	if err != nil {
 		return receipt, err
@@ -220,9 +220,21 @@ func (t *Stage) putOne(at site, it Item, was *record.Record, e store.Entry) (Sto
 	}
 	if was != nil {
 		r.Succeed(was, e)
+		if receipt.readable && e.Version != 0 { // otherwise the stage itself wrote it before
+			receipt.Former = formerOf(was, e, r)
+		}
 	}
 	t.set(at, &r)
 	return receipt, nil
+}
+
+// formerOf returns what a record replaces.
+func formerOf(was *record.Record, e store.Entry, r record.Record) *Former {
+	f := &Former{Version: e.Version, Agent: was.Agent}
+	if !bytes.Equal(was.Value, r.Value) {
+		f.Value = was.Value
+	}
+	return f
 }
 
 // require makes the version that the caller wants a condition of the commit; nil: any.

@@ -64,6 +64,9 @@ func (s *Staged) Store(ctx context.Context, p Location, items []Item, w Write) (
 	}
 	defer s.rehearse(w)()
 	receipts, err := s.stage.put(ctx, keys, items)
+	if !s.access.caller.Rights.MayRead(p.Namespace) {
+		receipts = withoutFormer(receipts)
+	}
 	for i := range receipts {
 		if receipts[i].Version == 0 {
 			receipts[i].Timestamp = s.stage.Now()

@@ -103,6 +103,17 @@ type Stored struct {
 	// Replaces is the former version; equal to Version if an identical memory was there and nothing was written. 0: none,
 	// or the request was repeated.
 	Replaces uint64
+	// Former is what is replaced, for a caller that may read it; nil: nothing, or the commit is a proposal.
+	Former *Former
+
+	readable bool // the caller may read the namespace
+}
+
+// Former is a memory that a store replaces.
+type Former struct {
+	Version uint64
+	Value   json.RawMessage // nil: the new value is equal
+	Agent   string
 }
 
 // Counters are the counters of a memory, which have no versions.

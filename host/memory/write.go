@@ -182,10 +182,44 @@ func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys 
 		return receipts, err
 	}
 	done, err := t.finish(ctx, Commit{Write: w, Proposal: d.Proposal}, req, "store")
+	switch {
+	case err != nil || w.DryRun:
+	case done.Replayed || d.Proposal != "":
+		receipts = withoutFormer(receipts)
+	default:
+		a.space.correctFormer(ctx, b, keys, receipts, done.Point)
+	}
 	if err == nil {
 		w.noteProposal(d.Proposal)
 	}
 	return receiptsAt(receipts, done.Point), err
+}
+
+// withoutFormer drops what receipts say of former memories, which their commit did not replace.
+func withoutFormer(receipts []Stored) []Stored {
+	for i := range receipts {
+		receipts[i].Former = nil
+	}
+	return receipts
+}
+
+// correctFormer sets what a blind write replaced, if somebody else wrote after its stage had read: of two agents that write one key at once,
+// the later one is told so. What cannot be read is left as it is: the write is done.
+func (s *Space) correctFormer(ctx context.Context, b *lineage.Branch, keys []store.Key, receipts []Stored, at store.Point) {
+	before, err := s.engine.GetAt(ctx, b.Lineage.At(at.Version-1), keys)
+	if err != nil {
+		return
+	}
+	for i, e := range before {
+		r := &receipts[i]
+		if r.Version != 0 || !r.readable || r.Former != nil && r.Former.Version == e.Version {
+			continue
+		}
+		r.Former = nil
+		if m, err := (view{now: at.Time}).present(e); err == nil && m != nil {
+			r.Former, r.Replaces = &Former{Version: m.Version, Value: m.Value, Agent: m.Agent}, m.Version
+		}
+	}
 }
 
 // stageFor returns the stage of a write after its hooks. A proposal is forked from one version, and is not blind.

@@ -77,7 +77,7 @@ func TestASearchWithoutAQueryLists(t *testing.T) {
 		t.Errorf("the pages are %+v and %+v, noted %q", first, second, note)
 	}
 	_, text, _ := u.lean("memory_search", `{"order":"key","k":1}`)
-	if text != `[{"key":"a","value":"text of a","tags":["t1"],"type":"note","importance":0.8}]` {
+	if text != `[{"key":"a","value":"text of a","updated":"2026-03-01 12:00","tags":["t1"],"type":"note","importance":0.8}]` {
 		t.Errorf("a row is %s", text)
 	}
 	if got := u.refused("memory_search", `{"order":"accesses","as_of":"v3"}`); !strings.Contains(got, "counters are of the present") {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -61,6 +62,25 @@ func (f form) score(score float64) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(score, 'g', 3, 64), 64) // never fails
 	return short
 }
+
+// dates are when a memory was written, as answers show it to the minute: finer instants take a model's tokens for nothing.
+type dates struct {
+	Updated string `json:"updated,omitempty"` // empty: timestamp says it
+	Created string `json:"created,omitempty"` // empty: then
+}
+
+func (f form) dates(m memory.Memory) (d dates) {
+	if !f.tells("timestamp") {
+		d.Updated = minute(m.Timestamp)
+	}
+	if created := minute(m.Created); !m.Created.IsZero() && created != minute(m.Timestamp) {
+		d.Created = created
+	}
+	return d
+}
+
+// minute formats an instant to the minute, in UTC.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // long reports whether a value is shown only by a passage.
 func (f form) long(value json.RawMessage) bool {

@@ -35,14 +35,14 @@ func TestALeanHitTellsNothingTwice(t *testing.T) {
 	u.caller.Agent = "tester"
 	for _, c := range []struct{ name, arguments, text, structured string }{
 		{"of the call's place", `{"query":"green"}`,
-			`[{"key":"tea","value":"green tea","score":0.981,"tags":["drink"]}]`,
-			`{"results":[{"key":"tea","value":"green tea","score":0.981,"snippet":"green tea","tags":["drink"]}],"total":1}`},
+			`[{"key":"tea","value":"green tea","score":0.981,"updated":"2026-03-01 12:00","tags":["drink"]}]`,
+			`{"results":[{"key":"tea","value":"green tea","score":0.981,"updated":"2026-03-01 12:00","tags":["drink"]}],"total":1}`},
 		{"of another namespace", `{"query":"black"}`,
-			`[{"key":"tea","namespace":"home","value":"black tea at home","score":0.981}]`, ""},
+			`[{"key":"tea","namespace":"home","value":"black tea at home","score":0.981,"updated":"2026-03-01 12:00"}]`, ""},
 		{"of the namespace that the call names", `{"query":"black","namespace":"home"}`,
-			`[{"key":"tea","value":"black tea at home","score":0.288}]`, ""},
+			`[{"key":"tea","value":"black tea at home","score":0.288,"updated":"2026-03-01 12:00"}]`, ""},
 		{"of another agent", `{"query":"tin"}`,
-			`[{"key":"tin","value":{"text":"tea in a tin of tin"},"score":1.43,"agent":"other"}]`, ""},
+			`[{"key":"tin","value":{"text":"tea in a tin of tin"},"score":1.43,"updated":"2026-03-01 12:00","agent":"other"}]`, ""},
 		{"what fields name", `{"query":"green","fields":["timestamp","version","namespace","branch","agent"]}`,
 			`[{"key":"tea","namespace":"default","branch":"default","value":"green tea","score":0.981,"version":2,"timestamp":"2026-03-01T12:00:00.000001Z","tags":["drink"],"agent":"tester"}]`, ""},
 	} {

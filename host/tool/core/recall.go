@@ -102,7 +102,7 @@ func recallKey(ctx context.Context, c *call) (tool.Answer, error) {
 	if m == nil {
 		return tool.Answer{Structured: map[string]any{"found": false, "key": key}}, nil
 	}
-	r := recalled{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), particularsOf(*m)}
+	r := recalled{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
 	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
 		recalled
@@ -128,5 +128,6 @@ type recalled struct {
 	Value     json.RawMessage `json:"value"`
 	Version   uint64          `json:"version"`
 	Timestamp string          `json:"timestamp"`
+	Created   string          `json:"created,omitempty"` // unless then
 	particulars
 }

@@ -156,13 +156,14 @@ type account struct {
 	Importance *float64        `json:"importance,omitempty"`
 	Tags       []string        `json:"tags,omitempty"`
 	Timestamp  string          `json:"timestamp,omitempty"`
-	Summary    json.RawMessage `json:"summary,omitempty"`
-	Fewer      bool            `json:"details_omitted,omitempty"`
+	dates
+	Summary json.RawMessage `json:"summary,omitempty"`
+	Fewer   bool            `json:"details_omitted,omitempty"`
 }
 
 func accountOf(h memory.Hit, f form) account {
 	a := account{Score: f.score(h.Score), Importance: h.Importance, Tags: h.Tags, Summary: h.Metadata["summary"]}
-	if f.tells("timestamp") {
+	if a.dates = f.dates(h.Memory); f.tells("timestamp") {
 		a.Timestamp = memory.FormatTime(h.Timestamp)
 	}
 	if a.Content, a.Truncated = f.shown(h.Value, h.Snippet); a.Content == nil {

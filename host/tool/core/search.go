@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -38,6 +37,7 @@ func (k *kit) searchTool() tool.Spec {
 			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
+			"updated is when a memory was last written (UTC), created when it was first, if that was earlier. " +
 			"Namespace, agent, version and timestamp are shown if fields names them, all with verbose; namespace and agent also where they are not the call's.",
 		Input: json.RawMessage(`{
 			"type": "object",
@@ -70,7 +70,7 @@ func (k *kit) searchTool() tool.Spec {
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"results": {"type": "array", "items": {"type": "object"}, "description": "key, value, score, snippet and more; namespace where it is not the call's; truncated where a value was cut, value_omitted where it was left out."},
+				"results": {"type": "array", "items": {"type": "object"}, "description": "key, value, score, updated and more; namespace where it is not the call's; truncated where a value was cut, value_omitted where it was left out, with a snippet."},
 				"total": {"type": "integer", "description": "How many match in all."},
 				"next": {"type": "string", "description": "Of a list: after, for the next page."},
 				"partial": {"type": "boolean", "description": "Something was left out for want of time, as note says."},
@@ -177,7 +177,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	for i, h := range found.Hits {
 		rows[i] = hitOf(h, q.Events, f)
 		if q.Text == "" && q.Order != "" {
-			rows[i].unranked(f)
+			rows[i].unranked()
 		}
 	}
 	kept, encoded, cut, err := shortenEncoded(rows, limit)
@@ -195,7 +195,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	return tool.Answer{Structured: structured, Plain: f.plain(kept, encoded), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
+	return tool.Answer{Structured: structured, Plain: joined(encoded), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
@@ -210,19 +210,22 @@ type hit struct {
 	Omitted   bool            `json:"value_omitted,omitempty"`
 	Truncated bool            `json:"truncated,omitempty"`
 	Score     *float64        `json:"score,omitempty"`   // nil: in a list
-	Snippet   *string         `json:"snippet,omitempty"` // nil: the text form shows the value
+	Snippet   *string         `json:"snippet,omitempty"` // nil: the value says it
 	Similar   int             `json:"similar,omitempty"`
 	Version   uint64          `json:"version,omitempty"`
 	Timestamp string          `json:"timestamp,omitempty"`
+	dates
 	particulars
 	Fewer bool `json:"details_omitted,omitempty"`
 	Why   *why `json:"why,omitempty"`
+
+	snippet string // shown instead of the value, if that is left out
 }
 
 func hitOf(h memory.Hit, event bool, f form) *hit {
 	r := &hit{
-		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Snippet: &h.Snippet, Similar: h.Similar,
-		particulars: particularsOf(h.Memory), Why: whyOf(h),
+		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Similar: h.Similar,
+		particulars: particularsOf(h.Memory), Why: whyOf(h), snippet: h.Snippet,
 	}
 	if slices.Contains(f.fields, "branch") {
 		r.Branch = h.Branch
@@ -233,9 +236,14 @@ func hitOf(h memory.Hit, event bool, f form) *hit {
 	if f.tells("timestamp") || event { // of an event, the time is half of what it tells
 		r.Timestamp = memory.FormatTime(h.Timestamp)
 	}
+	if !event {
+		r.dates = f.dates(h.Memory)
+	}
 	r.Agent = f.unless("agent", r.Agent, f.agent)
 	r.Value, r.Truncated = f.shown(h.Value, h.Snippet)
-	r.Omitted = r.Truncated && r.Value == nil
+	if r.Omitted = r.Truncated && r.Value == nil; r.Omitted || f.verbose {
+		r.Snippet = &r.snippet
+	}
 	if event {
 		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // an event's key is its number
 		r.Event, r.Sequence, r.Data = h.Type, sequence, r.Value
@@ -274,12 +282,7 @@ func nextNote(next string, total int) string {
 }
 
 // unranked drops what a row of a list does not have: it answers no question.
-func (h *hit) unranked(f form) {
-	h.Score = nil
-	if !f.verbose && h.value() != nil {
-		h.Snippet = nil
-	}
-}
+func (h *hit) unranked() { h.Score = nil }
 
 // orders returns the orders of lists.
 func orders() []string {
@@ -288,20 +291,6 @@ func orders() []string {
 		list = append(list, string(o))
 	}
 	return list
-}
-
-// plain returns encoded hits for readers: where they show a value, its snippet is in it.
-func (f form) plain(hits []*hit, encoded []tool.Encoded) tool.Encoded {
-	if f.verbose {
-		return joined(encoded)
-	}
-	rows := slices.Clone(encoded)
-	for i, h := range hits {
-		if h.value() != nil {
-			rows[i] = jsontext.Without(rows[i], "snippet")
-		}
-	}
-	return joined(rows)
 }
 
 // rounded rounds a score to the digits that distinguish results.
@@ -314,7 +303,9 @@ func (h *hit) value() json.RawMessage {
 	return h.Value
 }
 
-func (h *hit) dropValue() { h.Value, h.Data, h.Omitted, h.Truncated = nil, nil, true, true }
+func (h *hit) dropValue() {
+	h.Value, h.Data, h.Omitted, h.Truncated, h.Snippet = nil, nil, true, true, &h.snippet
+}
 
 func (h *hit) cut() bool { return h.Truncated }
 

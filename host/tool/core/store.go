@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -46,6 +47,7 @@ func (k *kit) storeTool() tool.Spec {
 			"properties": {
 				"key": {"type": "string"},
 				"version": {"type": "integer"},
+				"replaced": {"type": "object", "description": "What was under the key: version, the beginning of its value if that was another, and agent if another wrote it."},
 				"timestamp": {"type": "string"},
 				"stored": {"type": "array", "items": {"type": "object"}, "description": "With items: a receipt for each."},
 				"notes": {"type": "array", "items": {"type": "string"}, "description": "Which families could not take part, and why."}
@@ -84,7 +86,7 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	receipts := make([]receipt, len(stored))
 	for i, s := range stored {
-		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: memory.FormatTime(s.Timestamp)}
+		receipts[i] = receipt{Key: s.Key, Version: s.Version, Timestamp: memory.FormatTime(s.Timestamp), Replaced: c.replaced(s.Former, i < mostFormer)}
 	}
 	said := c.TakeNotes()
 	if !batch {
@@ -125,10 +127,53 @@ type storeRow struct {
 }
 
 type receipt struct {
-	Key       string   `json:"key"`
-	Version   uint64   `json:"version"`
-	Timestamp string   `json:"timestamp,omitempty"`
-	Notes     []string `json:"notes,omitempty"` // such as which hook was skipped, and why
+	Key       string    `json:"key"`
+	Version   uint64    `json:"version"`
+	Replaced  *replaced `json:"replaced,omitempty"` // nil: the key was free, or nothing changed
+	Timestamp string    `json:"timestamp,omitempty"`
+	Notes     []string  `json:"notes,omitempty"` // such as which hook was skipped, and why
+}
+
+const (
+	mostFormer  = 20 // items of a batch whose receipts have the former value
+	shortFormer = 80 // characters of a former value
+)
+
+// replaced is what a store put something else in place of.
+type replaced struct {
+	Version uint64          `json:"version"`
+	Value   json.RawMessage `json:"value,omitempty"` // its beginning; nil: the new value is equal, or the batch is long
+	Agent   string          `json:"agent,omitempty"` // unless the caller
+}
+
+func (c *call) replaced(f *memory.Former, whole bool) *replaced {
+	if f == nil {
+		return nil
+	}
+	r := &replaced{Version: f.Version}
+	if f.Agent != c.Caller.Agent {
+		r.Agent = f.Agent
+	}
+	if whole && f.Value != nil {
+		r.Value = brief(f.Value, shortFormer)
+	}
+	return r
+}
+
+// brief returns a value if it is short, else the beginning of its text.
+func brief(value json.RawMessage, length int) json.RawMessage {
+	if utf8.RuneCount(value) <= length {
+		return value
+	}
+	text := beginning(value, length)
+	if text == "" {
+		text = tool.Clip(string(value), length-1)
+	}
+	short, err := tool.Encode(text)
+	if err != nil {
+		return nil
+	}
+	return short
 }
 
 // receipts returns receipts for readers, who know what time it is.
