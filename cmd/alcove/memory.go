@@ -102,10 +102,23 @@ func (a *app) value(argument string) (json.RawMessage, error) {
 		}
 		argument = string(data)
 	}
-	if raw := bytes.TrimSpace([]byte(argument)); json.Valid(raw) {
+	raw := bytes.TrimSpace([]byte(argument))
+	if json.Valid(raw) {
 		return raw, nil
 	}
+	if looksLikeJSON(raw) {
+		a.notef("the value is not valid JSON, so it is stored as text: %v\n", json.Unmarshal(raw, new(any)))
+	}
 	return text(argument)
+}
+
+// looksLikeJSON reports whether a value was probably meant as a JSON object or list: text in brackets rarely has a quote or a digit next.
+func looksLikeJSON(raw []byte) bool {
+	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+		return false
+	}
+	inside := bytes.TrimSpace(raw[1:])
+	return len(inside) == 0 || bytes.ContainsAny(inside[:1], `"{}[]-0123456789`)
 }
 
 // text is a string as JSON, with all its characters as they are.

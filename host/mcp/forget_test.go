@@ -11,10 +11,10 @@ func TestForgettingDeletesOneOrMany(t *testing.T) {
 	if got := p.must("memory_forget", `{"key":"a"}`).text; got != `{"deleted":true,"count":1}` {
 		t.Errorf("forgot %s", got)
 	}
-	if got := p.must("memory_forget", `{"key":["b","c","d"]}`).text; got != `{"deleted":true,"count":2}` {
+	if got := p.must("memory_forget", `{"key":["b","c","d"]}`).text; got != `{"deleted":true,"count":2,"note":"There is no memory under \"d\" in namespace default."}` {
 		t.Errorf("forgot %s", got)
 	}
-	if got := p.must("memory_forget", `{"key":"a"}`).text; got != `{"deleted":false,"count":0}` {
+	if got := p.must("memory_forget", `{"key":"a"}`).text; got != `{"deleted":false,"count":0,"note":"There is no memory under \"a\" in namespace default. It was forgotten at v3: as_of=v2 shows it."}` {
 		t.Errorf("forgot %s", got)
 	}
 	if got := p.search(`{"query":"apple"}`).Total; got != 0 {

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestRecallOfNothingIsNull(t *testing.T) {
+func TestRecallOfNothingSaysSo(t *testing.T) {
 	o := use(t).must("memory_recall", `{"key":"nothing"}`)
-	if o.text != "null" || o.field("found") != "false" {
-		t.Errorf("recalled %s and %s", o.text, o.structured)
+	if want := `{"found":false,"key":"nothing","note":"There is no memory under \"nothing\" in namespace default."}`; o.text != want || string(o.structured) != want {
+		t.Errorf("recalled %s and %s, want %s", o.text, o.structured, want)
 	}
 }
 

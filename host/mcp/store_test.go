@@ -68,7 +68,7 @@ func TestABatchIsStoredAsAWholeOrNotAtAll(t *testing.T) {
 	if !strings.Contains(refusal.Message, "items[1].importance") {
 		t.Errorf("the error does not say where: %s", refusal.Message)
 	}
-	if got := p.must("memory_recall", `{"key":"c"}`).text; got != "null" {
+	if got := p.must("memory_recall", `{"key":"c"}`).field("found"); got != "false" {
 		t.Errorf("half a batch was stored: %s", got)
 	}
 }

@@ -120,7 +120,7 @@ func each(do func(namespace string)) {
 }
 
 // sets are namespaces to choose from: all, a permitted one, and the hidden one.
-var sets = [][]string{nil, {"desk/work"}, {"shelf/library", hidden}, {hidden}}
+var sets = [][]string{nil, {AllNamespaces}, {"desk/work"}, {"shelf/library", hidden}, {hidden}}
 
 var deeds = []deed{
 	{"Caller", func(_ context.Context, a *Access, say func(any, error)) { say(a.Caller().Agent, nil) }},
@@ -137,6 +137,33 @@ var deeds = []deed{
 			m, err = a.Recall(ctx, Location{"draft", ns}, "k1"+secretWord, AsOf{Version: 6})
 			say(m, err)
 		})
+	}},
+	{"Missing", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, branch := range []string{"", "draft"} {
+			for _, key := range []string{"K1", "k1" + secretWord, "k9" + secretWord, "none"} {
+				for _, at := range []AsOf{{}, {Version: 6}} {
+					each(func(ns string) {
+						m, err := a.Missing(ctx, Location{branch, ns}, key, at)
+						say(m, err)
+					})
+				}
+			}
+		}
+	}},
+	{"Having", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, key := range []string{"k1", "k1" + secretWord} {
+			l, err := a.Having(ctx, "draft", key, AsOf{})
+			say(l, err)
+		}
+	}},
+	{"Contents", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, namespaces := range sets {
+			for _, q := range []Search{{Text: "none"}, {Text: "none", Tags: []string{secretWord}}, {Text: "none", Events: true, AsOf: AsOf{Version: 8}}} {
+				q.Namespaces, q.Branch = namespaces, "draft"
+				c, err := a.Contents(ctx, q)
+				say(c, err)
+			}
+		}
 	}},
 	{"Get", func(ctx context.Context, a *Access, say func(any, error)) {
 		each(func(ns string) {

@@ -8,7 +8,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -200,7 +202,7 @@ func (b *browsing) byCounters(ctx context.Context, within search.View, counted c
 	if b.from != nil {
 		start = &position{value: b.from.value} // before all keys with the value
 	}
-	for _, name := range namespaces {
+	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		one, added := within, 0
 		one.Namespaces = []string{name}
 		err := index.SelectKeys(ctx, one, b.filter, countedKeys(counted.descending(name, b.q.Order.counter(), start)), func(c *search.Columns) bool {

@@ -61,7 +61,11 @@ func TestRightsToAPatternAreRightsToItsNamespaces(t *testing.T) {
 	if err != nil || len(found.Hits) != 1 {
 		t.Errorf("in a narrower pattern it finds %+v, %v", found.Hits, err)
 	}
-	for _, wide := range []string{"teams/*", "team", "*"} {
+	found, err = narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{"*"}})
+	if err != nil || len(found.Hits) != 2 {
+		t.Errorf("in all namespaces it finds %+v, %v", found.Hits, err)
+	}
+	for _, wide := range []string{"teams/*", "team"} {
 		if _, err := narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{wide}}); codeOf(err) != Denied && codeOf(err) != InvalidArgument {
 			t.Errorf("%s: %v", wide, err)
 		}

@@ -72,6 +72,9 @@ func (l Limits) checkPlace(p Location) (Location, error) {
 	if err := l.checkName("branch", p.Branch); err != nil {
 		return p, err
 	}
+	if p.Namespace == AllNamespaces {
+		return p, invalid("namespace %q means all namespaces: this needs one, so name it", p.Namespace)
+	}
 	return p, l.checkName("namespace", p.Namespace)
 }
 

@@ -238,6 +238,9 @@ func (a *Access) VersionAt(ctx context.Context, branch string, at AsOf) (uint64,
 // Status summarizes a branch and namespace.
 func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	s := a.space
+	if p.Namespace == AllNamespaces {
+		return a.statusOfAll(ctx, p.Branch)
+	}
 	p, err := a.reading(p)
 	if err != nil {
 		return Status{}, err
@@ -246,29 +249,50 @@ func (a *Access) Status(ctx context.Context, p Location) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	return a.status(ctx, v, p.Namespace, []string{p.Namespace})
+}
+
+// statusOfAll summarizes a branch and the namespaces that the caller may read.
+func (a *Access) statusOfAll(ctx context.Context, branch string) (Status, error) {
+	readable, err := a.readable(nil)
+	if err != nil {
+		return Status{}, err
+	}
+	v, err := a.space.view(ctx, branch, AsOf{})
+	if err != nil {
+		return Status{}, err
+	}
+	if err := a.space.Ready(ctx); err != nil {
+		return Status{}, err
+	}
+	return a.status(ctx, v, AllNamespaces, readable)
+}
+
+func (a *Access) status(ctx context.Context, v view, named string, namespaces []string) (Status, error) {
+	s := a.space
 	head, err := s.engine.Head(ctx)
 	if err != nil {
 		return Status{}, s.translate("read the newest version", err)
 	}
-	st := Status{Branch: v.branch.Name, Namespace: p.Namespace, Branches: len(s.catalogue.Live()), Version: head.Version, Searchable: s.isReady()}
-	if st.Keys, err = s.count(ctx, v, p.Namespace, memories); err != nil {
+	st := Status{Branch: v.branch.Name, Namespace: named, Branches: len(s.catalogue.Live()), Version: head.Version, Searchable: s.isReady()}
+	if st.Keys, err = s.count(ctx, v, namespaces, memories); err != nil {
 		return st, err
 	}
 	if s.vectors != nil {
 		st.Embedders = a.embedders()
 	}
-	st.Events, err = s.count(ctx, v, p.Namespace, events)
+	st.Events, err = s.count(ctx, v, namespaces, events)
 	return st, err
 }
 
-// count counts the live entries of a collection: by the index, or by reading while that is not ready.
-func (s *Space) count(ctx context.Context, v view, namespace, collection string) (int, error) {
+// count counts the live entries of a collection in some namespaces: by the index, or, of one namespace, by reading while that is not ready.
+func (s *Space) count(ctx context.Context, v view, namespaces []string, collection string) (int, error) {
 	if s.isReady() {
-		n, err := s.index.Count(ctx, v.search([]string{namespace}, collection))
+		n, err := s.index.Count(ctx, v.search(namespaces, collection))
 		return n, s.translate("count", err)
 	}
 	n := 0
-	within := store.Range{Namespace: namespace, Collection: collection}
+	within := store.Range{Namespace: namespaces[0], Collection: collection}
 	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
 		if err != nil {
 			return 0, s.translate("count", err)

@@ -49,8 +49,8 @@ type Index interface {
 	Estimate(ctx context.Context, v search.View, f search.Filter) (tested, all int, err error)
 	// Tally counts what Select selects, if it can without a look at each document.
 	Tally(ctx context.Context, v search.View, f search.Filter) (n int, ok bool, err error)
-	// Namespaces lists the namespaces with documents, sorted.
-	Namespaces(ctx context.Context, v search.View) ([]string, error)
+	// Namespaces counts the documents by namespace.
+	Namespaces(ctx context.Context, v search.View) (map[string]int, error)
 	// Frequencies counts the active documents, and those with each of some terms.
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
 	// Analyser returns the analyser of a collection's texts.

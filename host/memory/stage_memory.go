@@ -505,10 +505,10 @@ func (t *Stage) Count(ctx context.Context, namespace string) (kept, logged int, 
 		return 0, 0, err
 	}
 	v := view{branch: t.branch, lineage: t.lineage(), version: t.version, now: t.now}
-	if kept, err = t.space.count(ctx, v, namespace, memories); err != nil {
+	if kept, err = t.space.count(ctx, v, []string{namespace}, memories); err != nil {
 		return 0, 0, err
 	}
-	logged, err = t.space.count(ctx, v, namespace, events)
+	logged, err = t.space.count(ctx, v, []string{namespace}, events)
 	return kept, logged, err
 }
 

@@ -76,12 +76,12 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	}
 	if t.space.covers(ctx, t.version) && t.space.stillLive(t.branch) {
 		v := view{branch: t.branch, lineage: t.lineage(), now: t.now}
-		list, err := t.space.index.Namespaces(ctx, v.search(permitted, memories))
+		found, err := t.space.index.Namespaces(ctx, v.search(permitted, memories))
 		if err != nil {
 			return nil, t.space.translate("list namespaces", err)
 		}
 		v.past = true
-		return list, t.space.reachable(ctx, v)
+		return slices.Sorted(maps.Keys(found)), t.space.reachable(ctx, v)
 	}
 	return t.scanNamespaces(ctx)
 }

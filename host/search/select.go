@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -343,20 +342,20 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 	return nil
 }
 
-// Namespaces lists the namespaces with documents in a view, expired ones included, in order.
-func (x *Index) Namespaces(ctx context.Context, view View) ([]string, error) {
+// Namespaces counts the documents of a view by namespace, expired ones included.
+func (x *Index) Namespaces(ctx context.Context, view View) (map[string]int, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	view.Lineage = x.present(view.Lineage)
 	x.cacheMu.Lock()
 	defer x.cacheMu.Unlock()
-	found := map[string]bool{}
+	found := map[string]int{}
 	for facet, part := range x.view(view.Lineage).sums {
 		if s := x.table.spaces[x.table.facets[facet].space]; part.documents > 0 && view.selects(s.namespace, s.collection) {
-			found[s.namespace] = true
+			found[s.namespace] += part.documents
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), ctx.Err()
+	return found, ctx.Err()
 }
 
 // sameColumns reports whether a row has the columns of a document.

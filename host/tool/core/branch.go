@@ -273,6 +273,9 @@ func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if len(b.namespaces) > 1 {
 		return tool.Answer{}, tool.Invalid(nil, "memory_branch switch takes one namespace, got %d", len(b.namespaces))
 	}
+	if namespace == memory.AllNamespaces {
+		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": []string{"namespace"}}, "namespace %q means all namespaces: this needs one, so name it", namespace)
+	}
 	if namespace == "" {
 		if _, err := b.need("switch", "name", b.name, "the branch to work on from now on"); err != nil {
 			return tool.Answer{}, err

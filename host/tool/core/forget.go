@@ -30,7 +30,8 @@ func (k *kit) forgetTool() tool.Spec {
 			"properties": {
 				"deleted": {"type": "boolean", "description": "Whether there was anything to delete."},
 				"archived": {"type": "boolean", "description": "With archive: whether there was anything to set aside."},
-				"count": {"type": "integer", "description": "How many memories there were."}
+				"count": {"type": "integer", "description": "How many memories there were."},
+				"note": {"type": "string", "description": "What keys without a memory may have meant."}
 			},
 			"required": ["deleted"]
 		}`),
@@ -52,9 +53,10 @@ func (k *kit) forgetTool() tool.Spec {
 }
 
 type forgotten struct {
-	Deleted  bool  `json:"deleted"`
-	Archived *bool `json:"archived,omitempty"`
-	Count    int   `json:"count"`
+	Deleted  bool   `json:"deleted"`
+	Archived *bool  `json:"archived,omitempty"`
+	Count    int    `json:"count"`
+	Note     string `json:"note,omitempty"` // on keys without a memory
 }
 
 func forget(ctx context.Context, c *call) (tool.Answer, error) {
@@ -76,7 +78,11 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 	if c.DryRun {
 		return rehearsed(map[string]any{"forget": append([]string{}, found...)}), nil
 	}
-	f, any := forgotten{Count: len(found)}, len(found) > 0
+	note, err := c.allMissing(ctx, location, keys, found)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	f, any := forgotten{Count: len(found), Note: note}, len(found) > 0
 	if archive {
 		f.Archived = &any
 	} else {

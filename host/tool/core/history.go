@@ -69,9 +69,20 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 	if key == "" {
 		return extent(ctx, c, location.Branch)
 	}
+	location, err := c.anywhere(ctx, location, key, at)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	versions, more, err := c.versions(ctx, location, key, at, int(limit))
 	if err != nil {
 		return tool.Answer{}, err
+	}
+	if len(versions) == 0 {
+		text, err := c.missing(ctx, location, key, at)
+		if err != nil {
+			return tool.Answer{}, err
+		}
+		c.Note(text)
 	}
 	rows := make([]*versionRow, len(versions))
 	for i, m := range versions {

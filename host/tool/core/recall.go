@@ -14,7 +14,7 @@ func (k *kit) recallTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_recall",
 		Aliases:     strata("recall"),
-		Description: "Get a memory by its exact key, now or at a past moment (null: there is none), or search by query or topic.",
+		Description: "Get a memory by its exact key, now or at a past moment, or search by query or topic.",
 		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
 			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +
 			"Both count an access to each memory that they return. memory_search finds the same with more filters, and counts nothing.",
@@ -95,18 +95,40 @@ func recallKey(ctx context.Context, c *call) (tool.Answer, error) {
 			c.Note(name + " is for query and topic: with key, it was ignored.")
 		}
 	}
+	asked := location.Namespace
+	location, err := c.anywhere(ctx, location, key, at)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	m, elsewhere, err := c.recalled(ctx, location, key, at)
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	if m == nil {
-		return tool.Answer{Structured: map[string]any{"found": false, "key": key}}, nil
+		return c.nothingUnder(ctx, location, key, at)
+	}
+	if asked == memory.AllNamespaces {
+		elsewhere = m.Namespace
 	}
 	r := recalled{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
 	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
 		recalled
 	}{true, r}, Plain: r}, nil
+}
+
+// nothingUnder answers that a key has no memory.
+func (c *call) nothingUnder(ctx context.Context, location memory.Location, key string, at memory.AsOf) (tool.Answer, error) {
+	note, err := c.missing(ctx, location, key, at)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	r := struct {
+		Found bool   `json:"found"`
+		Key   string `json:"key"`
+		Note  string `json:"note,omitempty"`
+	}{false, key, note}
+	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
 // recalled reads a memory by its key or its id, or returns nil if there is none. For an id, elsewhere is its namespace.

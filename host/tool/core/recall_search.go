@@ -34,8 +34,12 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	for i, h := range found.Hits {
 		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h, f)}
 	}
+	hint, err := c.nothingFound(ctx, q, found)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
-	r.Facts, r.Note = kept, c.also(accountsNote(kept, cut, c.same("branch", "as_of")))
+	r.Facts, r.Note = kept, c.also(hint, accountsNote(kept, cut, c.same("branch", "as_of")))
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial, Deprecated: "query"}, err
 }
 
@@ -48,7 +52,7 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 	f := c.form(c.Location())
 	q, found, err := c.lookUp(ctx, "topic", namespaces, f)
 	if err == nil && len(found.Hits) == 0 && !found.Partial {
-		err = nothingAbout(q, found)
+		err = c.nothingAbout(ctx, q, found)
 	}
 	if err != nil {
 		return tool.Answer{}, err
@@ -68,7 +72,11 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 }
 
 // nothingAbout returns the error of a recall by topic that finds no memory.
-func nothingAbout(q memory.Search, found memory.Found) error {
+func (c *call) nothingAbout(ctx context.Context, q memory.Search, found memory.Found) error {
+	hint, err := c.nothingFound(ctx, q, found)
+	if err != nil {
+		return err
+	}
 	searched := []string{"text"}
 	switch {
 	case q.Mode == memory.Semantic:
@@ -76,7 +84,7 @@ func nothingAbout(q memory.Search, found memory.Found) error {
 	case found.Vectors:
 		searched = append(searched, "vector")
 	}
-	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("no memory in namespace %s is about %q: try other words, another namespace, or memory_search, which searches all of them", tool.Quoted(q.Namespaces), tool.Clip(q.Text, 64)),
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("no memory in namespace %s is about %q: try other words, another namespace, or memory_search, which searches all of them. %s", tool.Quoted(q.Namespaces), tool.Clip(q.Text, 64), hint),
 		Details: map[string]any{"topic": tool.Clip(q.Text, 200), "searched_backends": searched}}
 }
 

@@ -97,7 +97,7 @@ func TestAHiddenNamespaceIsAsOneThatWasNeverWritten(t *testing.T) {
 			t.Errorf("%s %s says\n%s, and of a namespace that nobody wrote to\n%s", c[0], c[1], hidden, absent)
 		}
 	}
-	if got := u.said("memory_recall", `{"key":"issue#12"}`); got != `{"found":false,"key":"issue#12"}` {
+	if got := u.said("memory_recall", `{"key":"issue#12"}`); got != `{"found":false,"key":"issue#12","note":"There is no memory under \"issue#12\" in namespace home."}` {
 		t.Errorf("a key that might be an id is %s", got)
 	}
 }

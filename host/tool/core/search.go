@@ -168,6 +168,10 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	found.Hits = alike(found.Hits, least)
+	hint, err := c.nothingFound(ctx, q, found)
+	if err != nil {
+		return tool.Answer{}, err
+	}
 	if !q.Explain {
 		for i := range found.Hits {
 			found.Hits[i].Features = nil // they served the threshold
@@ -184,7 +188,7 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	said := slices.Concat(found.Notes, searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
+	said := slices.Concat(found.Notes, tool.NotesOf(hint), searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
 	note, next := strings.Join(said, " "), nextPage(found, cut)
 	structured, err := withList("results", joined(encoded), struct {
 		Total   int    `json:"total"`
