@@ -240,7 +240,7 @@ func awayFrom(wanted []rune, key string) (away int, ok bool) {
 	case slices.Equal(wanted, k):
 		return 0, true
 	case len(wanted) <= longestNear && len(k) <= longestNear:
-		if away = distance(wanted, k, most); away <= most && away < len(wanted) {
+		if away = distance(wanted, k, most); away <= most && 2*away < len(wanted) {
 			return away, true
 		}
 	}
