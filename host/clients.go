@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/mcp"
@@ -99,6 +100,15 @@ func home(named string, key keys.Key) string {
 		return named
 	}
 	return key.Namespaces[at]
+}
+
+// KeysRequired reports whether the server of a data directory refuses clients without an API key.
+func KeysRequired(dir string) (bool, error) {
+	list, err := keys.Open(keys.Options{Path: owner.KeysPath(dir), Clock: time.Now})
+	if err != nil {
+		return false, err
+	}
+	return list.Required(), nil
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.

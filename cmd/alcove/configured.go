@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/regular"
 )
@@ -111,17 +112,17 @@ func (l launched) ours(name string) bool {
 	return base == "alcove" || strings.Contains(strings.ToLower(name), "alcove")
 }
 
-// data returns the data directory that an entry names; empty: none.
-func (l launched) data() string {
+// value returns what an entry's arguments have for a flag, or its environment for a variable; empty: neither.
+func (l launched) value(flag, variable string) string {
 	for i, arg := range l.Args {
-		if dir, ok := strings.CutPrefix(arg, "--data="); ok {
-			return dir
+		if value, ok := strings.CutPrefix(arg, flag+"="); ok {
+			return value
 		}
-		if arg == "--data" && i+1 < len(l.Args) {
+		if arg == flag && i+1 < len(l.Args) {
 			return l.Args[i+1]
 		}
 	}
-	return l.Env["ALCOVE_DATA"]
+	return l.Env[variable]
 }
 
 // examineClients looks at the configurations of clients that name this program.
@@ -136,7 +137,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 			continue
 		}
 		if err != nil {
-			found = append(found, finding{"client", true, fmt.Sprintf("%s: %s was not looked at: %v", c.title, c.path, err)})
+			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s was not looked at: %v", c.title, c.path, err)})
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -155,43 +156,57 @@ func (c configured) judge(name string, s launched, dir string) finding {
 	if c.client != "" {
 		again = "; alcove connect " + c.client + " prints the lines that do"
 	}
-	bad := func(format string, args ...any) finding {
-		return finding{"client", false, where + fmt.Sprintf(format, args...) + again}
+	wrong := func(format string, args ...any) finding {
+		return finding{"client", bad, where + fmt.Sprintf(format, args...) + again}
 	}
 	if s.URL != "" {
-		return c.judgeURL(s, dir, where, bad)
+		return c.judgeURL(s, dir, where, wrong)
 	}
 	if s.Command == "" {
-		return bad("names neither a command nor a url")
+		return wrong("names neither a command nor a url")
 	}
 	if _, err := exec.LookPath(s.Command); err != nil {
-		return bad("starts %s, which cannot be run: %v", s.Command, errors.Unwrap(err))
+		return wrong("starts %s, which cannot be run: %v", s.Command, errors.Unwrap(err))
 	}
-	other := s.data()
+	if server := s.value("--url", "ALCOVE_URL"); server != "" {
+		return finding{"client", noted, where + "uses the server " + server}
+	}
+	other := s.value("--data", "ALCOVE_DATA")
 	if other == "" || samePath(other, dir) {
-		return finding{"client", true, where + "is fine"}
+		if keysRequired(dir) && s.value("--key-file", "ALCOVE_KEY") == "" {
+			return wrong("presents no API key, which the server requires")
+		}
+		return finding{"client", fine, where + "is fine"}
 	}
 	if info, err := os.Stat(other); err != nil || !info.IsDir() {
-		return bad("uses the data directory %s, which does not exist", other)
+		return wrong("uses the data directory %s, which does not exist", other)
 	}
-	return finding{"client", true, where + "uses another data directory: " + other}
+	return finding{"client", noted, where + "uses another data directory: " + other}
 }
 
-func (c configured) judgeURL(s launched, dir, where string, bad func(string, ...any) finding) finding {
+func (c configured) judgeURL(s launched, dir, where string, wrong func(string, ...any) finding) finding {
 	at, err := url.Parse(s.URL)
 	if err != nil || at.Host == "" {
-		return bad("has a url that is none")
+		return wrong("has a url that is none")
 	}
 	r, err := owner.ReadRecord(dir)
 	switch token, _ := os.ReadFile(owner.TokenPath(dir)); {
 	case err != nil || r.HTTP == "":
-		return finding{"client", true, where + "uses " + at.Host + ", which answers only while a server listens there: alcove service install"}
+		return finding{"client", noted, where + "uses " + at.Host + ", which answers only while a server listens there: alcove service install"}
 	case !strings.HasSuffix(r.HTTP, ":"+at.Port()):
-		return bad("uses %s, and the server listens on %s", at.Host, r.HTTP)
+		return wrong("uses %s, and the server listens on %s", at.Host, r.HTTP)
+	case keysRequired(dir) && !presents(s.Headers, ""):
+		return wrong("presents no API key, which the server requires")
 	case !presents(s.Headers, strings.TrimSpace(string(token))):
-		return bad("presents neither the token of the data directory nor an API key")
+		return wrong("presents neither the token of the data directory nor an API key")
 	}
-	return finding{"client", true, where + "is fine"}
+	return finding{"client", fine, where + "is fine"}
+}
+
+// keysRequired reports whether a directory's server refuses clients without a key. What is wrong with the file of the keys, the server says.
+func keysRequired(dir string) bool {
+	required, err := host.KeysRequired(dir)
+	return err == nil && required
 }
 
 // presents reports whether headers have the token or an API key. Values that clients fill in later count.
@@ -199,7 +214,7 @@ func presents(headers map[string]string, token string) bool {
 	for name, value := range headers {
 		if strings.EqualFold(name, "Authorization") {
 			given := strings.TrimSpace(strings.TrimPrefix(value, "Bearer "))
-			return given == token || strings.HasPrefix(given, "alcove_key_") || strings.Contains(given, "${")
+			return given != "" && given == token || strings.HasPrefix(given, "alcove_key_") || strings.Contains(given, "${")
 		}
 	}
 	return false

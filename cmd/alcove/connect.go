@@ -2,12 +2,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,10 +25,13 @@ import (
 
 // connection is the data of a client's configuration.
 type connection struct {
-	program string // absolute path
-	dir     string // absolute path
-	server  string // URL; empty: HTTP is off
-	token   string // empty: there is none yet
+	program string   // absolute path
+	place   []string // the options of alcove mcp that name the memory: --data or --url
+	server  string   // URL; empty: there is no HTTP
+	token   string   // or API key; empty: there is none yet
+	keyed   bool     // the server wants an API key
+	handed  bool     // which a file has that the options name
+	notes   []string // what to know beside the lines
 
 	name    string     // of the server in the configuration; empty: alcove
 	options []string   // further ones of alcove mcp
@@ -36,32 +43,59 @@ func (c connection) as() string { return cmp.Or(c.name, "alcove") }
 
 // arguments are those of the program.
 func (c connection) arguments() []string {
-	return append([]string{"mcp", "--data", c.dir}, c.options...)
+	return append(append([]string{"mcp"}, c.place...), c.options...)
+}
+
+// environment is that of the program.
+func (c connection) environment() map[string]string {
+	if !c.keyed || c.handed {
+		return nil
+	}
+	return map[string]string{"ALCOVE_KEY": c.presented()}
 }
 
 // recipe connects one kind of client.
 type recipe struct {
-	name  string // the argument of alcove connect
+	names []string // the arguments of alcove connect
 	title string
 	file  string // where the lines go
 	stdio func(connection) string
-	http  func(connection) string
-	over  string // what to know about HTTP
+	http  func(connection) string // nil: the client does without
+	over  string                  // what to know about HTTP
 }
 
 func recipes() []recipe {
 	return []recipe{
-		{name: "claude-code", title: "Claude Code", file: "in a shell", stdio: claudeCode, http: claudeCodeHTTP},
-		{name: "claude-desktop", title: "Claude Desktop, Cursor, Windsurf", file: "claude_desktop_config.json, .cursor/mcp.json, mcp_config.json",
+		{names: []string{"claude-code"}, title: "Claude Code", file: "in a shell", stdio: claudeCode, http: claudeCodeHTTP},
+		{names: []string{"claude-desktop", "cursor", "windsurf"}, title: "Claude Desktop, Cursor, Windsurf", file: "claude_desktop_config.json, .cursor/mcp.json, mcp_config.json",
 			stdio: mcpServers, http: mcpServersHTTP, over: " (Cursor; Windsurf calls url serverUrl; Claude Desktop supports stdio only)"},
-		{name: "vscode", title: "VS Code", file: ".vscode/mcp.json", stdio: vsCode, http: vsCodeHTTP},
-		{name: "codex", title: "Codex", file: "~/.codex/config.toml", stdio: codex, http: codexHTTP},
+		{names: []string{"vscode"}, title: "VS Code", file: ".vscode/mcp.json", stdio: vsCode, http: vsCodeHTTP},
+		{names: []string{"codex"}, title: "Codex", file: "~/.codex/config.toml", stdio: codex, http: codexHTTP},
+		{names: []string{"gemini"}, title: "Gemini CLI", file: "~/.gemini/settings.json", stdio: mcpServers, http: geminiHTTP},
+		{names: []string{"zed"}, title: "Zed", file: "settings.json", stdio: zed, http: zedHTTP},
+		{names: []string{"opencode"}, title: "opencode", file: "opencode.json", stdio: opencode, http: opencodeHTTP},
+		{names: []string{"cline"}, title: "Cline", file: "cline_mcp_settings.json", stdio: mcpServers, http: clineHTTP},
+		{names: []string{"jetbrains"}, title: "JetBrains", file: "Settings | Tools | AI Assistant | Model Context Protocol (MCP) | As JSON", stdio: mcpServers},
+		{names: []string{"goose"}, title: "Goose", file: "~/.config/goose/config.yaml", stdio: goose, http: gooseHTTP},
 	}
+}
+
+// usual is how many recipes are printed where none is asked for, and usualClients how many clients they are for.
+const usual, usualClients = 4, 6
+
+func usualRecipes() []recipe { return recipes()[:usual] }
+
+// clientNames are the clients that connect knows.
+func clientNames() (names []string) {
+	for _, r := range recipes() {
+		names = append(names, r.names...)
+	}
+	return names
 }
 
 // lines are what goes into the client's configuration.
 func (r recipe) lines(c connection) string {
-	if c.server == "" {
+	if c.server == "" || r.http == nil {
 		return r.stdio(c) + "\n"
 	}
 	return r.stdio(c) + "\n\nor, over HTTP" + r.over + ":\n" + r.http(c) + "\n"
@@ -71,10 +105,10 @@ func (a *app) connectCommand() *cobra.Command {
 	var system string
 	c := &cobra.Command{
 		Use:   "connect [CLIENT]",
-		Short: "Print the lines that connect an MCP client: claude-code, claude-desktop, cursor, windsurf, vscode, codex",
+		Short: "Print the lines that connect an MCP client: " + strings.Join(clientNames(), ", "),
 		Args:  arguments(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := a.connection()
+		RunE: func(command *cobra.Command, args []string) error {
+			c, err := a.connection(command.Context())
 			if err != nil {
 				return err
 			}
@@ -84,14 +118,22 @@ func (a *app) connectCommand() *cobra.Command {
 					return err
 				}
 			}
-			chosen := recipes()
+			chosen := usualRecipes()
 			if len(args) == 1 {
 				if chosen, err = chooseRecipe(args[0]); err != nil {
 					return err
 				}
 			}
-			if err := a.printRecipes(c, chosen); err != nil || said == "" {
+			if err := a.printRecipes(c, chosen); err != nil {
 				return err
+			}
+			if len(args) == 0 {
+				if err := a.notef("note: other clients: alcove connect %s\n", strings.Join(clientNames()[usualClients:], " | ")); err != nil {
+					return err
+				}
+			}
+			if said == "" {
+				return nil
 			}
 			return a.notef("note: these replace the server %s. %s\n", c.as(), said)
 		},
@@ -101,40 +143,114 @@ func (a *app) connectCommand() *cobra.Command {
 }
 
 func chooseRecipe(name string) ([]recipe, error) {
-	if name == "cursor" || name == "windsurf" {
-		name = "claude-desktop"
-	}
 	all := recipes()
-	i := slices.IndexFunc(all, func(r recipe) bool { return r.name == name })
+	i := slices.IndexFunc(all, func(r recipe) bool { return slices.Contains(r.names, name) })
 	if i < 0 {
-		return nil, &usageError{fmt.Errorf("unknown client %q: use claude-code, claude-desktop, cursor, windsurf, vscode or codex", name)}
+		return nil, &usageError{fmt.Errorf("unknown client %q: use one of %s. Other clients take the command and the arguments of claude-desktop", name, strings.Join(clientNames(), ", "))}
 	}
 	return all[i : i+1], nil
 }
 
-// connection tells how to reach the data directory. There is a token once a server has run.
-func (a *app) connection() (connection, error) {
-	dir, err := a.dir()
-	if err != nil {
-		return connection{}, err
-	}
+// apiKey stands for a key that is yet to be made.
+const apiKey = "API_KEY"
+
+// connection tells how to reach the memory.
+func (a *app) connection(ctx context.Context) (connection, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return connection{}, fmt.Errorf("find this program: %w", err)
 	}
-	c := connection{program: program, dir: dir}
-	if listen := a.envOr("ALCOVE_LISTEN", host.DefaultHTTP); listen != "off" {
-		c.server = owner.Record{HTTP: listen}.URL()
+	key, err := a.key()
+	if err != nil {
+		return connection{}, err
 	}
-	if r, err := owner.ReadRecord(dir); err == nil && r.HTTP != "" {
-		c.server = r.URL()
+	c := connection{program: program, token: key, keyed: key != ""}
+	if file := a.elsewhere.keyFile; file != "" {
+		if file, err = filepath.Abs(file); err != nil {
+			return c, fmt.Errorf("find the file of the API key: %w", err)
+		}
+		c.options, c.handed = append(c.options, "--key-file", file), true
+	}
+	if a.elsewhere.url != "" {
+		return c.elsewhere(a)
+	}
+	return c.here(ctx, a)
+}
+
+// elsewhere connects to the server that --url names.
+func (c connection) elsewhere(a *app) (connection, error) {
+	s, err := a.server(false)
+	if err != nil {
+		return c, err
+	}
+	c.place, c.server, c.keyed = []string{"--url", a.elsewhere.url}, strings.TrimSuffix(s.URL(), "/mcp"), true
+	if file := a.elsewhere.caFile; file != "" {
+		if file, err = filepath.Abs(file); err != nil {
+			return c, fmt.Errorf("find the file of certificates: %w", err)
+		}
+		c.place = append(c.place, "--ca-file", file)
+		c.notes = append(c.notes, fmt.Sprintf("clients over HTTP must trust the certificate: those in Node.js do with NODE_EXTRA_CA_CERTS=%s", file))
+	}
+	if c.token == "" {
+		c.notes = append(c.notes, "put an API key in place of "+apiKey+": whoever runs the server makes one with alcove key create")
+	}
+	return c, nil
+}
+
+// here connects to the data directory, and its server if it serves HTTP. There is a token once a server has run.
+func (c connection) here(ctx context.Context, a *app) (connection, error) {
+	dir, err := a.dir()
+	if err != nil {
+		return c, err
+	}
+	c.place = []string{"--data", dir}
+	required, err := host.KeysRequired(dir)
+	if err != nil {
+		return c, err
+	}
+	c.keyed = c.keyed || required
+	if required && c.token == "" {
+		c.notes = append(c.notes, fmt.Sprintf("the server requires an API key of each client: make one with alcove key create --data %s --agent NAME --namespaces '*', and put it in place of %s", quoted(dir), apiKey))
+	}
+	var why string
+	c.server, why = a.reachedOverHTTP(ctx, dir)
+	if why != "" {
+		c.notes = append(c.notes, why)
+	}
+	if c.keyed || c.server == "" {
+		return c, nil
 	}
 	token, err := os.ReadFile(owner.TokenPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return connection{}, fmt.Errorf("read the token for HTTP: %w", err)
+		return c, fmt.Errorf("read the token for HTTP: %w", err)
 	}
 	c.token = strings.TrimSpace(string(token))
 	return c, nil
+}
+
+// reachedOverHTTP is the URL under which the data directory's server is reached, or will be; empty, with the reason, if there is no such
+// server: whoever has its port must not be given a token.
+func (a *app) reachedOverHTTP(ctx context.Context, dir string) (server, why string) {
+	r, err := owner.ReadRecord(dir)
+	running := errors.As(owner.CheckFree(dir), new(*owner.OwnedError))
+	switch {
+	case running && err != nil:
+		return "", "the server does not say whether it serves HTTP: these lines use stdio; alcove doctor tells more"
+	case running && r.HTTP == "":
+		return "", "the running server does without HTTP (its port was taken, or it was told to): these lines use stdio"
+	case running:
+		return usable(ctx, r), ""
+	}
+	listen := a.envOr("ALCOVE_LISTEN", host.DefaultHTTP)
+	if listen == "off" {
+		return "", "HTTP is off (ALCOVE_LISTEN): these lines use stdio"
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return "", fmt.Sprintf("another program has the address for HTTP (%v): these lines use stdio; alcove serve --listen chooses another address", err)
+	}
+	l.Close()
+	return owner.Record{HTTP: listen}.URL(), ""
 }
 
 func (a *app) printRecipes(c connection, chosen []recipe) error {
@@ -143,11 +259,13 @@ func (a *app) printRecipes(c connection, chosen []recipe) error {
 			return err
 		}
 	}
-	switch {
-	case c.server == "":
-		return a.notef("note: HTTP is off (ALCOVE_LISTEN): these lines use stdio\n")
-	case c.token == "":
-		return a.printf("The token for HTTP is made when the server first starts: run alcove status --data %s, then repeat this command.\n", quoted(c.dir))
+	if c.server != "" && c.token == "" && !c.keyed {
+		return a.printf("The token for HTTP is made when the server first starts: run alcove status %s, then repeat this command.\n", shellWords(c.place))
+	}
+	for _, note := range c.notes {
+		if err := a.notef("note: %s\n", note); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -162,39 +280,57 @@ func (c connection) url() string {
 func (c connection) bearer() string { return "Bearer " + c.presented() }
 
 func (c connection) presented() string {
-	if c.token == "" {
-		return "TOKEN"
+	if c.keyed {
+		return cmp.Or(c.token, apiKey)
 	}
-	return c.token
+	return cmp.Or(c.token, "TOKEN")
 }
 
+// claudeCode is for all projects of the user: the memory is to be there in the next one, too.
 func claudeCode(c connection) string {
-	line := "claude mcp add " + c.as() + " -- " + quoted(c.program)
-	for _, argument := range c.arguments() {
-		line += " " + quoted(argument)
+	line := "claude mcp add " + c.as() + " --scope user"
+	for _, name := range slices.Sorted(maps.Keys(c.environment())) {
+		line += " --env " + quoted(name+"="+c.environment()[name])
 	}
-	return line
+	return line + " -- " + quoted(c.program) + " " + shellWords(c.arguments())
 }
 
 func claudeCodeHTTP(c connection) string {
-	return fmt.Sprintf("claude mcp add --transport http %s %s --header %s", c.as(), quoted(c.url()), quoted("Authorization: "+c.bearer()))
+	return fmt.Sprintf("claude mcp add --scope user --transport http %s %s --header %s", c.as(), quoted(c.url()), quoted("Authorization: "+c.bearer()))
+}
+
+// shellWords are words on one line for the shell.
+func shellWords(words []string) string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = quoted(word)
+	}
+	return strings.Join(list, " ")
 }
 
 // entry is a server in a JSON configuration; its members are in the usual order.
 type entry struct {
-	Type    string            `json:"type,omitempty"`
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty"`
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
+	Type        string            `json:"type,omitempty"`
+	Command     any               `json:"command,omitempty"` // a word, or all words
+	Args        []string          `json:"args,omitempty"`
+	Env         map[string]string `json:"env,omitempty"`
+	Environment map[string]string `json:"environment,omitempty"` // as opencode calls it
+	URL         string            `json:"url,omitempty"`
+	HTTPURL     string            `json:"httpUrl,omitempty"` // as Gemini CLI calls it
+	Headers     map[string]string `json:"headers,omitempty"`
+	Enabled     bool              `json:"enabled,omitempty"`
 }
 
 func (c connection) stdioEntry(kind string) entry {
-	return entry{Type: kind, Command: c.program, Args: c.arguments()}
+	return entry{Type: kind, Command: c.program, Args: c.arguments(), Env: c.environment()}
 }
 
 func (c connection) httpEntry(kind string) entry {
-	return entry{Type: kind, URL: c.url(), Headers: map[string]string{"Authorization": c.bearer()}}
+	return entry{Type: kind, URL: c.url(), Headers: c.headers()}
+}
+
+func (c connection) headers() map[string]string {
+	return map[string]string{"Authorization": c.bearer()}
 }
 
 // configuration is a JSON file with one server in the member list.
@@ -210,26 +346,74 @@ func mcpServers(c connection) string     { return c.configuration("mcpServers", 
 func mcpServersHTTP(c connection) string { return c.configuration("mcpServers", c.httpEntry("http")) }
 func vsCode(c connection) string         { return c.configuration("servers", c.stdioEntry("stdio")) }
 func vsCodeHTTP(c connection) string     { return c.configuration("servers", c.httpEntry("http")) }
+func zed(c connection) string            { return c.configuration("context_servers", c.stdioEntry("")) }
+func zedHTTP(c connection) string        { return c.configuration("context_servers", c.httpEntry("")) }
+
+func clineHTTP(c connection) string {
+	return c.configuration("mcpServers", c.httpEntry("streamableHttp"))
+}
+
+func geminiHTTP(c connection) string {
+	return c.configuration("mcpServers", entry{HTTPURL: c.url(), Headers: c.headers()})
+}
+
+func opencode(c connection) string {
+	return c.configuration("mcp", entry{Type: "local", Command: append([]string{c.program}, c.arguments()...), Environment: c.environment(), Enabled: true})
+}
+
+func opencodeHTTP(c connection) string {
+	return c.configuration("mcp", entry{Type: "remote", URL: c.url(), Headers: c.headers(), Enabled: true})
+}
+
+// goose is YAML, in which lists and objects may be written as in JSON.
+func goose(c connection) string {
+	lines := "extensions:\n  " + c.as() + ":\n    name: " + c.as() + "\n    type: stdio\n    enabled: true\n    timeout: 300\n    cmd: " + jsonString(c.program) + "\n    args: [" + jsonStrings(c.arguments()) + "]"
+	if env := c.environment(); env != nil {
+		lines += "\n    envs: " + members(env)
+	}
+	return lines
+}
+
+func gooseHTTP(c connection) string {
+	return "extensions:\n  " + c.as() + ":\n    name: " + c.as() + "\n    type: streamable_http\n    enabled: true\n    timeout: 300\n    uri: " + jsonString(c.url()) + "\n    headers: " + members(c.headers())
+}
+
+// members is an object of strings on one line, as JSON and YAML have it.
+func members(m map[string]string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, jsonString(name)+": "+jsonString(m[name]))
+	}
+	return "{" + strings.Join(list, ", ") + "}"
+}
 
 func codex(c connection) string {
-	args := make([]string, len(c.arguments()))
-	for i, argument := range c.arguments() {
-		args[i] = tomlString(argument)
+	lines := fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [%s]", c.as(), jsonString(c.program), jsonStrings(c.arguments()))
+	for name, value := range c.environment() {
+		lines += fmt.Sprintf("\nenv = { %s = %s }", name, jsonString(value))
 	}
-	return fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [%s]", c.as(), tomlString(c.program), strings.Join(args, ", "))
+	return lines
 }
 
 func codexHTTP(c connection) string {
-	return fmt.Sprintf("[mcp_servers.%s]\nurl = %s\nhttp_headers = { Authorization = %s }", c.as(), tomlString(c.url()), tomlString(c.bearer()))
+	return fmt.Sprintf("[mcp_servers.%s]\nurl = %s\nhttp_headers = { Authorization = %s }", c.as(), jsonString(c.url()), jsonString(c.bearer()))
 }
 
-// tomlString is a TOML basic string, which is written as a JSON string is.
-func tomlString(s string) string {
+// jsonString is a string of JSON, which TOML and YAML read too.
+func jsonString(s string) string {
 	raw, err := text(s)
 	if err != nil {
 		return `""` // strings cannot fail
 	}
 	return string(raw)
+}
+
+func jsonStrings(list []string) string {
+	written := make([]string, len(list))
+	for i, s := range list {
+		written[i] = jsonString(s)
+	}
+	return strings.Join(written, ", ")
 }
 
 // quoted is a word quoted for the shell.

@@ -85,12 +85,12 @@ func (a *app) demoServed(ctx context.Context, f demoFlags, h *host.Host, dir str
 		stop()
 		return errors.Join(err, <-ended)
 	}
-	c, err := a.connection()
+	c, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
 	a.printf("\n%s\n\n", a.heading("Connect your own client to it"))
-	if err := a.printRecipes(c, recipes()); err != nil {
+	if err := a.printRecipes(c, usualRecipes()); err != nil {
 		return err
 	}
 	if f.once {

@@ -25,7 +25,7 @@ const recently = 24 * time.Hour
 func troubled(u operator.FamilyUse, now time.Time) (found []finding) {
 	what := "family " + u.Family
 	if u.Resting {
-		found = append(found, finding{what, false, "its hooks failed again and again, and are not called for a while: the server's log says why; alcove family info " + u.Family + " shows what it may do"})
+		found = append(found, finding{what, bad, "its hooks failed again and again, and are not called for a while: the server's log says why; alcove family info " + u.Family + " shows what it may do"})
 	}
 	for _, t := range u.Troubles {
 		if now.Sub(t.Last) > recently {
@@ -37,26 +37,55 @@ func troubled(u operator.FamilyUse, now time.Time) (found []finding) {
 			says = fmt.Sprintf("was refused %d operations, last at %s: %s", t.Count, clock(t.Last), t.Says)
 			next = "; if it needs that, grant it: alcove family info " + u.Family
 		}
-		found = append(found, finding{what, t.Kind == "ungranted", says + next})
+		found = append(found, finding{what, map[bool]opinion{true: noted, false: bad}[t.Kind == "ungranted"], says + next})
 	}
 	return found
+}
+
+// examineElsewhere examines a server on another machine, as far as a client can.
+func (a *app) examineElsewhere(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, 2*doctorPatience)
+	defer cancel()
+	found := []finding{{"version", fine, versionText()}}
+	s, err := a.server(false)
+	if err != nil {
+		return append(found, finding{"server", bad, err.Error()})
+	}
+	ready, says, err := s.Ready(ctx)
+	if err != nil {
+		return append(found, finding{"server", bad, err.Error()})
+	}
+	found = append(found, finding{"server", fineIf(ready), s.URL() + ": " + says})
+	r, err := a.ask(ctx, "memory_status", fields{})
+	if err != nil {
+		return append(found, finding{"key", bad, err.Error()})
+	}
+	var at struct{ Version, Namespace, Branch string }
+	if err := json.Unmarshal(r.Structured, &at); err != nil {
+		return append(found, finding{"key", bad, "read the server's answer: " + err.Error()})
+	}
+	found = append(found, finding{"key", fine, fmt.Sprintf("is let in: namespace %s, branch %s", at.Namespace, at.Branch)})
+	if at.Version != versionText() {
+		found = append(found, finding{"server version", noted, fmt.Sprintf("%s, and these commands are of %s", at.Version, versionText())})
+	}
+	return append(found, a.examineTools(ctx))
 }
 
 // examineTools says what the list of tools costs a client with every request to its model.
 func (a *app) examineTools(ctx context.Context) finding {
 	count, err := tokens.Load()
 	if err != nil {
-		return finding{"tools", true, "unknown: " + err.Error()}
+		return finding{"tools", noted, "unknown: " + err.Error()}
 	}
 	var said []string
 	for _, profile := range []string{host.DefaultProfile, "full"} {
 		list, n, err := a.listedTools(ctx, profile)
 		if err != nil {
-			return finding{"tools", true, "unknown: " + err.Error()}
+			return finding{"tools", noted, "unknown: " + err.Error()}
 		}
 		said = append(said, fmt.Sprintf("%d tools for %d tokens in the profile %s", n, count.Count(string(list)), profile))
 	}
-	return finding{"tools", true, strings.Join(said, ", ") + " (alcove mcp --profile); operation lists one tool"}
+	return finding{"tools", fine, strings.Join(said, ", ") + " (alcove mcp --profile); operation lists one tool"}
 }
 
 // listedTools returns the list of tools as a new client gets it.
@@ -105,13 +134,13 @@ func examineFiles(dir string) (found []finding) {
 		others, user := info.Mode().Perm()&0o077, belongsTo(info)
 		switch {
 		case user >= 0 && user != os.Getuid() && os.Getuid() != 0:
-			found = append(found, finding{"permissions", false, fmt.Sprintf("%s belongs to user %d, not to this one: sudo chown -R %d %s", path, user, os.Getuid(), quoted(dir))})
+			found = append(found, finding{"permissions", bad, fmt.Sprintf("%s belongs to user %d, not to this one: sudo chown -R %d %s", path, user, os.Getuid(), quoted(dir))})
 		case info.Mode().Perm()&0o200 == 0 && info.Mode().IsRegular() && os.Getuid() != 0:
-			found = append(found, finding{"permissions", false, fmt.Sprintf("%s cannot be written: chmod u+w %s", path, quoted(path))})
+			found = append(found, finding{"permissions", bad, fmt.Sprintf("%s cannot be written: chmod u+w %s", path, quoted(path))})
 		case secret[path] && others != 0:
-			found = append(found, finding{"permissions", false, fmt.Sprintf("others can read %s: chmod go-rwx %s", path, quoted(path))})
+			found = append(found, finding{"permissions", bad, fmt.Sprintf("others can read %s: chmod go-rwx %s", path, quoted(path))})
 		case others&0o002 != 0:
-			found = append(found, finding{"permissions", false, fmt.Sprintf("others can write %s: chmod o-w %s", path, quoted(path))})
+			found = append(found, finding{"permissions", bad, fmt.Sprintf("others can write %s: chmod o-w %s", path, quoted(path))})
 		}
 	}
 	return found

@@ -72,7 +72,7 @@ func (p *patient) serve(version string) owner.Record {
 func expect(t *testing.T, found []finding, what string, ok bool, says ...string) {
 	t.Helper()
 	if !slices.ContainsFunc(found, func(f finding) bool {
-		return f.What == what && f.OK == ok && !slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(f.Says, text) })
+		return f.What == what && (f.Is != bad) == ok && !slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(f.Says, text) })
 	}) {
 		t.Errorf("there is no finding %q (%t) that says %q: %+v", what, ok, says, found)
 	}
@@ -180,7 +180,7 @@ func TestTheDoctorFindsFilesThatOthersCanUse(t *testing.T) {
 func TestTheDoctorWarnsOfAFullDisk(t *testing.T) {
 	for free, want := range map[uint64]bool{0: false, leastSpace - 1: false, leastSpace: true} {
 		f := diskFinding("/d", func(string) (uint64, error) { return free, nil })
-		if f.OK != want || !want && !strings.Contains(f.Says, "alcove compact") {
+		if (f.Is == fine) != want || !want && !strings.Contains(f.Says, "alcove compact") {
 			t.Errorf("%d bytes free: %+v", free, f)
 		}
 	}

@@ -53,7 +53,7 @@ func TestAProgramSaysByWhatItsFamiliesAreKnown(t *testing.T) {
 		if c.says == "" && strings.Contains(out.String(), "locked by digest") {
 			t.Errorf("%s: version: %s", name, out.String())
 		}
-		if f := a.examineCatalogue(); f.OK != (c.says != "") || digest != "" && !strings.Contains(f.Says, c.says+c.refused) && c.newest != "" {
+		if f := a.examineCatalogue(); (f.Is == fine) != (c.says != "") || digest != "" && !strings.Contains(f.Says, c.says+c.refused) && c.newest != "" {
 			t.Errorf("%s: doctor: %+v", name, f)
 		}
 		key, err := a.releaseKey("this")

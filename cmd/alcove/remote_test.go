@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,8 +29,8 @@ type team struct {
 
 func newTeam(t *testing.T) *team {
 	t.Helper()
-	s := &team{t: t, dir: dataDir(t), address: "127.0.0.1:0"}
-	s.files, _ = testcert.Write(t, t.TempDir())
+	s := &team{t: t, dir: dataDir(t), address: "0.0.0.0:0"}
+	s.files, _ = testcert.Write(t, t.TempDir(), "memory.example")
 	s.serve()
 	t.Cleanup(s.stop)
 	return s
@@ -43,6 +44,16 @@ func (s *team) serve() {
 		s.t.Fatal(err)
 	}
 	s.address = servedBy(s.t, s.dir, s.cmd.Process).HTTP
+}
+
+// near is the server's address on this machine.
+func (s *team) near() string {
+	s.t.Helper()
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return net.JoinHostPort("127.0.0.1", port)
 }
 
 func (s *team) stop() {
@@ -72,7 +83,7 @@ func (s *team) machine(key string) machine {
 	s.t.Helper()
 	home := s.t.TempDir()
 	return machine{s.t, home, []string{asMain + "=1", "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR"),
-		"ALCOVE_URL=https://" + s.address, "ALCOVE_CA_FILE=" + s.files.Cert, "ALCOVE_KEY=" + key}}
+		"ALCOVE_URL=https://" + s.near(), "ALCOVE_CA_FILE=" + s.files.Cert, "ALCOVE_KEY=" + key}}
 }
 
 // with is the machine with further variables of the environment.
@@ -158,7 +169,7 @@ func TestAServerElsewhereThatRefusesSaysWhy(t *testing.T) {
 	ann.runs(2, "is not the URL of a server", "recall", "tea", "--url", "ftp://memory.example")
 	ann.runs(2, "would show the key to everybody", "recall", "tea", "--url", "http://memory.example")
 	for _, args := range [][]string{{"backup", "copy"}, {"family", "list"}, {"key", "list"}, {"serve"}, {"export"}, {"verify"}} {
-		ann.runs(2, "works on a data directory of its own machine, and --url (or ALCOVE_URL) names the server https://"+s.address, args...)
+		ann.runs(2, "works on a data directory of its own machine, and --url (or ALCOVE_URL) names the server https://"+s.near(), args...)
 	}
 	mustRun(t, s.dir, "key", "revoke", id)
 	ann.runs(4, "was revoked", "recall", "tea")
@@ -229,4 +240,44 @@ func TestAnMCPClientOverStdioHearsWhatAServerElsewhereTells(t *testing.T) {
 			return false
 		}
 	})
+}
+
+func TestWhatConnectPrintsForAServerWithKeysAndTLSLetsAClientIn(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	token, err := os.ReadFile(owner.TokenPath(s.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := mustRun(t, s.dir, "connect", "claude-code")
+	for _, want := range []string{"https://memory.example:" + port + "/mcp", "Bearer " + apiKey, "ALCOVE_KEY=" + apiKey, "alcove key create --data " + s.dir + " --agent NAME --namespaces '*'"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("connect printed %q, want %q in it", out, want)
+		}
+	}
+	if strings.Contains(out, strings.TrimSpace(string(token))) {
+		t.Errorf("connect printed the token, which the server refuses: %q", out)
+	}
+}
+
+func TestTheDoctorFindsNothingWrongWithAServerWithKeysAndTLS(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	key, _ := s.key("--agent", "ann", "--namespaces", "*")
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := mustRun(t, s.dir, "doctor")
+	for _, want := range []string{"requires an API key of clients: commands for memories need ALCOVE_KEY", "https://memory.example:" + port + "/mcp answers 200 OK", "note backup"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("doctor printed %q, want %q in it", out, want)
+		}
+	}
+	s.machine(key).runs(0, "ok   key", "doctor")
+	s.machine("").runs(1, "BAD  key", "doctor")
 }
