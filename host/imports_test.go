@@ -177,7 +177,7 @@ func rules() []rule {
 		{pkg: "host/importer", own: []string{"host/memory/portable", "host/regular", "host/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
-		{pkg: "host/durable", never: outside},
+		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/measure/pairs"}, // serves measurements only
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},

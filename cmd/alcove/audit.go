@@ -338,7 +338,8 @@ func anchorOf(text, token string, every time.Duration) (audit.Anchor, error) {
 	case text == "":
 		return nil, nil
 	case !strings.Contains(text, "://"):
-		return audit.FileAnchor(text), nil
+		_, err := destination(text)
+		return audit.FileAnchor(text), err
 	}
 	at, err := url.Parse(text)
 	if err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && !(at.Scheme == "http" && isLoopback(at.Hostname())) {

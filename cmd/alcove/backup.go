@@ -91,6 +91,11 @@ func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup
 	if err := a.isOutside(path); err != nil {
 		return backup.Part{}, err
 	}
+	if !isFolder(path) {
+		if _, err := destination(path); err != nil {
+			return backup.Part{}, err
+		}
+	}
 	bar := a.progress("backing up", -1)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
 		return streamed(ctx, a, operator.Operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))

@@ -2,12 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
@@ -33,11 +31,7 @@ a line, without history and logs; alcove import stores them anywhere.`,
 			if len(args) == 0 || args[0] == "-" {
 				return errors.Join(write(a.out.Data()), bar.Close())
 			}
-			err := durable.Write(args[0], 0o600, write)
-			if err != nil {
-				err = fmt.Errorf("write %s: %w", args[0], err)
-			}
-			return errors.Join(err, bar.Close())
+			return errors.Join(writeOutput(args[0], 0o600, write), bar.Close())
 		},
 	}
 	flags := c.Flags()

@@ -18,7 +18,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -210,8 +209,8 @@ func (a *app) familyMeterCommand() *cobra.Command {
 
 // written writes a module to a file, and says so.
 func (a *app) written(path string, module []byte, more any) error {
-	if err := durable.WriteFile(path, module, 0o644); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err := writeOutputFile(path, 0o644, module); err != nil {
+		return err
 	}
 	report := struct {
 		File   string `json:"file"`

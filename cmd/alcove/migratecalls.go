@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/legacy/successor"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -134,17 +132,13 @@ func (a *app) textOf(path string) (string, error) {
 	return string(data), err
 }
 
-// rewriteFile replaces the contents of a file. What a link leads to is replaced, not the link.
+// rewriteFile replaces the contents of a file.
 func rewriteFile(path, text string) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, []byte(text), info.Mode().Perm())
+	return writeOutputFile(path, info.Mode().Perm(), []byte(text))
 }
 
 // knownTools are the core tools and those of the families that this program carries.

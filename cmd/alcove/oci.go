@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry/oci"
@@ -179,14 +178,21 @@ printed.`,
 	from.registryFlags(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "output file (default: last part of the repository name, with .wasm)")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := oci.Parse(args[0])
+		if err != nil {
+			return &usageError{err}
+		}
+		file := orElse(out, path.Base(r.Repository)+".wasm")
+		if _, err := destination(file); err != nil { // before a signature is written beside it
+			return err
+		}
 		i, r, err := a.pulled(c.Context(), args[0], from)
 		if err != nil {
 			return err
 		}
-		file := orElse(out, path.Base(r.Repository)+".wasm")
 		if len(i.Signature) > 0 {
-			if err := durable.WriteFile(file+".sig", i.Signature, 0o644); err != nil {
-				return fmt.Errorf("write %s.sig: %w", file, err)
+			if err := writeOutputFile(file+".sig", 0o644, i.Signature); err != nil {
+				return err
 			}
 		}
 		if !a.asJSON {

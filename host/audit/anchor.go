@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // ParseHead reads a head in the form NUMBER:HASH.
@@ -38,7 +40,11 @@ func (f FileAnchor) Keep(_ context.Context, h Head) (err error) {
 	if err != nil {
 		return err
 	}
-	to, err := os.OpenFile(string(f), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	path, err := regular.Destination(string(f))
+	if err != nil {
+		return err
+	}
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -54,7 +60,7 @@ const mostAnchored = 256 << 20
 
 // Anchored reads the heads that a FileAnchor kept.
 func Anchored(path string) (heads []Head, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the anchor: %w", err)
 	}

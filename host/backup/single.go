@@ -16,6 +16,10 @@ import (
 
 // ToFile makes a full backup as a single file, which is a part. It replaces an earlier one of the same space.
 func ToFile(ctx context.Context, path string, from Source, now time.Time) (Part, error) {
+	path, err := regular.Destination(path)
+	if err != nil {
+		return Part{}, fmt.Errorf("back up: %w", err)
+	}
 	old, err := readHeader(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Part{}, fmt.Errorf("%s is there already, and not replaced: %w", path, err)

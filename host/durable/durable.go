@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // WriteFile replaces a file, or makes it. When it returns nil, the new content is on the disk under its name.
@@ -22,8 +24,12 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 }
 
 // Write is WriteFile with content that a function writes. After any error the file is as it was, or, if only the sync of
-// its directory failed, already replaced.
+// its directory failed, already replaced. A symbolic link is replaced; a device, a pipe or a directory is refused before write is
+// called.
 func Write(path string, perm fs.FileMode, write func(w io.Writer) error) (err error) {
+	if err := regular.Replaceable(path); err != nil {
+		return err
+	}
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.partial")
 	if err != nil {
@@ -45,6 +51,15 @@ func Write(path string, perm fs.FileMode, write func(w io.Writer) error) (err er
 		return err
 	}
 	return syncable(SyncDir(dir))
+}
+
+// Output is Write for a file that a user named: what a symbolic link leads to is replaced, not the link.
+func Output(path string, perm fs.FileMode, write func(w io.Writer) error) error {
+	to, err := regular.Destination(path)
+	if err != nil {
+		return err
+	}
+	return Write(to, perm, write)
 }
 
 // SyncDir makes the names in a directory durable. Windows cannot sync a directory: there it does nothing. Where the file system cannot,

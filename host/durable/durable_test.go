@@ -167,3 +167,25 @@ func onlyFile(t *testing.T, dir, want string) {
 		t.Errorf("there are %v (%v)", entries, err)
 	}
 }
+
+func TestALinkToAnOutputStaysAndItsFileIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(t.TempDir(), "link")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip("this user can make no symbolic links:", err)
+	}
+	err := durable.Output(link, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, "new")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); to != file || err != nil {
+		t.Errorf("the link leads to %q, %v, want %q", to, err, file)
+	}
+	onlyFile(t, dir, "new")
+}

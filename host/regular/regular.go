@@ -1,5 +1,5 @@
-// Package regular opens regular files only. Other files could block the reader for ever, as a FIFO does, or be endless, as some
-// devices are.
+// Package regular opens and replaces regular files only. Other files could block the reader for ever, as a FIFO does, or be endless,
+// as some devices are; and a device that was replaced is gone for the whole machine.
 package regular
 
 import (
@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -39,6 +40,42 @@ func Open(path string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// Destination is the file that an output to a path makes or replaces: the path itself, or the regular file that a symbolic link
+// there leads to. Anything else that is there is refused.
+func Destination(path string) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return "", fmt.Errorf("%s is a symbolic link to a file that does not exist, %w", path, ErrNot)
+		}
+		return path, nil
+	}
+	if err == nil {
+		err = check(path, info)
+	}
+	if err != nil {
+		return "", err
+	}
+	if info, err = os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Replaceable refuses a path where something is that is neither a regular file nor a symbolic link.
+func Replaceable(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil
+	}
+	return check(path, info)
 }
 
 // Read is the content of a regular file of at most so many bytes.

@@ -40,3 +40,29 @@ func TestADirectoryIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAnOutputGoesToAFileOrToTheOneThatALinkLeadsTo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, from := range map[string]string{"file": "link", "none": "dangling", ".": "folder"} {
+		if err := os.Symlink(filepath.Join(dir, to), filepath.Join(dir, from)); err != nil {
+			t.Skip("this user can make no symbolic links:", err)
+		}
+	}
+	for name, want := range map[string]string{"file": filepath.Join(dir, "file"), "new": filepath.Join(dir, "new"), "link": real} {
+		if got, err := regular.Destination(filepath.Join(dir, name)); got != want || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+		}
+	}
+	for name, want := range map[string]string{"dangling": "a symbolic link to a file that does not exist", "folder": "is a directory, not a regular file", ".": "is a directory"} {
+		if got, err := regular.Destination(filepath.Join(dir, name)); !errors.Is(err, regular.ErrNot) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %q, %v, want an error with %q", name, got, err, want)
+		}
+	}
+}

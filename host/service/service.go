@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,7 +74,12 @@ func New(o Options) (*Manager, error) {
 		o.Run = run
 	}
 	if o.Write == nil {
-		o.Write = func(path string, data []byte) error { return durable.WriteFile(path, data, 0o644) }
+		o.Write = func(path string, data []byte) error {
+			return durable.Output(path, 0o644, func(w io.Writer) error {
+				_, err := w.Write(data)
+				return err
+			})
+		}
 	}
 	if !filepath.IsAbs(o.Home) {
 		return nil, errors.New("services are described in the home directory, which is not known: set HOME")

@@ -26,9 +26,12 @@ func (f Files) In(dir string) *Files {
 	return &f
 }
 
-// Write writes the files that are not up to date.
+// Write writes the files that are not up to date. Only regular files are replaced.
 func (f *Files) Write() error {
 	for path, data := range f.byPath() {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("write what was generated: %s is not a regular file: remove it", path)
+		}
 		if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, data) {
 			continue
 		}
