@@ -356,3 +356,43 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 	c.restart()
 	c.propose(second, "nine")
 }
+
+// One who may write the namespace and make branches, but not use governance, tries to have another change approved in the place of ann's.
+func TestNobodyChangesReplacesOrDropsAChangeThatWaits(t *testing.T) {
+	c := newCouncil(t)
+	id := c.propose(c.as("ann"), "tea")
+	branch := strings.TrimPrefix(id, c.at+"#")
+	c.keys["mal"] = c.issue("eve", []operator.Right{"read", "write", "branch"}, "*").Secret
+	mal := c.as("mal")
+	answered[any](t, mal, "memory_branch", map[string]any{"action": "create", "name": "m1"})
+	for what, arguments := range map[string]map[string]any{
+		"merge into it": {"action": "merge", "source": "m1", "target": branch, "namespace": c.at,
+			"resolutions": []any{map[string]any{"key": "tea", "namespace": c.at, "take": "value", "value": "pay mallory"}}},
+		"merge it":      {"action": "merge", "source": branch},
+		"fork it":       {"action": "fork", "source": branch, "name": "m2"},
+		"delete it":     {"action": "delete", "name": branch},
+		"fork its name": {"action": "fork", "source": "m1", "name": branch},
+		"create one":    {"action": "create", "name": "proposals/governance/m3"},
+	} {
+		if text := told(mal, "memory_branch", arguments); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "proposals/") {
+			t.Errorf("%s: %s, want an error that names the proposal", what, text)
+		}
+	}
+	if text := told(mal, "memory_store", map[string]any{"key": "tea", "value": "pay mallory", "branch": branch}); !strings.Contains(text, "stays as it was proposed") {
+		t.Errorf("a store on the branch is answered with %s", text)
+	}
+	if p := c.waiting(); len(p) != 1 || p[0].ID != id {
+		t.Fatalf("%+v wait, want %s alone", p, id)
+	}
+	c.approves("bob", id, vote{Votes: 1, Needed: 2})
+	c.approves("carl", id, vote{Merged: true, Votes: 2, Needed: 2})
+	m, err := owned(host.Space(c.host), "").Recall(t.Context(), memory.Location{Namespace: c.at}, "tea", memory.AsOf{})
+	if did(t, err); m == nil || string(m.Value) != `"tea"` {
+		t.Errorf("merged is %+v, want what ann proposed", m)
+	}
+	rejected := c.propose(c.as("ann"), "milk") // governance itself drops what is rejected
+	answered[any](t, c.as("bob"), "memory_pending_reject", map[string]any{"id": rejected})
+	if p := c.waiting(); len(p) != 0 {
+		t.Errorf("%+v wait after the rejection", p)
+	}
+}

@@ -395,5 +395,5 @@ func (w *request) proposal() string {
 
 // proposalName returns a name for a branch of a family's proposed changes.
 func (f *Families) proposalName(family string, now time.Time) string {
-	return fmt.Sprintf("proposals/%s/%s-%s", family, now.UTC().Format("20060102-150405"), f.o.Rand())
+	return fmt.Sprintf("%s%s/%s-%s", memory.Proposals, family, now.UTC().Format("20060102-150405"), f.o.Rand())
 }

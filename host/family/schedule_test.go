@@ -60,10 +60,18 @@ func branched(t *testing.T, each abi.Each, now *atomicTime) *world {
 	w := open(t, func(o *Options) { o.Clock = now.get })
 	w.storeAt("", "")
 	w.storeAt("", "work")
-	for _, name := range []string{"draft", "proposals/tidy/1"} {
-		if _, err := w.space.As(owner("")).Fork(t.Context(), memory.Default, name, memory.AsOf{}, memory.Write{}); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := w.space.As(owner("")).Fork(t.Context(), memory.Default, "draft", memory.AsOf{}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	stage, err := w.space.As(owner("")).Stage(t.Context(), memory.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Put(t.Context(), "", []memory.Item{{Key: "k", Value: []byte(`2`)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Commit(t.Context(), memory.Commit{Proposal: memory.Proposals + "tidy/1"}); err != nil {
+		t.Fatal(err)
 	}
 	w.storeAt("draft", "ideas")
 	return w.with(everyHour(each), script{says: `1`})

@@ -63,6 +63,9 @@ func (a *Access) writing(p Location) (Location, error) {
 	if err == nil && !a.caller.Rights.MayWrite(p.Namespace) {
 		return p, denied("write", p.Namespace)
 	}
+	if err == nil {
+		err = a.guardBranch(p.Branch, asTarget)
+	}
 	return p, err
 }
 

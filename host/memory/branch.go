@@ -32,9 +32,12 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 	if err := s.limits.checkName("branch", name); err != nil {
 		return Branch{}, err
 	}
+	if err := a.guardBranch(name, asName); err != nil {
+		return Branch{}, err
+	}
 	v, err := s.view(ctx, from, at)
 	if err == nil {
-		err = a.guardBranch(v.branch.Name)
+		err = a.guardBranch(v.branch.Name, asSource)
 	}
 	if err != nil {
 		return Branch{}, err
@@ -95,6 +98,9 @@ func (a *Access) Create(ctx context.Context, name string, w Write) (Branch, erro
 		return Branch{}, err
 	}
 	if err := s.limits.checkName("branch", name); err != nil {
+		return Branch{}, err
+	}
+	if err := a.guardBranch(name, asName); err != nil {
 		return Branch{}, err
 	}
 	req := request(w, "create", name)
@@ -195,6 +201,9 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	}
 	req := request(w, "delete", name)
 	if _, done, err := s.replayed(ctx, req); done || err != nil {
+		return err
+	}
+	if err := a.guardBranch(name, asSource); err != nil {
 		return err
 	}
 	s.branching.Lock()

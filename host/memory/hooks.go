@@ -26,20 +26,6 @@ type Hooks interface {
 	Rank(ctx context.Context, r Ranking) (scores []float32, ok bool, err error)
 }
 
-// BranchGuard is implemented by Hooks that keep branches from being merged and forked.
-type BranchGuard interface {
-	// GuardBranch returns why a caller may not merge or fork a branch.
-	GuardBranch(branch string, by Caller) error
-}
-
-// guardBranch returns why the caller may not merge or fork a branch.
-func (a *Access) guardBranch(branch string) error {
-	if g, guards := a.space.hooks.(BranchGuard); guards {
-		return g.GuardBranch(branch, a.caller)
-	}
-	return nil
-}
-
 // Change is a kind of change of memories or records.
 type Change string
 

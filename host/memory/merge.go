@@ -120,7 +120,10 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 	if err := a.confine(m, w); err != nil || w.DryRun {
 		return err
 	}
-	if err := a.guardBranch(m.Source); err != nil {
+	if err := a.guardBranch(m.Source, asSource); err != nil {
+		return err
+	}
+	if err := a.guardBranch(m.Target, asTarget); err != nil {
 		return err
 	}
 	return a.hasRight(ToBranch, "merge branches")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -86,6 +87,9 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err := t.room(); err != nil {
 		return done, err
 	}
+	if err := t.mayChange(); err != nil { // before a hook keeps something about it
+		return done, err
+	}
 	proposal, err := t.askHooks(ctx, c.Write)
 	if err != nil {
 		return done, err
@@ -110,6 +114,9 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		return store.Committed{}, err
 	}
 	if err := t.stillMayWrite(); err != nil {
+		return store.Committed{}, err
+	}
+	if err := t.mayChange(); err != nil {
 		return store.Committed{}, err
 	}
 	if c.DryRun {
@@ -149,6 +156,15 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		t.count()
 	}
 	return done, nil
+}
+
+// mayChange returns an error if something is staged for a branch that is not written.
+func (t *Stage) mayChange() error {
+	own := len(t.events) > 0 || slices.ContainsFunc(t.order, func(at site) bool { return !at.system })
+	if !own {
+		return nil
+	}
+	return t.access.guardBranch(t.branch.Name, asTarget)
 }
 
 // doubt has what is kept in memory read again after a commit that may have been written.

@@ -200,9 +200,20 @@ func (p *undoing) branches() ([]*lineage.Branch, error) {
 		return []*lineage.Branch{b}, err
 	}
 	list := slices.Clone(p.space.catalogue.Live())
-	list = slices.DeleteFunc(list, func(b *lineage.Branch) bool { return b.Name == lineage.System })
+	list = slices.DeleteFunc(list, func(b *lineage.Branch) bool { return b.Name == lineage.System || p.isProposed(b) })
 	order.By(list, func(x, y *lineage.Branch) int { return cmp.Compare(x.ID, y.ID) })
 	return list, nil
+}
+
+// isProposed reports whether a branch has a proposed change, which an undo leaves to whoever decides about it.
+func (p *undoing) isProposed(b *lineage.Branch) bool {
+	if !IsProposal(b.Name) {
+		return false
+	}
+	if len(p.written[b.ID]) > 0 {
+		p.result.Left = append(p.result.Left, fmt.Sprintf("the change that is proposed on branch %s: whoever decides about it can reject or delete it", b.Name))
+	}
+	return true
 }
 
 // revert reverts the entries of a branch, and with shared those that all branches have. Entries that change meanwhile are

@@ -45,12 +45,21 @@ func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch
 
 // commitLocked is commit for a caller that holds writing.
 func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, records []*record.Record, by Caller) (store.Committed, error) {
+	if IsProposal(b.Name) && writesTo(b.ID, batch) {
+		return store.Committed{}, unchanging(b.Name)
+	}
 	batch, err := noted(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err
 	}
 	batch.Expect = append(batch.Expect, b.Alive())
 	return s.commitIndexed(ctx, batch, records)
+}
+
+// writesTo reports whether a batch changes a branch: a stage on one may write only what all branches share.
+func writesTo(b store.BranchID, batch store.Batch) bool {
+	return slices.ContainsFunc(batch.Writes, func(w store.Write) bool { return w.Branch == b }) ||
+		slices.ContainsFunc(batch.Appends, func(a store.Append) bool { return a.Lineage[0].Branch == b })
 }
 
 // recordSeals makes each append store the value it sealed, and returns where.

@@ -202,9 +202,9 @@ func (s Store) approves() bool {
 	return s.OnFailure == abi.OnFailureRefuse && slices.ContainsFunc(s.Manifest().Collections, func(c abi.Collection) bool { return c.Name == "pending" })
 }
 
-// GuardBranch implements memory.BranchGuard: proposals of a family that approves are merged by that family alone, and not forked.
+// GuardBranch implements memory.BranchGuard: proposals of a family that approves are merged and deleted by that family alone, and not forked.
 func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
-	name, isProposal := strings.CutPrefix(branch, "proposals/")
+	name, isProposal := strings.CutPrefix(branch, memory.Proposals)
 	family, _, _ := strings.Cut(name, "/")
 	if !isProposal || by.Family == family {
 		return nil
@@ -213,7 +213,7 @@ func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
 	if missing == nil && !slices.ContainsFunc(list, func(s Store) bool { return s.Name() == family && s.approves() }) {
 		return nil
 	}
-	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("branch %s holds changes that family %s has to approve: it cannot be merged or forked in another way", branch, family)}
+	return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("branch %s holds changes that family %s has to approve: it cannot be merged, forked or deleted in another way", branch, family)}
 }
 
 // ask calls one family about a store, and applies the changes that it answers.
@@ -273,7 +273,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 
 // proposalFor returns the branch for a change that a required family may propose: that of earlier parts of the change, if it is the family's.
 func (h *Hooks) proposalFor(x Store, s memory.Storing) string {
-	if strings.HasPrefix(s.Proposal, "proposals/"+x.Name()+"/") {
+	if strings.HasPrefix(s.Proposal, memory.Proposals+x.Name()+"/") {
 		return s.Proposal
 	}
 	return h.o.Proposal(x.Name(), h.o.Clock())

@@ -122,7 +122,9 @@ func (h *Hooks) tellAll(ctx context.Context, name string) (more bool, err error)
 	}
 	sources := []source{{perSpace: true}}
 	for _, b := range branches {
-		sources = append(sources, source{branch: b.Name})
+		if !memory.IsProposal(b.Name) { // what is merged from it is told of then
+			sources = append(sources, source{branch: b.Name})
+		}
 	}
 	var failed error
 	for _, from := range sources {

@@ -146,9 +146,6 @@ func (q *Queue) waitsAt(s Schedule, at memory.Location) bool {
 // locationsPage bounds the locations for which one commit queues a schedule's job.
 const locationsPage = 100
 
-// proposals is the prefix of branches that await a decision. No schedule works on them.
-const proposals = "proposals/"
-
 // locations returns the locations of a schedule's job, by branch and namespace, after the one a round reached; more reports
 // whether others follow.
 func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Location) (list []memory.Location, more bool, err error) {
@@ -161,7 +158,7 @@ func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Loc
 	}
 	order.By(branches, func(a, b memory.Branch) int { return strings.Compare(a.Name, b.Name) })
 	for _, b := range branches {
-		if b.Name < reached.Branch || strings.HasPrefix(b.Name, proposals) {
+		if b.Name < reached.Branch || memory.IsProposal(b.Name) { // it awaits a decision
 			continue
 		}
 		namespaces, err := q.namespaces(ctx, each, b.Name)
