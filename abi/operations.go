@@ -377,7 +377,7 @@ type RecalledFact struct {
 type ToolUsage struct {
 	Agent  string `json:"agent"`            // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
 	Tool   string `json:"tool"`             // the tool's own name
-	As     string `json:"as,omitempty"`     // the alias by which it was called, or a deprecated form of it, such as `memory_recall by query`; absent: its own name
+	As     string `json:"as,omitempty"`     // the alias by which it was called; absent: its own name
 	Calls  int    `json:"calls"`            // calls
 	Errors int    `json:"errors,omitempty"` // calls that failed
 	Last   string `json:"last"`             // RFC 3339, UTC: the last call

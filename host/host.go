@@ -184,7 +184,7 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 		}
 		h.logRequest(c)
 		if h.usage != nil {
-			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.As(), c.Err != nil)
+			h.usage.Count(c.Request.Caller.Agent, c.Tool.Name, c.Tool.Alias(c.Request), c.Err != nil)
 		}
 	}})
 	if h.families != nil {

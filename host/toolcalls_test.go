@@ -258,7 +258,7 @@ func TestHowToolsAreUsedIsCountedForWhomIsGranted(t *testing.T) {
 	for _, call := range []struct{ tool, arguments string }{{"notes_list", `{}`}, {"notes.recent", `{}`}, {"notes_recent", `{"limit":"many"}`}, {"memory_status", `{}`}, {"memory_recall", `{"key":"k"}`}, {"memory_recall", `{"query":"k"}`}} {
 		_, _ = c.Call(call.tool, json.RawMessage(call.arguments)) // one of them fails
 	}
-	const want = "memory_recall  1/0, memory_recall memory_recall by query 1/0, memory_status  1/0, notes_list  1/0, notes_list notes_recent 2/1"
+	const want = "memory_recall  2/0, memory_status  1/0, notes_list  1/0, notes_list notes_recent 2/1"
 	if got := usageOf(t, c); got != want {
 		t.Errorf("counted are %s", got)
 	}

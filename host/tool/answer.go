@@ -27,7 +27,6 @@ type Answer struct {
 	Version    uint64   // of the call's commit, if the tool reports it
 	Proposal   string   // the branch with the call's proposal; empty: none
 	Family     string   // the family that answered; empty: a core tool
-	Deprecated string   // the parameter that made the call one of a deprecated form; empty: none
 }
 
 // NotesOf returns a list of one note, or nil if it is empty.

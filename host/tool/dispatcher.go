@@ -120,14 +120,6 @@ func (t *Tool) Alias(r Request) string {
 	return ""
 }
 
-// As returns how the tool was called, if not by its own name and in its present form: by an alias, or in a deprecated form.
-func (d Done) As() string {
-	if d.Answer.Deprecated != "" {
-		return d.Tool.Name + " by " + d.Answer.Deprecated
-	}
-	return d.Tool.Alias(d.Request)
-}
-
 // within calls a tool within the request's timeout.
 func (d *Dispatcher) within(ctx context.Context, t *Tool, r Request) (Answer, error) {
 	if r.Timeout <= 0 {

@@ -1328,7 +1328,7 @@ func (x *RecalledFact) read(s *scan.Scanner) {
 type ToolUsage struct {
 	Agent  string `json:"agent"`           // the agent; empty: it has no name; (others): those beyond a day's 1,000 rows
 	Tool   string `json:"tool"`            // the tool's own name
-	As     string `json:"as,omitzero"`     // the alias by which it was called, or a deprecated form of it, such as `memory_recall by query`; absent: its own name
+	As     string `json:"as,omitzero"`     // the alias by which it was called; absent: its own name
 	Calls  int    `json:"calls"`           // calls
 	Errors int    `json:"errors,omitzero"` // calls that failed
 	Last   string `json:"last"`            // RFC 3339, UTC: the last call

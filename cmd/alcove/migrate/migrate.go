@@ -285,7 +285,7 @@ func (w *rewriter) translate(at int, name string, arguments value) (tool string,
 		}
 	}
 	old, deprecated := successor.Of(tool)
-	if !deprecated || old.With != "" && preset.get(old.With) == nil {
+	if !deprecated {
 		if tool == name {
 			return "", now, c, false // the present form
 		}
@@ -407,13 +407,7 @@ func (w *rewriter) mention(start, end int, name string) {
 		}
 	}
 	if old, deprecated := successor.Of(tools[0]); deprecated {
-		if old.With != "" && tools[0] == name {
-			w.leave(start, name, fmt.Sprintf("with %s, use %s; otherwise it stays", old.With, old.Text()))
-			return
-		}
-		if old.With == "" {
-			tools = old.By
-		}
+		tools = old.By
 	}
 	ticks := start > 0 && w.text[start-1] == '`' && end < len(w.text) && w.text[end] == '`'
 	inQuotes := start > 0 && strings.IndexByte(`"'`, w.text[start-1]) >= 0

@@ -44,27 +44,7 @@ func tools(t *testing.T) Tools {
 func TestCallsAreRewritten(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
 		// Engram's own examples, in TypeScript.
-		{"a recall by query", `const result = await memory_recall({
-  query: "authentication decisions",
-  strategy: "hybrid",
-  limit: 10,
-});`, `const result = await memory_operation({
-  method: "memory_search_facts",
-  params: { topic: "authentication decisions", limit: 10 },
-  then: [
-    {
-      method: "memory_bump_access",
-      params: { factIds: { $result: "/facts/*/factId" } }
-    },
-    {
-      method: "memory_record_recall",
-      params: {
-        factIds: { $result: "/facts/*/factId", step: 1 },
-        query: "authentication decisions"
-      }
-    }
-  ]
-});`},
+		{"a recall by query", `const result = await memory_recall({ query: "authentication decisions", limit: 10 });`, ""},
 		{"a context", `await memory_get_context({ topic: "API rate limiting", profile: "planning", tokenBudget: 4000 });`,
 			`await memory_operation({ batch: [{ method: "memory_search_facts", params: { topic: "API rate limiting", limit: 20 } }, ` +
 				`{ method: "memory_search_entities", params: { query: "API rate limiting", limit: 10 } }, { method: "memory_search_themes", params: { query: "API rate limiting", limit: 20 } }, ` +
@@ -116,7 +96,7 @@ func TestCallsAreRewritten(t *testing.T) {
 func TestWhatIsNotRewrittenIsListedWithTheReason(t *testing.T) {
 	for text, want := range map[string]string{
 		"Call memory_magic and strata_levitate.":                                   "memory_magic: there is no tool of this name; strata_levitate: there is no tool of this name",
-		"`memory_recall` finds it.":                                                "memory_recall: with query, use memory_vector_search, memory_text_search, memory_bump_access and memory_record_recall; otherwise it stays",
+		"`memory_recall` finds it.":                                                "",
 		`{"name": "memory_summarize", "arguments": {"topic": "x"}}`:                "memory_summarize: the agent writes the summary itself: memory_search_facts, memory_store_fact and memory_mark_facts_merged",
 		"memory_get_context({topic: theTopic()})":                                  "memory_get_context: its arguments cannot be read",
 		"memory_prune(days)":                                                       "memory_prune: its arguments cannot be read",
@@ -155,7 +135,7 @@ func TestRecipesAndTheTableOfSuccessorsAgree(t *testing.T) {
 			t.Errorf("%s has no recipe", old.Name)
 		}
 		for _, s := range r.steps {
-			if !slices.Contains(old.By, s.tool) && !(old.Name == "memory_recall" && s.tool == "memory_search_facts") {
+			if !slices.Contains(old.By, s.tool) {
 				t.Errorf("%s is rewritten to %s, which its answer does not name", old.Name, s.tool)
 			}
 		}

@@ -84,8 +84,6 @@ func is(name string, v value) []member { return []member{{name, v}} }
 func replacing(t successor.Tool, arguments []member) recipe {
 	a := &taken{arguments}
 	switch t.Name {
-	case "memory_recall":
-		return recall(a)
 	case "memory_get_context":
 		return getContext(a)
 	case "memory_observe":
@@ -111,30 +109,6 @@ func replacing(t successor.Tool, arguments []member) recipe {
 		return endSession(a)
 	}
 	return recipe{left: "use " + t.Text()}
-}
-
-// recall replaces a recall by the search of its strategy and a record of the hits.
-func recall(a *taken) recipe {
-	where := a.common()
-	query := a.take("query")
-	strategy := a.take("searchStrategy")
-	if strategy == nil {
-		strategy = a.take("strategy")
-	}
-	search, parameter := "memory_search_facts", "topic"
-	switch strategy.str() {
-	case "vector-only":
-		search, parameter = "memory_vector_search", "query"
-	case "text-only":
-		search, parameter = "memory_text_search", "query"
-	}
-	found := with(is(parameter, *query), a.or("limit", "limit", rawValue("10")), where)
-	facts := "/facts/*/factId"
-	return recipe{steps: []step{
-		{search, found},
-		{"memory_bump_access", is("factIds", result(facts, 0))},
-		{"memory_record_recall", with(is("factIds", result(facts, 1)), is("query", *query))},
-	}, dropped: a.dropped()}
 }
 
 func getContext(a *taken) recipe {

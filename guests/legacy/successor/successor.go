@@ -4,17 +4,15 @@ package successor
 // Removal is the first day on which deprecated tools may be removed: six calendar months after the release of 22 November 2026.
 const Removal = "2027-05-22"
 
-// Tool is a deprecated tool, or a deprecated form of one.
+// Tool is a deprecated tool.
 type Tool struct {
 	Name string
-	With string   // the parameter that makes a call deprecated; empty: every call is
 	By   []string // what replaces it, in the order of use
 }
 
 // Tools are the deprecated tools, in the order of Engram's list.
 func Tools() []Tool {
 	return []Tool{
-		{Name: "memory_recall", With: "query", By: []string{"memory_vector_search", "memory_text_search", "memory_bump_access", "memory_record_recall"}},
 		{Name: "memory_get_context", By: []string{"memory_search_facts", "memory_search_entities", "memory_search_themes", "memory_get_handoffs", "memory_get_notifications", "memory_mark_notifications_read"}},
 		{Name: "memory_observe", By: []string{"memory_store_fact"}},
 		{Name: "memory_register_agent", By: []string{"memory_create_scope", "memory_register_agent_core", "memory_embed_capabilities"}},
@@ -35,14 +33,6 @@ func Of(name string) (t Tool, found bool) {
 		}
 	}
 	return Tool{}, false
-}
-
-// Used is the name under which uses of a tool are counted.
-func (t Tool) Used() string {
-	if t.With == "" {
-		return t.Name
-	}
-	return t.Name + " by " + t.With
 }
 
 // Text names what replaces a tool, as one text.

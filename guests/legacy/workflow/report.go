@@ -36,7 +36,7 @@ func (in MigrationReport) Call(c *alcove.Call) (out Report, err error) {
 	out.RemovalDate = successor.Removal
 	var tools []string
 	for _, t := range successor.Tools() {
-		tools = append(tools, t.Used())
+		tools = append(tools, t.Name)
 	}
 	used, err := c.ToolsUsage(alcove.ToolsUsageRequest{Days: in.Days, Tools: tools})
 	if err != nil {

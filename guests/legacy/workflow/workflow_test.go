@@ -100,9 +100,6 @@ func TestTheManifestAgreesWithTheTableOfSuccessors(t *testing.T) {
 		t.Errorf("%d tools are served", len(served))
 	}
 	for _, old := range successor.Tools() {
-		if old.With != "" { // served by the core
-			continue
-		}
 		tool, ok := served[old.Name]
 		if !ok {
 			t.Errorf("%s is not served", old.Name)
@@ -368,13 +365,13 @@ func TestTheReportNamesWhoCallsDeprecatedTools(t *testing.T) {
 		must(t, json.Unmarshal(request, &asked))
 		return map[string]any{"usage": []object{
 			{"agent": "indy", "tool": "memory_observe", "calls": 3, "errors": 1, "last": "2026-06-01T10:00:00Z"},
-			{"agent": "indy", "tool": "memory_recall", "as": "memory_recall by query", "calls": 2, "last": "2026-06-01T11:00:00Z"},
+			{"agent": "indy", "tool": "memory_checkpoint", "calls": 2, "last": "2026-06-01T11:00:00Z"},
 		}}, nil
 	}
 	var out Report
 	must(t, s.Tool("memory_migration_report", object{"days": 7}, &out))
-	want := []Use{{"indy", "memory_observe", 3, 1, "2026-06-01T10:00:00Z", "memory_store_fact"}, {"indy", "memory_recall", 2, 0, "2026-06-01T11:00:00Z", "memory_vector_search, memory_text_search, memory_bump_access and memory_record_recall"}}
-	if !reflect.DeepEqual(out.Agents, want) || out.RemovalDate != "2027-05-22" || len(asked.Tools) != 10 || asked.Tools[0] != "memory_recall by query" {
+	want := []Use{{"indy", "memory_observe", 3, 1, "2026-06-01T10:00:00Z", "memory_store_fact"}, {"indy", "memory_checkpoint", 2, 0, "2026-06-01T11:00:00Z", "memory_save_checkpoint and memory_query_facts"}}
+	if !reflect.DeepEqual(out.Agents, want) || out.RemovalDate != "2027-05-22" || len(asked.Tools) != 9 || asked.Tools[0] != "memory_get_context" {
 		t.Errorf("%+v of %v", out, asked)
 	}
 	s.Revoke("tools.usage")

@@ -12,9 +12,6 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// replacement names the tools that do in steps what a recall by query does at once.
-const replacement = "memory_vector_search, memory_text_search, memory_bump_access and memory_record_recall, or memory_search_facts"
-
 // recallQuery searches the namespaces that the call names, or all, and records what it found for feedback.
 func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	f := c.form(c.Location())
@@ -23,13 +20,11 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	r := struct {
-		Facts      []*fact `json:"facts"`
-		RecallID   string  `json:"recallId,omitempty"`
-		Deprecated bool    `json:"_deprecated"`
-		MigrateTo  string  `json:"_migrateTo"`
-		Partial    bool    `json:"partial,omitempty"`
-		Note       string  `json:"note,omitempty"`
-	}{Deprecated: true, MigrateTo: replacement, RecallID: c.recordRecall(ctx, q, found.Hits), Partial: found.Partial}
+		Facts    []*fact `json:"facts"`
+		RecallID string  `json:"recallId,omitempty"`
+		Partial  bool    `json:"partial,omitempty"`
+		Note     string  `json:"note,omitempty"`
+	}{RecallID: c.recordRecall(ctx, q, found.Hits), Partial: found.Partial}
 	rows := make([]*fact, len(found.Hits))
 	for i, h := range found.Hits {
 		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h, f)}
@@ -40,7 +35,7 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
 	r.Facts, r.Note = kept, c.also(hint, accountsNote(kept, cut, c.same("branch", "as_of")))
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial, Deprecated: "query"}, err
+	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
 }
 
 // recallTopic searches the call's namespace, or those that it names.

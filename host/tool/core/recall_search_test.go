@@ -23,10 +23,8 @@ type recalledAnswer struct {
 		Timestamp        string
 		Summary          string
 	}
-	RecallID   string
-	Deprecated bool   `json:"_deprecated"`
-	MigrateTo  string `json:"_migrateTo"`
-	Memories   []struct {
+	RecallID string
+	Memories []struct {
 		MemoryID string `json:"memory_id"`
 		Content  json.RawMessage
 	}
@@ -63,15 +61,18 @@ func newsOfVim(t *testing.T) *user {
 func TestRecallByQueryAnswersFactsOfAllNamespacesAndAnID(t *testing.T) {
 	u := newsOfVim(t)
 	r, _ := u.recall(`{"query":"vim","searchStrategy":"hybrid"}`)
-	if len(r.Facts) != 2 || !strings.HasPrefix(r.RecallID, "rec:") || len(r.RecallID) != 30 || !r.Deprecated || !strings.Contains(r.MigrateTo, "memory_vector_search") {
+	if len(r.Facts) != 2 || !strings.HasPrefix(r.RecallID, "rec:") || len(r.RecallID) != 30 {
 		t.Fatalf("answered %+v", r)
+	}
+	if text, _ := u.must("memory_recall", `{"query":"vim"}`); strings.Contains(text, "_deprecated") || strings.Contains(text, "_migrateTo") {
+		t.Errorf("a recall by query sends its caller elsewhere: %s", text)
 	}
 	for _, f := range r.Facts {
 		if f.FactID == "default#editor" && (string(f.Content) != `"vim is the editor"` || f.FactType != "decision" || *f.Importance != .8 || f.Tags[0] != "tools" || f.Summary != "vim" || f.Score <= 0 || f.Timestamp == "") {
 			t.Errorf("the fact is %+v", f)
 		}
 	}
-	if n := u.accesses("editor"); n != 1 {
+	if n := u.accesses("editor"); n != 2 {
 		t.Errorf("%d accesses are counted", n)
 	}
 	for arguments, want := range map[string]int{
@@ -93,7 +94,7 @@ func TestRecallByTopicAnswersMemoriesOfOneNamespace(t *testing.T) {
 		`{"topic":"vim","semantic":false,"namespace":"work"}`: "work#plan",
 	} {
 		r, note := u.recall(arguments)
-		if r.Count != 1 || len(r.Memories) != 1 || r.Memories[0].MemoryID != want || r.RecallID != "" || r.Deprecated || note != "" {
+		if r.Count != 1 || len(r.Memories) != 1 || r.Memories[0].MemoryID != want || r.RecallID != "" || note != "" {
 			t.Errorf("%s is answered with %+v, %s", arguments, r, note)
 		}
 	}
