@@ -35,6 +35,7 @@ type Arguments struct {
 	members  map[string]json.RawMessage
 	spelled  map[string]string // parameter → the caller's spelling, if different
 	passes   bool              // unknown arguments reach the tool
+	tagged   bool              // the tool has a list of tags
 	problems *problems
 }
 
@@ -43,6 +44,7 @@ type problems struct {
 	messages   []string
 	parameters []string
 	unknown    []string // names of unknown arguments
+	notes      []string // on arguments that were not taken as they are
 }
 
 // parseArguments parses the arguments of a call: a JSON object, or nothing. No number passes through a float64. A
@@ -455,9 +457,34 @@ func (a *Arguments) Objects(name string) []*Arguments {
 			a.Fault(path, fmt.Sprintf("%s%s must be an object: %v", a.within, path, err))
 			continue
 		}
-		list = append(list, &Arguments{tool: a.tool, within: a.within + path + ".", members: members, problems: a.problems})
+		each := &Arguments{tool: a.tool, within: a.within + path + ".", members: members, tagged: a.tagged, problems: a.problems}
+		each.splitTags()
+		list = append(list, each)
 	}
 	return list
+}
+
+// tagsParameter is the list of texts that is often given as one text with commas.
+const tagsParameter = "tags"
+
+// splitTags makes a list of tags that were given as one text with commas, and notes it.
+func (a *Arguments) splitTags() {
+	text, isText := stringOf(a.members[tagsParameter])
+	if !a.tagged || !isText || !strings.Contains(text, ",") || strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return
+	}
+	var tags []string
+	for tag := range strings.SplitSeq(text, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	list, err := Encode(tags)
+	if err != nil || len(tags) == 0 {
+		return
+	}
+	a.members[tagsParameter] = list
+	a.problems.notes = append(a.problems.notes, fmt.Sprintf("%s%s was taken as the list %s: give a list.", a.within, a.label(tagsParameter), Clip(string(list), 200)))
 }
 
 // Inherit copies missing parameters from the enclosing arguments.

@@ -103,9 +103,9 @@ func (c *Call) Note(note string) { c.notes.add(note) }
 // TakeNotes returns and clears the notes. A handler calls it if its answer has a member for them; otherwise they accompany
 // the answer.
 func (c *Call) TakeNotes() []string {
-	unknown := NotesOf(c.Arguments.unknownNote())
-	c.Arguments.problems.unknown = nil
-	return append(unknown, c.notes.take()...)
+	said := c.Arguments.notes()
+	c.Arguments.problems.unknown, c.Arguments.problems.notes = nil, nil
+	return append(said, c.notes.take()...)
 }
 
 type notes struct {

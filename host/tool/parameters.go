@@ -28,6 +28,7 @@ type parameters struct {
 	known  map[string]string   // folded spelling → parameter
 	closed bool                // the schema refuses unnamed members
 	free   bool                // the schema names no members: all are allowed
+	beside []string            // see Spec.Beside
 	first  map[string]string   // folded spelling → parameter, of an alias of the tool: before all others
 }
 
@@ -45,7 +46,7 @@ func parametersOf(s Spec) parameters {
 	described := describedBy(s.Input)
 	p := parameters{
 		types: described.types(), common: map[string]bool{}, known: map[string]string{},
-		closed: described.refuseMore(),
+		closed: described.refuseMore(), beside: s.Beside,
 	}
 	p.free = len(p.types) == 0 && !p.closed && !s.Lenient || described.describeMore()
 	ambiguous := map[string]bool{}
@@ -109,7 +110,7 @@ func (a *Arguments) Rename(t *Tool, names ...string) {
 	if a.onlyHas(names) {
 		return // which is the case of a thousand items that a program wrote
 	}
-	p := parameters{types: map[string]property{}, known: map[string]string{}}
+	p := parameters{types: map[string]property{}, known: map[string]string{}, beside: t.parameters.beside}
 	for spelling, name := range t.parameters.known {
 		if slices.Contains(names, name) {
 			p.known[spelling] = name
@@ -140,6 +141,8 @@ func (a *Arguments) add(p parameters, given map[string]json.RawMessage, within s
 			a.unknown(p, within+name, raw)
 		case parameter == Spread:
 			a.spread(p, raw, within+name)
+		case slices.Contains(p.beside, name) && !absent(given[parameter]):
+			a.unknown(p, within+name, raw)
 		default:
 			a.put(parameter, within+name, raw)
 		}
@@ -153,6 +156,28 @@ func (a *Arguments) unknown(p parameters, name string, raw json.RawMessage) {
 	if _, taken := a.members[name]; !p.closed && !taken {
 		a.members[name] = raw
 	}
+}
+
+// TakeUnknown takes out the unknown arguments that are chosen by name. They are no longer noted.
+func (a *Arguments) TakeUnknown(chosen func(name string) bool) map[string]json.RawMessage {
+	taken := map[string]json.RawMessage{}
+	a.problems.unknown = slices.DeleteFunc(a.problems.unknown, func(path string) bool {
+		name, here := strings.CutPrefix(path, a.within)
+		raw, there := a.members[name]
+		if !here || !there || !chosen(name) {
+			return false
+		}
+		taken[name] = raw
+		delete(a.members, name)
+		return true
+	})
+	return taken
+}
+
+// Takes reports whether the tool has a parameter of a name, in any spelling.
+func (t *Tool) Takes(name string) bool {
+	_, known := t.parameters.lookup(name)
+	return known
 }
 
 // put sets a parameter, of which only one spelling may have a value.
@@ -205,6 +230,15 @@ func (a *Arguments) label(parameter string) string {
 
 // mostUnknown bounds the unknown parameters that a note names.
 const mostUnknown = 10
+
+// notes returns the notes on arguments so far, of which at most some are named.
+func (a *Arguments) notes() []string {
+	taken := a.problems.notes
+	if len(taken) > mostUnknown {
+		taken = append(slices.Clone(taken[:mostUnknown]), fmt.Sprintf("So were %d more.", len(taken)-mostUnknown))
+	}
+	return slices.Concat(NotesOf(a.unknownNote()), taken)
+}
 
 // unknownNote returns a note that names the unknown arguments, or "" if there are none.
 func (a *Arguments) unknownNote() string {

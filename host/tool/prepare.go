@@ -26,6 +26,8 @@ func (t *Tool) Prepare(raw json.RawMessage) (Prepared, error) {
 	a.passes = !t.Lenient && !t.parameters.closed
 	a.rename(t.parameters)
 	a.fill(t.preset)
+	a.tagged = t.parameters.types[tagsParameter].Type == "array"
+	a.splitTags()
 	p := Prepared{Arguments: a}
 	common := a.separate(t.parameters.common)
 	p.Branch, p.Namespace = common.Text(branchParameter), common.Text(namespaceParameter)
@@ -66,7 +68,7 @@ func (t *Tool) Missing(raw json.RawMessage) []string {
 
 // Notes returns notes that name the unknown arguments found so far. Those in lists and objects are found when the handler
 // reads them.
-func (p Prepared) Notes() []string { return NotesOf(p.Arguments.unknownNote()) }
+func (p Prepared) Notes() []string { return p.Arguments.notes() }
 
 // fill sets missing arguments.
 func (a *Arguments) fill(preset map[string]json.RawMessage) {

@@ -32,6 +32,9 @@ type Spec struct {
 	// Parameters maps further spellings to a parameter of Input, to Spread, or to themselves for a parameter that is accepted
 	// but not advertised. Case, _ and - are ignored.
 	Parameters map[string]string
+	// Beside lists keys of Parameters that stand for themselves where their parameter is given by its own name: they are left unknown then,
+	// not refused as given twice.
+	Beside []string
 	// Lenient leaves validation to the handler, which reads arguments one by one: Input then only names them.
 	Lenient bool
 	// Generated tools are made at run time: their names are not those of a manifest.

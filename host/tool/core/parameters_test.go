@@ -125,11 +125,13 @@ func TestAWriteInThePastIsRefused(t *testing.T) {
 	before := u.version()
 	for name, arguments := range map[string]string{
 		"memory_store": `{"key":"k","value":1,"as_of":"1h ago"}`, "memory_forget": `{"key":"k","asOf":"yesterday"}`, "memory_log": `{"event":"e","data":1,"as-of":"v1"}`,
-		"memory_operation": `{"method":"memory_store","params":{"value":1},"as_of":"1h ago"}`,
 	} {
 		if got := u.refused(name, arguments); !strings.Contains(got, name+" may write") || !strings.Contains(got, "as_of") {
 			t.Errorf("%s: refused with %s", name, got)
 		}
+	}
+	if got, _ := u.must("memory_operation", `{"method":"memory_store","params":{"value":1},"as_of":"1h ago"}`); !strings.Contains(got, "memory_store may write, and the past cannot be changed") {
+		t.Errorf("as an operation it is answered with %s", got)
 	}
 	if u.version() != before {
 		t.Error("something was written")

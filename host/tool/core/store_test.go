@@ -64,3 +64,20 @@ func TestOfTwoAgentsThatStoreAtOnceTheLaterIsToldWhatItReplaced(t *testing.T) {
 		t.Errorf("%d versions were replaced, want each of %d once: %v", len(replaced), agents-1, replaced)
 	}
 }
+
+func TestTagsOfABatchAreSplitToo(t *testing.T) {
+	u := newUser(t)
+	_, note := u.must("memory_store", `{"items":[{"key":"a","value":1,"tags":"person, user"},{"key":"b","value":2}],"tags":"all,some"}`)
+	if want := `tags was taken as the list ["all","some"]: give a list. items[0].tags was taken as the list ["person","user"]: give a list.`; note != want {
+		t.Errorf("noted %q, want %q", note, want)
+	}
+	for _, tags := range []string{`"user"`, `["some"]`, `"all, some"`} {
+		if found, _ := u.must("memory_search", `{"tags":`+tags+`}`); !strings.Contains(found, `"total":1`) {
+			t.Errorf("with the tags %s is found %s", tags, found)
+		}
+	}
+	u.must("memory_operation", `{"method":"memory_store","key":"c","value":3,"metadata":{"source":"mail"}}`)
+	if got, _ := u.must("memory_recall", `{"key":"c"}`); !strings.Contains(got, `"metadata":{"source":"mail"}`) {
+		t.Errorf("stored by an operation is %s", got)
+	}
+}

@@ -24,7 +24,7 @@ func Spec() tool.Spec {
 		Name:        Name,
 		Aliases:     []string{"katra_operation"},
 		Description: "Call any tool by name, also of families that are not loaded. options: timeout_ms, dry_run, namespace, branch.",
-		Docs: "method is the tool's name (memory_store, memory.store or store), params are its arguments. The answer has result or error {code, message, details}, and metadata with the request's id and how long it took. " +
+		Docs: "method is the tool's name (memory_store, memory.store or store), params are its arguments, which may also stand beside method. The answer has result or error {code, message, details}, and metadata with the request's id and how long it took. " +
 			"dry_run says what would be done and writes nothing. timeout_ms ends what takes longer. namespace and branch say where, unless params do. " +
 			"batch, instead of method, is a list of operations that run in parallel: the result has one {method, result or error} each. " +
 			"then is an operation, or a list of them, that runs afterwards: {\"$result\": \"/results/0/key\"} in its params is replaced by that part of the result before it, * being each element of a list; {\"$result\": \"\", \"step\": 1} is all of the first result. " +
@@ -63,11 +63,13 @@ func Spec() tool.Spec {
 			"timeout_ms": "timeout_ms",
 			"namespace":  "namespace",
 			"branch":     "branch",
+			"as_of":      "as_of",
 			"result":     "result",
 			"error":      "error",
 			"steps":      "steps",
 			"metadata":   "metadata",
 		},
+		Beside:  []string{"name"},
 		Lenient: true,
 		Handler: operate,
 	}

@@ -150,6 +150,33 @@ func TestMethodsHaveManySpellings(t *testing.T) {
 	}
 }
 
+func TestArgumentsMayStandBesideTheMethod(t *testing.T) {
+	w := open(t)
+	for _, c := range []struct{ name, arguments, want, note string }{
+		{"without params", `{"method":"memory_put","key":"k","value":1}`, `{"key":"k","value":1}`, ""},
+		{"in another spelling", `{"method":"memory_mark","memoryId":"m"}`, `{"id":"m"}`, ""},
+		{"beside params", `{"method":"put","params":{"value":1},"key":"k"}`, `{"key":"k","value":1}`, ""},
+		{"of a name that is also one of method", `{"method":"echo","name":"x"}`, `{"name":"x"}`, ""},
+		{"metadata that is no operation's", `{"method":"memory_put","key":"k","metadata":{"source":"mail"}}`, `{"key":"k"}`, ""},
+		{"in a chain", `{"method":"echo","a":1,"then":{"method":"echo","b":{"$result":"/a"}}}`, `{"b":1}`, ""},
+		{"a misspelled member beside params", `{"method":"memory_put","params":{"key":"k"},"optoins":{}}`, `{"key":"k"}`, `memory_operation has no parameter "optoins": it was ignored.`},
+	} {
+		r := w.run(c.arguments)
+		if got := string(r.Result); r.Error != nil || got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, r.text, c.want)
+		}
+		if notes := strings.Join(r.Metadata.Notes, " "); c.note != "" && !strings.Contains(notes, c.note) {
+			t.Errorf("%s: noted %q, want %q", c.name, notes, c.note)
+		}
+	}
+	if r := w.run(`{"method":"put","params":{"key":"k"},"key":"l"}`); r.Error == nil || !strings.Contains(r.Error.Message, "key is given twice: give it in params") {
+		t.Errorf("an argument that is given twice: %s", r.text)
+	}
+	if r := w.run(`{"batch":[{"method":"echo","x":1},{"method":"echo","name":"memory_put"}]}`); string(r.Result) != `[{"method":"echo","result":{"x":1}},{"method":"echo","result":{"name":"memory_put"}}]` {
+		t.Errorf("in a batch: %s", r.text)
+	}
+}
+
 func TestStepsOfAChainReceiveResults(t *testing.T) {
 	w := open(t)
 	for given, want := range map[string]string{

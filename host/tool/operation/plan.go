@@ -94,7 +94,7 @@ func (p *parser) chain(a *tool.Arguments, around options, at position) []step {
 	inherited := first.options
 	inherited.timeout = 0
 	for _, next := range a.Objects("then") {
-		next.Rename(p.call.Tool, "method", "params", "options", "batch", "then")
+		next.Rename(p.call.Tool, "method", "params", "options", "batch", "then", "as_of")
 		steps = append(steps, p.chain(next, inherited, at)...)
 	}
 	if len(steps) > mostSteps {
@@ -111,6 +111,8 @@ func (p *parser) step(a *tool.Arguments, around options, at position) (step, boo
 	switch {
 	case batch && (a.Has("method") || a.Has("params")):
 		a.Fault("batch", "batch stands instead of method and params: send one operation at a time, or all in batch")
+	case batch && a.Has("as_of"):
+		a.Fault("as_of", "as_of is an argument of tools: give it in the params of each operation")
 	case batch && at.inBatch:
 		a.Fault("batch", "a batch cannot be inside of another: put all operations into one")
 	case batch:
@@ -119,7 +121,7 @@ func (p *parser) step(a *tool.Arguments, around options, at position) (step, boo
 	default:
 		s.method = a.NeedText("method", "the name of the tool to call")
 	}
-	s.params = a.Raw("params")
+	s.params = p.params(a, s.method)
 	if p.calls++; p.calls > mostCalls {
 		if p.calls == mostCalls+1 {
 			a.Fault("batch", fmt.Sprintf("the operation has more than %d calls, which is the limit: send several", mostCalls))
@@ -127,6 +129,42 @@ func (p *parser) step(a *tool.Arguments, around options, at position) (step, boo
 		return s, false
 	}
 	return s, true
+}
+
+// params reads the arguments of a call: params, and what stands beside method. Beside params, only what the tool has as a parameter
+// is taken for an argument, since the rest may be a misspelled member of the operation.
+func (p *parser) params(a *tool.Arguments, method string) json.RawMessage {
+	params := a.Raw("params")
+	registry, rights := p.call.Registry(), p.call.Caller.Rights
+	t, found := registry.FindFor(rights, registry.Method(rights, method))
+	if !found {
+		return params
+	}
+	beside := a.TakeUnknown(func(name string) bool { return params == nil || t.Takes(name) })
+	for _, name := range []string{"as_of", "metadata"} { // an operation has these, too
+		if raw, given := a.Get(name); given && t.Takes(name) && (name == "as_of" || params == nil && !a.Nested(name).Has("request_id")) {
+			beside[name] = raw
+		}
+	}
+	if len(beside) == 0 {
+		return params
+	}
+	within, err := tool.Members(params)
+	if params != nil && err != nil {
+		return params // the tool says what is wrong
+	}
+	for name, raw := range within {
+		if _, twice := beside[name]; twice {
+			a.Fault(name, name+" is given twice: give it in params")
+		}
+		beside[name] = raw
+	}
+	all, err := tool.Encode(beside)
+	if err != nil {
+		a.Fault("params", "the arguments beside method cannot be read")
+		return params
+	}
+	return all
 }
 
 // items reads the operations of a batch.
@@ -139,7 +177,7 @@ func (p *parser) items(a *tool.Arguments, around options) [][]step {
 	}
 	list := make([][]step, 0, len(items))
 	for _, item := range items {
-		item.Rename(p.call.Tool, "method", "params", "options", "batch", "then")
+		item.Rename(p.call.Tool, "method", "params", "options", "batch", "then", "as_of")
 		list = append(list, p.chain(item, around, position{inBatch: true}))
 	}
 	return list
