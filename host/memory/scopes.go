@@ -267,13 +267,37 @@ func (t *Stage) newScope(ctx context.Context, namespace string, was *scope.Recor
 	return r, t.roomForScope(caller.AsMember())
 }
 
-// unused returns an error if a namespace holds something on the stage's branch, from which a new scope would exclude others.
+// mostOwnVersions bounds what is read to find out who wrote in a namespace.
+const mostOwnVersions = 20_000
+
+// unused returns an error if another than the caller ever wrote in a namespace, in any collection and on any branch: a scope closes all
+// of these, and the past, to others.
 func (t *Stage) unused(ctx context.Context, namespace string) error {
-	held, _, err := t.List(ctx, namespace, "", "", 1)
-	if err != nil || len(held) == 0 {
-		return err
+	read := 0
+	for _, b := range t.space.catalogue.Kept() {
+		if b.Reclaimed {
+			continue
+		}
+		own := store.Lineage{{Branch: b.ID, At: store.Latest}}
+		for page, err := range store.Pages(ctx, t.space.engine.Versions, own, store.Range{Namespace: namespace}, fillPage) {
+			if err != nil {
+				return t.space.translate("look for what a namespace holds", err)
+			}
+			if read += len(page); read > mostOwnVersions || slices.ContainsFunc(page, t.isOfAnother) {
+				return &Error{Code: Denied, Message: fmt.Sprintf("namespace %q holds what others wrote, which a scope would close to them: that needs the right %s", namespace, ToAdministerScopes)}
+			}
+		}
 	}
-	return &Error{Code: Denied, Message: fmt.Sprintf("namespace %q holds memories, which a scope would close to others: that needs the right %s", namespace, ToAdministerScopes)}
+	return nil
+}
+
+// isOfAnother reports whether another agent than the caller wrote an entry. A deletion has no author; what it deleted has one.
+func (t *Stage) isOfAnother(e store.Entry) bool {
+	if e.Deleted {
+		return false
+	}
+	author, err := record.Author(e)
+	return err != nil || author != t.access.caller.Agent && author != t.access.caller.AsMember()
 }
 
 // roomForScope returns an error if there are as many scopes as there may be.

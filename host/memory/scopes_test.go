@@ -292,3 +292,94 @@ func TestAListOfRightsIsAListOfNamespaces(t *testing.T) {
 		}
 	}
 }
+
+// A scope closes a namespace on every branch, and its past. So whoever has no right to administer scopes cannot make one over what
+// another agent wrote, wherever and in whatever form.
+func TestAScopeIsNotMadeOverWhatAnotherWrote(t *testing.T) {
+	ann := holder("ann")
+	elsewhere := Location{Branch: "side", Namespace: "board"}
+	branched := func(w *world) {
+		w.must(w.As(holder("bob", ToBranch)).Create(t.Context(), "side", Write{}))
+	}
+	for what, wrote := range map[string]func(w *world) error{
+		"a memory": func(w *world) error { return w.keep(ann, "board", "k") },
+		"a memory, read on a branch that was forked before": func(w *world) error {
+			branched(w)
+			return w.keep(ann, "board", "k")
+		},
+		"a memory on another branch": func(w *world) error {
+			branched(w)
+			_, err := w.As(ann).Store(t.Context(), elsewhere, item, Write{})
+			return err
+		},
+		"a memory on a branch that was deleted": func(w *world) error {
+			branched(w)
+			_, err := w.As(ann).Store(t.Context(), elsewhere, item, Write{})
+			w.must(nil, err)
+			return w.As(Caller{Rights: FullRights()}).Delete(t.Context(), "side", Write{})
+		},
+		"a memory that was forgotten": func(w *world) error {
+			w.must(nil, w.keep(ann, "board", "k"))
+			return w.stage(ann, func(t *Stage) error {
+				_, err := t.Delete(w.t.Context(), "board", []string{"k"})
+				return err
+			})
+		},
+		"an event": func(w *world) error {
+			return w.stage(ann, func(t *Stage) error { return t.Log("board", "said", json.RawMessage(`1`)) })
+		},
+		"a record": func(w *world) error {
+			return w.stage(ann, func(t *Stage) error {
+				return t.PutRecord(w.t.Context(), records, "board", "k", json.RawMessage(`{}`), nil)
+			})
+		},
+		"a record that all branches share": func(w *world) error {
+			shared := records
+			shared.Name, shared.PerSpace = "shared", true
+			return w.stage(ann, func(t *Stage) error {
+				return t.PutRecord(w.t.Context(), shared, "board", "k", json.RawMessage(`{}`), nil)
+			})
+		},
+		"a message": func(w *world) error {
+			return w.stage(ann, func(t *Stage) error {
+				return t.Emit(w.t.Context(), "board", Emission{Kind: "message", To: []string{"mal"}, Payload: json.RawMessage(`1`)})
+			})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := openWorld(t, false)
+			w.must(nil, wrote(w))
+			for _, branch := range []string{"", "side"} {
+				if branch != "" && w.catalogue.Named(branch) == nil {
+					continue
+				}
+				stage, err := w.As(holder("mal")).Stage(t.Context(), branch)
+				w.must(nil, err)
+				_, _, err = stage.PutScope(t.Context(), "board", scope.Change{}, CreateScope)
+				if codeOf(err) != Denied || !strings.Contains(err.Error(), "what others wrote") {
+					t.Errorf("on branch %q mal makes a scope of ann's namespace: got %v, want it denied", branch, err)
+				}
+			}
+			if err := w.keep(ann, "board", "more"); err != nil {
+				t.Errorf("ann cannot write afterwards: %v", err)
+			}
+			if err := w.putScope(ann, "board", scope.Change{}); err != nil {
+				t.Errorf("the only writer cannot make a scope of it: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheOwnerReopensAScopeThatWasDeleted(t *testing.T) {
+	w := openWorld(t, false)
+	w.must(nil, w.Ready(t.Context()))
+	w.must(nil, w.putScope(holder("mal"), "crew", scope.Change{}))
+	w.must(nil, w.deleteScope(holder("mal"), "crew", AnyScope))
+	if err := w.keep(holder("ann"), "crew", "k"); codeOf(err) != Denied {
+		t.Fatalf("ann writes a deleted scope: got %v, want it denied", err)
+	}
+	w.must(nil, w.putScope(Caller{Rights: FullRights()}, "crew", scope.Change{Read: policy(scope.Everyone), Write: policy(scope.Everyone)}))
+	if err := w.keep(holder("ann"), "crew", "k"); err != nil || !w.sees(w.As(holder("ann"))) {
+		t.Errorf("ann is still excluded from the reopened scope: %v", err)
+	}
+}

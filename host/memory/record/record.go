@@ -52,6 +52,17 @@ func Decode(e store.Entry) (Record, error) {
 	return r, nil
 }
 
+// Author returns the agent that wrote an entry that is a record or an event; empty: none is kept, as of what was erased.
+func Author(e store.Entry) (string, error) {
+	var by struct {
+		Agent string `json:"a"`
+	}
+	if err := json.Unmarshal(e.Value, &by); err != nil {
+		return "", fmt.Errorf("decode %s at version %d: %w", e.Key, e.Version, err)
+	}
+	return by.Agent, nil
+}
+
 // Encode writes the record. Values in it keep their bytes.
 func (r Record) Encode() ([]byte, error) { return jsontext.Encode(r) }
 
