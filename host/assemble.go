@@ -45,6 +45,7 @@ type assembly struct {
 	dormant   bool                                     // likewise, by choice: a space that is only verified sends its texts nowhere
 	sandbox   *sandbox.Sandbox                         // of the families; the caller closes it. Nil: a new one
 	checkKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
+	whileKey  family.While                             // ends a job with its caller's key; nil: none is known
 	sessions  *sessions.Sessions                       // nil: there are none
 	delegates ops.Delegates                            // nil: no keys can be made
 	watch     func(family.Guest) family.Guest          // replaces the guests of families, which then run stepwise; nil: they are as admitted
@@ -74,7 +75,7 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 	closing.later("the vectors", p.embedders.Close)
 	p.space, err = memory.Open(ctx, memory.Options{
 		Engine: p.engine, Index: index, Vectors: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
-		Purging: a.purging,
+		Purging: a.purging, CheckKey: a.checkKey,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
@@ -118,7 +119,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 	})
 	options := family.Options{
 		Space: p.space, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
-		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey,
+		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey, WhileKey: a.whileKey,
 		Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}
 	if a.sessions != nil {

@@ -71,7 +71,7 @@ func (h *Host) admitKey(ctx context.Context, secret string, session mcp.Session)
 	}
 	session = session.As(identity(key))
 	session.Namespace = home(session.Namespace, key)
-	held, stop := h.keys.While(ctx, key)
+	held, stop := h.keys.While(ctx, key.ID)
 	return mcp.WithSession(held, session), stop, nil
 }
 

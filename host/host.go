@@ -138,7 +138,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openRequests(ctx); err != nil {
 		return err
 	}
-	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, purging: h.eraseRequests, sessions: h.sessions, delegates: delegates{h.keys, h.options.Logger}, called: h.metrics.CountGuest}
+	a := assembly{readOnly: h.readOnly, checkKey: h.keys.Check, whileKey: h.keys.While, purging: h.eraseRequests, sessions: h.sessions, delegates: delegates{h.keys, h.options.Logger}, called: h.metrics.CountGuest}
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}

@@ -46,6 +46,9 @@ func ModuleOf(packed []byte) (Module, error) {
 	return Module{Digest: digestOf(packed), Manifest: manifest, Read: func() ([]byte, error) { return packed, nil }}, nil
 }
 
+// While returns a context that ends with an API key. The caller calls stop when done.
+type While func(ctx context.Context, key string) (held context.Context, stop func())
+
 // Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space     *memory.Space
@@ -65,6 +68,7 @@ type Options struct {
 	Embedder  ops.Embedder                                  // nil: none
 	Usage     ops.Usage                                     // nil: calls of tools are not counted
 	CheckKey  func(id string) error                         // returns why an API key does not hold, by which a job or a call was asked for; nil: all hold
+	WhileKey  While                                         // ends a job with the API key by which it was asked for; nil: none is known
 	Sessions  func() []sessions.Session                     // the open sessions of clients, the newest first; nil: none are known
 	Recent    func(within time.Duration) []sessions.Session // agents that called of late, by namespace; nil: none are known
 	Delegates ops.Delegates                                 // nil: no keys can be made

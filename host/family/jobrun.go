@@ -80,8 +80,22 @@ func (f *Families) newID(now time.Time) string {
 	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102150405.000"), f.o.Rand())
 }
 
-// Do implements jobs.Families.
+// Do implements jobs.Families. A job ends with the key of its caller.
 func (f jobFamilies) Do(ctx context.Context, job *jobs.Job) error {
+	if f.o.WhileKey == nil {
+		return f.do(ctx, job)
+	}
+	held, stop := f.o.WhileKey(ctx, job.Key)
+	defer stop()
+	err := f.do(held, job)
+	var why *memory.Error
+	if err != nil && len(job.Sent) == 0 && ctx.Err() == nil && held.Err() != nil && errors.As(context.Cause(held), &why) {
+		return why
+	}
+	return err
+}
+
+func (f jobFamilies) do(ctx context.Context, job *jobs.Job) error {
 	j := f.jobs
 	x, err := f.versionFor(*job)
 	if err != nil {

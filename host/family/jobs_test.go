@@ -1,6 +1,7 @@
 package family
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -191,5 +192,25 @@ func TestEndedJobsAreForgottenAfterAWhile(t *testing.T) {
 	}
 	if err := w.jobs.Forget(t.Context(), time.Now().Add(jobs.Kept+time.Minute)); err != nil || w.job(job.ID).ID != "" {
 		t.Errorf("not forgotten: %v", err)
+	}
+}
+
+func TestARunningJobEndsWithTheKeyOfItsCaller(t *testing.T) {
+	ends := make(chan context.CancelCauseFunc, 1)
+	m := withJob("tidy", "")
+	m.Limits.CPUMS, m.Limits.WallMS = 60_000, 300_000 // until its key ends
+	w := open(t, func(o *Options) {
+		o.WhileKey = func(ctx context.Context, key string) (context.Context, func()) {
+			ctx, end := context.WithCancelCause(ctx)
+			ends <- end
+			return ctx, func() { end(nil) }
+		}
+	}).with(m, script{steps: []step{{"caller.progress", `{"done":1}`}}, spins: true})
+	job := w.enqueue("tidy")
+	await.That(t, "the job runs", func() bool { return w.job(job.ID).Progress != nil })
+	(<-ends)(&memory.Error{Code: memory.Denied, Message: "the key k1 was revoked"})
+	await.That(t, "the job has failed", func() bool { return w.job(job.ID).State == jobs.Failed })
+	if got := w.job(job.ID); got.Attempts != 1 || got.Error != "the key k1 was revoked" {
+		t.Errorf("got %d attempts and %q, want one attempt that ended because the key was revoked", got.Attempts, got.Error)
 	}
 }

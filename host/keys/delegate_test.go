@@ -57,7 +57,7 @@ func TestADelegatedKeyHasAPartOfItsParentsRightsAndEndsWithIt(t *testing.T) {
 	if data, err := os.ReadFile(file); err != nil || strings.Contains(string(data), secret[len(secret)-20:]) {
 		t.Errorf("the file has the secret (%v)", err)
 	}
-	held, stop := k.While(t.Context(), grandchild)
+	held, stop := k.While(t.Context(), grandchild.ID)
 	defer stop()
 	if _, err := k.Revoke(parent.ID); err != nil {
 		t.Fatal(err)

@@ -265,26 +265,31 @@ func (k *Keys) check(s *stored) error {
 	return denied("the key %s was delegated too often", s.ID)
 }
 
-// While returns a context that ends with a key: when it is revoked or expires. The caller calls stop when done.
-func (k *Keys) While(ctx context.Context, key Key) (held context.Context, stop func()) {
+// While returns a context that ends with the key with an id: when it is revoked or expires. The caller calls stop when done. An empty id
+// is the owner of the data directory, who has no key to lose.
+func (k *Keys) While(ctx context.Context, id string) (held context.Context, stop func()) {
+	if id == "" {
+		return ctx, func() {}
+	}
 	ctx, end := context.WithCancelCause(ctx)
 	h := &hold{end}
 	k.mu.Lock()
-	if k.holds[key.ID] == nil {
-		k.holds[key.ID] = map[*hold]bool{}
+	if k.holds[id] == nil {
+		k.holds[id] = map[*hold]bool{}
 	}
-	k.holds[key.ID][h] = true
+	k.holds[id][h] = true
+	s := k.byID[id]
 	k.mu.Unlock()
 	expiry := func() bool { return false }
-	if !key.Expires.IsZero() {
-		expiry = time.AfterFunc(key.Expires.Sub(k.o.Clock()), func() { end(key.Holds(key.Expires)) }).Stop
+	if s != nil && !s.Expires.IsZero() {
+		expiry = time.AfterFunc(s.Expires.Sub(k.o.Clock()), func() { end(s.Holds(s.Expires)) }).Stop
 	}
-	if err := k.Check(key.ID); err != nil { // revoked meanwhile
+	if err := k.Check(id); err != nil { // revoked meanwhile
 		end(err)
 	}
 	return ctx, func() {
 		expiry()
-		k.release(key.ID, h)
+		k.release(id, h)
 		end(nil)
 	}
 }

@@ -108,7 +108,7 @@ func TestARevokedKeyNeverHoldsAgain(t *testing.T) {
 	file := path(t)
 	k := open(t, file, still)
 	key, secret := k.must(t, ann)
-	held, stop := k.While(t.Context(), key)
+	held, stop := k.While(t.Context(), key.ID)
 	defer stop()
 	if _, err := k.Revoke(key.ID); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestARevokedKeyNeverHoldsAgain(t *testing.T) {
 	if held.Err() == nil || !strings.Contains(context.Cause(held).Error(), "was revoked") {
 		t.Errorf("what it had open ends with %v", context.Cause(held))
 	}
-	late, stop := k.While(t.Context(), key)
+	late, stop := k.While(t.Context(), key.ID)
 	defer stop()
 	if late.Err() == nil {
 		t.Error("it opens something after its end")
@@ -147,7 +147,7 @@ func TestAKeyExpires(t *testing.T) {
 		g := ann
 		g.Expires = time.Now().Add(time.Hour)
 		key, secret := k.must(t, g)
-		held, stop := k.While(t.Context(), key)
+		held, stop := k.While(t.Context(), key.ID)
 		defer stop()
 		time.Sleep(time.Hour - time.Nanosecond)
 		synctest.Wait()

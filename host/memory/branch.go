@@ -222,7 +222,7 @@ func (a *Access) Delete(ctx context.Context, name string, w Write) error {
 	if err != nil {
 		return err
 	}
-	batch, err := noted(store.Batch{
+	batch, err := s.signed(store.Batch{
 		Writes:  []store.Write{write},
 		Expect:  []store.Expectation{b.Alive()},
 		Quiet:   quiet,

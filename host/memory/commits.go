@@ -37,8 +37,14 @@ func (n commitNote) caller() Caller {
 // noteText bounds a field of a note, in bytes: a whole note stays below store.NoteLimit, however many are escaped.
 const noteText = 800
 
-// noted adds a note on the author to a batch, if there is a call or a family: otherwise the writes name the author.
-func noted(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
+// signed returns a batch with a note on its author, if there is a call or a family: otherwise the writes name the author. It is an error
+// if the author's key was revoked or expired since the work began: all that callers commit comes by here.
+func (s *Space) signed(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
+	if by.Key != "" && s.checkKey != nil {
+		if err := s.checkKey(by.Key); err != nil {
+			return batch, err
+		}
+	}
 	if by.Call == "" && by.Family == "" && by.Generation == 0 {
 		return batch, nil
 	}

@@ -87,6 +87,8 @@ type Options struct {
 	// Purging erases what files beside the store have of what is purged; holds reports whether a JSON text may have some. Nil: there are
 	// no such files.
 	Purging func(holds func(text []byte) bool) error
+	// CheckKey returns why the API key with an id does not hold; each commit asks it. Nil: all hold.
+	CheckKey func(id string) error
 	// DeepChain is the number of ancestors from which a branch's history is consolidated; 0: 16.
 	DeepChain int
 }
@@ -102,6 +104,7 @@ type Space struct {
 	limits       Limits
 	hooks        Hooks                                    // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
+	checkKey     func(id string) error                    // nil: all hold
 
 	feed      feedKeep
 	deepChain int
@@ -198,6 +201,7 @@ func newSpace(o Options) *Space {
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
 		purging:      o.Purging,
+		checkKey:     o.CheckKey,
 		catalogue:    lineage.New(),
 		usage:        newUsage(),
 		searchable:   make(chan struct{}),

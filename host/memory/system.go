@@ -42,7 +42,7 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Re
 	if err != nil {
 		return nil, store.Point{}, err
 	}
-	if batch, err = noted(batch, id, r.Name, by); err != nil {
+	if batch, err = s.signed(batch, id, r.Name, by); err != nil {
 		return nil, store.Point{}, err
 	}
 	batch.Writes = append(batch.Writes, write)

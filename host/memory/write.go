@@ -48,7 +48,7 @@ func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store
 	if IsProposal(b.Name) && writesTo(b.ID, batch) {
 		return store.Committed{}, unchanging(b.Name)
 	}
-	batch, err := noted(batch, b.ID, b.Name, by)
+	batch, err := s.signed(batch, b.ID, b.Name, by)
 	if err != nil {
 		return store.Committed{}, err
 	}

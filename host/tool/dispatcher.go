@@ -30,6 +30,8 @@ type Limits interface {
 	Begin(key string) (end func(), err error)
 	// Charge counts a call within one that Begin admitted.
 	Charge(key string) error
+	// While returns a context that ends with the key. The caller calls stop when done.
+	While(ctx context.Context, key string) (held context.Context, stop func())
 }
 
 // Done is a call of a tool that has ended.
@@ -77,6 +79,8 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	defer end()
+	ctx, release := d.while(ctx, r)
+	defer release()
 	begun, at := d.options.Clock(), r.at()
 	a, err := d.within(ctx, t, r)
 	if d.options.Called != nil && r.Stage == nil {
@@ -105,6 +109,14 @@ func (d *Dispatcher) admit(r Request) (end func(), err error) {
 		return func() {}, d.options.Limits.Charge(r.Caller.Key)
 	}
 	return d.options.Limits.Begin(r.Caller.Key)
+}
+
+// while ends a call with the caller's key, however the key was presented. What runs within a call ends with that.
+func (d *Dispatcher) while(ctx context.Context, r Request) (context.Context, func()) {
+	if d.options.Limits == nil || r.Stage != nil || r.Admission == Within {
+		return ctx, func() {}
+	}
+	return d.options.Limits.While(ctx, r.Caller.Key)
 }
 
 func (d *Dispatcher) notFound(r Request) error {

@@ -156,3 +156,34 @@ func TestATwiceNamedCoreToolIsRefused(t *testing.T) {
 		t.Error("a tool is not found by its other name")
 	}
 }
+
+// revocable is the limits of keys that a test revokes.
+type revocable struct{ end context.CancelCauseFunc }
+
+func (*revocable) Begin(string) (func(), error) { return func() {}, nil }
+func (*revocable) Charge(string) error          { return nil }
+func (r *revocable) While(ctx context.Context, _ string) (context.Context, func()) {
+	ctx, r.end = context.WithCancelCause(ctx)
+	return ctx, func() { r.end(nil) }
+}
+
+// A front end that admitted the call, and one that did not, may have been presented the key in any form: the dispatcher ends the call.
+func TestARunningCallEndsWithTheKeyOfItsCaller(t *testing.T) {
+	limits := &revocable{}
+	revoked := &memory.Error{Code: memory.Denied, Message: "the key was revoked"}
+	all := NewRegistry(nil)
+	if err := all.Add(Spec{Name: "waits", Handler: func(ctx context.Context, c *Call) (Answer, error) {
+		limits.end(revoked)
+		<-ctx.Done()
+		return Answer{}, ctx.Err()
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	d := NewDispatcher(all, Options{Limits: limits})
+	for _, admission := range []Admission{ToAdmit, Admitted} {
+		_, err := d.Dispatch(t.Context(), Request{Tool: "waits", Arguments: json.RawMessage(`{}`), Caller: memory.Caller{Key: "k", Rights: memory.FullRights()}, Admission: admission})
+		if !errors.Is(err, revoked) {
+			t.Errorf("admission %d: got %v, want %v", admission, err, revoked)
+		}
+	}
+}
