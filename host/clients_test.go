@@ -333,6 +333,24 @@ func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
 	if answer, body := operation(short.Secret, `{"method":"status","params":{"pad":"`+strings.Repeat("x", 1024)+`"}}`); answer.StatusCode != 413 || !strings.Contains(body, "1024 bytes") {
 		t.Errorf("a long body: %d %s", answer.StatusCode, body)
 	}
+	if code, body := k.post(k.host.Token(), short.Secret, "memory_status", `{"pad":"`+strings.Repeat("x", 1024)+`"}`); code != 200 || !strings.Contains(body, "at most 1024 are allowed") {
+		t.Errorf("a long message with the key in _meta: %d %s", code, body)
+	}
+	figures := issue(operator.KeyLimits{CallsPerSecond: slow, Burst: 1})
+	for i, want := range []int{200, 429} {
+		q, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+k.at.HTTP+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+figures.Secret)
+		answer, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Body.Close(); answer.StatusCode != want {
+			t.Errorf("metrics, request %d: got status %d, want %d", i+1, answer.StatusCode, want)
+		}
+	}
 	if answer, body := operation(k.host.Token(), `{"batch":[`+strings.Repeat(status+",", 99)+status+`]}`); answer.StatusCode != 200 || strings.Contains(body, "E_EXHAUSTED") {
 		t.Errorf("the owner: %d %.300s", answer.StatusCode, body)
 	}

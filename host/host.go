@@ -159,7 +159,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	h.streams = stream.New(stream.Options{
 		Space: h.space, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
 		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) }, Sessions: h.sessions,
-		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())},
+		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())}, Keys: h.keys,
 	})
 	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})
 	return nil
@@ -295,7 +295,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 func (h *Host) routes() map[string]http.Handler {
 	routes := h.rest.Routes()
 	routes["/mcp"] = h.mcp.Handler()
-	routes["/metrics"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	routes["/metrics"] = h.rest.Admitted(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		rights := h.clientOf(r).Caller.Rights
 		h.metrics.Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })
 	})

@@ -329,8 +329,11 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool,
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))
 	}
 	notes, err := w.Finish(ctx) // its conflicts are not repeated: what was staged is committed
+	if err != nil {
+		return Result{}, asMemory(err)
+	}
 	result.Notes = append(result.Notes, notes...)
-	return result, asMemory(err)
+	return result, nil
 }
 
 // repetition returns the result of a request that was carried out before, with its answer.

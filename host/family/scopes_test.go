@@ -261,3 +261,19 @@ func TestTheEndOfASessionIsReportedAfterTheServerWasKilled(t *testing.T) {
 		t.Errorf("left afterwards are %+v, %v", left, err)
 	}
 }
+
+// fullDelegates drafts keys that cannot be issued, because others were meanwhile.
+type fullDelegates struct{ sampleDelegates }
+
+func (fullDelegates) Issue(string) error {
+	return &memory.Error{Code: memory.Exhausted, Message: "there are too many keys"}
+}
+
+func TestAKeyThatCouldNotBeIssuedIsNotAnswered(t *testing.T) {
+	w := open(t, func(o *Options) { o.Delegates = fullDelegates{} })
+	w.with(aFamily("asks"), script{steps: []step{{"identity.delegate", `{"name":"task","namespaces":["work"],"expires_s":60}`}}})
+	result, err := w.call(Call{Tool: "asks_do", Caller: owner("ann")})
+	if code(err) != memory.Exhausted || !strings.Contains(err.Error(), "issue the key of") || len(result.Output) > 0 {
+		t.Errorf("got %s, %v, want no answer and why", result.Output, err)
+	}
+}

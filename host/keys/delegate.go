@@ -16,10 +16,11 @@ import (
 // Bounds of delegated keys.
 const (
 	MaxDepth     = 3                   // delegations, one from the other
-	MaxDelegated = 50                  // keys that hold, delegated from one key; the owner has as many for each family
+	MaxDelegated = 50                  // keys that hold, delegated from one key or its delegates; the owner has as many for each family
 	MaxLife      = 30 * 24 * time.Hour // of a delegated key
 	maxDrafts    = 1_000
 	keptEnded    = 7 * 24 * time.Hour // how long an ended delegated key is listed
+	mostEnded    = 1_000              // ended delegated keys that are listed
 )
 
 // plainName matches what a delegated agent is called after the delegating one.
@@ -129,22 +130,44 @@ func mayPass(name string, ceiling, now func(string) bool) bool {
 
 // room returns an error if there are as many delegated keys as there may be, or if an agent with another key has the name.
 func (k *Keys) room(agent string, by *Delegation) error {
-	now, siblings := k.o.Clock(), 0
+	now, related, kept := k.o.Clock(), 0, 0
 	k.mu.RLock()
 	defer k.mu.RUnlock()
+	origin := k.origin(by)
 	for _, s := range k.file.Keys {
+		if s.By == nil || s.Holds(now) == nil {
+			kept++
+		}
 		switch {
 		case s.Holds(now) != nil:
 		case s.Agent == agent:
 			return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("agent %q has a key: choose another name", agent)}
-		case s.By != nil && s.By.Parent == by.Parent && (by.Parent != "" || s.By.Family == by.Family):
-			siblings++
+		case s.By != nil && k.origin(s.By) == origin:
+			related++
 		}
 	}
-	if siblings >= MaxDelegated {
-		return exhausted(MaxDelegated, "%d keys are delegated for this caller, which is the limit: revoke one, or wait until one expires", siblings)
+	if related >= MaxDelegated {
+		return exhausted(MaxDelegated, "%d keys are delegated for this caller and its agents, which is the limit: revoke one, or wait until one expires", related)
+	}
+	if most := MaxKeys - forOperators - mostEnded; kept >= most {
+		return exhausted(most, "the server has %d keys, and the rest is for operators: ask one to delete some, with alcove key delete", kept)
 	}
 	return nil
+}
+
+// origin returns what a delegation comes from: the id of the key that was not delegated; for the owner, the first family.
+func (k *Keys) origin(by *Delegation) string {
+	for range MaxDepth + 1 {
+		if by.Parent == "" {
+			return "family " + by.Family
+		}
+		parent := k.byID[by.Parent]
+		if parent == nil || parent.By == nil {
+			break
+		}
+		by = parent.By
+	}
+	return by.Parent
 }
 
 // Issue has a drafted key hold.
@@ -159,11 +182,7 @@ func (k *Keys) Issue(id string) (Key, error) {
 		return Key{}, err
 	}
 	file := k.snapshot()
-	file.Keys = slices.DeleteFunc(file.Keys, k.isPast)
-	if len(file.Keys) >= MaxKeys {
-		return Key{}, exhausted(MaxKeys, "there are %d keys, which is the limit", MaxKeys)
-	}
-	file.Keys = append(file.Keys, s)
+	file.Keys = append(k.withoutPast(file.Keys), s)
 	if err := k.replace(file); err != nil {
 		return Key{}, fmt.Errorf("issue a key: %w", err)
 	}
@@ -183,10 +202,30 @@ func (k *Keys) takeDraft(id string) *stored {
 	return s
 }
 
-// isPast reports whether a key is a delegated one that ended so long ago that it is no longer listed.
-func (k *Keys) isPast(s *stored) bool {
-	before := k.o.Clock().Add(-keptEnded)
-	return s.By != nil && (!s.Revoked.IsZero() && s.Revoked.Before(before) || s.Expires.Before(before))
+// withoutPast drops delegated keys that ended long ago, and the oldest of the others that ended if there are too many.
+func (k *Keys) withoutPast(all []*stored) []*stored {
+	now := k.o.Clock()
+	all = slices.DeleteFunc(all, func(s *stored) bool { return s.By != nil && s.ended(now).Before(now.Add(-keptEnded)) })
+	ended := 0
+	for i, s := range slices.Backward(all) {
+		if s.By == nil || s.ended(now).Equal(now) {
+			continue
+		}
+		if ended++; ended > mostEnded {
+			all = slices.Delete(all, i, i+1)
+		}
+	}
+	return all
+}
+
+// ended returns when a key ended; now: it holds.
+func (k Key) ended(now time.Time) time.Time {
+	for _, end := range []time.Time{k.Revoked, k.Expires} {
+		if !end.IsZero() && end.Before(now) {
+			now = end
+		}
+	}
+	return now
 }
 
 // DelegatedBy returns an error unless a family made a key for a caller.

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -135,17 +136,61 @@ func TestDelegationsAreBounded(t *testing.T) {
 		t.Errorf("a name that is in use: %v", err)
 	}
 	g := task
-	for i := range MaxDelegated - 1 {
+	for i := range MaxDelegated - MaxDepth { // beside those of the chain
 		g.Agent = "task" + strings.Repeat("x", i+1)
 		k.delegate(t, parent.Caller(), g)
 	}
 	g.Agent = "last"
-	if _, _, err := k.Draft(parent.Caller(), "sites", g); codeOf(err) != memory.Exhausted {
-		t.Errorf("one more: %v", err)
+	second := k.List()[1]
+	for _, by := range []Key{parent, second} { // a delegate has no room of its own
+		if _, _, err := k.Draft(by.Caller(), "sites", g); codeOf(err) != memory.Exhausted {
+			t.Errorf("one more, by %s: got %v, want %s", by.Agent, err, memory.Exhausted)
+		}
+	}
+	other, _ := k.must(t, Grant{Agent: "bob", Namespaces: ann.Namespaces, Rights: ann.Rights})
+	k.delegate(t, other.Caller(), g)
+	if _, err := k.Delete(other.ID); err != nil {
+		t.Fatal(err)
 	}
 	for _, key := range k.List()[1:] {
 		if err := k.DelegatedBy(parent.Caller(), "other", key.ID); codeOf(err) != memory.NotFound {
 			t.Errorf("a key of another family: %v", err)
 		}
+	}
+}
+
+func TestDelegatedKeysLeaveRoomForOperators(t *testing.T) {
+	k := open(t, path(t), still)
+	parent, _ := k.must(t, ann)
+	ended := 0
+	for i := range MaxKeys - forOperators - mostEnded - 1 {
+		s := &stored{Key: Key{ID: fmt.Sprint("other", i), Grant: Grant{Agent: fmt.Sprint("other", i), Expires: task.Expires}, By: &Delegation{Family: fmt.Sprint("f", i)}}}
+		k.file.Keys = append(k.file.Keys, s)
+	}
+	for i := range mostEnded + 500 { // delegated and revoked again and again
+		s := &stored{Key: Key{ID: fmt.Sprint("ended", i), Grant: Grant{Agent: fmt.Sprint("ended", i), Expires: task.Expires}, Revoked: began.Add(-time.Minute), By: &Delegation{}}}
+		k.file.Keys = append(k.file.Keys, s)
+	}
+	if _, _, err := k.Draft(parent.Caller(), "sites", task); codeOf(err) != memory.Exhausted || !strings.Contains(err.Error(), "for operators") {
+		t.Errorf("a delegation on a full server: got %v, want %s", err, memory.Exhausted)
+	}
+	full := slices.Clone(k.file.Keys) // a thousand keys are not created one by one: each would write the file
+	for i := range forOperators - 1 {
+		full = append(full, &stored{Key: Key{ID: fmt.Sprint("agent", i), Grant: ann}})
+	}
+	k.file.Keys = full
+	if _, _, err := k.Create(ann); err != nil {
+		t.Errorf("an operator's last key: %v", err)
+	}
+	if _, _, err := k.Create(ann); err == nil || !strings.Contains(err.Error(), "which is the limit") {
+		t.Errorf("one key too many: got %v, want an error about the limit", err)
+	}
+	for _, key := range k.List() {
+		if strings.HasPrefix(key.ID, "ended") {
+			ended++
+		}
+	}
+	if ended != mostEnded {
+		t.Errorf("%d keys that ended are listed, want the newest %d", ended, mostEnded)
 	}
 }

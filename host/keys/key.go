@@ -18,6 +18,7 @@ import (
 // Bounds of keys.
 const (
 	MaxKeys       = 10_000 // in a data directory, revoked and expired ones included
+	forOperators  = 1_000  // of these, which delegated keys leave to operators
 	MaxNamespaces = 64     // of a key
 	MaxRights     = 64     // of a key
 	longestName   = 128    // characters of an agent's name, a namespace or a family's
@@ -65,6 +66,14 @@ func (k Key) principal() string {
 		return ""
 	}
 	return k.By.Principal
+}
+
+// parent returns the id of the key that the key was delegated from; empty: it was from none.
+func (k Key) parent() string {
+	if k.By == nil {
+		return ""
+	}
+	return k.By.Parent
 }
 
 // Holds returns why a key does not hold at an instant; nil: it does.

@@ -103,6 +103,7 @@ func (k *Keys) Create(g Grant) (key Key, secret string, err error) {
 		return key, "", fmt.Errorf("create a key: %w", err)
 	}
 	file := k.snapshot()
+	file.Keys = k.withoutPast(file.Keys)
 	if len(file.Keys) >= MaxKeys {
 		return key, "", fmt.Errorf("create a key: there are %d keys, which is the limit: delete some with alcove key delete", MaxKeys)
 	}

@@ -75,36 +75,68 @@ type uses struct {
 	byID map[string]*use
 }
 
-// Begin admits a call of a key's holder, if its limits permit. The caller calls end when the call is over. An empty id is the owner of
-// the data directory, without limits.
+// Begin admits a call of a key's holder, if the limits of the key and of those that it was delegated from permit. The caller calls end
+// when the call is over. An empty id is the owner of the data directory, without limits.
 func (k *Keys) Begin(id string) (end func(), err error) {
-	if id == "" {
-		return func() {}, nil
-	}
-	limits := k.LimitsOf(id)
+	all := k.bounds(id)
 	k.uses.mu.Lock()
 	defer k.uses.mu.Unlock()
-	u := k.uses.of(id, limits, k.o.Clock())
-	if u.running >= limits.Concurrent {
-		return nil, exceeded("concurrent", float64(limits.Concurrent), afterBusy, "running calls with this key: at most %d; let one end first", limits.Concurrent)
+	k.uses.refill(all, k.o.Clock())
+	for _, b := range all {
+		if b.use.running >= b.limits.Concurrent {
+			return nil, exceeded("concurrent", float64(b.limits.Concurrent), afterBusy, "running calls with %s: at most %d; let one end first", b.name(id), b.limits.Concurrent)
+		}
 	}
-	if err := u.take(limits); err != nil {
+	if err := take(all, id); err != nil {
 		return nil, err
 	}
-	u.running++
+	for _, b := range all {
+		b.use.running++
+	}
 	var once sync.Once
-	return func() { once.Do(func() { k.uses.end(id, u) }) }, nil
+	return func() { once.Do(func() { k.uses.end(all) }) }, nil
 }
 
 // Charge counts one more call within one that Begin admitted, such as those of a batch.
 func (k *Keys) Charge(id string) error {
-	if id == "" {
-		return nil
-	}
-	limits := k.LimitsOf(id)
+	all := k.bounds(id)
 	k.uses.mu.Lock()
 	defer k.uses.mu.Unlock()
-	return k.uses.of(id, limits, k.o.Clock()).take(limits)
+	k.uses.refill(all, k.o.Clock())
+	return take(all, id)
+}
+
+// bound is a key against whose limits a call counts.
+type bound struct {
+	id     string
+	limits Limits
+	use    *use
+}
+
+// name returns how the holder of a key is told of the bound.
+func (b bound) name(holder string) string {
+	if b.id == holder {
+		return "this key"
+	}
+	return "the key " + b.id + ", from which this one was delegated,"
+}
+
+// bounds returns what bounds the calls with a key: the key, and those that it was delegated from. Nothing bounds the owner.
+func (k *Keys) bounds(id string) (all []bound) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for range MaxDepth + 1 {
+		if id == "" {
+			break
+		}
+		s := k.byID[id]
+		if s == nil {
+			return append(all, bound{id: id, limits: Limits{}.within(k.file.Limits)})
+		}
+		all = append(all, bound{id: id, limits: s.Limits.within(k.file.Limits)})
+		id = s.parent()
+	}
+	return all
 }
 
 // LimitsOf returns the limits that apply to a key. Of an unknown key they are those of the data directory.
@@ -120,10 +152,11 @@ func (k *Keys) LimitsOf(id string) Limits {
 
 // BodyLimit returns the most bytes of a request by a key's holder. An empty id has the server's own limit.
 func (k *Keys) BodyLimit(id string) int64 {
-	if id == "" {
-		return mostBody
+	most := int64(mostBody)
+	for _, b := range k.bounds(id) {
+		most = min(most, b.limits.BodyBytes)
 	}
-	return k.LimitsOf(id).BodyBytes
+	return most
 }
 
 // Limits returns the limits of keys that have none of their own.
@@ -155,6 +188,13 @@ func (k *Keys) Limit(l Limits) error {
 	return nil
 }
 
+// refill sets the uses of some bounds, refilled up to now. The caller holds mu.
+func (u *uses) refill(all []bound, now time.Time) {
+	for i, b := range all {
+		all[i].use = u.of(b.id, b.limits, now)
+	}
+}
+
 // of returns the use of a key, refilled up to now. The caller holds mu.
 func (u *uses) of(id string, l Limits, now time.Time) *use {
 	if u.byID == nil {
@@ -172,20 +212,27 @@ func (u *uses) of(id string, l Limits, now time.Time) *use {
 	return one
 }
 
-// take takes a token, or returns when there will be one.
-func (u *use) take(l Limits) error {
-	if u.tokens < 1 {
-		wait := time.Duration(math.Ceil((1 - u.tokens) / l.CallsPerSecond * float64(time.Second)))
-		return exceeded("calls_per_second", l.CallsPerSecond, wait, "calls per second with this key: at most %g, and %d at once after a pause", l.CallsPerSecond, l.Burst)
+// take takes a token of each bound, or none and returns when there will be one.
+func take(all []bound, holder string) error {
+	for _, b := range all {
+		if b.use.tokens < 1 {
+			l := b.limits
+			wait := time.Duration(math.Ceil((1 - b.use.tokens) / l.CallsPerSecond * float64(time.Second)))
+			return exceeded("calls_per_second", l.CallsPerSecond, wait, "calls per second with %s: at most %g, and %d at once after a pause", b.name(holder), l.CallsPerSecond, l.Burst)
+		}
 	}
-	u.tokens--
+	for _, b := range all {
+		b.use.tokens--
+	}
 	return nil
 }
 
-func (u *uses) end(id string, one *use) {
+func (u *uses) end(all []bound) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	one.running--
+	for _, b := range all {
+		b.use.running--
+	}
 }
 
 // keep forgets the use of keys that no longer exist.

@@ -167,3 +167,48 @@ func TestLimitsHoldAmongConcurrentClientsAndEndWithTheKey(t *testing.T) {
 		t.Errorf("%d keys that are gone are remembered", len(k.uses.byID))
 	}
 }
+
+// An agent that delegates its work may do no more at once than without its delegates.
+func TestCallsOfADelegateCountAgainstTheKeysThatItWasDelegatedFrom(t *testing.T) {
+	clock := testclock.At(began)
+	k := open(t, path(t), clock.Now)
+	g := ann
+	g.Limits = Limits{CallsPerSecond: 1, Burst: 6, Concurrent: 2, BodyBytes: 4096}
+	parent, _ := k.must(t, g)
+	child, _ := k.delegate(t, parent.Caller(), task)
+	below := task
+	below.Agent = "below"
+	grandchild, _ := k.delegate(t, child.Caller(), below)
+	if got := k.BodyLimit(grandchild.ID); got != 4096 {
+		t.Errorf("a delegate's body may have %d bytes, want 4096 as its ancestor's", got)
+	}
+	first, err := k.Begin(grandchild.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Begin(child.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{parent.ID, child.ID, grandchild.ID} {
+		_, err := k.Begin(id)
+		wait(t, err, "concurrent")
+		if told := strings.Contains(err.Error(), "this key"); told != (id == parent.ID) {
+			t.Errorf("the holder of %s is told %v", id, err)
+		}
+	}
+	first()
+	for range 4 { // of 6, two are used
+		if err := k.Charge(grandchild.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{parent.ID, child.ID, grandchild.ID} {
+		if after := wait(t, k.Charge(id), "calls_per_second"); after != time.Second {
+			t.Errorf("the holder of %s is to try again in %v, want 1s", id, after)
+		}
+	}
+	other, _ := k.must(t, ann)
+	if err := k.Charge(other.ID); err != nil {
+		t.Errorf("another key: %v", err)
+	}
+}

@@ -94,6 +94,10 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
+	if longest := c.server.messageLimit(session); int64(c.message.size) > longest {
+		return tool.Answer{}, &memory.Error{Code: memory.Exhausted, Details: map[string]any{"limit": "body_bytes", "body_bytes": longest},
+			Message: fmt.Sprintf("the message has %d bytes: with the key in _meta at most %d are allowed; nothing was done, send less at once", c.message.size, longest)}
+	}
 	state := c.server.state(ctx)
 	progress := c.server.progress(c.message.progress, c.tell)
 	defer progress.end()

@@ -32,6 +32,7 @@ type message struct {
 	id     json.RawMessage // nil: a notification
 	method string          // empty: an answer
 	body   json.RawMessage // passed to the protocol library
+	size   int             // bytes of the message
 
 	requestID json.RawMessage // of a cancellation
 
@@ -57,7 +58,7 @@ func parseMessage(raw []byte) (*message, *jsonrpc.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	m := &message{id: read.RawID(), method: read.Method, body: forLibrary(read)}
+	m := &message{id: read.RawID(), method: read.Method, body: forLibrary(read), size: len(raw)}
 	if len(m.body) > maxBody {
 		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalid, ID: m.id, Text: fmt.Sprintf(
 			"the message has %d bytes beside the arguments of a tool: at most %d are allowed", len(m.body), maxBody)}

@@ -70,15 +70,15 @@ func New(o Options) *Server {
 // Routes returns the handlers by path.
 func (s *Server) Routes() map[string]http.Handler {
 	return map[string]http.Handler{
-		"/operation":       s.admitted(http.MethodPost, s.operate),
-		"/operation/tools": s.admitted(http.MethodGet, s.tools),
-		"/operation/":      s.admitted(http.MethodPost, s.call),
-		"/openapi.json":    s.admitted(http.MethodGet, s.document),
+		"/operation":       s.Admitted(http.MethodPost, s.operate),
+		"/operation/tools": s.Admitted(http.MethodGet, s.tools),
+		"/operation/":      s.Admitted(http.MethodPost, s.call),
+		"/openapi.json":    s.Admitted(http.MethodGet, s.document),
 	}
 }
 
-// admitted serves requests with a method that the limits of the client's key permit.
-func (s *Server) admitted(method string, serve http.HandlerFunc) http.Handler {
+// Admitted serves requests with a method that the limits of the client's key permit.
+func (s *Server) Admitted(method string, serve http.HandlerFunc) http.Handler {
 	return only(method, func(w http.ResponseWriter, r *http.Request) {
 		if s.options.Limits == nil {
 			serve(w, r)

@@ -40,6 +40,8 @@ type conn struct {
 	id       string
 	commands chan func(context.Context) error // changes of subscriptions
 	slots    chan struct{}                    // taken by running operations
+	reading  chan struct{}                    // taken while a page of events is read; all streams of the key share it
+	key      string                           // id of the client's API key; empty: the owner
 	starting sync.Mutex                       // held while an operation begins
 	closed   bool                             // no more operations begin
 	running  sync.WaitGroup
@@ -50,11 +52,12 @@ type conn struct {
 	room *subscription           // the room that it hears while it has subscribed to nothing; nil: none
 }
 
-func newConn(s *Server, ws *websocket.Conn, under net.Conn, r *http.Request, client Client) *conn {
+func newConn(s *Server, ws *websocket.Conn, under net.Conn, r *http.Request, client Client, reading chan struct{}) *conn {
 	return &conn{
 		server: s, limits: s.limits, ws: ws, under: under, request: r, id: rand.Text(),
 		session:  tool.NewSession(tool.SessionOptions{Namespace: client.Namespace, Listing: tool.ListAll}),
 		commands: make(chan func(context.Context) error, mostCommands), slots: make(chan struct{}, s.limits.Running),
+		reading: reading, key: client.Caller.Key,
 	}
 }
 
@@ -174,18 +177,19 @@ func (c *conn) whole(ctx context.Context, r io.Reader) ([]byte, *jsonrpc.Account
 	if c.server.options.Input != nil {
 		account = c.server.options.Input.Account()
 	}
-	data, err := io.ReadAll(io.LimitReader(r, min(smallMessage, c.limits.Message+1)))
-	if err == nil && int64(len(data)) > c.limits.Message {
-		err = &jsonrpc.TooLongError{Limit: c.limits.Message}
+	longest := min(c.limits.Message, c.server.options.Keys.BodyLimit(c.key))
+	data, err := io.ReadAll(io.LimitReader(r, min(smallMessage, longest+1)))
+	if err == nil && int64(len(data)) > longest {
+		err = &jsonrpc.TooLongError{Limit: longest}
 	}
 	if err == nil && len(data) == smallMessage {
-		data, err = account.ReadAll(ctx, io.MultiReader(bytes.NewReader(data), r), -1, c.limits.Message)
+		data, err = account.ReadAll(ctx, io.MultiReader(bytes.NewReader(data), r), -1, longest)
 	}
 	switch {
 	case err == nil:
 		return data, account, nil
 	case errors.As(err, new(*jsonrpc.TooLongError)):
-		err = &closing{websocket.StatusMessageTooBig, fmt.Sprintf("a message is longer than %d bytes, which is the limit: send less at once", c.limits.Message)}
+		err = &closing{websocket.StatusMessageTooBig, fmt.Sprintf("a message is longer than %d bytes, which is the limit: send less at once", longest)}
 	}
 	account.Close()
 	return nil, nil, err
@@ -197,7 +201,9 @@ func (c *conn) handle(ctx context.Context, data []byte, account *jsonrpc.Account
 	if err == nil {
 		switch m.kind {
 		case typeSubscribe:
-			err = c.command(ctx, m, c.subscribe)
+			if err = c.server.options.Keys.Charge(c.key); err == nil {
+				err = c.command(ctx, m, c.subscribe)
+			}
 		case typeUnsubscribe:
 			err = c.command(ctx, m, c.unsubscribe)
 		case typeAck: // the client keeps its watermark itself

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -163,4 +165,99 @@ func TestHostileMessagesAreRefusedAndTheStreamStays(t *testing.T) {
 	}
 	c.send(`{"type":"subscribe","id":"a"}`)
 	c.must("subscribed")
+}
+
+// strict are the limits of a key: so many calls, and so many bytes.
+type strict struct {
+	calls atomic.Int64
+	bytes int64
+}
+
+func (k *strict) BodyLimit(key string) int64 {
+	if key == "" {
+		return 1 << 30
+	}
+	return k.bytes
+}
+
+func (k *strict) Charge(key string) error {
+	if key == "" || k.calls.Add(-1) >= 0 {
+		return nil
+	}
+	return &memory.Error{Code: memory.Exhausted, Retryable: true, Message: "calls per second with this key", Details: map[string]any{"retry_after_ms": int64(500)}}
+}
+
+func TestTheLimitsOfAKeyHoldOnItsStreams(t *testing.T) {
+	limits := &strict{bytes: 2000}
+	limits.calls.Store(3)
+	w := newWorld(t, stream.Limits{}, func(w *world) { w.keys = limits })
+	owner := w.dial()
+	w.as(stream.Client{Caller: memory.Caller{Key: "k1", Rights: memory.FullRights()}})
+	c := w.dial()
+	for _, id := range []string{"a", "b"} {
+		c.send(`{"type":"subscribe","id":"` + id + `"}`)
+		c.must("subscribed")
+		c.send(`{"type":"unsubscribe","id":"` + id + `"}`)
+		c.must("unsubscribed")
+	}
+	c.refused(`{"type":"subscribe","id":"c"}`, "E_EXHAUSTED", "calls per second with this key")
+	if _, err := w.try(); err == nil || !strings.Contains(err.Error(), "429") || !strings.Contains(err.Error(), "calls per second with this key") {
+		t.Errorf("another stream of the key: got %v, want status 429", err)
+	}
+	c.send(`{"id":"s","method":"store","params":{"key":"k","value":"` + strings.Repeat("v", 3000) + `"}}`)
+	if last, code, _ := c.closed(); code != websocket.StatusMessageTooBig || !strings.Contains(last, "2000 bytes, which is the limit") {
+		t.Errorf("a message beyond the key's limit: got %q, %d, want the limit of 2000 bytes", last, code)
+	}
+	owner.send(`{"id":"s","method":"store","params":{"key":"k","value":"` + strings.Repeat("v", 3000) + `"}}`)
+	owner.must("answer")
+}
+
+// The pages that streams read keep a processor busy each. Those of one key take turns, and streams of others do not wait for them.
+func TestManyStreamsOfOneKeyReadOnePageAtATime(t *testing.T) {
+	const many = 8
+	var clients sync.Map // by request
+	var gate atomic.Pointer[chan struct{}]
+	var reading, most atomic.Int64
+	var w *world
+	newWorld(t, stream.Limits{}, func(opened *world) {
+		w = opened
+		w.asked = func(r *http.Request) stream.Client {
+			of, _ := clients.LoadOrStore(r, *w.client.Load())
+			c := of.(stream.Client)
+			if closed := gate.Load(); closed != nil && c.Caller.Key == "busy" {
+				most.Store(max(most.Load(), reading.Add(1)))
+				<-*closed
+				reading.Add(-1)
+			}
+			return c
+		}
+	})
+	follow := func(key string) *client {
+		w.as(stream.Client{Caller: memory.Caller{Key: key, Rights: memory.FullRights()}})
+		c := w.dial()
+		c.send(`{"type":"subscribe","id":"` + key + `"}`)
+		c.must("subscribed")
+		return c
+	}
+	var busy []*client
+	for range many {
+		busy = append(busy, follow("busy"))
+	}
+	other := follow("other")
+	closed := make(chan struct{})
+	gate.Store(&closed)
+	w.write("default", "k")
+	if got := other.keys(1); got != "other:default#k" {
+		t.Errorf("the other key's stream got %s", got)
+	}
+	await.That(t, "a stream of the busy key reads", func() bool { return reading.Load() > 0 })
+	close(closed)
+	for _, c := range busy {
+		if got := c.keys(1); got != "busy:default#k" {
+			t.Errorf("a stream of the busy key got %s", got)
+		}
+	}
+	if most.Load() != 1 {
+		t.Errorf("%d streams of a key read at once, want 1", most.Load())
+	}
 }

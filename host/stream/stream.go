@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
@@ -31,8 +32,20 @@ type Options struct {
 	Logger   *slog.Logger    // nil: discards
 	Input    *jsonrpc.Budget // of all messages being read or served; nil: unlimited
 	Limits   Limits
+	Keys     Keys  // bound the clients with a key; nil: they are as free as the owner
 	Stopped  error // the cause by which operations are cancelled when the server stops; nil: context.Canceled
 }
+
+// Keys bounds what the holders of API keys do. An empty key means the owner of the data directory.
+type Keys interface {
+	Charge(key string) error    // counts a call
+	BodyLimit(key string) int64 // bytes of a message
+}
+
+type noKeys struct{}
+
+func (noKeys) Charge(string) error    { return nil }
+func (noKeys) BodyLimit(string) int64 { return math.MaxInt64 }
 
 // Sessions follow the sessions of clients, which are their streams.
 type Sessions interface {
@@ -55,6 +68,7 @@ type Client struct {
 type Limits struct {
 	Streams       int           // in all; 4,096
 	PerKey        int           // streams of one key; 256
+	Reading       int           // pages of events that the streams of one key read at once; 1
 	Subscriptions int           // of a stream; 32
 	Running       int           // operations of a stream at once; 8
 	Message       int64         // bytes of a client's message; 1 MiB
@@ -70,7 +84,7 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	return Limits{
-		Streams: cmp.Or(l.Streams, 4096), PerKey: cmp.Or(l.PerKey, 256), Subscriptions: cmp.Or(l.Subscriptions, 32), Running: cmp.Or(l.Running, 8),
+		Streams: cmp.Or(l.Streams, 4096), PerKey: cmp.Or(l.PerKey, 256), Reading: cmp.Or(l.Reading, 1), Subscriptions: cmp.Or(l.Subscriptions, 32), Running: cmp.Or(l.Running, 8),
 		Message: cmp.Or(l.Message, 1<<20), MessageWithin: cmp.Or(l.MessageWithin, 30*time.Second), WriteWithin: cmp.Or(l.WriteWithin, 30*time.Second),
 		Ping: cmp.Or(l.Ping, 30*time.Second), Pong: cmp.Or(l.Pong, 30*time.Second), Idle: cmp.Or(l.Idle, 10*time.Minute), Gather: cmp.Or(l.Gather, 100*time.Millisecond), Drain: cmp.Or(l.Drain, 5*time.Second),
 		CloseWithin: cmp.Or(l.CloseWithin, 2*time.Second),
@@ -89,7 +103,13 @@ type Server struct {
 
 	mu    sync.Mutex
 	all   int
-	byKey map[string]int // streams by id of their key
+	byKey map[string]*holder
+}
+
+// holder is what the streams of one key have in common.
+type holder struct {
+	streams int
+	reading chan struct{} // taken while a page of events is read: the streams of a key take turns, so that many are no burden to others
 }
 
 // New returns a server of streams.
@@ -103,7 +123,10 @@ func New(o Options) *Server {
 	if o.Stopped == nil {
 		o.Stopped = context.Canceled
 	}
-	s := &Server{options: o, limits: o.Limits.withDefaults(), byKey: map[string]int{}}
+	if o.Keys == nil {
+		o.Keys = noKeys{}
+	}
+	s := &Server{options: o, limits: o.Limits.withDefaults(), byKey: map[string]*holder{}}
 	s.news.next = make(chan struct{})
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
@@ -125,9 +148,14 @@ func (s *Server) Close() {
 // ServeHTTP serves a stream until its client, its key or the server ends it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	client := s.options.Client(r)
-	leave, err := s.enter(client.Caller.Key)
+	if err := s.options.Keys.Charge(client.Caller.Key); err != nil {
+		w.Header().Set("Retry-After", tool.RetryAfter(err))
+		refuse(w, http.StatusTooManyRequests, err)
+		return
+	}
+	reading, leave, err := s.enter(client.Caller.Key)
 	if err != nil {
-		refuse(w, err)
+		refuse(w, http.StatusServiceUnavailable, err)
 		return
 	}
 	defer leave()
@@ -137,7 +165,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // it has answered
 	}
 	s.watching.Do(func() { go s.news.follow(s.stopping, s.options.Space.Watch(s.stopping), s.limits.Gather) })
-	newConn(s, ws, over.conn, r, client).serve(r.Context())
+	newConn(s, ws, over.conn, r, client, reading).serve(r.Context())
 }
 
 // hijacked keeps the connection that a WebSocket takes over: closing it is the only way to end one whose client does not cooperate.
@@ -152,30 +180,43 @@ func (h *hijacked) Hijack() (conn net.Conn, buffered *bufio.ReadWriter, err erro
 	return h.conn, buffered, err
 }
 
-// enter admits a stream within the limits. The caller calls leave when it is over.
-func (s *Server) enter(key string) (leave func(), err error) {
+// enter admits a stream within the limits. reading is that of its holder. The caller calls leave when the stream is over.
+func (s *Server) enter(key string) (reading chan struct{}, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	of := s.byKey[key]
+	if of == nil {
+		of = &holder{reading: make(chan struct{}, s.turnsOf(key))}
+	}
 	switch {
 	case s.stopping.Err() != nil:
-		return nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the alcove server is stopping: connect again"}
+		return nil, nil, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the alcove server is stopping: connect again"}
 	case s.all >= s.limits.Streams:
-		return nil, exhausted("%d streams are open, which is the limit: close some, or poll with memory_poll_events", s.limits.Streams)
-	case key != "" && s.byKey[key] >= s.limits.PerKey:
-		return nil, exhausted("%d streams of this key are open, which is the limit: close some, or subscribe several times on one", s.limits.PerKey)
+		return nil, nil, exhausted("%d streams are open, which is the limit: close some, or poll with memory_poll_events", s.limits.Streams)
+	case key != "" && of.streams >= s.limits.PerKey:
+		return nil, nil, exhausted("%d streams of this key are open, which is the limit: close some, or subscribe several times on one", s.limits.PerKey)
 	}
 	s.all++
-	s.byKey[key]++
+	of.streams++
+	s.byKey[key] = of
 	s.open.Add(1)
-	return func() {
+	return of.reading, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all--
-		if s.byKey[key]--; s.byKey[key] == 0 {
+		if of.streams--; of.streams == 0 {
 			delete(s.byKey, key)
 		}
 		s.open.Done()
 	}, nil
+}
+
+// turnsOf returns how many pages of events the streams of a key read at once; the owner's as many as there are streams.
+func (s *Server) turnsOf(key string) int {
+	if key == "" {
+		return s.limits.Streams
+	}
+	return s.limits.Reading
 }
 
 func exhausted(format string, values ...any) *memory.Error {
@@ -183,14 +224,14 @@ func exhausted(format string, values ...any) *memory.Error {
 }
 
 // refuse answers a request that becomes no stream.
-func refuse(w http.ResponseWriter, why error) {
+func refuse(w http.ResponseWriter, status int, why error) {
 	body, err := tool.Encode(map[string]any{"error": failureOf(why)})
 	if err != nil {
 		body = []byte(`{"error":{"code":"E_INTERNAL","message":"the error could not be written"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusServiceUnavailable)
+	w.WriteHeader(status)
 	w.Write(body) // a client that left needs no answer
 }
 

@@ -33,11 +33,13 @@ type world struct {
 	streams *stream.Server
 	http    *httptest.Server
 	clock   *testclock.Clock
-	client  atomic.Pointer[stream.Client] // of all requests
-	narrow  atomic.Bool                   // connections from now on hold little that is not read
-	waiting chan struct{}                 // receives when the tool wait begins
-	release chan struct{}                 // lets it end
-	session chan string                   // receives what happens to sessions, as far as there is room
+	client  atomic.Pointer[stream.Client]     // of all requests
+	keys    stream.Keys                       // nil: none are bounded
+	asked   func(*http.Request) stream.Client // instead of client; nil: client
+	narrow  atomic.Bool                       // connections from now on hold little that is not read
+	waiting chan struct{}                     // receives when the tool wait begins
+	release chan struct{}                     // lets it end
+	session chan string                       // receives what happens to sessions, as far as there is room
 }
 
 // Called and End are of stream.Sessions.
@@ -54,10 +56,13 @@ func (w *world) tell(what string) {
 	}
 }
 
-func newWorld(t testing.TB, limits stream.Limits) *world {
+func newWorld(t testing.TB, limits stream.Limits, changes ...func(*world)) *world {
 	t.Helper()
 	limits.Ping = cmp.Or(limits.Ping, time.Hour) // or it would hide that an event was not pushed
 	w := &world{t: t, clock: testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), waiting: make(chan struct{}, 100), release: make(chan struct{}), session: make(chan string, 100)}
+	for _, change := range changes {
+		change(w)
+	}
 	engine, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24, Now: w.clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +81,13 @@ func newWorld(t testing.TB, limits stream.Limits) *world {
 	}
 	w.as(stream.Client{Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}})
 	w.streams = stream.New(stream.Options{Space: w.space, Dispatcher: tool.NewDispatcher(all, tool.Options{Clock: w.clock.Now}), Limits: limits,
-		Client:   func(*http.Request) stream.Client { return *w.client.Load() },
+		Client: func(r *http.Request) stream.Client {
+			if w.asked != nil {
+				return w.asked(r)
+			}
+			return *w.client.Load()
+		},
+		Keys:     w.keys,
 		Sessions: w, Stopped: &memory.Error{Code: memory.Unavailable, Message: "stopped"}})
 	w.http = httptest.NewUnstartedServer(w.streams)
 	w.http.Listener = &narrow{w.http.Listener, &w.narrow}

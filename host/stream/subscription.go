@@ -80,7 +80,7 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 	if !slices.Contains(c.following(), s) {
 		return false, nil // unsubscribed meanwhile
 	}
-	feed, err := c.server.options.Space.As(c.caller()).ReadFeed(ctx, s.query)
+	feed, err := c.readFeed(ctx, s.query)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -116,6 +116,17 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 	}
 	s.query.After, s.query.Within = feed.Watermark, feed.Within
 	return feed.More, nil
+}
+
+// readFeed reads a page when it is the turn of the stream among those of its key.
+func (c *conn) readFeed(ctx context.Context, q memory.FeedQuery) (memory.Feed, error) {
+	select {
+	case c.reading <- struct{}{}:
+	case <-ctx.Done():
+		return memory.Feed{}, context.Cause(ctx)
+	}
+	defer func() { <-c.reading }()
+	return c.server.options.Space.As(c.caller()).ReadFeed(ctx, q)
 }
 
 // listen has a stream hear the room of its namespace, until it subscribes to what it wants.
@@ -211,7 +222,7 @@ func (c *conn) begin(ctx context.Context, id json.RawMessage, a asked) (*subscri
 	}
 	first := a.query
 	first.Limit = 1
-	feed, err := access.ReadFeed(ctx, first) // says what the client may not do
+	feed, err := c.readFeed(ctx, first) // says what the client may not do
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func identityDelegate(call *Call, _ context.Context, r abi.IdentityDelegateReque
 		return out, err
 	}
 	call.secret = true
-	call.After("issue the key of "+made.Agent, func(context.Context) error { return keys.Issue(made.ID) })
+	call.after("issue the key of "+made.Agent, func(context.Context) error { return keys.Issue(made.ID) }, true) // or the answer shows what opens nothing
 	return abi.IdentityDelegateResponse{Key: made.Secret, ID: made.ID, Agent: made.Agent, ExpiresAt: memory.FormatTime(made.Expires)}, nil
 }
 
