@@ -11,9 +11,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +48,7 @@ type Keys struct {
 	changing sync.Mutex // held while the file is replaced
 	mu       sync.RWMutex
 	file     contents
+	required bool // whether the mark of required keys is there
 	byID     map[string]*stored
 	holds    map[string]map[*hold]bool // by key id
 	drafts   []*stored                 // delegated keys that are not issued, oldest first
@@ -58,6 +61,7 @@ type hold struct{ end context.CancelCauseFunc }
 
 // contents is the file of the keys.
 type contents struct {
+	Sum      string    `json:"sha256,omitempty"` // of the file without it; empty: an earlier build wrote the file
 	Required bool      `json:"required,omitempty"`
 	Limits   Limits    `json:"limits,omitzero"` // of keys without their own
 	Keys     []*stored `json:"keys"`
@@ -72,26 +76,120 @@ type stored struct {
 // Open reads the keys of a data directory; a missing file has none.
 func Open(o Options) (*Keys, error) {
 	k := &Keys{o: o, byID: map[string]*stored{}, holds: map[string]map[*hold]bool{}}
-	f, err := os.Open(o.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
-	}
+	data, err := read(o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, fmt.Errorf("read the keys: %w", err)
-	} else if info.Size() > longestFile {
-		return nil, fmt.Errorf("read the keys: %s is larger than %d bytes: restore it, or delete it, which revokes every key", o.Path, longestFile)
+	if data != nil {
+		k.file, err = parse(data)
 	}
-	if err := json.NewDecoder(f).Decode(&k.file); err != nil {
-		return nil, fmt.Errorf("read the keys: %s is damaged: %w: restore it, or delete it, which revokes every key", o.Path, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the keys: %s is damaged: %w: restore it, or delete it, which revokes every key: where keys were required, "+
+			"clients without one are still refused then, until: alcove serve --require-keys=false", o.Path, err)
 	}
 	for _, s := range k.file.Keys {
 		k.byID[s.ID] = s
 	}
+	if k.required, err = exists(o.mark()); err == nil && k.file.Required && !k.required && k.changeable() == nil {
+		err = k.markRequired(true)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read whether keys are required: %w", err)
+	}
 	return k, nil
+}
+
+// read returns the content of a file; nil: there is no file.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, longestFile+1))
+	return data, err
+}
+
+// parse reads contents. It refuses whatever format did not write: a file of which a bit flipped must not make a key hold.
+func parse(data []byte) (file contents, err error) {
+	if len(data) > longestFile {
+		return file, fmt.Errorf("it is larger than %d bytes", longestFile)
+	}
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&file); err != nil {
+		return file, err
+	}
+	if slices.Contains(file.Keys, nil) {
+		return file, errors.New("it has a null among the keys")
+	}
+	if file.Sum == "" { // an earlier build wrote it
+		return file, nil
+	}
+	written, err := file.format()
+	if err == nil && !bytes.Equal(written, data) {
+		err = errors.New("its content is not what was written: it has another checksum")
+	}
+	return file, err
+}
+
+// format returns the text of the file, with its checksum.
+func (c contents) format() ([]byte, error) {
+	c.Sum = ""
+	text, err := c.indented()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	c.Sum = hex.EncodeToString(sum[:])
+	return c.indented()
+}
+
+func (c contents) indented() ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetIndent("", "\t")
+	err := e.Encode(c)
+	return text.Bytes(), err
+}
+
+// mark returns the path of the file whose existence says that keys are required. It is apart from the keys, so that deleting those opens
+// nothing.
+func (o Options) mark() string { return filepath.Join(filepath.Dir(o.Path), "keys.required") }
+
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// markRequired keeps whether keys are required apart from the keys.
+func (k *Keys) markRequired(required bool) (err error) {
+	if required {
+		err = durable.WriteFile(k.o.mark(), []byte("Clients need a key here, whatever keys.json says. To end that: alcove serve --require-keys=false\n"), 0o600)
+	} else if err = os.Remove(k.o.mark()); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.required = required
+	return nil
+}
+
+// changeable returns why the files must not be written.
+func (k *Keys) changeable() error {
+	if k.o.Changeable == nil {
+		return nil
+	}
+	return k.o.Changeable()
 }
 
 // Create issues a key. The secret is what its holder presents; it is not kept.
@@ -195,22 +293,38 @@ func (k *Keys) revokeAll(all []*stored, ids []string) {
 func (k *Keys) Required() bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return k.file.Required
+	return k.file.Required || k.required
 }
 
 // Require decides whether clients without a key are refused, from now on and by later servers of the data directory.
 func (k *Keys) Require(required bool) error {
 	k.changing.Lock()
 	defer k.changing.Unlock()
-	file := k.snapshot()
-	if file.Required == required {
+	if k.Required() == required {
 		return nil
 	}
-	file.Required = required
-	if err := k.replace(file); err != nil {
+	if err := k.require(required); err != nil {
 		return fmt.Errorf("keep whether keys are required: %w", err)
 	}
 	return nil
+}
+
+// require writes the mark first and removes it last, so that whatever fails leaves keys required.
+func (k *Keys) require(required bool) error {
+	file := k.snapshot()
+	file.Required = required
+	if err := k.changeable(); err != nil {
+		return err
+	}
+	if required {
+		if err := k.markRequired(true); err != nil {
+			return err
+		}
+	}
+	if err := k.replace(file); err != nil || required {
+		return err
+	}
+	return k.markRequired(false)
 }
 
 // Is reports whether a text has the form of a key, valid or not.
@@ -318,23 +432,19 @@ func (k *Keys) end(id string, why error) {
 func (k *Keys) snapshot() contents {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return contents{k.file.Required, k.file.Limits, slices.Clone(k.file.Keys)}
+	return contents{Required: k.file.Required, Limits: k.file.Limits, Keys: slices.Clone(k.file.Keys)}
 }
 
 // replace writes the file, then uses its contents. The caller holds changing.
 func (k *Keys) replace(file contents) error {
-	if k.o.Changeable != nil {
-		if err := k.o.Changeable(); err != nil {
-			return err
-		}
-	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetIndent("", "\t")
-	if err := e.Encode(file); err != nil {
+	if err := k.changeable(); err != nil {
 		return err
 	}
-	if err := durable.WriteFile(k.o.Path, text.Bytes(), 0o600); err != nil {
+	text, err := file.format()
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(k.o.Path, text, 0o600); err != nil {
 		return err
 	}
 	byID := make(map[string]*stored, len(file.Keys))

@@ -268,3 +268,77 @@ func TestRequiringKeysOutlastsTheServer(t *testing.T) {
 		}
 	}
 }
+
+// A bit that flips on the disk must not make a key hold that was revoked or expired, nor open a server that requires keys.
+func TestAFileOfKeysWithAFlippedBitIsRefused(t *testing.T) {
+	file := path(t)
+	k := open(t, file, still)
+	expired := ann
+	expired.Expires = began.Add(time.Hour)
+	k.must(t, expired)
+	revoked, _ := k.must(t, ann)
+	if _, err := k.Revoke(revoked.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Require(true); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file, err := parse(data); err != nil || len(file.Keys) != 2 || !file.Required {
+		t.Fatalf("the whole file is read as %+v, %v", file, err)
+	}
+	for bit := range 8 * len(data) {
+		flipped := slices.Clone(data)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		if _, err := parse(flipped); err == nil {
+			t.Errorf("bit %d flipped in %.40q: the file is read, want it refused", bit, data[max(0, bit/8-20):])
+		}
+	}
+}
+
+func TestAFileOfKeysThatNobodyWroteIsRefused(t *testing.T) {
+	for what, text := range map[string]string{
+		"nothing": "", "half": `{"keys":[`, "a null among the keys": `{"keys":[null]}`, "an unknown member": `{"keys":[],"requires":true}`,
+		"an unknown member of a key": `{"keys":[{"id":"a","sha256":"","revoke":"2026-05-01T12:00:00Z"}]}`, "a wrong checksum": `{"sha256":"00","keys":[]}`,
+	} {
+		file := path(t)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Options{Path: file, Clock: still}); err == nil || !strings.Contains(err.Error(), "is damaged") || !strings.Contains(err.Error(), "--require-keys=false") {
+			t.Errorf("%s: got %v, want an error with what to do", what, err)
+		}
+	}
+}
+
+func TestDeletingTheFileOfKeysOpensNothing(t *testing.T) {
+	file := path(t)
+	k := open(t, file, still)
+	_, secret := k.must(t, ann)
+	if err := k.Require(true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	k = open(t, file, still)
+	if _, err := k.Verify(secret); err == nil {
+		t.Error("a key of the deleted file holds")
+	}
+	for range 2 { // and once a file is written again
+		if !k.Required() {
+			t.Error("clients without a key are admitted, want keys still required")
+		}
+		k.must(t, ann)
+		k = open(t, file, still)
+	}
+	if err := k.Require(false); err != nil {
+		t.Fatal(err)
+	}
+	if k.Required() || open(t, file, still).Required() {
+		t.Error("keys are required, after that was ended")
+	}
+}
