@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
 const smallDisk = 6 << 20 // bytes
@@ -241,5 +242,28 @@ func TestADirectoryOnAReadOnlyDiskIsServedReadOnly(t *testing.T) {
 	}
 	if err := h.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestACompactionOnAFullDiskLeavesNothing(t *testing.T) {
+	dir := smallMount(t)
+	engine, err := bolt.Open(t.Context(), dir, bolt.Options{MapSize: 1 << 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	filler := fill(t, dir)
+	for _, room := range []int64{0, 8 << 10, 64 << 10} { // for no page, a few, and most of the copy
+		if info, err := os.Stat(filler); err != nil || os.Truncate(filler, info.Size()-room) != nil {
+			t.Fatalf("make room for %d bytes: %v", room, err)
+		}
+		_, err := engine.Compact(t.Context())
+		names, globErr := filepath.Glob(filepath.Join(dir, "alcove.db.*"))
+		if globErr != nil || len(names) != 0 {
+			t.Errorf("with room for %d bytes, compaction (%v) leaves %q, want nothing", room, err, names)
+		}
+		if room == 0 && err == nil {
+			t.Error("a full disk has room for a copy")
+		}
 	}
 }

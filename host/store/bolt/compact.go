@@ -42,22 +42,27 @@ func size(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// compact runs on the writer's goroutine.
-func (e *Engine) compact() error {
+// compact runs on the writer's goroutine. Of a failure it leaves no copy.
+func (e *Engine) compact() (err error) {
 	if err := e.mayWrite(); err != nil {
 		return err
 	}
 	copied := filepath.Join(e.dir, compacting)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, layout.RemoveFile(copied))
+		}
+	}()
 	if err := compactFile(e.db, copied); err != nil {
 		return err
 	}
 	if err := e.reach(CompactCopied); err != nil {
-		return errors.Join(err, os.Remove(copied))
+		return err
 	}
 	e.file.Lock() // waits for reads that run, for which the old file must stay open
 	defer e.file.Unlock()
 	if err := e.present(); err != nil { // the copy must not take the place of somebody else's file
-		return errors.Join(err, os.Remove(copied))
+		return err
 	}
 	return e.replaceFile(copied)
 }
@@ -101,8 +106,5 @@ func compactFile(from *bbolt.DB, path string) error {
 	if err == nil {
 		err = to.Sync()
 	}
-	if err = errors.Join(err, to.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
+	return errors.Join(err, to.Close())
 }
