@@ -88,9 +88,8 @@ func Attach(bare, data []byte) ([]byte, error) {
 	if len(data) > DataLimit {
 		return nil, errTooLong
 	}
-	content := append(sizedBytes(nil, []byte(sectionName)), data...)
-	out := append(slices.Clone(bare[:min(preamble, len(bare))]), 0)
-	return append(sizedBytes(out, content), bare[min(preamble, len(bare)):]...), nil
+	begin := min(preamble, len(bare))
+	return slices.Concat(bare[:begin], sectionFor(data), bare[begin:]), nil
 }
 
 // Split returns a module's signature data, which is nil in an unsigned one, and the module without that section.
@@ -180,7 +179,15 @@ func sectionsOf(module []byte) (data, rest []byte, err error) {
 	if err != nil || name != sectionName {
 		return nil, rest, err
 	}
+	if !bytes.Equal(rest[:len(rest)-len(behind)], sectionFor(content)) {
+		return nil, nil, errLong
+	}
 	return content, behind, nil
+}
+
+// sectionFor returns the section with signature data.
+func sectionFor(data []byte) []byte {
+	return sizedBytes([]byte{0}, append(sizedBytes(nil, []byte(sectionName)), data...))
 }
 
 // covers reports whether the hashes are those of the whole module: its only one, or one for each part between delimiters.
@@ -248,6 +255,9 @@ func decode(data []byte) ([]set, error) {
 		return nil, errors.New("the signature is of an unknown version: sign the module with alcove family sign, or with wasmsign2 0.2.6 or later")
 	}
 	sets, err := list(rest, mostSets, decodeSet)
+	if err == nil && !bytes.Equal(encode(sets), data) {
+		err = errLong
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the signature is malformed: %w", err)
 	}
@@ -329,6 +339,9 @@ func sizedBytes(to, data []byte) []byte {
 var errTooLong = fmt.Errorf("the signature has more than %d bytes", DataLimit)
 
 var errCut = errors.New("it is cut off")
+
+// errLong refuses other bytes for the same signature, which nothing signs: a module would have several digests.
+var errLong = errors.New("a number of the signature section takes more bytes than it needs: sign the module again")
 
 // sized splits off bytes with their length before them.
 func sized(data []byte) (content, rest []byte, err error) {

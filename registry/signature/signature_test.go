@@ -96,6 +96,32 @@ func TestASignatureHoldsForNothingElse(t *testing.T) {
 	}
 }
 
+// A signature covers what follows its section. So that the module has no other digest with the same signature, the section has one form.
+func TestNumbersOfTheSignatureSectionAreInTheirShortestForm(t *testing.T) {
+	whole := signed(t, module, 1)
+	long := func(at int) []byte { // the number at an index, in a byte more
+		return slices.Concat(whole[:at], []byte{whole[at] | 0x80, 0}, whole[at+1:])
+	}
+	grown := func(m []byte, sizes ...int) []byte { // the sizes around it, each of which has become one more
+		for _, at := range sizes {
+			m[at]++
+		}
+		return m
+	}
+	const section, name, sets, set, hashes = 9, 10, 23, 24, 25 // indexes in the module
+	for what, m := range map[string][]byte{
+		"the length of the section": long(section), "the length of its name": grown(long(name), section), "the number of sets": grown(long(sets), section),
+		"the length of a set": grown(long(set), section), "the number of hashes": grown(long(hashes), section, set),
+	} {
+		if by(t, m, nil, 1) {
+			t.Errorf("%s takes a byte more than it needs: the module is taken as signed, want it refused", what)
+		}
+	}
+	if !by(t, whole, nil, 1) {
+		t.Error("the module is not signed")
+	}
+}
+
 func flip(data []byte, at int) []byte {
 	data = slices.Clone(data)
 	data[at] ^= 1
