@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/memory"
 )
 
 // jobsOf implements ops.Jobs for a request's family.
@@ -38,8 +39,9 @@ func (r jobsOf) Enqueue(ctx context.Context, q abi.JobEnqueueRequest) (string, e
 	return job.ID, nil
 }
 
-// job finds one of the family's own jobs.
-func (r jobsOf) job(ctx context.Context, id string) (*jobs.Job, error) {
+// job finds one of the family's own jobs, if its caller has some right to the job's namespace and queued it, itself or by its agents. The
+// owner has all jobs.
+func (r jobsOf) job(ctx context.Context, id string, may func(memory.Rights, string) bool) (*jobs.Job, error) {
 	if id == "" {
 		return nil, invalidf("give the id of the job")
 	}
@@ -47,7 +49,7 @@ func (r jobsOf) job(ctx context.Context, id string) (*jobs.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if job == nil || job.Family != r.family.name {
+	if job == nil || job.Family != r.family.name || !r.Caller.IsOwner() && (job.Caller().AsMember() != r.Caller.AsMember() || !may(r.Caller.Rights, job.Namespace)) {
 		return nil, &abi.Error{Code: abi.CodeNotFound, Message: "there is no such job of this family"}
 	}
 	return job, nil
@@ -55,7 +57,7 @@ func (r jobsOf) job(ctx context.Context, id string) (*jobs.Job, error) {
 
 // Status implements ops.Jobs.
 func (r jobsOf) Status(ctx context.Context, id string) (out abi.JobStatusResponse, err error) {
-	job, err := r.job(ctx, id)
+	job, err := r.job(ctx, id, memory.Rights.MayRead)
 	if err != nil {
 		return out, err
 	}
@@ -69,7 +71,7 @@ func (r jobsOf) Status(ctx context.Context, id string) (out abi.JobStatusRespons
 
 // Cancel implements ops.Jobs. A running job is stopped when the request is committed.
 func (r jobsOf) Cancel(ctx context.Context, id string) (bool, error) {
-	job, err := r.job(ctx, id)
+	job, err := r.job(ctx, id, memory.Rights.MayWrite)
 	if err != nil || job.State != jobs.Queued {
 		return false, err
 	}

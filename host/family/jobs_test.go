@@ -214,3 +214,48 @@ func TestARunningJobEndsWithTheKeyOfItsCaller(t *testing.T) {
 		t.Errorf("got %d attempts and %q, want one attempt that ended because the key was revoked", got.Attempts, got.Error)
 	}
 }
+
+func TestAJobIsShownToItsCallersAlone(t *testing.T) {
+	caller := func(agent, principal string, namespaces ...string) memory.Caller {
+		return memory.Caller{Agent: agent, Principal: principal, Key: "key of " + agent, Rights: memory.RightsTo(namespaces, namespaces)}
+	}
+	ann := caller("ann", "", "team/a", "team/b")
+	w := open(t, nil)
+	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := jobs.Job{ID: "hers", Family: "tidy", Name: "tidy", Branch: "default", Namespace: "team/a", State: jobs.Queued, Due: time.Now().Add(time.Hour)}
+	job.SetCaller(ann)
+	if err := w.jobs.Put(t.Context(), stage, job); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
+		t.Fatal(err)
+	}
+	w.with(withJob("tidy", ""), script{steps: []step{{"job.status", `{"id":"hers"}`}, {"job.cancel", `{"id":"hers"}`}}})
+	reads := ann
+	reads.Rights = memory.RightsTo([]string{"team/a"}, []string{"team/b"})
+	for _, c := range []struct {
+		who           string
+		caller        memory.Caller
+		sees, cancels bool
+	}{
+		{"another agent with the same rights", caller("bob", "", "team/a", "team/b"), false, false},
+		{"the agent with a key for another namespace", caller("ann", "", "team/b"), false, false},
+		{"the agent with a key that reads there", reads, true, false},
+		{"an agent that works for another", caller("bob/task", "bob", "team/a"), false, false},
+		{"an agent that works for it", caller("ann/task", "ann", "team/a"), true, true},
+		{"the owner", owner("zoe"), true, false}, // it is cancelled already
+	} {
+		got := w.askAs(t, "tidy", "team/b", c.caller)
+		if sees, cancels := got[0].Error == nil, string(got[1].OK) == `{"cancelled":true}`; sees != c.sees || cancels != c.cancels {
+			t.Errorf("%s sees it: %t, and cancels it: %t; want %t, %t", c.who, sees, cancels, c.sees, c.cancels)
+		}
+		for _, r := range got {
+			if r.Error != nil && r.Error.Code != abi.CodeNotFound {
+				t.Errorf("%s: got %v, want %s", c.who, r.Error, abi.CodeNotFound)
+			}
+		}
+	}
+}
