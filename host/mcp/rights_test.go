@@ -35,3 +35,17 @@ func TestAClientHasTheRightsOfItsSession(t *testing.T) {
 		h.Close()
 	}
 }
+
+// Lists in the server may exclude namespaces, which rights do. Clients may not write such lists.
+func TestAClientCannotExcludeNamespaces(t *testing.T) {
+	p := use(t)
+	p.must("memory_store", `{"key":"k","value":"tea"}`)
+	for tool, arguments := range map[string]string{
+		"memory_search": `{"query":"tea","namespace":["*","!default"]}`, "memory_recall": `{"query":"tea","namespaces":["!default"]}`,
+		"memory_branch": `{"action":"diff","compare":"default","namespace":["team/*","!team/a"]}`, "memory_poll_events": `{"scopeIds":["*","!default"]}`,
+	} {
+		if f := p.refused(tool, arguments); f.Code != memory.InvalidArgument || !strings.Contains(f.Message, "excludes one") {
+			t.Errorf("%s %s: got %+v, want %s", tool, arguments, f, memory.InvalidArgument)
+		}
+	}
+}

@@ -69,6 +69,15 @@ func (a *Access) writing(p Location) (Location, error) {
 	return p, err
 }
 
+// CheckAsked returns an error if a client's list of namespaces has an exception. Only the server puts these into lists, from rights. Every
+// front end asks it before a list goes further.
+func CheckAsked(namespaces []string) error {
+	if i := slices.IndexFunc(namespaces, namespace.IsException); i >= 0 {
+		return invalid("namespace %q excludes one: list the namespaces, or patterns such as team/*, that are meant", clip(namespaces[i], 64))
+	}
+	return nil
+}
+
 // readable returns the namespaces to read; asked nil: all readable ones. A nil result means every one.
 func (a *Access) readable(asked []string) ([]string, error) {
 	rights := a.caller.Rights

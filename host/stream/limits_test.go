@@ -55,6 +55,7 @@ func TestAStreamIsBounded(t *testing.T) {
 	many := `"` + strings.Repeat(`n","`, 64) + `n"`
 	c.refused(`{"type":"subscribe","id":"4","kinds":[`+many+`]}`, "E_INVALID_ARGUMENT", "kinds has 65 names: at most 64")
 	c.refused(`{"type":"subscribe","id":"4","agents":["`+strings.Repeat("n", 257)+`"]}`, "E_INVALID_ARGUMENT", "a name of 257 bytes")
+	c.refused(`{"type":"subscribe","id":"4","namespaces":["team/*","!team/a"]}`, "E_INVALID_ARGUMENT", `namespace "!team/a" excludes one`)
 	c.refused(`{"type":"subscribe","id":"`+strings.Repeat("n", 200)+`"}`, "E_INVALID_ARGUMENT", "at most 128")
 }
 

@@ -96,6 +96,9 @@ func (m received) subscription() (a asked, err error) {
 			return a, err
 		}
 	}
+	if err := memory.CheckAsked(a.query.Namespaces); err != nil {
+		return a, err
+	}
 	if raw := given["branch"]; raw != nil && json.Unmarshal(raw, &a.query.Branch) != nil {
 		return a, tool.Invalid(nil, "branch must be a text, got %s", tool.Clip(string(raw), 60))
 	}

@@ -275,6 +275,9 @@ func (call *Call) in(namespace string) string {
 
 // among returns the namespaces that a request means, for a capability; nil means all.
 func (call *Call) among(c abi.Capability, namespaces []string) ([]string, error) {
+	if err := memory.CheckAsked(namespaces); err != nil {
+		return nil, err
+	}
 	if len(namespaces) == 0 {
 		namespaces = []string{call.Namespace}
 	}

@@ -127,6 +127,9 @@ func (call *Call) mayKeep(name, namespace string) (memory.Collection, string, er
 
 // recordNamespaces returns the namespaces of records that a request means; nil means all.
 func (call *Call) recordNamespaces(namespaces []string) ([]string, error) {
+	if err := memory.CheckAsked(namespaces); err != nil {
+		return nil, err
+	}
 	if len(namespaces) == 0 {
 		namespaces = []string{call.Namespace}
 	}

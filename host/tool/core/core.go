@@ -90,7 +90,11 @@ func (c *call) branch() string { return cmp.Or(c.Arguments.Text("branch"), c.Loc
 
 // namespaces returns the namespaces that the call is limited to, or nil for all.
 func (c *call) namespaces() []string {
-	if given := c.Arguments.Texts("namespace"); given != nil || c.Namespace == "" {
+	given := c.Arguments.Texts("namespace")
+	if err := memory.CheckAsked(given); err != nil {
+		c.Arguments.Fault("namespace", err.Error())
+	}
+	if given != nil || c.Namespace == "" {
 		return given
 	}
 	return []string{c.Namespace}
