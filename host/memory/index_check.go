@@ -47,16 +47,22 @@ func (s *Space) isKept(collection string, set *indexSet) bool {
 
 // checkIndexSet counts the entries that the complete indexes of a collection lack on the first branch where one does.
 func (s *Space) checkIndexSet(ctx context.Context, collection string, set *indexSet) (lacking int, where string, err error) {
-	branches := s.catalogue.Kept()
+	branches, forks := s.catalogue.Kept(), map[store.BranchID][]uint64{}
 	if set.PerSpace {
 		branches = []*lineage.Branch{s.catalogue.System()}
+	} else {
+		forks = s.catalogue.Forks()
 	}
 	for _, b := range branches {
-		if b == nil || !set.PerSpace && !s.catalogue.IsLive(b) {
+		if b == nil || b.Reclaimed {
 			continue
 		}
 		for _, index := range set.Indexes {
-			if lacking, err = s.lackingOn(ctx, collection, index, b); err != nil || lacking > 0 && (set.PerSpace || s.catalogue.IsLive(b)) {
+			lacking, err = s.lackingOn(ctx, collection, index, b, forks[b.ID])
+			if (err != nil || lacking > 0) && s.isReclaimed(b) {
+				break
+			}
+			if err != nil || lacking > 0 {
 				return lacking, b.Name, err
 			}
 		}
@@ -64,14 +70,26 @@ func (s *Space) checkIndexSet(ctx context.Context, collection string, set *index
 	return 0, "", nil
 }
 
-// lackingOn counts the entries that an index lacks on a branch; 0 if it is not complete there yet.
-func (s *Space) lackingOn(ctx context.Context, collection string, index keptIndex, b *lineage.Branch) (lacking int, err error) {
+// isReclaimed reports whether a branch was reclaimed. It waits for a reclaim that is under way.
+func (s *Space) isReclaimed(b *lineage.Branch) bool {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	now := s.catalogue.ByID(b.ID)
+	return now == nil || now.Reclaimed
+}
+
+// lackingOn counts the entries that an index lacks for what was written on a branch: at the newest version, and for what others inherited
+// of it when they were forked; 0 if the index is not complete there yet.
+func (s *Space) lackingOn(ctx context.Context, collection string, index keptIndex, b *lineage.Branch, forks []uint64) (lacking int, err error) {
 	for range checkAttempts {
 		head, err := s.engine.Head(ctx)
 		if err != nil {
 			return 0, err
 		}
 		lacking, err = s.lackingAt(ctx, collection, index, b.Lineage.At(head.Version))
+		if err == nil && lacking == 0 && len(forks) > 0 {
+			lacking, err = s.lackingInherited(ctx, collection, index, b, forks)
+		}
 		if _, trimmed := asTrimmed(err); !trimmed {
 			return lacking, err
 		}
@@ -79,10 +97,15 @@ func (s *Space) lackingOn(ctx context.Context, collection string, index keptInde
 	return 0, errors.New("versions were dropped all the time")
 }
 
+// lackingAt counts the entries that an index lacks for what was written on the first branch of a lineage. Where the index was built on
+// that branch, it has what the branch inherited, too.
 func (s *Space) lackingAt(ctx context.Context, collection string, index keptIndex, l store.Lineage) (lacking int, err error) {
 	covering := s.indexes.covering(index.ID, l)
 	if covering == nil {
 		return 0, nil
+	}
+	if len(covering) > 1 {
+		l = l[:1]
 	}
 	ranges, err := s.rangesOf(ctx, l, collection)
 	if err != nil {
@@ -97,6 +120,55 @@ func (s *Space) lackingAt(ctx context.Context, collection string, index keptInde
 			if lacking += n; err != nil {
 				return lacking, err
 			}
+		}
+	}
+	return lacking, nil
+}
+
+// lackingInherited is lackingAt for the versions that were replaced since, and that forks of the branch still read. Each is looked up for
+// the first of these.
+func (s *Space) lackingInherited(ctx context.Context, collection string, index keptIndex, b *lineage.Branch, forks []uint64) (lacking int, err error) {
+	own := b.Lineage[:1]
+	ranges, err := s.rangesOf(ctx, own, collection)
+	if err != nil {
+		return 0, err
+	}
+	inherited := map[uint64][]store.Entry{} // by fork
+	look := func(fork uint64) error {
+		defer delete(inherited, fork)
+		covering := s.indexes.covering(index.ID, b.Lineage.At(fork))
+		if covering == nil {
+			return nil
+		}
+		n, err := s.lackingOf(ctx, collection, index, covering, inherited[fork])
+		lacking += n
+		return err
+	}
+	for _, r := range ranges {
+		var newer store.Entry
+		for e, err := range store.Entries(ctx, s.engine.Versions, own, r, buildPage) {
+			if err != nil {
+				return lacking, err
+			}
+			replaced := e.Key == newer.Key
+			until := newer.Version
+			newer = e
+			at, _ := slices.BinarySearch(forks, e.Version)
+			if !replaced || at == len(forks) || forks[at] >= until {
+				continue
+			}
+			fork := forks[at]
+			if inherited[fork] = append(inherited[fork], e); len(inherited[fork]) < buildPage {
+				continue
+			}
+			if err := look(fork); err != nil {
+				return lacking, err
+			}
+		}
+	}
+	for fork := range inherited {
+		if err := look(fork); err != nil {
+			return lacking, err
 		}
 	}
 	return lacking, nil

@@ -165,6 +165,46 @@ func (a *Access) VerifyLog(ctx context.Context, p Location) (int, error) {
 	}
 }
 
+// verifyOwnLog checks the part of a log's chain that was written on a branch: that it continues what the branch inherited, and that no
+// event is missing, changed or out of order. It returns the number of events checked.
+func (s *Space) verifyOwnLog(ctx context.Context, b *lineage.Branch, namespace string) (checked int, err error) {
+	within := store.Range{Namespace: namespace, Collection: events}
+	last, err := s.lastInherited(ctx, b, within)
+	if err != nil {
+		return 0, err
+	}
+	for e, err := range store.Entries(ctx, s.engine.ScanAt, b.Lineage[:1], within, verifyPage) {
+		if err != nil {
+			return checked, s.translate("verify the log", err)
+		}
+		event, err := s.event(e)
+		if err != nil {
+			return checked, err
+		}
+		if err := verifyEvent(last.Hash, last.Sequence+1, event); err != nil {
+			return checked, err
+		}
+		last, checked = event, checked+1
+	}
+	return checked, nil
+}
+
+// verifyPage is how many events are in memory at once.
+const verifyPage = 1000
+
+// lastInherited returns the last event of a log that a branch has from its ancestors; the zero Event: none.
+func (s *Space) lastInherited(ctx context.Context, b *lineage.Branch, within store.Range) (Event, error) {
+	if len(b.Lineage) == 1 {
+		return Event{}, nil
+	}
+	within.Reverse = true
+	found, _, err := s.engine.ScanAt(ctx, b.Lineage[1:], within, "", 1)
+	if err != nil || len(found) == 0 {
+		return Event{}, s.translate("verify the log", err)
+	}
+	return s.event(found[0])
+}
+
 // verifyEvent checks an event's place in a log's chain, after the event whose hash is before.
 func verifyEvent(before string, sequence uint64, e Event) error {
 	if e.Sequence != sequence {

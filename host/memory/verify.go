@@ -13,12 +13,9 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	if err := s.Ready(ctx); err != nil {
 		return integrity.Report{Findings: []integrity.Finding{}}, err
 	}
-	owner := s.As(Caller{Rights: FullRights()})
 	report, err := integrity.Space{
 		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.indexedUpTo, Purges: s.purges.Load,
-		Log: func(ctx context.Context, branch, namespace string) (int, error) {
-			return owner.VerifyLog(ctx, Location{Branch: branch, Namespace: namespace})
-		},
+		Log:     s.verifyOwnLog,
 		Exclude: s.excludeCare, Distrust: s.distrustIndex, Explain: s.translate,
 	}.Check(ctx)
 	if err != nil {

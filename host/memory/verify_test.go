@@ -321,3 +321,162 @@ func TestASearchMissesNothingWhileTheIndexCatchesUpWithATrimmedBranch(t *testing
 		t.Errorf("%+v", v)
 	}
 }
+
+// readingEngine counts the entries that are read.
+type readingEngine struct {
+	store.Engine
+	read int
+}
+
+func (e *readingEngine) Collections(ctx context.Context, b store.BranchID) ([]store.Key, error) {
+	return e.Engine.(store.Collecting).Collections(ctx, b)
+}
+
+func (e *readingEngine) GetAt(ctx context.Context, l store.Lineage, keys []store.Key) ([]store.Entry, error) {
+	e.read += len(keys)
+	return e.Engine.GetAt(ctx, l, keys)
+}
+
+func (e *readingEngine) ScanAt(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) ([]store.Entry, store.Cursor, error) {
+	page, next, err := e.Engine.ScanAt(ctx, l, r, c, limit)
+	e.read += len(page)
+	return page, next, err
+}
+
+func (e *readingEngine) Versions(ctx context.Context, l store.Lineage, r store.Range, c store.Cursor, limit int) ([]store.Entry, store.Cursor, error) {
+	page, next, err := e.Engine.Versions(ctx, l, r, c, limit)
+	e.read += len(page)
+	return page, next, err
+}
+
+// ofMany fills a space with linked memories, events, and branches that add a memory and an event each.
+func ofMany(t testing.TB, s *Space, memories, branches int) {
+	t.Helper()
+	if err := s.keepLinks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	items := make([]Item, memories)
+	for i := range items {
+		items[i] = Item{Key: fmt.Sprint("k", i), Value: json.RawMessage(`"tea"`), Links: []string{"cup"}}
+	}
+	for page := range slices.Chunk(items, 100) {
+		if _, err := s.Store(t.Context(), Location{}, page, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := func(branch string) {
+		if _, err := s.Append(t.Context(), Location{Branch: branch}, "drank", json.RawMessage(`"tea"`), Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log("")
+	for i := range branches {
+		name := fmt.Sprint("b", i)
+		fork(t, s, "", name)
+		put(t, s, name, "own", "tea "+name)
+		log(name)
+	}
+	settled(t, s)
+}
+
+// Branches are cheap to make: a verify reads what each has of its own, and not for each what it inherits.
+func TestAVerifyReadsWhatBranchesShareOnce(t *testing.T) {
+	const memories, few, many, each = 400, 5, 25, 12 // each: entries of a branch, read in several ways
+	read := map[int]int{}
+	for _, branches := range []int{few, many} {
+		s := testSpace(t)
+		ofMany(t, s, memories, branches)
+		engine := &readingEngine{Engine: s.engine}
+		s.engine = engine
+		v := verify(t, s)
+		s.engine = engine.Engine
+		if len(v.Findings) != 0 || v.Events != branches+1 {
+			t.Errorf("with %d branches: %d events and %+v, want %d and nothing", branches, v.Events, v.Findings, branches+1)
+		}
+		read[branches] = engine.read
+	}
+	if more := read[many] - read[few]; more > (many-few)*each {
+		t.Errorf("%d entries are read with %d branches, and %d with %d: want at most %d more for each", read[few], few, read[many], many, each)
+	}
+}
+
+func TestAVerifyFindsABrokenLogOfADeletedBranchThatOthersDescendFrom(t *testing.T) {
+	s := testSpace(t)
+	put(t, s, "", "k", "tea")
+	fork(t, s, "", "middle")
+	for range 3 {
+		if _, err := s.Append(t.Context(), Location{Branch: "middle"}, "drank", json.RawMessage(`"tea"`), Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	middle := s.catalogue.Named("middle").ID
+	lost := store.Key{Namespace: Default, Collection: events, Name: store.SequenceName(2)}
+	if _, err := s.engine.Commit(t.Context(), store.Batch{Writes: []store.Write{{Branch: middle, Key: lost, Delete: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	fork(t, s, "middle", "leaf")
+	if err := s.Delete(t.Context(), "middle", Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := verify(t, s)
+	if !slices.ContainsFunc(v.Findings, func(f integrity.Finding) bool { return strings.Contains(f.What, "event 2 is missing") }) {
+		t.Errorf("got %+v, want that event 2 is missing", v.Findings)
+	}
+}
+
+func TestAVerifyFindsAForksLogThatDoesNotContinueWhatItInherited(t *testing.T) {
+	s := testSpace(t)
+	drank := func(branch string) {
+		if _, err := s.Append(t.Context(), Location{Branch: branch}, "drank", json.RawMessage(`"tea"`), Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drank("")
+	fork(t, s, "", "side")
+	drank("side")
+	drank("side")
+	first := store.Key{Namespace: Default, Collection: events, Name: store.SequenceName(2)}
+	if _, err := s.engine.Commit(t.Context(), store.Batch{Writes: []store.Write{{Branch: s.catalogue.Named("side").ID, Key: first, Delete: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	v := verify(t, s)
+	if !slices.ContainsFunc(v.Findings, func(f integrity.Finding) bool {
+		return strings.Contains(f.What, "branch side, namespace default: verify log: event 2 is missing")
+	}) {
+		t.Errorf("got %+v, want that event 2 of the branch side is missing", v.Findings)
+	}
+}
+
+func TestAVerifyFindsEntriesThatAnIndexLacksForForksAlone(t *testing.T) {
+	s := testSpace(t)
+	if err := s.keepLinks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store := func(links ...string) {
+		if _, err := s.Store(t.Context(), Location{}, []Item{{Key: "tea", Value: json.RawMessage(`1`), Links: links}}, Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store("cup")
+	settled(t, s)
+	loseEntries(t, s, s.indexes.of(memories).Indexes[0].ID, s.catalogue.Named(Default).ID)
+	fork(t, s, "", "side")
+	store() // the parent has nothing to index any more
+	v := verify(t, s)
+	if len(v.Findings) != 1 || !strings.Contains(v.Findings[0].What, "the indexes of memory lack 1 entries") {
+		t.Errorf("got %+v, want that the index lacks what the fork inherited", v.Findings)
+	}
+}
+
+func BenchmarkVerifyOfManyBranches(b *testing.B) {
+	s := testSpace(b)
+	ofMany(b, s, 5000, 400)
+	for b.Loop() {
+		if v, err := s.Verify(b.Context()); err != nil || len(v.Findings) != 0 {
+			b.Fatal(v.Findings, err)
+		}
+	}
+}

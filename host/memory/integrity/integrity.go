@@ -35,8 +35,8 @@ type Space struct {
 	Index    Index
 	Branches *lineage.Catalogue
 	Clock    func() time.Time
-	// Log checks the hash chain of a log, and counts the events that it checked.
-	Log func(ctx context.Context, branch, namespace string) (events int, err error)
+	// Log checks the part of a log's hash chain that was written on a branch, and counts its events.
+	Log func(ctx context.Context, b *lineage.Branch, namespace string) (events int, err error)
 	// Floor is the oldest point of a branch, apart from its ancestors, that retention left; zero when nothing was trimmed.
 	Floor func(ctx context.Context, b store.BranchID) (store.Point, error)
 	// Indexed is a version, from least on, up to which the index has everything. It waits for commits that are under way.
@@ -61,7 +61,7 @@ type Finding struct {
 type Report struct {
 	Branches int       `json:"branches"`
 	Versions int       `json:"versions"`
-	Events   int       `json:"events"` // in checked chains, once for each branch that sees them
+	Events   int       `json:"events"` // in checked chains
 	Findings []Finding `json:"findings"`
 }
 
@@ -85,8 +85,9 @@ const (
 	doAgain   = "run alcove verify again"
 )
 
-// Check reads everything, each branch at one version, whatever is written meanwhile. It changes nothing. Its error is that it could
-// not go on; what is wrong is in the report.
+// Check reads everything once, however many branches see it: each version on the branch on which it was written, deleted branches that
+// others descend from included. Each branch is read at one version, whatever is written meanwhile. It changes nothing. Its error is that
+// it could not go on; what is wrong is in the report.
 func (s Space) Check(ctx context.Context) (Report, error) {
 	v := Report{Findings: []Finding{}}
 	for _, err := range flatten(s.Engine.Check(ctx)) {
@@ -101,8 +102,8 @@ func (s Space) Check(ctx context.Context) (Report, error) {
 		if err != nil {
 			return v, err
 		}
-		if s.Branches.IsLive(b) {
-			s.checkView(ctx, b, namespaces, &v)
+		if !b.Reclaimed && b.Name != lineage.System {
+			s.checkOwn(ctx, b, namespaces, &v)
 		}
 	}
 	return v, ctx.Err()
@@ -242,21 +243,26 @@ func (s Space) missingOf(ctx context.Context, b *lineage.Branch, key store.Key) 
 	return n, nil
 }
 
-// checkView checks what a branch sees: the chains of its logs, and the number of memories in the index.
-func (s Space) checkView(ctx context.Context, b *lineage.Branch, namespaces []string, v *Report) {
+// checkOwn checks what was written on a branch: the chains of its logs, and the number of memories in the index. What the branch inherits
+// is checked where it was written.
+func (s Space) checkOwn(ctx context.Context, b *lineage.Branch, namespaces []string, v *Report) {
 	for _, namespace := range namespaces {
-		n, err := s.Log(ctx, b.Name, namespace)
+		n, err := s.Log(ctx, b, namespace)
 		v.Events += n
-		if !s.Branches.IsLive(b) {
-			return
-		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !s.isGone(b) {
 			v.add(fmt.Sprintf("branch %s, namespace %s: %v", b.Name, namespace, err), doRestore)
 		}
 	}
-	if err := s.compareCounts(ctx, b, v); err != nil && ctx.Err() == nil && s.Branches.IsLive(b) {
+	if err := s.compareCounts(ctx, b, v); err != nil && ctx.Err() == nil && !s.isGone(b) {
 		v.add(fmt.Sprintf("branch %s: the index cannot be compared with the store: %v", b.Name, err), doAgain)
 	}
+}
+
+// isGone reports whether a branch was reclaimed. It waits for a reclaim that is under way.
+func (s Space) isGone(b *lineage.Branch) bool {
+	defer s.Exclude()()
+	now := s.Branches.ByID(b.ID)
+	return now == nil || now.Reclaimed
 }
 
 const (
@@ -264,7 +270,7 @@ const (
 	compareWithin   = time.Minute // for a commit that has not reached the index
 )
 
-// compareCounts compares how many memories the index and the store have on a branch, at a version that the index has reached.
+// compareCounts compares how many memories the index and the store have of a branch's own, at a version that the index has reached.
 func (s Space) compareCounts(ctx context.Context, b *lineage.Branch, v *Report) error {
 	floor := uint64(0)
 	for range compareAttempts {
@@ -275,16 +281,19 @@ func (s Space) compareCounts(ctx context.Context, b *lineage.Branch, v *Report) 
 		if err != nil {
 			return err
 		}
-		indexed, stored, err := s.counts(ctx, b.Lineage.At(at), s.Clock())
+		indexed, stored, err := s.counts(ctx, store.Lineage{{Branch: b.ID, At: at}}, s.Clock())
 		if trimmed, ok := errors.AsType[*store.TrimmedError](err); ok {
 			floor = trimmed.Floor.Version
 			continue
 		}
-		if err != nil || indexed == stored || !s.Branches.IsLive(b) {
+		if err != nil || indexed == stored {
 			return err
 		}
 		if s.purged(purges) {
 			continue
+		}
+		if s.isGone(b) {
+			return nil
 		}
 		s.findWrong(ctx, v, fmt.Sprintf("branch %s: at version %d the index has %d memories and the store %d", b.Name, at, indexed, stored))
 		return nil

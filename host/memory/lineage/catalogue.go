@@ -227,6 +227,24 @@ func (c *Catalogue) NameOf(id store.BranchID) string {
 	return fmt.Sprintf("#%d", id)
 }
 
+// Forks returns for each branch the versions at which branches that are kept were forked from it, ascending.
+func (c *Catalogue) Forks() map[store.BranchID][]uint64 {
+	forks := map[store.BranchID][]uint64{}
+	for _, b := range c.Kept() {
+		if b.Reclaimed {
+			continue
+		}
+		for _, segment := range b.Lineage[1:] {
+			forks[segment.Branch] = append(forks[segment.Branch], segment.At)
+		}
+	}
+	for id, list := range forks {
+		slices.Sort(list)
+		forks[id] = slices.Compact(list)
+	}
+	return forks
+}
+
 // Pins are the versions of a branch at which others were forked from it or merged with it, ascending.
 func (c *Catalogue) Pins(id store.BranchID) []uint64 {
 	c.mu.RLock()
