@@ -29,7 +29,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
-	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -361,24 +360,6 @@ func (t tooLong) Error() string {
 
 // TooLong returns the limit.
 func (t tooLong) TooLong() int64 { return int64(t) }
-
-// repeats reports whether an answer contains a key, however it is encoded: a server that returns what it was sent would reveal it.
-func repeats(header http.Header, body []byte, key string) bool {
-	text, err := json.Marshal(key)
-	if key == "" || err != nil {
-		return false
-	}
-	found := traces.New("")
-	found.Add(text)
-	for _, values := range header {
-		for _, value := range values {
-			if strings.Contains(value, key) || found.Find([]byte(value)).Text {
-				return true
-			}
-		}
-	}
-	return bytes.Contains(body, []byte(key)) || found.Find(body).Text
-}
 
 func (c Client) client(r reach) *http.Client {
 	if c.Kept != nil {

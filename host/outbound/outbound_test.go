@@ -3,10 +3,12 @@ package outbound
 import (
 	"bufio"
 	"context"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -15,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -311,6 +314,15 @@ func TestAnAnswerThatRepeatsTheKeyIsWithheld(t *testing.T) {
 	for name, encode := range map[string]func(string) string{
 		"as it is": func(s string) string { return s }, "base64": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("Bearer " + s)) },
 		"hex": func(s string) string { return hex.EncodeToString([]byte(s)) }, "escaped": func(s string) string { return url.QueryEscape("a&" + s) },
+		"upper case":       strings.ToUpper,
+		"backwards":        backwards,
+		"base32":           func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) },
+		"base32 of more":   func(s string) string { return base32.StdEncoding.EncodeToString([]byte("xy" + s + "z")) },
+		"a hex dump":       func(s string) string { return strings.Trim(fmt.Sprintf("% x", s), "[]") },
+		"byte values":      func(s string) string { return fmt.Sprint([]byte(s)) },
+		"in two strings":   func(s string) string { return s[:9] + `","` + s[9:] },
+		"with hyphens":     func(s string) string { return strings.Join(strings.Split(s, ""), "-") },
+		"with zero widths": func(s string) string { return strings.Join(strings.Split(s, ""), "\u200b") },
 	} {
 		for _, inHeader := range []bool{false, true} {
 			address, _, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -325,6 +337,22 @@ func TestAnAnswerThatRepeatsTheKeyIsWithheld(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "withheld") || strings.Contains(err.Error(), secret) {
 				t.Errorf("%s, in a header %t: %+v, %v", name, inHeader, got, err)
 			}
+		}
+	}
+}
+
+func backwards(s string) string {
+	out := []byte(s)
+	slices.Reverse(out)
+	return string(out)
+}
+
+func TestAnAnswerWithoutTheKeyIsPassedOn(t *testing.T) {
+	for key, body := range map[string]string{
+		"a-secret-of-the-operator": `{"note":"a secret of some operator"}`, "a-b-c": "abc", "": "anything", "0123456789abcdef": `{"id":"0123456789abcde"}`,
+	} {
+		if repeats(http.Header{"Etag": {body}}, []byte(body), key) {
+			t.Errorf("%s is withheld for the key %q, which it does not have", body, key)
 		}
 	}
 }
