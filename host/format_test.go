@@ -71,7 +71,7 @@ func TestADataDirectoryOfFormatThreeOpensUnchangedAndAnswers(t *testing.T) {
 	h, act, _ := served(t, host.Options{Dir: dir})
 	v, err := act.Verify(t.Context())
 	const branches = 4 // the three of the time before, and the system branch, which a directory gets when it is opened
-	if err != nil || len(v.Findings) > 0 || v.Versions != 16 || v.Branches != branches || v.Events != 7 {
+	if err != nil || len(v.Findings) > 0 || v.Versions != 16 || v.Branches != branches || v.Events != 3 {
 		t.Errorf("verified: %+v (%v)", v, err)
 	}
 	named, err := owned(host.Space(h), "").Branches(t.Context())
