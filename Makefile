@@ -61,7 +61,7 @@ PROGRAM   := $(GO) build -trimpath -tags $(TAGS) $(COLD:%=-gcflags=%=-l) $(INLIN
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: family-costs seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests release verify-release stress fuzz
+.PHONY: fetch family-costs seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests release verify-release stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -107,12 +107,16 @@ verify-guests: reproducible build ## compare the families in bin/alcove with a b
 	@bin/alcove family verify | while read -r word name digest; do [ "$$word" = ok ] || { echo "$$word $$name"; continue; }; \
 		[ "$$(sha256sum < $(DIST)/$$name.wasm)" = "$$digest  -" ] || { echo "$$name in bin/alcove is not what the source builds"; exit 1; }; done
 
+# Tests build modules of their own, offline, so everything that go.mod lists must be there before they begin.
+fetch:
+	@$(GO) mod download
+
 # With the first-party families embedded, as they are in the binary.
-test: guests     ## run all tests
+test: fetch guests ## run all tests
 	$(GO) test $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
 
 # The race detector needs a C compiler.
-test-race:       ## run the tests of the concurrent packages under the race detector
+test-race: fetch ## run the tests of the concurrent packages under the race detector
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
 check: format vet lint imports modules generated samples reproducible size cross ## format, vet, lint, imports, modules, generated files, guests, size, all platforms

@@ -57,21 +57,35 @@ func scaffolds(t testing.TB, language string) []string {
 	return append(env, strings.Fields(string(found))...)
 }
 
-// withoutCargo is why cargo cannot be run with the rustc of an environment: it takes only one of its own age. Empty: it can.
-func withoutCargo(env []string) string {
-	probe := exec.Command("cargo", "--version")
-	probe.Env = env
+// withoutCargo is why cargo cannot build with the rustc of an environment; empty if it can. Cargo asks rustc for what a rustc of another age
+// does not know, as rustup's cargo does of Debian's rustc, so a crate is built to find out.
+func withoutCargo(t testing.TB, env []string) string {
+	t.Helper()
+	probe := exec.Command("sh", "-c", "cargo init --quiet --lib --vcs none --name probe --edition 2021 && cargo build --quiet --offline")
+	probe.Dir, probe.Env = t.TempDir(), env
 	if out, err := probe.CombinedOutput(); err != nil {
-		return fmt.Sprintf("cargo does not start: %v: %s", err, out)
-	}
-	for _, v := range env {
-		if rustc, found := strings.CutPrefix(v, "RUSTC="); found && filepath.IsAbs(rustc) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(rustc), "cargo")); err != nil {
-				return "the rustc with the target wasm32-unknown-unknown has no cargo beside it: " + rustc
-			}
-		}
+		return fmt.Sprintf("cargo builds nothing here: %v: %s", err, bytes.TrimSpace(out))
 	}
 	return ""
+}
+
+// besideRustc puts the directory of an environment's rustc before the others, so that the cargo beside it is the one that runs.
+func besideRustc(env []string) []string {
+	for _, v := range env {
+		if rustc, found := strings.CutPrefix(v, "RUSTC="); found && filepath.IsAbs(rustc) {
+			return append(env, "PATH="+filepath.Dir(rustc)+string(os.PathListSeparator)+pathIn(env))
+		}
+	}
+	return env
+}
+
+func pathIn(env []string) (path string) {
+	for _, v := range env {
+		if p, found := strings.CutPrefix(v, "PATH="); found {
+			path = p
+		}
+	}
+	return path
 }
 
 // blockOf is the first block of commands in a document behind a text.
@@ -139,9 +153,12 @@ func TestTheGuideWorksInEachLanguage(t *testing.T) {
 			if language == "go" {
 				return // its README has no commands
 			}
-			if why := withoutCargo(env); language == "rust" && why != "" {
-				t.Logf("the lines of the SDK's README are not run: %s", why)
-				return
+			if language == "rust" {
+				env = besideRustc(env)
+				if why := withoutCargo(t, env); why != "" {
+					t.Logf("the lines of the SDK's README are not run: %s", why)
+					return
+				}
 			}
 			for _, line := range blockOf(t, "../../sdk/"+language+"/README.md", "#") {
 				if !strings.HasPrefix(line, "rustup ") { // it downloads

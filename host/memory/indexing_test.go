@@ -227,9 +227,28 @@ func TestAfterAPurgeNoFileOfTheIndexHasTheWords(t *testing.T) {
 	}
 }
 
-func inFiles(t *testing.T, dir, word string) (found bool) {
+// inFiles reports whether a blob has a word. The index is saved in the background, so that a listed file may be renamed or removed before it
+// is read: the folder is then read again.
+func inFiles(t *testing.T, dir, word string) bool {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(dir, "blobs"), func(path string, d fs.DirEntry, err error) error {
+	blobs := filepath.Join(dir, "blobs")
+	if _, err := os.Stat(blobs); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		found, err := readForWord(blobs, word)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("read the blobs for %q: %v", word, err)
+		}
+		return found
+	}
+}
+
+func readForWord(dir, word string) (found bool, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -237,10 +256,7 @@ func inFiles(t *testing.T, dir, word string) (found bool) {
 		found = found || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(search.Terms(word)[0]))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return found, err
 }
 
 // TestWhatIsAcknowledgedIsFoundWhileManyWriteAndSearch has writers look for what they stored, while its index is compressed,
