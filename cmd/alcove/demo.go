@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -42,13 +43,16 @@ directory is used and kept.`,
 			return a.demo(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&f.listen, "listen", a.envOr("ALCOVE_LISTEN", host.DefaultHTTP), "the HTTP address")
+	c.Flags().StringVar(&f.listen, "listen", a.env("ALCOVE_LISTEN"), "the HTTP address (or ALCOVE_LISTEN; default: "+host.DefaultHTTP+", or a free port if that is taken)")
 	c.Flags().BoolVar(&f.once, "once", false, "exit after the session")
 	return c
 }
 
 func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	a.elsewhere = serverElsewhere{}
+	if f.listen == "" {
+		f.listen = freeAddress(host.DefaultHTTP)
+	}
 	if !f.keep {
 		if a.data, err = os.MkdirTemp("", "alcove-demo-"); err != nil {
 			return fmt.Errorf("make a temporary data directory: %w", err)
@@ -67,6 +71,16 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	return a.demoServed(ctx, f, h, dir)
 }
 
+// freeAddress is an address, or the same with a free port if another program has it.
+func freeAddress(address string) string {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	l.Close()
+	return address
+}
+
 // demoServed serves, shows the session meanwhile, and serves on.
 func (a *app) demoServed(ctx context.Context, f demoFlags, h *host.Host, dir string) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -79,7 +93,7 @@ func (a *app) demoServed(ctx context.Context, f demoFlags, h *host.Host, dir str
 	case r := <-started:
 		a.printf("%s  serving %s\n         on %s/mcp\n", a.bold("Alcove"), dir, r.URL())
 	case err := <-ended:
-		return fmt.Errorf("%w\n(from the source tree: make run LISTEN=127.0.0.1:9743)", err)
+		return err
 	}
 	if err := a.demoSession(ctx, dir); err != nil {
 		stop()

@@ -318,10 +318,8 @@ func endProcess(dir string, pid int) string {
 	switch {
 	case pid == 0:
 		return "lsof " + strconv.Quote(owner.LockPath(dir)) + " names its process"
-	case runtime.GOOS == "windows":
-		return fmt.Sprintf("taskkill /F /PID %d", pid)
 	}
-	return fmt.Sprintf("kill %d", pid)
+	return "alcove stop --data " + quoted(dir)
 }
 
 // examineStore checks the store, through the server if it answers.

@@ -104,9 +104,9 @@ All commands talk to the one server of the data directory, and start it if need 
 	a.elsewhereFlags(root)
 	root.PersistentPreRunE = a.choosePlace
 	root.AddCommand(
-		a.mcpCommand(), a.serveCommand(), a.connectCommand(), a.demoCommand(),
+		a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.connectCommand(), a.demoCommand(),
 		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.listMemoriesCommand(), a.forgetCommand(),
-		a.logCommand(), a.historyCommand(), a.statusCommand(), a.branchCommand(),
+		a.logCommand(), a.historyCommand(), a.statusCommand(), a.namespacesCommand(), a.branchCommand(),
 		a.callCommand(), a.replayCommand(), a.migrateCallsCommand(), a.toolsCommand(), a.familyCommand(), a.configCommand(), a.keyCommand(),
 		a.endpointCommand(), a.rootCommand(), a.siteCommand(), a.quotaCommand(), a.approvalCommand(), a.auditCommand(), a.doctorCommand(), a.serviceCommand(), a.versionCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(), a.flushCommand(), a.durabilityCommand(), a.purgeCommand(), a.retentionCommand(),

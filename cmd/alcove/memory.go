@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // inputLimit is how much of standard input is read for a value, in bytes. The server's own limit is
@@ -42,12 +43,13 @@ func (a *app) storeCommand() *cobra.Command {
 	var importance float64
 	var ifVersion int64
 	c := &cobra.Command{
-		Use:   "store KEY VALUE",
-		Short: "Store a memory: VALUE is JSON, otherwise text; - reads standard input",
+		Use:   "store [KEY] VALUE",
+		Short: "Store a memory: VALUE is JSON, otherwise text; - reads standard input; without KEY, one is derived",
 		Example: `  alcove store editor "prefers vim" --tags preference
+  alcove store "Ann is on leave until 9 April"
   alcove store build/limits '{"minutes": 15}'
   git diff | alcove store last-diff -`,
-		Args: arguments(2, 2),
+		Args: arguments(1, 2),
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&tags, "tags", nil, "tags, separated by commas")
@@ -59,12 +61,15 @@ func (a *app) storeCommand() *cobra.Command {
 	flags.StringSliceVar(&links, "links", nil, "keys that this memory belongs with")
 	flags.Int64Var(&ifVersion, "if-version", 0, "store only if this is the key's version; 0: only if there is none")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		value, err := a.value(args[1])
+		value, err := a.value(args[len(args)-1])
 		if err != nil {
 			return err
 		}
-		f := fields{"key": args[0], "value": value}.list("tags", tags).set("type", kind).set("expires", expires).
+		f := fields{"value": value}.list("tags", tags).set("type", kind).set("expires", expires).
 			list("supersedes", supersedes).list("links", links)
+		if len(args) == 2 {
+			f["key"] = args[0]
+		}
 		if c.Flags().Changed("importance") {
 			f["importance"] = importance
 		}
@@ -81,13 +86,27 @@ func (a *app) storeCommand() *cobra.Command {
 			Key       string
 			Version   uint64
 			Timestamp time.Time
+			Replaced  *struct{ Version uint64 }
 		}
 		if printed, err := a.get(c.Context(), "memory_store", f, &stored); printed || err != nil {
 			return err
 		}
-		return a.printf("stored %s as v%d at %s\n", stored.Key, stored.Version, clock(stored.Timestamp))
+		former := ""
+		if stored.Replaced != nil {
+			former = fmt.Sprintf(" in place of v%d", stored.Replaced.Version)
+		}
+		return a.printf("stored %s as v%d%s%s at %s\n", stored.Key, stored.Version, former, a.onBranch(), clock(stored.Timestamp))
 	}
 	return a.scoped(c)
+}
+
+// onBranch names the branch that a command wrote on, if branch switch or a flag chose another than the usual one.
+func (a *app) onBranch() string {
+	branch, err := a.branch()
+	if err != nil || branch == "" || branch == "default" {
+		return ""
+	}
+	return " on branch " + branch
 }
 
 // value is the value of an argument: JSON if it is valid, otherwise text; - reads standard input.
@@ -189,7 +208,7 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&embedder, "embedder", "", "the embedder, if there are several")
 	flags.BoolVar(&explain, "explain", false, "explain each score (with --json)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"query": strings.Join(args, " "), "k": k, "verbose": true}.list("tags", tags).list("type", types).
+		f := fields{"query": strings.Join(args, " "), "k": k, "verbose": true}.list("tags", tags).list("type", types).list("agent", a.writers(c)).
 			set("since", since).set("until", until).set("as_of", asOf).set("mode", mode).set("embedder", embedder)
 		if a.scope.namespace != "" {
 			f["namespace"] = a.scope.namespace
@@ -203,6 +222,7 @@ func (a *app) searchCommand() *cobra.Command {
 		var found struct {
 			Results []struct {
 				Namespace, Key, Snippet string
+				Agent                   string
 				Score                   float64
 				Value                   json.RawMessage
 			}
@@ -215,11 +235,36 @@ func (a *app) searchCommand() *cobra.Command {
 			return a.notef("nothing found\n")
 		}
 		for i, r := range found.Results {
-			a.printf("%2d  %s%s\n    %s\n", offset+i+1, a.bold(r.Key), a.dim(fmt.Sprintf("  %s  %.2f", r.Namespace, r.Score)), oneLine(r.Snippet, r.Value))
+			a.printf("%2d  %s%s\n    %s\n", offset+i+1, a.bold(r.Key), a.dim(fmt.Sprintf("  %s  %.2f%s", r.Namespace, r.Score, by(r.Agent))), oneLine(r.Snippet, r.Value))
 		}
 		return nil
 	}
-	return a.scoped(c)
+	return a.filtersByAgent(a.scoped(c), "memories")
+}
+
+// filtersByAgent makes --agent say whose memories a command shows. In the environment, ALCOVE_AGENT says who asks.
+func (a *app) filtersByAgent(c *cobra.Command, noun string) *cobra.Command {
+	flag := c.Flags().Lookup("agent")
+	flag.Usage, flag.DefValue = "only "+noun+" last written by this agent", ""
+	return c
+}
+
+// writers are the agents whose memories are wanted; none: those of all.
+func (a *app) writers(c *cobra.Command) []string {
+	if !c.Flags().Changed("agent") {
+		return nil
+	}
+	wanted := a.scope.agent
+	a.scope.agent = a.env("ALCOVE_AGENT")
+	return []string{wanted}
+}
+
+// by names the author of a memory, if it has one.
+func by(agent string) string {
+	if agent == "" {
+		return ""
+	}
+	return "  " + agent
 }
 
 // browseFlags are the flags of commands that list memories or events.
@@ -230,10 +275,10 @@ type browseFlags struct {
 }
 
 // add adds the flags. noun is what is listed.
-func (b *browseFlags) add(c *cobra.Command, noun string) {
+func (b *browseFlags) add(c *cobra.Command, noun, usual string) {
 	flags := c.Flags()
 	flags.IntVar(&b.k, "k", 20, "how many, at most 50")
-	flags.StringVar(&b.order, "order", "newest", "newest, oldest, updated, key, importance, accesses or accessed")
+	flags.StringVar(&b.order, "order", usual, "newest, oldest, updated, key, importance, accesses or accessed")
 	flags.StringVar(&b.after, "after", "", "list on: what the page before printed last")
 	flags.StringSliceVar(&b.types, "type", nil, "only "+noun+" of one of these types")
 	flags.StringVar(&b.since, "since", "", "only "+noun+" written since this moment")
@@ -249,7 +294,7 @@ func browseFlagNames() []string {
 // list prints a page.
 func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
 	f := fields{"order": b.order, "k": b.k, "verbose": true}.set("after", b.after).set("since", b.since).set("until", b.until).
-		set("as_of", b.asOf).set("state", b.state).list("tags", b.tags).list("type", b.types)
+		set("as_of", b.asOf).set("state", b.state).list("tags", b.tags).list("type", b.types).list("agent", a.writers(c))
 	if events {
 		f["events"] = true
 	}
@@ -261,6 +306,8 @@ func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
 			Key, Event, Namespace string
 			Sequence              uint64
 			Timestamp             time.Time
+			Created               string
+			Agent                 string
 			Value, Data           json.RawMessage
 			Snippet               string
 		}
@@ -278,7 +325,11 @@ func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
 		if value != nil {
 			r.Snippet = "" // it has no more than the value
 		}
-		a.printf("%s  %s%s\n    %s\n", a.dim(clock(r.Timestamp)), a.bold(name), a.dim("  "+r.Namespace), oneLine(r.Snippet, value))
+		when := clock(r.Timestamp)
+		if created, err := time.Parse(createdLayout, r.Created); err == nil && (b.order == "newest" || b.order == "oldest") {
+			when = created.Local().Format(createdLayout) // which is what the list goes by
+		}
+		a.printf("%s  %s%s\n    %s\n", a.dim(when), a.bold(name), a.dim("  "+r.Namespace+by(r.Agent)), oneLine(r.Snippet, value))
 	}
 	if len(found.Results) == 0 {
 		return a.notef("there is nothing to list\n")
@@ -289,20 +340,24 @@ func (a *app) list(c *cobra.Command, b *browseFlags, events bool) error {
 	return nil
 }
 
+// createdLayout is how answers give the moment at which a memory was first written, if it was written again since.
+const createdLayout = "2006-01-02 15:04"
+
 func (a *app) listMemoriesCommand() *cobra.Command {
 	var b browseFlags
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List memories, newest first, or by key, importance or accesses",
+		Short: "List memories, those last written first, or by key, importance or accesses",
 		Example: `  alcove list
+  alcove list --agent planner --since yesterday
   alcove list --order importance --tags work --k 5`,
 		Args: noArguments,
 	}
-	b.add(c, "memories")
+	b.add(c, "memories", "updated")
 	c.Flags().StringSliceVar(&b.tags, "tags", nil, "only memories with all of these tags")
 	c.Flags().StringVar(&b.state, "state", "", "active (default), archived, merged or pruned")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.list(c, &b, false) }
-	return a.scoped(c)
+	return a.filtersByAgent(a.scoped(c), "memories")
 }
 
 func (a *app) forgetCommand() *cobra.Command {
@@ -312,19 +367,21 @@ func (a *app) forgetCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&archive, "archive", false, "archive them instead: searches skip them")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f := fields{"key": args}
+		f, done := fields{"key": args}, "forgotten"
 		if archive {
-			f["archive"] = true
+			f["archive"], done = true, "archived"
 		}
 		var answer struct{ Count int }
-		if printed, err := a.get(c.Context(), "memory_forget", f, &answer); printed || err != nil {
+		printed, err := a.get(c.Context(), "memory_forget", f, &answer)
+		switch {
+		case err != nil:
 			return err
+		case answer.Count == 0:
+			return notFound("nothing was %s: there is no memory under %s%s", done, strings.Join(args, ", "), a.onBranch())
+		case printed:
+			return nil
 		}
-		done := "forgotten"
-		if archive {
-			done = "archived"
-		}
-		return a.printf("%d %s\n", answer.Count, done)
+		return a.printf("%d %s%s\n", answer.Count, done, a.onBranch())
 	}
 	return a.scoped(c)
 }
@@ -345,7 +402,7 @@ func (a *app) logCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the events instead, newest first; the other flags choose which")
-	b.add(c, "events")
+	b.add(c, "events", "newest")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if list {
 			return a.list(c, &b, true)
@@ -392,6 +449,7 @@ func (a *app) historyCommand() *cobra.Command {
 				Version   uint64
 				Timestamp time.Time
 				Deleted   bool
+				Agent     string
 				Value     json.RawMessage
 			}
 			Branch         string
@@ -408,7 +466,7 @@ func (a *app) historyCommand() *cobra.Command {
 			if v.Deleted {
 				what = a.dim("(forgotten)")
 			}
-			a.printf("%-6s %s  %s\n", fmt.Sprintf("v%d", v.Version), a.dim(clock(v.Timestamp)), what)
+			a.printf("%-6s %s%s  %s\n", fmt.Sprintf("v%d", v.Version), a.dim(clock(v.Timestamp)), a.dim(by(v.Agent)), what)
 		}
 		if len(h.Versions) == 0 {
 			return notFound("there is no memory under the key %q here", args[0])
@@ -432,7 +490,73 @@ func (a *app) statusCommand() *cobra.Command {
 		if printed, err := a.get(c.Context(), "memory_status", fields{}, &answer); printed || err != nil {
 			return err
 		}
-		return a.printFields(answer)
+		if err := a.printFields(embeddingInWords(answer)); err != nil {
+			return err
+		}
+		return a.printPlace()
+	}
+	return a.scoped(c)
+}
+
+// embeddingInWords says in words whether stored text is embedded.
+func embeddingInWords(status json.RawMessage) json.RawMessage {
+	const off, on = `"auto_embed":false`, `"auto_embed":true`
+	status = bytes.Replace(status, []byte(off), []byte(`"search":"by words: alcove embedder set adds meaning"`), 1)
+	return bytes.Replace(status, []byte(on), []byte(`"search":"by words and meaning"`), 1)
+}
+
+// printPlace says where the memory is, and which process serves it.
+func (a *app) printPlace() error {
+	if a.elsewhere.url != "" {
+		return a.printField("server", a.elsewhere.url)
+	}
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	r, err := owner.ReadRecord(dir)
+	if err != nil { // of a directory that cannot be written
+		return a.printField("data", dir)
+	}
+	serves := "off"
+	if r.HTTP != "" {
+		serves = r.URL() + "/mcp"
+	}
+	return errors.Join(a.printField("data", dir), a.printField("process", fmt.Sprintf("%d, since %s", r.PID, clock(r.Started))), a.printField("HTTP", serves))
+}
+
+func (a *app) namespacesCommand() *cobra.Command {
+	c := &cobra.Command{Use: "namespaces", Short: "List the namespaces, with the number of memories in each", Args: noArguments}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		var answer struct {
+			Namespaces []struct {
+				Name     string `json:"name"`
+				Memories int    `json:"memories"`
+			}
+			More int `json:"namespaces_more"`
+		}
+		r, err := a.ask(c.Context(), "memory_status", fields{"namespaces": true})
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(r.Structured, &answer); err != nil {
+			return fmt.Errorf("read the namespaces: %w", err)
+		}
+		if a.asJSON {
+			return a.printJSON(answer.Namespaces)
+		}
+		for _, n := range answer.Namespaces {
+			if err := a.printf("%7d  %s\n", n.Memories, a.bold(n.Name)); err != nil {
+				return err
+			}
+		}
+		switch {
+		case len(answer.Namespaces) == 0:
+			return a.notef("there are no memories yet%s\n", a.onBranch())
+		case answer.More > 0:
+			return a.notef("%d more are left out\n", answer.More)
+		}
+		return nil
 	}
 	return a.scoped(c)
 }

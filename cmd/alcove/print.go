@@ -98,12 +98,14 @@ func (a *app) printFields(object json.RawMessage) error {
 		if err := decoder.Decode(&value); err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
-		if err := a.printf("%-12s %s\n", strings.ReplaceAll(fmt.Sprint(name), "_", " "), oneLine("", value)); err != nil {
+		if err := a.printField(strings.ReplaceAll(fmt.Sprint(name), "_", " "), oneLine("", value)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func (a *app) printField(name, value string) error { return a.printf("%-14s %s\n", name, value) }
 
 // shown is a value as people read it: text as it is, anything else as indented JSON.
 func shown(value json.RawMessage) terminal.Text {

@@ -152,7 +152,8 @@ var unsteady = []struct {
 	{regexp.MustCompile(`(latest\\?": ?\\?")[^"\\]+`), "${1}LATEST"},
 	{regexp.MustCompile(`\.00000\d`), ".000000"},
 	{regexp.MustCompile(`"pid":\d+`), `"pid":PID`},
-	{regexp.MustCompile(`\bprocess \d+`), "process PID"},
+	{regexp.MustCompile(`\bprocess +\d+`), "process PID"},
+	{regexp.MustCompile(`(process PID, since )\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`), "${1}START"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "DIGEST"}, // of modules, which change with the compiler
 }

@@ -142,6 +142,12 @@ func TestEveryClientCommandWorksWithAServerElsewhere(t *testing.T) {
 	bob.runs(0, "Ann drinks assam", "recall", "tea")
 	bob.runs(0, "1 forgotten", "forget", "tea")
 	ann.runs(0, "Ann drinks oolong", "recall", "tea", "--branch", "default")
+	readerKey, _ := s.key("--agent", "reader", "--namespaces", "notes", "--rights", "read")
+	bob.runs(0, "stored plan", "store", "plan", "a tea room", "--namespace", "notes")
+	bob.runs(0, "default", "namespaces", "--branch", "default")
+	if out := s.machine(readerKey).runs(0, "notes", "namespaces", "--branch", "idea"); strings.Contains(out, "default") {
+		t.Errorf("a key for notes alone lists %q, want notes alone", out)
+	}
 	if left, err := filepath.Glob(filepath.Join(ann.home, ".local", "share", "alcove", "*")); err != nil || len(left) > 0 {
 		t.Errorf("a command with --url left %q on its own machine, want nothing (%v)", left, err)
 	}
@@ -168,7 +174,7 @@ func TestAServerElsewhereThatRefusesSaysWhy(t *testing.T) {
 	ann.with("ALCOVE_CA_FILE=").runs(7, "give the file of a certificate to trust with --ca-file", "recall", "tea")
 	ann.runs(2, "is not the URL of a server", "recall", "tea", "--url", "ftp://memory.example")
 	ann.runs(2, "would show the key to everybody", "recall", "tea", "--url", "http://memory.example")
-	for _, args := range [][]string{{"backup", "copy"}, {"family", "list"}, {"key", "list"}, {"serve"}, {"export"}, {"verify"}} {
+	for _, args := range [][]string{{"backup", "copy"}, {"family", "list"}, {"key", "list"}, {"serve"}, {"export"}, {"verify"}, {"stop"}} {
 		ann.runs(2, "works on a data directory of its own machine, and --url (or ALCOVE_URL) names the server https://"+s.near(), args...)
 	}
 	mustRun(t, s.dir, "key", "revoke", id)

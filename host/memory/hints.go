@@ -286,6 +286,32 @@ func distance(a, b []rune, most int) int {
 	return last[len(b)]
 }
 
+// Namespaces lists the namespaces of a branch that may be read and have memories, by name, with their number.
+func (a *Access) Namespaces(ctx context.Context, branch string) ([]Counted, error) {
+	v, err := a.space.view(ctx, branch, AsOf{})
+	if err != nil {
+		return nil, err
+	}
+	head, err := a.space.engine.Head(ctx)
+	if err != nil {
+		return nil, a.space.translate("read the newest version", err)
+	}
+	if _, err := a.space.indexedUpTo(ctx, head.Version); err != nil {
+		return nil, err
+	}
+	counts, err := a.counts(ctx, v, memories, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []Counted
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] > 0 {
+			list = append(list, Counted{name, counts[name]})
+		}
+	}
+	return list, nil
+}
+
 // mostOf returns the names that are counted most, as many as an answer lists.
 func mostOf(counts map[string]int) []Counted {
 	var list []Counted

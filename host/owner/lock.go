@@ -19,7 +19,7 @@ func (e *OwnedError) Error() string {
 	if e.PID != 0 {
 		who = fmt.Sprintf("process %d", e.PID)
 	}
-	return fmt.Sprintf("%s owns the data directory %s: commands reach it by themselves; stop it to start another server", who, e.Dir)
+	return fmt.Sprintf("%s owns the data directory %s: commands reach it by themselves; alcove stop --data %q ends it", who, e.Dir, e.Dir)
 }
 
 // Lock is the lock of a data directory. It is held until it is closed, or the process ends.

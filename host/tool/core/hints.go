@@ -179,6 +179,7 @@ func (c *call) withFewerFilters(ctx context.Context, q memory.Search) (said []st
 		{"namespace", q.Namespaces != nil, func(q *memory.Search) { q.Namespaces = nil }},
 		{"tags", len(q.Tags) > 0, func(q *memory.Search) { q.Tags = nil }},
 		{"type", len(q.Types) > 0, func(q *memory.Search) { q.Types = nil }},
+		{"agent", len(q.Writers) > 0, func(q *memory.Search) { q.Writers = nil }},
 		{"state", len(q.States) > 0, func(q *memory.Search) { q.States = nil }},
 		{"since and until", !q.Since.IsZero() || !q.Until.IsZero(), func(q *memory.Search) { q.Since, q.Until = time.Time{}, time.Time{} }},
 		{"as_of", !q.AsOf.IsNow(), func(q *memory.Search) { q.AsOf = memory.AsOf{} }},

@@ -18,7 +18,8 @@ func (k *kit) statusTool() tool.Spec {
 			"type": "object",
 			"properties": {
 				"namespace": {"type": "string", "description": "What to count; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
+				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
+				"namespaces": {"type": "boolean", "x-advanced": true, "description": "List the namespaces that may be read, with the number of memories in each."}
 			}
 		}`),
 		Output: json.RawMessage(`{
@@ -31,6 +32,7 @@ func (k *kit) statusTool() tool.Spec {
 				"keys": {"type": "integer"},
 				"events": {"type": "integer"},
 				"embedders": {"type": "array", "items": {"type": "object"}},
+				"namespaces": {"type": "array", "items": {"type": "object"}, "description": "name and memories of each, if they are asked for; namespaces_more is how many are left out."},
 				"health": {"type": "string"}
 			},
 			"required": ["version", "branch", "namespace", "health"]
@@ -57,7 +59,31 @@ type state struct {
 	ReadOnly  bool   `json:"read_only,omitempty"`
 	Health    string `json:"health"`
 
-	Embedders []embedderState `json:"embedders,omitempty"`
+	Embedders  []embedderState  `json:"embedders,omitempty"`
+	Namespaces []namespaceState `json:"namespaces,omitempty"`
+	More       int              `json:"namespaces_more,omitempty"`
+}
+
+// mostNamespaces bounds the namespaces that are listed.
+const mostNamespaces = 500
+
+// namespaceState describes a namespace.
+type namespaceState struct {
+	Name     string `json:"name"`
+	Memories int    `json:"memories"`
+}
+
+// namespaces lists the namespaces that the caller may read.
+func (s *state) namespaces(ctx context.Context, c *call) error {
+	list, err := c.access().Namespaces(ctx, s.Branch)
+	if err != nil {
+		return err
+	}
+	s.More = max(len(list)-mostNamespaces, 0)
+	for _, n := range list[:len(list)-s.More] {
+		s.Namespaces = append(s.Namespaces, namespaceState{n.Name, n.N})
+	}
+	return nil
 }
 
 // embedderState describes an embedder's vectors.
@@ -73,7 +99,7 @@ type embedderState struct {
 }
 
 func status(ctx context.Context, c *call) (tool.Answer, error) {
-	location := c.location()
+	location, all := c.location(), c.Arguments.Flag("namespaces")
 	if err := c.Arguments.Err(); err != nil {
 		return tool.Answer{}, err
 	}
@@ -95,6 +121,11 @@ func status(ctx context.Context, c *call) (tool.Answer, error) {
 	if c.kit.Writable != nil {
 		if err := c.kit.Writable(); err != nil {
 			s.Health = "refuses writes: " + err.Error()
+		}
+	}
+	if all {
+		if err := s.namespaces(ctx, c); err != nil {
+			return tool.Answer{}, err
 		}
 	}
 	return tool.Answer{Structured: s, Plain: s}, nil

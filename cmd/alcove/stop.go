@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+const (
+	stoppedWithin = time.Minute // for the server to end its work and leave
+	stopPause  = 20 * time.Millisecond
+)
+
+func (a *app) stopCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "stop", Short: "Stop the server of the data directory, and wait until it is gone", Args: noArguments,
+		Long: `Stop the server of the data directory, whoever started it, and wait until it is gone. Calls that it is running may end first. The next
+command, or the next call of an MCP client, starts another. A service that alcove service install set up is started again by the system at
+the next login; alcove service remove ends it for good.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := a.ownDir()
+			if err != nil {
+				return err
+			}
+			pid, err := stop(c.Context(), dir)
+			switch {
+			case err != nil:
+				return err
+			case a.asJSON:
+				return a.printJSON(map[string]int{"stopped": pid})
+			case pid == 0:
+				return a.printf("no server is running for %s\n", dir)
+			}
+			return a.printf("stopped process %d, which served %s\n", pid, dir)
+		},
+	}
+}
+
+// stop ends the server of a data directory and returns its process; 0: none was running.
+func stop(ctx context.Context, dir string) (pid int, err error) {
+	pid, running := serving(dir)
+	if !running {
+		return 0, nil
+	}
+	if pid == 0 {
+		return 0, &client.Error{Code: "unavailable", Message: fmt.Sprintf("a process that does not say who it is has %s open: lsof %q names it", dir, owner.LockPath(dir))}
+	}
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = interrupt(p)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return 0, fmt.Errorf("stop process %d, which serves %s: %w", pid, dir, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, stoppedWithin)
+	defer cancel()
+	for {
+		if now, running := serving(dir); !running || now != 0 && now != pid { // another may have come already
+			return pid, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, &client.Error{Code: "timeout", Message: fmt.Sprintf("process %d was told to stop, and still serves %s after %s: end it with kill %d", pid, dir, stoppedWithin, pid)}
+		case <-time.After(stopPause):
+		}
+	}
+}
+
+// serving reports whether a data directory has a server, and its process; 0: it has not said.
+func serving(dir string) (pid int, running bool) {
+	var owned *owner.OwnedError
+	if !errors.As(owner.CheckFree(dir), &owned) {
+		return 0, false
+	}
+	return owned.PID, true
+}
+
+// interrupt asks a process to end. On Windows there is no asking; what was acknowledged is on disk.
+func interrupt(p *os.Process) error {
+	if runtime.GOOS == "windows" {
+		return p.Kill()
+	}
+	return p.Signal(os.Interrupt)
+}
