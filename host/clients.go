@@ -4,13 +4,11 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/namespace"
 	"github.com/alcove-memory/alcove/host/owner"
 )
 
@@ -70,7 +68,9 @@ func (h *Host) admitKey(ctx context.Context, secret string, session mcp.Session)
 		return nil, nil, err
 	}
 	session = session.As(identity(key))
-	session.Namespace = home(session.Namespace, key)
+	if session.Namespace == "" {
+		session.Namespace = h.home(key)
+	}
 	held, stop := h.keys.While(ctx, key.ID)
 	return mcp.WithSession(held, session), stop, nil
 }
@@ -81,7 +81,9 @@ func (h *Host) identify(secret string) (mcp.Identity, error) {
 	if err != nil {
 		return mcp.Identity{}, err
 	}
-	return identity(key), nil
+	who := identity(key)
+	who.Home = h.home(key)
+	return who, nil
 }
 
 func identity(key keys.Key) mcp.Identity {
@@ -89,18 +91,8 @@ func identity(key keys.Key) mcp.Identity {
 	return mcp.Identity{Agent: who.Agent, Key: who.Key, Principal: who.Principal, Rights: who.Rights}
 }
 
-// home returns the default namespace of a key's holder: the one that the client names, else the usual one, or the first that the
-// key names if the usual one is not among its own.
-func home(named string, key keys.Key) string {
-	if named != "" || namespace.Covers(key.Namespaces, memory.Default) {
-		return named
-	}
-	at := slices.IndexFunc(key.Namespaces, func(name string) bool { return !namespace.IsPattern(name) })
-	if at < 0 {
-		return named
-	}
-	return key.Namespaces[at]
-}
+// home returns the default namespace of a key's holder.
+func (h *Host) home(key keys.Key) string { return h.space.As(key.Caller()).Home(key.Namespaces) }
 
 // KeysRequired reports whether the server of a data directory refuses clients without an API key.
 func KeysRequired(dir string) (bool, error) {

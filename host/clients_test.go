@@ -158,6 +158,44 @@ func TestAKeyWithoutTheUsualNamespaceBeginsInItsOwn(t *testing.T) {
 	}
 }
 
+func TestAKeyForAPatternBeginsWithinIt(t *testing.T) {
+	k := keyedServer(t)
+	ann := k.issue("ann", readWrite, "team/*")
+	c, err := k.dial(owner.Hello{Key: ann.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": "of ann"}); err != nil {
+		t.Error(err)
+	}
+	if m, err := owned(host.Space(k.host), "").Recall(t.Context(), memory.Location{Namespace: "team/default"}, "mine", memory.AsOf{}); err != nil || m == nil {
+		t.Errorf("stored is %+v, %v, want it in team/default", m, err)
+	}
+	for name, call := range map[string]func() (int, string){
+		"a bearer token": func() (int, string) { return k.post(ann.Secret, "", "memory_recall", `{"key":"mine"}`) },
+		"a call's meta":  func() (int, string) { return k.post(k.host.Token(), ann.Secret, "memory_recall", `{"key":"mine"}`) },
+		"its status":     func() (int, string) { return k.post(ann.Secret, "", "memory_status", `{}`) },
+	} {
+		if _, body := call(); !strings.Contains(body, "of ann") && !strings.Contains(body, `"namespace":"team/default"`) {
+			t.Errorf("%s: got %s", name, body)
+		}
+	}
+	const want = `, but team/*: name one of these, or ask the memory's owner for that right`
+	if _, body := k.post(ann.Secret, "", "memory_recall", `{"key":"k","namespace":"home"}`); !strings.Contains(body, want) {
+		t.Errorf("another namespace: got %s, want %s", body, want)
+	}
+	named, err := k.dial(owner.Hello{Key: ann.Secret, Namespace: "home"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := named.Call("memory_status", nil); err != nil || !strings.Contains(status.Text, `"namespace":"*"`) || !strings.Contains(status.Text, `"keys":3`) {
+		t.Errorf("the status of a session in another namespace: got %v, %v, want that of all it may read", status, err)
+	}
+	if _, err := named.Call("memory_recall", map[string]any{"key": "k"}); err == nil || !strings.Contains(err.Error(), `may not read namespace "home"`) {
+		t.Errorf("a recall in a namespace that the client named: got %v, want a denial", err)
+	}
+}
+
 func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
 	k := keyedServer(t)
 	ann, bob := k.issue("ann", readWrite, "*"), k.issue("bob", readWrite, "*")

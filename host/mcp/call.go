@@ -104,9 +104,13 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	loads := state.Loads()
 	who := c.server.who(ctx, session)
 	branch, namespace := state.At()
+	home := ""
+	if namespace == memory.Default && !session.Rights.MayRead(namespace) {
+		home, namespace = session.Home, cmp.Or(session.Home, namespace)
+	}
 	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
-		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state,
+		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state, Home: home,
 		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools

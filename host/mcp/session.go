@@ -18,6 +18,7 @@ type Session struct {
 	Key       string // the id of the client's API key; empty: it has none
 	Principal string // of a delegated key: see memory.Caller
 	Rights    memory.Rights
+	Home      string   // of a call's own key: the namespace of the call, if it may not read the session's and that is the usual one
 	Profile   string   // which tools are listed; empty: ProfileAgent
 	Families  []string // listed from the start
 }
@@ -40,7 +41,7 @@ func (s Session) As(holder Identity) Session {
 	if s.Rights.WritesNothing() {
 		holder.Rights = holder.Rights.ReadOnly()
 	}
-	s.Agent, s.Key, s.Principal, s.Rights = holder.Agent, holder.Key, holder.Principal, holder.Rights
+	s.Agent, s.Key, s.Principal, s.Rights, s.Home = holder.Agent, holder.Key, holder.Principal, holder.Rights, holder.Home
 	return s
 }
 
@@ -50,6 +51,7 @@ type Identity struct {
 	Key       string // its id
 	Principal string // of a delegated key: see memory.Caller
 	Rights    memory.Rights
+	Home      string // the namespace in which it works if it names none
 }
 
 // begin returns the initial state between a client's calls.

@@ -40,11 +40,62 @@ func denied(verb, namespace string) *Error {
 		Details: map[string]any{"namespace": namespace}}
 }
 
+// mostPermitted bounds the namespaces that a denial names.
+const mostPermitted = 8
+
+// denied is the error of a request for a namespace outside the caller's rights. It names what the caller may use instead.
+func (a *Access) denied(verb, name string) *Error {
+	list := a.caller.Rights.Readable
+	if verb == string(ToWrite) {
+		list = a.caller.Rights.Writable
+	}
+	e := denied(verb, name)
+	permitted, _ := list()
+	permitted = namespace.Names(permitted)
+	if len(permitted) == 0 {
+		e.Message = fmt.Sprintf("this caller may not %s namespace %q, nor any other: ask the memory's owner for the right to one", verb, name)
+		return e
+	}
+	e.Details["permitted"] = permitted[:min(len(permitted), mostPermitted)]
+	text := strings.Join(permitted[:min(len(permitted), mostPermitted)], ", ")
+	if more := len(permitted) - mostPermitted; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	e.Message = fmt.Sprintf("this caller may not %s namespace %q, but %s: name one of these, or ask the memory's owner for that right", verb, name, text)
+	return e
+}
+
+// Home returns the namespace in which a caller works that names none: the usual one, if it may read that, else the first that its key
+// names and that it may use, or, of patterns alone, the usual name within the first. It does not depend on what others store: an agent
+// finds again what it stored.
+func (a *Access) Home(named []string) string {
+	rights := a.caller.Rights
+	if rights.MayRead(Default) {
+		return Default
+	}
+	for _, patterns := range []bool{false, true} {
+		for _, may := range []func(string) bool{rights.MayWrite, rights.MayRead} {
+			for _, name := range named {
+				if namespace.IsPattern(name) != patterns {
+					continue
+				}
+				if name = strings.TrimSuffix(name, AllNamespaces); patterns {
+					name += Default
+				}
+				if may(name) {
+					return name
+				}
+			}
+		}
+	}
+	return Default
+}
+
 // reading completes a location, and checks the right to read it.
 func (a *Access) reading(p Location) (Location, error) {
 	p, err := a.space.limits.checkPlace(p)
 	if err == nil && !a.caller.Rights.MayRead(p.Namespace) {
-		return p, denied("read", p.Namespace)
+		return p, a.denied("read", p.Namespace)
 	}
 	return p, err
 }
@@ -61,7 +112,7 @@ func (a *Access) readingKey(p Location, key string) (Location, error) {
 func (a *Access) writing(p Location) (Location, error) {
 	p, err := a.space.limits.checkPlace(p)
 	if err == nil && !a.caller.Rights.MayWrite(p.Namespace) {
-		return p, denied("write", p.Namespace)
+		return p, a.denied("write", p.Namespace)
 	}
 	if err == nil {
 		err = a.guardBranch(p.Branch, asTarget)
@@ -108,7 +159,7 @@ func (a *Access) within(asked []string, verb string, may, ceiling func(string) b
 		if isPattern := namespace.IsPattern(name); isPattern && ceiling(name) {
 			patterns = true
 		} else if !may(name) {
-			return nil, denied(verb, name)
+			return nil, a.denied(verb, name)
 		}
 	}
 	if asked != nil && !patterns {

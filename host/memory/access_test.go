@@ -150,6 +150,11 @@ var deeds = []deed{
 			}
 		}
 	}},
+	{"Home", func(_ context.Context, a *Access, say func(any, error)) {
+		for _, named := range [][]string{nil, {hidden}, {"none/*"}, {hidden + "/*", "shelf/*"}} {
+			say(a.Home(named), nil)
+		}
+	}},
 	{"Having", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, key := range []string{"k1", "k1" + secretWord} {
 			l, err := a.Having(ctx, "draft", key, AsOf{})
@@ -776,7 +781,7 @@ func TestACallerWithoutRightsIsDeniedEverything(t *testing.T) {
 	nobody := w.As(Caller{Agent: "nobody"})
 	for _, d := range deeds {
 		switch d.method {
-		case "Caller", "Answered", "Effects", "Stage", "StageAt":
+		case "Caller", "Home", "Answered", "Effects", "Stage", "StageAt":
 			continue // no access to what is remembered; a stage is not given
 		}
 		d.do(t.Context(), nobody, func(v any, err error) {

@@ -21,6 +21,7 @@ type Request struct {
 	Stage *memory.Staged
 
 	Branch, Namespace string // defaults for the arguments; empty: the session's
+	Home              string // the namespace in place of the session's; empty: that
 	RequestID         string // idempotency key, for a day; empty: none
 	DryRun            bool   // nothing is written
 	Detail            Detail
@@ -35,7 +36,7 @@ func (r Request) at() memory.Location {
 	if r.Session != nil {
 		branch, namespace = r.Session.At()
 	}
-	return memory.Location{Branch: cmp.Or(r.Branch, branch), Namespace: cmp.Or(r.Namespace, namespace)}
+	return memory.Location{Branch: cmp.Or(r.Branch, branch), Namespace: cmp.Or(r.Namespace, r.Home, namespace)}
 }
 
 // Admission says how a call counts against the limits of the caller's key.
@@ -67,6 +68,7 @@ type Call struct {
 	Progress          Progress // nil: not reported
 	Now               time.Time
 
+	home       string
 	dispatcher *Dispatcher
 	notes      notes
 	nested     atomic.Int64 // number of nested calls
@@ -77,6 +79,7 @@ func (c *Call) Registry() *Registry { return c.dispatcher.registry }
 
 // Dispatch makes a nested call. The first stands for the call itself, whose admission covers it.
 func (c *Call) Dispatch(ctx context.Context, r Request) (Answer, error) {
+	r.Home = cmp.Or(r.Home, c.home)
 	if r.Admission = Within; c.nested.Add(1) == 1 {
 		r.Admission = Admitted
 	}
@@ -89,7 +92,7 @@ func (c *Call) ReadOnly() bool { return c.Caller.Rights.WritesNothing() }
 // Location returns the call's branch and namespace, unless the tool's own parameters override them.
 func (c *Call) Location() memory.Location {
 	branch, namespace := c.Session.At()
-	return memory.Location{Branch: cmp.Or(c.Branch, branch), Namespace: cmp.Or(c.Namespace, namespace)}
+	return memory.Location{Branch: cmp.Or(c.Branch, branch), Namespace: cmp.Or(c.Namespace, c.home, namespace)}
 }
 
 // Write returns the options of the call's writes. Remarks of the space become notes.

@@ -3,7 +3,9 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -104,6 +106,11 @@ func status(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	st, err := c.access().Status(ctx, location)
+	var known *memory.Error
+	if errors.As(err, &known) && known.Code == memory.Denied && !c.Arguments.Has("namespace") && c.Caller.Rights.ReadsAnything() {
+		c.Note(known.Message + ". These are the totals of what it may read.")
+		st, err = c.access().Status(ctx, memory.Location{Branch: location.Branch, Namespace: memory.AllNamespaces})
+	}
 	if err != nil {
 		return tool.Answer{}, err
 	}
