@@ -50,13 +50,13 @@ func storeAndSearch(ctx context.Context, dir string) error {
 		return err
 	}
 	var answer struct {
-		Results []struct{ Key, Snippet string }
+		Results []struct{ Key, Value string }
 	}
 	if err := json.Unmarshal(found.Structured, &answer); err != nil {
 		return err
 	}
 	for _, hit := range answer.Results {
-		fmt.Printf("%s: %s\n", hit.Key, hit.Snippet)
+		fmt.Printf("%s: %s\n", hit.Key, hit.Value)
 	}
 	return nil
 }
