@@ -225,7 +225,7 @@ func (c *Check) problem(input, message string) {
 
 // clipped keeps the beginning of a text.
 func clipped(s string) string {
-	const most = 400
+	const most = 2000 // a damaged request is to be read whole
 	if len(s) <= most {
 		return s
 	}

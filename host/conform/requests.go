@@ -3,8 +3,10 @@ package conform
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -31,9 +33,9 @@ func (t *test) damaged(ctx context.Context, kind abi.Kind) {
 		for name, payload := range t.damages(request) {
 			c.Cases++
 			if r, err := t.ask(ctx, kind, payload); err != nil {
-				c.problem(name, err.Error())
+				c.problem(shown(name, payload), err.Error())
 			} else if f := fault(r); f != "" {
-				c.problem(name, f)
+				c.problem(shown(name, payload), f)
 			}
 		}
 		c.Cases++
@@ -46,9 +48,31 @@ func (t *test) damaged(ctx context.Context, kind abi.Kind) {
 	t.done(c)
 }
 
-// damages are broken forms of a request, by what was done to it.
+// shown is a damaged request with what was done to it.
+func shown(name string, request []byte) string {
+	return name + ": " + strings.ToValidUTF8(string(request), "\ufffd")
+}
+
+// sent is where a request has what a caller sends, of which the host checks no more than the form: the arguments of a tool, the memories of
+// a hook, the payload of a job, the texts to embed. The rest, such as context.now, is the host's, and a family may rely on it.
+func sent(request []byte) (from, to int) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(request, &fields) != nil {
+		return 0, 0
+	}
+	for _, name := range []string{"arguments", "entries", "payload", "texts"} {
+		member := append([]byte(`"`+name+`":`), fields[name]...)
+		if at := bytes.Index(request, member); at >= 0 && fields[name] != nil {
+			return at + len(member) - len(fields[name]), at + len(member)
+		}
+	}
+	return 0, 0
+}
+
+// damages are broken forms of a request, by what was done to it. Single bytes are broken only in what a caller sends.
 func (t *test) damages(request []byte) map[string][]byte {
 	random := rand.New(rand.NewPCG(t.Seed, 2))
+	from, to := sent(request)
 	all := map[string][]byte{
 		"no bytes":        {},
 		"null":            []byte("null"),
@@ -59,14 +83,15 @@ func (t *test) damages(request []byte) map[string][]byte {
 	for i := range 4 {
 		cut := random.IntN(max(len(request), 1))
 		all[fmt.Sprintf("cut after %d bytes", cut)] = request[:cut]
-		flipped := bytes.Clone(request)
-		if len(flipped) > 0 {
-			at := random.IntN(len(flipped))
+		if to > from {
+			flipped := bytes.Clone(request)
+			at := from + random.IntN(to-from)
 			flipped[at] ^= 1 << (i + 3)
 			all[fmt.Sprintf("bit %d of byte %d flipped", i+3, at)] = flipped
 		}
 	}
-	if at := bytes.IndexByte(request, '"'); at >= 0 {
+	if at := bytes.IndexByte(request[from:to], '"'); at >= 0 {
+		at += from
 		all["bytes that are no UTF-8"] = append(append(bytes.Clone(request[:at+1]), 0xff, 0xc0, 0x80), request[at+1:]...)
 		all["half a surrogate pair"] = append(append(bytes.Clone(request[:at+1]), `\ud800`...), request[at+1:]...)
 	}

@@ -18,7 +18,7 @@ const mostKept = 8
 // recorder keeps requests and failures of a family's guests. There may be several: an installation compiles one, and closes it.
 type recorder struct {
 	mu       sync.Mutex
-	guest    family.Guest // the last that was called
+	guest    family.Guest // the last that was opened or called: a rank hook may be asked before anything called the family
 	requests map[abi.Kind][][]byte
 	failed   []*sandbox.Result // since taken was called
 }
@@ -31,6 +31,9 @@ type watched struct {
 
 // watch has the recorder keep what becomes of a guest's requests.
 func (w *recorder) watch(g family.Guest) family.Guest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.guest = g
 	return watched{g, w}
 }
 
