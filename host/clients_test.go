@@ -9,14 +9,17 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/httpsessions"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -196,6 +199,26 @@ func TestAKeyForAPatternBeginsWithinIt(t *testing.T) {
 	}
 }
 
+// keptFor returns what the next server of a directory would know of a session.
+func keptFor(t *testing.T, dir, id string) (state []byte, kept bool) {
+	t.Helper()
+	text, err := os.ReadFile(owner.HTTPSessionsPath(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "sessions")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, err := httpsessions.Open(httpsessions.Options{Path: path, Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	_, state, kept = next.Get(id)
+	return state, kept
+}
+
 func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
 	k := keyedServer(t)
 	ann, bob := k.issue("ann", readWrite, "*"), k.issue("bob", readWrite, "*")
@@ -216,6 +239,9 @@ func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
 	if own := k.do("POST", ann.Secret, list, session...); own.StatusCode != http.StatusOK {
 		t.Errorf("its own session: %d", own.StatusCode)
 	}
+	if _, kept := keptFor(t, k.dir, session[1]); !kept {
+		t.Error("the session is not kept for the next server")
+	}
 	if _, err := k.act.RevokeKey(t.Context(), operator.KeyID{ID: ann.ID}); err != nil {
 		t.Fatal(err)
 	}
@@ -230,6 +256,9 @@ func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
 	await.Value(t, "the other ends", ended)
 	if status, body := k.post(ann.Secret, "", "memory_status", `{}`); status != http.StatusUnauthorized || !strings.Contains(body, "was revoked") {
 		t.Errorf("a request: %d %s", status, body)
+	}
+	if state, kept := keptFor(t, k.dir, session[1]); kept {
+		t.Errorf("its session is still kept for the next server: %s", state)
 	}
 	if _, err := k.dial(owner.Hello{Key: ann.Secret}); err == nil || !strings.Contains(err.Error(), "was revoked") {
 		t.Errorf("a connection: %v", err)

@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/embedders"
 	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/httpsessions"
 	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -89,7 +90,8 @@ type Host struct {
 	rest     *rest.Server
 	metrics  *metrics.Metrics
 	sessions *sessions.Sessions
-	requests *requestlog.Log // nil: none
+	kept     *httpsessions.File // of HTTP clients; nil: the directory cannot be written
+	requests *requestlog.Log    // nil: none
 	streams  *stream.Server
 	wire     *wire.Server
 
@@ -131,7 +133,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openDir(); err != nil {
 		return err
 	}
-	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable}); err != nil {
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable, Ended: h.keyEnded}); err != nil {
 		return err
 	}
 	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
@@ -145,13 +147,16 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.readToken(); err != nil {
 		return err
 	}
+	if err := h.openHTTPSessions(); err != nil {
+		return err
+	}
 	dispatcher, err := h.dispatcher()
 	if err != nil {
 		return err
 	}
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
-		Identify: h.identify, Limits: h.keys, Sessions: h.sessions,
+		Identify: h.identify, Limits: h.keys, Sessions: h.sessions, Kept: h.keptSessions(),
 	})
 	h.rest = rest.New(rest.Options{
 		Dispatcher: dispatcher, Client: h.clientOf, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
@@ -231,6 +236,34 @@ func (h *Host) mustHaveStore() error {
 		err = fmt.Errorf("there is no store in %s, and this user cannot make one there: choose another directory with --data", h.options.Dir)
 	}
 	return err
+}
+
+// openHTTPSessions opens the sessions of HTTP clients that earlier servers kept.
+func (h *Host) openHTTPSessions() (err error) {
+	if h.readOnly {
+		return nil
+	}
+	h.kept, err = httpsessions.Open(httpsessions.Options{Path: owner.HTTPSessionsPath(h.options.Dir), Clock: h.options.Clock, Logger: h.options.Logger})
+	if err != nil {
+		return err
+	}
+	h.closers.later("the HTTP sessions", h.kept.Close)
+	return nil
+}
+
+// keptSessions is what keeps the sessions of HTTP clients, or nil.
+func (h *Host) keptSessions() mcp.Kept {
+	if h.kept == nil {
+		return nil
+	}
+	return h.kept
+}
+
+// keyEnded forgets what is kept for the holders of a key.
+func (h *Host) keyEnded(id string) {
+	if h.kept != nil {
+		h.kept.DeleteOf(id)
+	}
 }
 
 // readToken reads the token, or makes one.

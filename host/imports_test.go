@@ -153,6 +153,7 @@ func rules() []rule {
 		{pkg: "host/audit", own: []string{"host/durable", "host/regular", "sdk/go/order"}, never: outside},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
+		{pkg: "host/httpsessions", own: []string{"host/durable", "host/regular"}, never: outside},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/usage", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},

@@ -124,7 +124,7 @@ func examineFiles(dir string) (found []finding) {
 	if err != nil || runtime.GOOS == "windows" {
 		return nil
 	}
-	secret := map[string]bool{owner.KeysPath(dir): true, owner.RequestsPath(dir): true}
+	secret := map[string]bool{owner.KeysPath(dir): true, owner.RequestsPath(dir): true, owner.HTTPSessionsPath(dir): true}
 	for _, e := range entries {
 		info, err := e.Info()
 		path := filepath.Join(dir, e.Name())

@@ -39,6 +39,8 @@ type Options struct {
 	Clock func() time.Time
 	// Changeable returns why the file must not be written; nil: it may always be.
 	Changeable func() error
+	// Ended is called when a key was revoked or deleted; nil: it is not.
+	Ended func(id string)
 }
 
 // Keys are the keys of a data directory. Its methods may be called concurrently.
@@ -425,6 +427,9 @@ func (k *Keys) end(id string, why error) {
 	k.mu.Unlock()
 	for h := range holds {
 		h.end(why)
+	}
+	if k.o.Ended != nil {
+		k.o.Ended(id)
 	}
 }
 

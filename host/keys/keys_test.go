@@ -342,3 +342,25 @@ func TestDeletingTheFileOfKeysOpensNothing(t *testing.T) {
 		t.Error("keys are required, after that was ended")
 	}
 }
+
+func TestWhatIsKeptForAKeyIsToldOfItsEnd(t *testing.T) {
+	var ended []string
+	k, err := Open(Options{Path: filepath.Join(t.TempDir(), "keys.json"), Clock: time.Now, Ended: func(id string) { ended = append(ended, id) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, end := range []func(string) (Key, error){k.Revoke, k.Delete} {
+		key, _, err := k.Create(ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := end(key.ID); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, key.ID)
+	}
+	if !slices.Equal(ended, want) {
+		t.Errorf("told of %q, want %q", ended, want)
+	}
+}

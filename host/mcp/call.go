@@ -116,6 +116,9 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
 		state.Load(a.Family)
 	}
+	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
+		c.server.sessions.keep(client.SessionID()) // before the answer: a kill after it loses nothing
+	}
 	if state.Loads() != loads && c.server.watchers.changed(state) {
 		c.listChanged()
 	}

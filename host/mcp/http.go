@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ const (
 func (s *Server) Handler() http.Handler {
 	s.httpOnce.Do(func() {
 		s.http = server.NewStreamableHTTPServer(s.protocol,
-			server.WithSessionIdManager(s.sessions),
+			server.WithSessionIdManagerResolver(s.sessions),
 			server.WithSessionIdleTTL(sessionIdle),
 			server.WithStreamableHTTPLogger(s.options.Logger),
 			server.WithHTTPContextFunc(withinCall),
@@ -51,15 +50,16 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusBadRequest, errorMessage(nil, protocol.INVALID_REQUEST, err.Error()))
 		return
 	}
-	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && !s.sessions.belongs(id, session.Key) {
-		respond(w, http.StatusNotFound, errorMessage(nil, protocol.INVALID_REQUEST, errNoSession.Error()))
-		return
-	}
 	r = r.WithContext(WithSession(r.Context(), session))
 	if r.Method == http.MethodPost {
 		s.post(w, r)
-		s.sessions.bind(w.Header().Get(server.HeaderKeySessionID), session.Key)
 		return
+	}
+	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && !modern(r) {
+		if no := s.sessions.find(r.Context(), id); no != nil {
+			respond(w, no.status, errorMessage(nil, no.code, no.text))
+			return
+		}
 	}
 	ctx, release := s.untilClosed(r.Context())
 	defer release()
@@ -116,6 +116,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 			w, tell = over, over.tell
 		}
 		body.call = &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
+	}
+	if m.method == methodInit {
+		ctx = context.WithValue(ctx, beginKey{}, beginning{client: introductionOf(m)})
 	}
 	if m.method == methodListen {
 		end()
@@ -238,10 +241,12 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 		return &refusal{http.StatusServiceUnavailable, protocol.INTERNAL_ERROR, fmt.Sprintf(
 			"%d sessions are open, which is the limit: end one with DELETE, or use protocol %s, which needs none",
 			s.sessions.limit, protocol.ProtocolVersion20260728)}
-	case m.method != methodInit && m.method != "" && r.Header.Get(server.HeaderKeySessionID) == "":
-		return &refusal{http.StatusBadRequest, protocol.INVALID_REQUEST, fmt.Sprintf(
-			"there is no %s header: send initialize first and repeat the id it gives, or use protocol %s, which needs none",
-			server.HeaderKeySessionID, protocol.ProtocolVersion20260728)}
+	case m.method == methodInit:
+		return nil
+	case r.Header.Get(server.HeaderKeySessionID) != "":
+		return s.sessions.find(r.Context(), r.Header.Get(server.HeaderKeySessionID))
+	case m.method != "":
+		return needsSession()
 	}
 	return nil
 }
@@ -259,96 +264,4 @@ func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(append(body, '\n')) // a client that left needs no answer
-}
-
-// sessions holds the state between calls of HTTP clients, by session id. It is also the library's record of existing
-// sessions, so that a session that ended, or is an earlier server's, is unknown: its client must begin again rather than
-// silently be on another branch.
-type sessions struct {
-	server *Server
-	mu     sync.Mutex
-	byID   map[string]*tool.Session // nil: no call yet
-	keys   map[string]string        // by session id: the id of the key that its client presented
-	limit  int
-}
-
-func newSessions(s *Server) *sessions {
-	return &sessions{server: s, byID: map[string]*tool.Session{}, keys: map[string]string{}, limit: maxSessions}
-}
-
-func (s *sessions) full() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byID) >= s.limit
-}
-
-// state returns the state of a session, created from its first request, or nil if there is no such session.
-func (s *sessions) state(id string, session Session) *tool.Session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	state, ok := s.byID[id]
-	if ok && state == nil {
-		state = session.begin(manyCalls)
-		s.byID[id], s.keys[id] = state, session.Key
-		s.server.watchers.join(&watcher{session: session, state: state, tell: func() { s.tell(id) }})
-	}
-	return state
-}
-
-// tell notifies a session's client that its list has changed.
-func (s *sessions) tell(id string) {
-	// A client that left, or does not read, misses it.
-	_ = s.server.protocol.SendNotificationToSpecificClient(id, string(protocol.MethodNotificationToolsListChanged), nil)
-}
-
-// Generate starts a session and returns its id.
-func (s *sessions) Generate() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	id := "alcove-" + rand.Text()
-	s.byID[id] = nil
-	return id
-}
-
-// Validate returns an error if a session does not exist.
-func (s *sessions) Validate(id string) (terminated bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.byID[id]; !ok {
-		return false, errNoSession
-	}
-	return false, nil
-}
-
-var errNoSession = errors.New("no such session: send initialize to begin one")
-
-// bind makes a new session one of clients with a key.
-func (s *sessions) bind(id, key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, exists := s.byID[id]
-	if _, bound := s.keys[id]; exists && !bound {
-		s.keys[id] = key
-	}
-}
-
-// belongs reports whether a session is of clients with a key. A session that does not exist is of any.
-func (s *sessions) belongs(id, key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	of, known := s.keys[id]
-	return !known || of == key
-}
-
-// Terminate ends a session.
-func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
-	defer s.server.options.Sessions.End(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if state := s.byID[id]; state != nil {
-		s.server.watchers.leave(state)
-	}
-	delete(s.byID, id)
-	delete(s.keys, id)
-	return false, nil
 }

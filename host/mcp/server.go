@@ -38,6 +38,7 @@ type Options struct {
 	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
 	Identify   func(key string) (Identity, error)
 	Sessions   Sessions // told of the sessions of clients; nil: nobody is
+	Kept       Kept     // keeps HTTP sessions for the next server; nil: they end with this one
 	MaxMessage int64    // bytes of one message; 0: 16 MiB
 	MaxInput   int64    // bytes of large messages being read or served, over all clients; 0: 128 MiB
 	Limits     Limits   // of clients with a key; nil: only those of all clients
@@ -85,6 +86,9 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	}
 	if o.MaxInput == 0 {
 		o.MaxInput = defaultInput
+	}
+	if o.Kept == nil {
+		o.Kept = keptNowhere{}
 	}
 	if o.Sessions == nil {
 		o.Sessions = noSessions{}
@@ -152,7 +156,7 @@ func (s *Server) state(ctx context.Context) *tool.Session {
 		if connected, ok := client.(*remote); ok {
 			return connected.state
 		}
-		if state := s.sessions.state(client.SessionID(), session); state != nil {
+		if state := s.sessions.state(client.SessionID()); state != nil {
 			return state
 		}
 	}

@@ -24,6 +24,9 @@ func TokenPath(dir string) string { return filepath.Join(dir, "token") }
 // KeysPath returns the file of the API keys.
 func KeysPath(dir string) string { return filepath.Join(dir, "keys.json") }
 
+// HTTPSessionsPath returns the file of the sessions of HTTP clients.
+func HTTPSessionsPath(dir string) string { return filepath.Join(dir, "http-sessions") }
+
 // AuditPath returns the folder of the audit log.
 func AuditPath(dir string) string { return filepath.Join(dir, "audit") }
 
