@@ -171,7 +171,7 @@ func (a *app) printDifferences(differences []difference) {
 		switch d.Change {
 		case "added":
 			sign = "+"
-		case "removed":
+		case "removed", "deleted":
 			sign = "-"
 		}
 		clash := ""

@@ -74,7 +74,14 @@ var shapes = []struct {
 	{"key", func(key, token string) (string, map[string]any) {
 		return "memory_store", map[string]any{"key": token, "value": "a secret key"}
 	}},
+	{"resolution", func(key, token string) (string, map[string]any) { // of what the branches apart and default have differently
+		return "memory_branch", map[string]any{"action": "merge", "source": "apart", "target": unmerged(key),
+			"resolutions": []any{map[string]any{"key": "before", "take": "value", "value": token}}}
+	}},
 }
+
+// unmerged is the branch, one for each client, that a resolution is merged into.
+func unmerged(key string) string { return key[:strings.LastIndex(key, "-")] }
 
 // storer is a client that stores without pause.
 type storer struct {
@@ -119,6 +126,11 @@ func (c *storer) run(stop <-chan struct{}) {
 func (c *storer) store(s *client.Client, n int) bool {
 	shape := n % len(shapes)
 	key := fmt.Sprintf("%s-%d-%d", shapes[shape].name, c.number, n)
+	if shapes[shape].name == "resolution" { // there is nothing to settle after the first merge: the branch is forked anew
+		for _, arguments := range []map[string]any{{"action": "delete", "name": unmerged(key)}, {"action": "fork", "source": "default", "name": unmerged(key)}} {
+			s.Call("memory_branch", arguments) //nolint:errcheck // the merge fails then
+		}
+	}
 	_, err := s.Call(shapes[shape].call(key, tokenOf(c.number, n)))
 	if err == nil {
 		c.keys = append(c.keys, key)
@@ -306,11 +318,13 @@ func TestNoStoreIsAcknowledgedWhoseSecretWasNotRedacted(t *testing.T) {
 	one, two, broken, example := redactorModules(t)
 	s.mustRun("store", "before", "it was "+inClear)
 	s.mustRun("branch", "fork", "aside")
+	s.mustRun("branch", "create", "apart")
+	s.mustRun("store", "before", "it was another", "--branch", "apart")
 	s.mustRun("family", "install", one)
 	s.mustRun("family", "grant", "redactor", "--all", "--hook", "store")
 
 	all := startCrowd(s, 8)
-	plain := []string{"text", "object", "tags", "metadata", "items", "branch", "operation", "version"}
+	plain := []string{"text", "object", "tags", "metadata", "items", "branch", "operation", "version", "resolution"}
 	first, second := append([]string{"look", "panic"}, plain...), append([]string{"look"}, plain...)
 	if !example {
 		first = plain // the later version, whose manifest asks for nothing
@@ -355,7 +369,7 @@ func mustBeClean(t *testing.T, s *testServer, all *crowd) {
 	for _, c := range all.all {
 		acked += len(c.keys)
 		for _, key := range c.keys {
-			if !strings.Contains(exported, `"`+key+`"`) && !strings.HasPrefix(key, "version") {
+			if !strings.Contains(exported, `"`+key+`"`) && !strings.HasPrefix(key, "version") && !strings.HasPrefix(key, "resolution") {
 				t.Errorf("the store of %s was acknowledged, and is not exported", key)
 			}
 		}

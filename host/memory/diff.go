@@ -19,6 +19,7 @@ type Difference struct {
 	Key                  string
 	Base, Source, Target *Memory
 	Clash                threeway.Clash
+	Result               *Memory // of a key that a merge changed: what the target has now; nil: it was deleted
 }
 
 // DiffQuery selects a comparison: what Source has and Target lacks.

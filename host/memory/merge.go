@@ -1,13 +1,13 @@
 package memory
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/jsontext"
@@ -29,7 +29,7 @@ const (
 	Fields Strategy = "fields" // by field of a JSON object; a field changed on both sides stops the merge
 )
 
-// Resolution resolves one key in which the branches differ, before any strategy.
+// Resolution resolves one clash, before any strategy.
 type Resolution struct {
 	Namespace string // empty: Default
 	Key       string
@@ -75,17 +75,20 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
 		return MergeResult{Source: m.Source, Target: m.Target, Namespaces: m.Namespaces, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
-	for range 3 {
-		result, err := s.tryMerge(ctx, m, w, req, s.writing.RLocker())
-		if !errors.Is(err, store.ErrConflict) {
-			return result, s.translate("merge", err)
+	effects := a.hookEffects(ctx, w)
+	ctx = WithEffects(ctx, effects)
+	own := &settlement{access: a}
+	for attempt := 1; ; attempt++ {
+		last := attempt == mergeAttempts
+		result, err := s.tryMerge(ctx, m, w, req, own, last)
+		if !errors.Is(err, store.ErrConflict) || last {
+			return result, effects.Failed(ctx, s.translate("merge", err))
 		}
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	result, err := s.tryMerge(ctx, m, w, req, locked{})
-	return result, s.translate("merge", err)
 }
+
+// mergeAttempts bounds the tries of a merge whose target is written meanwhile. The last one stops other writers.
+const mergeAttempts = 4
 
 // mergeRequest identifies a merge. Its digest includes a field that Merge had before, so that a merge repeated after an upgrade is
 // recognised.
@@ -151,38 +154,71 @@ func (a *Access) confine(m *Merge, w Write) error {
 	return err
 }
 
-// locked is a lock that the caller already holds.
-type locked struct{}
-
-func (locked) Lock()   {}
-func (locked) Unlock() {}
-
-// tryMerge merges unless the target is written meanwhile. writing is Space.writing, which is locked before the counters
-// are: two merges that lock them in different orders would deadlock.
-func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, writing sync.Locker) (MergeResult, error) {
-	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
+// tryMerge merges unless the target is written meanwhile. Quotas are locked first, then Space.writing, then the counters: two merges
+// that lock them in different orders would deadlock.
+func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, own *settlement, last bool) (MergeResult, error) {
+	plan, err := s.planMerge(ctx, m, w, own)
+	if err != nil || plan.result.Unresolved > 0 {
+		return plan.result, err
+	}
+	if !own.covers(plan.own) {
+		if err := own.ask(ctx, plan, w); err != nil {
+			return MergeResult{}, err
+		}
+		if plan, err = s.replanMerge(ctx, m, w, own); err != nil || plan.result.Unresolved > 0 {
+			return plan.result, err
+		}
+	}
+	release, err := own.spend(ctx, w)
 	if err != nil {
 		return MergeResult{}, err
 	}
-	if err := c.findChanges(ctx, c.source); err != nil {
-		return MergeResult{}, err
-	}
-	for _, r := range m.Resolutions {
-		if err := c.add(ctx, r.key()); err != nil {
-			return MergeResult{}, err
-		}
-	}
-	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}}
-	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, DryRun: w.DryRun}
-	if err := c.each(ctx, plan.decide); err != nil {
-		return MergeResult{}, err
-	}
-	if plan.result.DryRun || plan.result.Unresolved > 0 {
+	defer release()
+	if w.DryRun {
 		return plan.result, nil
 	}
-	writing.Lock()
-	defer writing.Unlock()
+	if !last {
+		s.writing.RLock()
+		defer s.writing.RUnlock()
+		return plan.commit(ctx, req)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if plan, err = s.replanMerge(ctx, m, w, own); err != nil || plan.result.Unresolved > 0 {
+		return plan.result, err
+	}
 	return plan.commit(ctx, req)
+}
+
+// replanMerge is planMerge after the hooks, with a conflict if what they were asked about is no longer what the merge brings.
+func (s *Space) replanMerge(ctx context.Context, m Merge, w Write, own *settlement) (*mergePlan, error) {
+	plan, err := s.planMerge(ctx, m, w, own)
+	if err == nil && plan.result.Unresolved == 0 && !own.covers(plan.own) {
+		err = store.ErrConflict
+	}
+	return plan, err
+}
+
+// planMerge compares the branches, and decides about each key. It never returns nil.
+func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *settlement) (*mergePlan, error) {
+	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
+	if err != nil {
+		return &mergePlan{}, err
+	}
+	if err := c.findChanges(ctx, c.source); err != nil {
+		return &mergePlan{}, err
+	}
+	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}, settlement: own, settles: map[store.Key]bool{}}
+	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, DryRun: w.DryRun}
+	if err := c.each(ctx, plan.decide); err != nil {
+		return &mergePlan{}, err
+	}
+	for _, r := range m.Resolutions {
+		if key := r.key(); !plan.settles[key] {
+			return &mergePlan{}, invalid("nothing was merged: the resolution of %q in namespace %q settles no clash: leave it out, and change that memory with memory_store or memory_forget", clip(r.Key, 64), clip(key.Namespace, 64))
+		}
+	}
+	return plan, nil
 }
 
 // mergePlan collects a merge's writes.
@@ -197,6 +233,10 @@ type mergePlan struct {
 	kept    []useChange          // in families' records on the target
 	sets    map[string]*indexSet // of written indexes, by collection
 	result  MergeResult
+
+	settlement *settlement
+	own        []ownChange        // changes that resolutions bring along
+	settles    map[store.Key]bool // clashes with a resolution
 }
 
 // decide adds the outcome of a key to the plan.
@@ -230,6 +270,9 @@ func (p *mergePlan) decide(t triple) error {
 	if outcome.keep || outcome.state(t) == t.states.Target {
 		return nil
 	}
+	if difference.Result, err = outcome.memory(t.key); err != nil {
+		return err
+	}
 	p.result.Applied = append(p.result.Applied, difference)
 	p.brought[t.key.Namespace]++
 	if owner := ownerOf(t.key.Collection); owner != "" {
@@ -261,6 +304,16 @@ func (o outcome) state(t triple) string {
 	return state
 }
 
+// memory returns what is written, without a version; nil for a deletion.
+func (o outcome) memory(key store.Key) (*Memory, error) {
+	if o.value == nil {
+		return nil, nil
+	}
+	m, err := decodeMemory(store.Entry{Key: key, Point: store.Point{Version: 1}, Value: o.value})
+	m.Version = 0
+	return &m, err
+}
+
 func fromSource(t triple) outcome {
 	if !t.source.Exists() {
 		return outcome{}
@@ -269,11 +322,13 @@ func fromSource(t triple) outcome {
 }
 
 func (p *mergePlan) outcome(t triple) (outcome, error) {
-	if r, ok := p.resolution(t.key); ok {
+	clash := t.states.Clash() != threeway.NoClash
+	if r, ok := p.resolution(t.key); ok && clash {
+		p.settles[t.key] = true
 		return p.resolve(t, r)
 	}
 	switch {
-	case t.states.Clash() != threeway.NoClash:
+	case clash:
 		return p.decideClash(t)
 	case t.states.SourceChanged():
 		return fromSource(t), nil
@@ -297,7 +352,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	case "target":
 		return outcome{keep: true}, nil
 	case "delete":
-		return outcome{}, nil
+		return p.settle(t, nil)
 	}
 	var keep record.Record // all but the value comes from the source, or else the target
 	for _, e := range []store.Entry{t.target, t.source} {
@@ -312,8 +367,29 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
+	if !bytes.Equal(keep.Value, value) {
+		keep.Vector, keep.VectorOf = nil, "" // it embeds the former value
+	}
 	keep.Value, keep.Agent = value, p.agent
 	encoded, err := keep.Encode()
+	if err != nil {
+		return outcome{}, err
+	}
+	return p.settle(t, encoded)
+}
+
+// settle is the outcome of a resolution that brings its own value, or a deletion: once hooks were asked, what they made of it.
+func (p *mergePlan) settle(t triple, value []byte) (outcome, error) {
+	if value == nil && !t.target.Exists() {
+		return outcome{}, nil
+	}
+	change := ownChange{key: t.key, over: t.target.Version, record: string(value)}
+	p.own = append(p.own, change)
+	r, asked := p.settlement.of(change)
+	if !asked || r == nil {
+		return outcome{value: value}, nil
+	}
+	encoded, err := r.Encode()
 	return outcome{value: encoded}, err
 }
 
@@ -380,6 +456,10 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
+	if len(p.writes)+len(p.silent)+len(counted) == 0 {
+		p.result.Merged = true
+		return p.result, nil
+	}
 	expect := []store.Expectation{p.source.branch.Alive()}
 	for collection, set := range p.sets {
 		if set != nil {
@@ -387,7 +467,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		}
 	}
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
-		Writes:   append(p.writes, write),
+		Writes:   slices.Concat(p.writes, []store.Write{write}, p.settlement.writes),
 		Appends:  appends,
 		Counters: counted,
 		Expect:   expect,

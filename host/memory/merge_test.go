@@ -3,7 +3,11 @@ package memory
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory/scope"
 )
 
 func mustMerge(t *testing.T, s *Space, m Merge) MergeResult {
@@ -35,14 +39,161 @@ func TestAWriteInAnotherNamespaceDoesNotMakeAnOldStateABase(t *testing.T) {
 	}
 }
 
-func TestAResolutionCountsWhereOnlyTheTargetChanged(t *testing.T) {
+// clashes is a space whose branches try and default both changed a, and of which try deleted b, which default changed.
+func clashes(t *testing.T) *Space {
+	t.Helper()
+	s := testSpace(t)
+	put(t, s, "", "a", "old")
+	put(t, s, "", "b", "old")
+	fork(t, s, "", "try")
+	put(t, s, "try", "a", "theirs")
+	if _, err := s.Forget(t.Context(), Location{Branch: "try"}, []string{"b"}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "", "a", "ours")
+	put(t, s, "", "b", "ours")
+	return s
+}
+
+// settling is a merge of the branch try that settles both clashes with values and deletions of its own.
+func settling(ofA, ofB string) Merge {
+	m := Merge{Source: "try"}
+	for _, r := range []Resolution{{Key: "a", Take: ofA}, {Key: "b", Take: ofB}} {
+		if r.Take == "value" {
+			r.Value = json.RawMessage(`"secret"`)
+		}
+		m.Resolutions = append(m.Resolutions, r)
+	}
+	return m
+}
+
+// mustHave expects the values of a and b on the default branch; an empty one is none.
+func mustHave(t *testing.T, s *Space, when, a, b string) {
+	t.Helper()
+	if gotA, gotB := text(t, s, "", "a", AsOf{}), text(t, s, "", "b", AsOf{}); gotA != a || gotB != b {
+		t.Errorf("%s: a is %q and b is %q, want %q and %q", when, gotA, gotB, a, b)
+	}
+}
+
+func TestAResolutionOfAKeyThatDoesNotClashIsRefused(t *testing.T) {
 	s := testSpace(t)
 	put(t, s, "", "k", "old")
 	fork(t, s, "", "try")
 	put(t, s, "", "k", "new")
-	m := mustMerge(t, s, Merge{Source: "try", Resolutions: []Resolution{{Key: "k", Take: "source"}}})
-	if got := text(t, s, "", "k", AsOf{}); got != "old" || len(m.Applied) != 1 {
-		t.Errorf("the target has %q after taking the source's side: %+v", got, m)
+	put(t, s, "try", "other", "theirs")
+	for _, key := range []string{"k", "other", "absent"} {
+		for _, take := range []string{"source", "target", "delete", "value"} {
+			for _, dry := range []bool{true, false} {
+				m := Merge{Source: "try", Resolutions: []Resolution{{Key: key, Take: take, Value: json.RawMessage(`1`)}}}
+				if done, err := s.Merge(t.Context(), m, Write{DryRun: dry}); codeOf(err) != InvalidArgument || !strings.Contains(err.Error(), `"`+key+`"`) {
+					t.Errorf("take %s of %s, dry run %t: got %+v, %v; want an error that names the key", take, key, dry, done, err)
+				}
+			}
+		}
+	}
+	if got := text(t, s, "", "k", AsOf{}); got != "new" {
+		t.Errorf("k is %q, want %q", got, "new")
+	}
+}
+
+func TestHooksRefuseAndProposeWhatAResolutionBrings(t *testing.T) {
+	for name, decide := range map[string]func(Storing) (Decision, error){"refuse": deny, "propose": propose} {
+		for _, m := range []Merge{settling("value", "target"), settling("delete", "target"), settling("target", "delete"), settling("source", "value")} {
+			for _, dry := range []bool{true, false} {
+				s := clashes(t)
+				seen := watched(s, []Change{ChangeDelete}, decide)
+				if done, err := s.Merge(t.Context(), m, Write{DryRun: dry}); codeOf(err) != Denied || len(*seen) != 1 {
+					t.Errorf("%s %+v, dry run %t: got %+v, %v, asked about %q; want a denial and one question", name, m, dry, done, err, *seen)
+				}
+				mustHave(t, s, name, "ours", "ours")
+				if list, err := s.Branches(t.Context()); err != nil || len(list) != 2 {
+					t.Errorf("%s leaves the branches %+v, %v; want two", name, list, err)
+				}
+			}
+		}
+	}
+}
+
+func TestHooksChangeWhatAResolutionBringsAndAreNotAskedAboutWhatBranchesHave(t *testing.T) {
+	s := clashes(t)
+	put(t, s, "try", "c", "secret") // stored on its branch before: its store was asked about
+	redact := func(h Storing) (Decision, error) {
+		items := slices.Clone(h.Items)
+		if h.Change == ChangeStore {
+			items[0].Value = json.RawMessage(`"redacted"`)
+		}
+		return Decision{Items: items}, nil
+	}
+	seen := watched(s, []Change{ChangeDelete}, redact)
+	m := settling("value", "delete")
+	if done, err := s.Merge(t.Context(), m, Write{DryRun: true}); err != nil || len(done.Applied) != 3 || string(done.Applied[0].Result.Value) != `"redacted"` {
+		t.Errorf("a dry run: got %+v, %v; want what the hook makes of it", done, err)
+	}
+	mustHave(t, s, "after a dry run", "ours", "ours")
+	done := mustMerge(t, s, m)
+	mustHave(t, s, "after the merge", "redacted", "")
+	if want := []string{`store a="secret"`, `delete b="ours"`, `store a="secret"`, `delete b="ours"`}; !slices.Equal(*seen, want) {
+		t.Errorf("asked about %q, want %q", *seen, want)
+	}
+	if len(done.Applied) != 3 || string(done.Applied[0].Result.Value) != `"redacted"` || done.Applied[1].Result != nil || string(done.Applied[2].Result.Value) != `"secret"` {
+		t.Errorf("applied is %+v, want a redacted, b deleted and c as it was", done.Applied)
+	}
+}
+
+func TestAHookIsAskedAgainIfTheTargetMovedMeanwhile(t *testing.T) {
+	s := clashes(t)
+	var asked []string
+	s.SetHooks(hooks{storing: func(h Storing) (Decision, error) {
+		asked = append(asked, string(h.Items[0].Value))
+		if len(asked) == 1 { // a store of a's, while the hook is asked: no lock is held
+			s.SetHooks(nil)
+			put(t, s, "", "a", "newer")
+			s.SetHooks(hooks{storing: func(h Storing) (Decision, error) {
+				asked = append(asked, string(h.Items[0].Value))
+				return Decision{Items: h.Items}, nil
+			}})
+		}
+		return Decision{Items: h.Items}, nil
+	}})
+	mustMerge(t, s, settling("value", "target"))
+	mustHave(t, s, "after the merge", "secret", "ours")
+	if want := []string{`"secret"`, `"secret"`}; !slices.Equal(asked, want) {
+		t.Errorf("asked about %q, want %q", asked, want)
+	}
+}
+
+func TestAQuotaBindsWhatAResolutionBrings(t *testing.T) {
+	s := clashes(t)
+	limit(t, s, Default, scope.Quota{Bytes: 10})
+	m := settling("value", "target")
+	m.Resolutions[0].Value = json.RawMessage(`"` + strings.Repeat("x", 100) + `"`)
+	for _, dry := range []bool{true, false} {
+		if done, err := s.As(ann).Merge(t.Context(), m, Write{DryRun: dry}); codeOf(err) != Exhausted {
+			t.Errorf("dry run %t: got %+v, %v; want the error of the quota", dry, done, err)
+		}
+	}
+	mustHave(t, s, "beyond the quota", "ours", "ours")
+	m.Resolutions[0].Value = json.RawMessage(`"x"`)
+	if done, err := s.As(ann).Merge(t.Context(), m, Write{}); err != nil || !done.Merged {
+		t.Errorf("within the quota: got %+v, %v", done, err)
+	}
+	if got := uses(t, s.As(Caller{Rights: FullRights()}), "")["default ann"]; got.Memories != 1 || got.Bytes != 3 {
+		t.Errorf("counted are %+v, want one memory of 3 bytes", got)
+	}
+}
+
+func TestAMergeWithNothingToMergeWritesNothing(t *testing.T) {
+	s := clashes(t)
+	mustMerge(t, s, settling("value", "target"))
+	before, err := s.engine.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := mustMerge(t, s, Merge{Source: "try"}); m.Version != 0 || len(m.Applied) != 0 {
+		t.Errorf("got %+v, want no version", m)
+	}
+	if after, err := s.engine.Head(t.Context()); err != nil || after != before {
+		t.Errorf("the newest version is %+v, %v; want %+v", after, err, before)
 	}
 }
 

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -303,13 +304,20 @@ func (m *model) merge() {
 	if want.Source == want.Target {
 		return
 	}
-	for range m.rng.Intn(3) {
+	strict := want
+	strict.Strategy = Strict
+	clashing := m.oracle.merged(strict).unresolved
+	slices.SortFunc(clashing, func(a, b place2) int { return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.key, b.key)) })
+	for i := range m.rng.Intn(3) {
 		p := m.where()
+		if len(clashing) > 0 {
+			p = clashing[i%len(clashing)]
+		}
 		r := Resolution{Namespace: p.namespace, Key: p.key, Take: pickOne(m, []string{"source", "target", "delete", "value"})}
 		if r.Take == "value" {
 			r.Value = json.RawMessage(strconv.Quote(m.text()))
 		}
-		if !slices.ContainsFunc(want.Resolutions, func(o Resolution) bool { return o.Namespace == r.Namespace && o.Key == r.Key }) {
+		if len(clashing) > 0 && !slices.ContainsFunc(want.Resolutions, func(o Resolution) bool { return o.Namespace == r.Namespace && o.Key == r.Key }) {
 			want.Resolutions = append(want.Resolutions, r)
 		}
 	}
@@ -318,7 +326,7 @@ func (m *model) merge() {
 	result, err := m.space.Merge(m.t.Context(), want, w)
 	m.must(err)
 	m.judge(w, result, verdict)
-	if !result.Merged {
+	if !result.Merged || result.Version == 0 { // or there was nothing to merge
 		return
 	}
 	for _, p := range verdict.unsure {

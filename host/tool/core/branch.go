@@ -26,7 +26,7 @@ func (k *kit) branchTool() tool.Spec {
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
-			"verbose shows versions and times, too. resolutions settle single keys first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
+			"verbose shows versions and times, too. resolutions settle single clashes first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
 			"branch says what counts as current in this call. namespace limits diff and merge.",
 		Input: json.RawMessage(`{
 			"type": "object",
@@ -37,7 +37,7 @@ func (k *kit) branchTool() tool.Spec {
 				"target": {"type": "string", "description": "merge: the branch to change, the current one when left out."},
 				"compare": {"type": "string", "description": "diff: the branch to compare with the current one."},
 				"strategy": {"type": "string", "enum": ["strict", "source", "target", "newest", "fields"], "description": "merge: how to settle what both sides changed; strict when left out."},
-				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single keys: {key, namespace, take: source, target, delete or value, value}."},
+				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single clashes: {key, namespace, take: source, target, delete or value, value}."},
 				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
 				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
 				"namespace": {"type": "string", "description": "switch: the session's namespace. diff, merge: only this namespace, or these."},

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,10 +18,11 @@ const mostDifferences = 50 // listed by a diff or merge; all are counted
 type difference struct {
 	Namespace string `json:"namespace,omitempty"` // unless the call's
 	Key       string `json:"key"`
-	Change    string `json:"change"` // added, changed or removed by the source, relative to the target
+	Change    string `json:"change"` // added, changed or removed by the source, relative to the target; or of a merge: added, changed or deleted on the target
 	Clash     string `json:"clash,omitempty"`
 	Source    *side  `json:"source,omitempty"`
 	Target    *side  `json:"target,omitempty"`
+	Result    *side  `json:"result,omitempty"` // of a merge, unless it is the source's value
 	Omitted   bool   `json:"value_omitted,omitempty"`
 	Truncated bool   `json:"truncated,omitempty"`
 }
@@ -53,10 +55,28 @@ func differenceOf(d memory.Difference, f form) *difference {
 	return r
 }
 
-// value returns the larger of the two sides' values, to choose the rows to shorten.
+// appliedOf is what a merge changed on its target.
+func appliedOf(d memory.Difference, f form) *difference {
+	r := differenceOf(d, f)
+	switch {
+	case d.Result == nil:
+		r.Change = "deleted"
+		return r
+	case d.Target == nil:
+		r.Change = "added"
+	default:
+		r.Change = "changed"
+	}
+	if d.Source == nil || !bytes.Equal(d.Source.Value, d.Result.Value) {
+		r.Result = &side{Value: d.Result.Value}
+	}
+	return r
+}
+
+// value returns the largest of the sides' values, to choose the rows to shorten.
 func (d *difference) value() json.RawMessage {
 	var largest json.RawMessage
-	for _, s := range []*side{d.Source, d.Target} {
+	for _, s := range []*side{d.Source, d.Target, d.Result} {
 		if s != nil && len(s.Value) > len(largest) {
 			largest = s.Value
 		}
@@ -66,7 +86,7 @@ func (d *difference) value() json.RawMessage {
 
 func (d *difference) dropValue() {
 	d.Omitted, d.Truncated = true, true
-	for _, s := range []*side{d.Source, d.Target} {
+	for _, s := range []*side{d.Source, d.Target, d.Result} {
 		if s != nil {
 			s.Value = nil
 		}
@@ -75,11 +95,11 @@ func (d *difference) dropValue() {
 
 func (d *difference) dropDetails() {}
 
-// list returns rows of the first differences.
-func list(differences []memory.Difference, f form) []*difference {
+// list returns rows of the first differences; row makes one.
+func list(differences []memory.Difference, f form, row func(memory.Difference, form) *difference) []*difference {
 	rows := make([]*difference, 0, min(len(differences), mostDifferences))
 	for _, d := range differences[:min(len(differences), mostDifferences)] {
-		rows = append(rows, differenceOf(d, f))
+		rows = append(rows, row(d, f))
 	}
 	return rows
 }
@@ -106,7 +126,7 @@ func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	kept, cut, err := shorten(list(d.Differences, b.form), tool.MaxAnswer)
+	kept, cut, err := shorten(list(d.Differences, b.form, differenceOf), tool.MaxAnswer)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode differences: %w", err)
 	}
@@ -175,11 +195,11 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	clashes, cutClashes, err := shorten(list(m.Clashes, b.form), tool.MaxAnswer/2)
+	clashes, cutClashes, err := shorten(list(m.Clashes, b.form, differenceOf), tool.MaxAnswer/2)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode clashes: %w", err)
 	}
-	changes, cutChanges, err := shorten(list(m.Applied, b.form), tool.MaxAnswer/2)
+	changes, cutChanges, err := shorten(list(m.Applied, b.form, appliedOf), tool.MaxAnswer/2)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}
@@ -204,6 +224,8 @@ func mergeSummary(m memory.MergeResult) string {
 			plural(m.Unresolved, "key"))
 	case m.DryRun:
 		return fmt.Sprintf("Nothing was written yet: merging %q into %q would change %s.", m.Source, m.Target, keys)
+	case m.Version == 0:
+		return fmt.Sprintf("Nothing to merge: %q has nothing new for %q, and nothing was written.", m.Source, m.Target)
 	case len(m.Applied) == 0: // or a retry's answer
 		return fmt.Sprintf("Merged %q into %q.", m.Source, m.Target)
 	}
