@@ -105,8 +105,10 @@ func (a *app) connectCommand() *cobra.Command {
 	var system string
 	c := &cobra.Command{
 		Use:   "connect [CLIENT]",
-		Short: "Print the lines that connect an MCP client: " + strings.Join(clientNames(), ", "),
-		Args:  arguments(0, 1),
+		Short: "Print the lines that connect an MCP client, such as claude-code, cursor or zed",
+		Long: `Print the lines that connect an MCP client, with the paths of this machine, for its configuration. The clients: ` + strings.Join(clientNames(), ", ") + `.
+Others take the command and the arguments that are printed for claude-desktop. With --url, the lines lead to that server.`,
+		Args: arguments(0, 1),
 		RunE: func(command *cobra.Command, args []string) error {
 			c, err := a.connection(command.Context())
 			if err != nil {

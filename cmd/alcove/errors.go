@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,3 +80,36 @@ func arguments(least, most int) cobra.PositionalArgs {
 }
 
 func noArguments(c *cobra.Command, args []string) error { return arguments(0, 0)(c, args) }
+
+// refuseUnknown makes commands that only have others refuse what is none of them. Without arguments, they print their help.
+func refuseUnknown(c *cobra.Command) {
+	for _, below := range c.Commands() {
+		refuseUnknown(below)
+	}
+	if !c.HasSubCommands() || c.Runnable() {
+		return
+	}
+	c.Args, c.DisableFlagsInUseLine = cobra.ArbitraryArgs, true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		return unknownCommand(c, args[0])
+	}
+}
+
+// unknownCommand says what may have been meant.
+func unknownCommand(c *cobra.Command, name string) error {
+	c.SuggestionsMinimumDistance = 1 // letters; of short words, two would make another word
+	if len(name) > 4 {
+		c.SuggestionsMinimumDistance = 2
+	}
+	meant := c.SuggestionsFor(name)
+	if len(meant) == 0 {
+		return &usageError{fmt.Errorf("there is no command %q: see %s --help", name, c.CommandPath())}
+	}
+	for i := range meant {
+		meant[i] = c.CommandPath() + " " + meant[i]
+	}
+	return &usageError{fmt.Errorf("there is no command %q: did you mean %s?", name, strings.Join(meant, " or "))}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -113,7 +114,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID", Short: "End a key, and what its clients have open, at once", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changedKey(answeredBy(c.Context(), a, operator.Operator.RevokeKey, operator.KeyID{ID: args[0]}))
+			return a.changedKey("revoked", ", whose clients are disconnected", args[0], operator.Operator.RevokeKey, c)
 		},
 	}
 }
@@ -122,16 +123,21 @@ func (a *app) keyDeleteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete ID", Short: "Revoke a key and remove it from the list", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changedKey(answeredBy(c.Context(), a, operator.Operator.DeleteKey, operator.KeyID{ID: args[0]}))
+			return a.changedKey("deleted", "", args[0], operator.Operator.DeleteKey, c)
 		},
 	}
 }
 
-func (a *app) changedKey(k operator.Key, err error) error {
-	if err != nil || !a.asJSON {
+// changedKey changes a key and says so.
+func (a *app) changedKey(done, so, id string, act func(operator.Operator, context.Context, operator.KeyID) (operator.Key, error), c *cobra.Command) error {
+	k, err := answeredBy(c.Context(), a, act, operator.KeyID{ID: id})
+	if err != nil {
 		return err
 	}
-	return a.printJSON(k)
+	if a.asJSON {
+		return a.printJSON(k)
+	}
+	return a.printf("%s the key %s of agent %s%s\n", done, k.ID, k.Agent, so)
 }
 
 // limitFlags adds the flags for limits of keys.

@@ -102,18 +102,52 @@ All commands talk to the one server of the data directory, and start it if need 
 	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	a.elsewhereFlags(root)
-	root.PersistentPreRunE = a.choosePlace
-	root.AddCommand(
-		a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.connectCommand(), a.demoCommand(),
-		a.storeCommand(), a.recallCommand(), a.searchCommand(), a.listMemoriesCommand(), a.forgetCommand(),
-		a.logCommand(), a.historyCommand(), a.statusCommand(), a.namespacesCommand(), a.branchCommand(),
-		a.callCommand(), a.replayCommand(), a.migrateCallsCommand(), a.toolsCommand(), a.familyCommand(), a.configCommand(), a.keyCommand(),
-		a.endpointCommand(), a.rootCommand(), a.siteCommand(), a.quotaCommand(), a.approvalCommand(), a.auditCommand(), a.doctorCommand(), a.serviceCommand(), a.versionCommand(),
-		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(), a.flushCommand(), a.durabilityCommand(), a.purgeCommand(), a.retentionCommand(),
-		a.benchCommand(), a.embedderCommand(),
-	)
+	root.PersistentPreRunE = a.checkFlags
+	for _, g := range a.groups() {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(a.versionCommand())
+	refuseUnknown(root)
 	a.showWorkingBelow(root)
 	return root
+}
+
+// group is commands that people look for together.
+type group struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+func (a *app) groups() []group {
+	return []group{
+		{"use", "Use the memory:", []*cobra.Command{
+			called(a.storeCommand(), "add", "remember", "save", "put", "write", "set", "update", "edit"), called(a.recallCommand(), "get", "read", "show", "cat", "fetch"),
+			called(a.searchCommand(), "find", "query", "ask", "grep", "look"), called(a.listMemoriesCommand(), "", "ls", "browse", "keys"),
+			called(a.forgetCommand(), "rm", "delete", "remove", "del", "erase"), a.logCommand(), a.historyCommand(), a.branchCommand(), a.namespacesCommand(), a.statusCommand(),
+			a.callCommand(), a.toolsCommand()}},
+		{"connect", "Connect clients:", []*cobra.Command{
+			a.connectCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
+		{"care", "Look after the data:", []*cobra.Command{
+			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
+			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},
+		{"operate", "Operate a server:", []*cobra.Command{
+			a.configCommand(), a.quotaCommand(), a.approvalCommand(), a.auditCommand(), a.replayCommand(), a.benchCommand()}},
+		{"extend", "Extend it:", []*cobra.Command{
+			a.familyCommand(), a.rootCommand(), a.endpointCommand(), a.siteCommand(), a.embedderCommand()}},
+	}
+}
+
+// called gives a command another name, if there is one, and the words with which people try what it does.
+func called(c *cobra.Command, alias string, tried ...string) *cobra.Command {
+	if alias != "" {
+		c.Aliases = []string{alias}
+	}
+	c.SuggestFor = tried
+	return c
 }
 
 // answersVersion makes a command answer --version. Cobra's own flag needs a template for this text, and a program with

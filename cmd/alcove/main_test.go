@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func TestScripts(t *testing.T) {
 			}
 			return len(builtIn()) > 0, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "idof": keyID, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}, "killowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			killOwner(t, ts.Getenv("ALCOVE_DATA"))
@@ -159,6 +160,15 @@ func wordVectors(ts *testscript.TestScript, neg bool, args []string) {
 	header := fmt.Sprintf(`{"embeddings":{"dtype":"F32","shape":[%d,2],"data_offsets":[0,%d]}}`, len(data)/8, len(data))
 	file := append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
 	ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), "model.safetensors"), file, 0o600))
+}
+
+// keyID is a command of the scripts: it sets a variable to the id of the key that key create told of in a file.
+func keyID(ts *testscript.TestScript, neg bool, args []string) {
+	id := regexp.MustCompile(`[0-9a-f]{12}`)
+	if neg || len(args) != 2 {
+		ts.Fatalf("use it as: idof FILE VARIABLE")
+	}
+	ts.Setenv(args[1], id.FindString(ts.ReadFile(args[0])))
 }
 
 // flip is a command of the scripts: it changes the last byte of every place of a file that holds a text.

@@ -40,9 +40,13 @@ func (a *app) elsewhereFlags(c *cobra.Command) {
 	flags.StringVar(&a.elsewhere.caFile, "ca-file", a.env("ALCOVE_CA_FILE"), "a file with certificates in PEM to trust for --url, beside nothing else (or ALCOVE_CA_FILE; default: the system's)")
 }
 
-// choosePlace settles which memory a command is about, if the environment names a server and a flag a data directory.
-func (a *app) choosePlace(c *cobra.Command, _ []string) error {
+// checkFlags checks the flags together, and settles which memory a command is about, if the environment names a server and a flag a data
+// directory.
+func (a *app) checkFlags(c *cobra.Command, _ []string) error {
 	flags := c.Flags()
+	if err := errors.Join(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // cobra would return it as any other error
+		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+	}
 	switch {
 	case !flags.Changed("data"):
 		return nil

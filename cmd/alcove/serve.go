@@ -157,10 +157,14 @@ func (a *app) mcpCommand() *cobra.Command {
 	var f attach.Flags
 	c := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve one MCP client on standard input and output",
-		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which
-is started if there is none. Any number of clients share one memory. This is the command to give to MCP
-clients; alcove connect prints what to paste into which.`,
+		Short: "The command that MCP clients start: it serves one of them on standard input and output",
+		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which is started if there is none, or of the
+server that --url names. Any number of clients share one memory.
+
+MCP clients start this command themselves: alcove connect prints what to paste into which. The flags are for that place.`,
+		Example: `  alcove mcp --namespace notes --agent planner
+  alcove mcp --profile full --read-only
+  alcove mcp --url https://memory.example:9742 --key-file ~/.alcove-key`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.TakesName() {
 				return arguments(0, 1)(c, args)
@@ -173,6 +177,10 @@ clients; alcove connect prints what to paste into which.`,
 		},
 	}
 	f.Define(c.Flags(), a.env)
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.Flags().Lookup("agent").NoOptDefVal = "" // --agent alone is for command lines that other servers take, and would look odd
+		c.Root().HelpFunc()(c, args)
+	})
 	return c
 }
 

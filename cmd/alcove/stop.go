@@ -16,7 +16,7 @@ import (
 
 const (
 	stoppedWithin = time.Minute // for the server to end its work and leave
-	stopPause  = 20 * time.Millisecond
+	stopPause     = 20 * time.Millisecond
 )
 
 func (a *app) stopCommand() *cobra.Command {

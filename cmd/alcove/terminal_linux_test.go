@@ -92,6 +92,23 @@ func TestASlowCommandShowsOnATerminalThatItIsAtWork(t *testing.T) {
 	}
 }
 
+func TestSomebodyWhoRunsTheCommandForClientsIsToldWhatItIs(t *testing.T) {
+	tty, _ := openTerminal(t)
+	cmd := program(t, dataDir(t), "mcp")
+	cmd.Stdin, cmd.Stderr = tty, nil
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	readUntil(t, said, "clients start it themselves, as alcove connect prints")
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+}
+
 // readUntil reads until a text has come.
 func readUntil(t *testing.T, r io.Reader, text string) string {
 	t.Helper()

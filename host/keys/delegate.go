@@ -258,3 +258,7 @@ func invalid(format string, args ...any) error {
 func exhausted(limit int, format string, args ...any) error {
 	return &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf(format, args...), Details: map[string]any{"limit": limit}}
 }
+
+func notFound(format string, args ...any) error {
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf(format, args...)}
+}

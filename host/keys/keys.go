@@ -200,7 +200,7 @@ func (k *Keys) Create(g Grant) (key Key, secret string, err error) {
 	defer k.changing.Unlock()
 	now := k.o.Clock().UTC()
 	if g, err = g.normal(now); err != nil {
-		return key, "", fmt.Errorf("create a key: %w", err)
+		return key, "", invalid("create a key: %v", err)
 	}
 	file := k.snapshot()
 	file.Keys = k.withoutPast(file.Keys)
@@ -266,7 +266,7 @@ func (k *Keys) change(verb, id string, do func(file *contents, at int) Key) (Key
 	file := k.snapshot()
 	at := slices.IndexFunc(file.Keys, func(s *stored) bool { return s.ID == id })
 	if at < 0 {
-		return Key{}, fmt.Errorf("%s a key: there is no key %.64q: alcove key list shows all", verb, id)
+		return Key{}, notFound("%s a key: there is no key %.64q: alcove key list shows all", verb, id)
 	}
 	key := do(&file, at)
 	ended := withDelegated(file.Keys, id)

@@ -38,14 +38,14 @@ const defaultProfile = "agent"
 
 // Define adds the flags of alcove mcp to a set.
 func (f *Flags) Define(flags *pflag.FlagSet, env func(string) string) {
-	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the namespace of calls that name none (or ALCOVE_NAMESPACE)")
-	flags.StringVar(&f.branch, "branch", env("ALCOVE_BRANCH"), "the branch that the session begins on (or ALCOVE_BRANCH)")
-	flags.StringVar(&f.agent, "agent", env("ALCOVE_AGENT"), "who writes, as kept with each memory (or ALCOVE_AGENT); alone: the tools for agents, which are the default")
+	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the `NAMESPACE` of calls that name none (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&f.branch, "branch", env("ALCOVE_BRANCH"), "the `BRANCH` that the session begins on (or ALCOVE_BRANCH)")
+	flags.StringVar(&f.agent, "agent", env("ALCOVE_AGENT"), "the agent's `NAME`, which is kept with what it writes (or ALCOVE_AGENT)")
 	flags.Lookup("agent").NoOptDefVal = unnamed
-	flags.BoolVar(&f.developer, "developer", false, "list the tools for developers from the start, beside the core: the family developer")
-	flags.BoolVar(&f.AutoEmbed, "auto-embed", false, "say so if stored text is not embedded, for want of an embedder; where the operator set one, it always is")
-	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed: agent (the core and what is loaded), operation (memory_operation alone), full (all families), deferred (all, marked to be searched for) (or ALCOVE_PROFILE)")
-	flags.StringVar(&f.families, "families", env("ALCOVE_FAMILIES"), "families whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
+	flags.BoolVar(&f.developer, "developer", false, "list the tools of the family developer from the start, beside the core")
+	flags.BoolVar(&f.AutoEmbed, "auto-embed", false, "warn if stored text is not embedded because no embedder is set (alcove embedder set)")
+	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed, by `PROFILE`: agent (the core, and families as they are loaded), full (all families), deferred (all, for clients that search tools), operation (memory_operation alone) (or ALCOVE_PROFILE)")
+	flags.StringVar(&f.families, "families", env("ALCOVE_FAMILIES"), "`FAMILIES` whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
 }
 
@@ -99,11 +99,32 @@ func At(hello owner.Hello, at bridge.SessionState) owner.Hello {
 	return hello
 }
 
+// typed is said to people who run the command themselves.
+const typed = "alcove mcp talks to an MCP client on standard input and output, and waits for one: clients start it themselves, as alcove connect prints.\n" +
+	"Commands such as alcove search talk to the same memory. Ctrl-C ends this one.\n"
+
+// isTerminal reports whether somebody types the input.
+func isTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
 // Dial connects to a server, for a session in some state.
 type Dial = func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error)
 
 // Run serves one client until its input ends.
 func Run(ctx context.Context, dial Dial, in io.Reader, out, messages io.Writer) error {
+	if isTerminal(in) {
+		io.WriteString(messages, typed)
+	}
 	in, restore := polled(in)
 	defer restore()
 	return bridge.Run(ctx, bridge.Options{
