@@ -21,7 +21,6 @@ import (
 	"github.com/alcove-memory/alcove/host/client"
 	"github.com/alcove-memory/alcove/host/develop"
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/importer"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -67,7 +66,7 @@ the command if ALCOVE_LOCKED is set.`,
   alcove family dev tea --on-data --branch experiment`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.seed, "seed", "", "file of initial memories, from alcove export --memories")
+	flags.StringVar(&f.seed, "seed", "", "file of initial memories: JSON lines, or from alcove export --memories")
 	flags.BoolVar(&f.onData, "on-data", false, "copy the memories of the server of --data")
 	flags.StringVar(&f.from.Branch, "branch", "", "branch to copy with --on-data (default: default)")
 	flags.StringVar(&f.from.Namespace, "namespace", "", "namespace to copy with --on-data (default: all)")
@@ -201,11 +200,7 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o 
 }
 
 func (a *app) importSeed(ctx context.Context, path string) error {
-	format, err := importer.Detect(path)
-	if err != nil {
-		return err
-	}
-	done, err := a.readMemories(ctx, importer.Input{Path: path, Format: format}, importOptions{})
+	done, err := a.storeMemories(ctx, importOptions{}, func(add func(operator.Memory) error) error { return readSeed(ctx, path, add) })
 	if err != nil {
 		return err
 	}

@@ -188,8 +188,13 @@ func (w *wrongParts) err() error {
 
 // readMemories reads the whole input, and stores it or, in a dry run, has the server check it.
 func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptions) (operator.Imported, error) {
+	return a.storeMemories(ctx, o, func(add func(operator.Memory) error) error { return in.Read(ctx, add) })
+}
+
+// storeMemories stores what read adds, in batches.
+func (a *app) storeMemories(ctx context.Context, o importOptions, read func(add func(operator.Memory) error) error) (operator.Imported, error) {
 	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
-	err := in.Read(ctx, func(m operator.Memory) error { return i.add(ctx, m) })
+	err := read(func(m operator.Memory) error { return i.add(ctx, m) })
 	if err == nil {
 		err = i.flush(ctx)
 	}

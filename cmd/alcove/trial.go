@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,7 @@ type trial struct {
 
 func (t *trial) flags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&t.seed, "seed", "", "file of initial memories, as JSON lines")
+	flags.StringVar(&t.seed, "seed", "", "file of initial memories: JSON lines, or from alcove export --memories")
 	flags.StringArrayVar(&t.config, "config", nil, "configuration, as KEY=JSON; repeatable")
 	flags.StringVar(&t.hook, "hook", "", "call a hook instead of a tool: store, stored, merged or session_end")
 	flags.StringVar(&t.job, "job", "", "run a job instead of a tool")
@@ -64,32 +63,20 @@ func (t *trial) asked() abi.Hook {
 }
 
 // seeds are the memories that a space begins with.
-func (t *trial) seeds() (list []operator.Memory, err error) {
+func (t *trial) seeds(ctx context.Context) (list []operator.Memory, err error) {
 	if t.seed == "" {
 		return nil, nil
 	}
-	f, err := openFile(t.seed)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, notFound("there is no file %s", t.seed)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	for lines := json.NewDecoder(io.LimitReader(f, mostSeed)); ; {
-		var m operator.Memory
-		switch err := lines.Decode(&m); {
-		case errors.Is(err, io.EOF):
-			return list, nil
-		case err != nil:
-			return nil, &usageError{fmt.Errorf(`read memory %d of %s, which has at most %d bytes, as {"namespace": "default", "key": "a", "value": "text"}: %w`, len(list)+1, t.seed, mostSeed, err)}
+	size := 0
+	err = readSeed(ctx, t.seed, func(m operator.Memory) error {
+		if size += len(m.Key) + len(m.Value); size > mostSeed {
+			return &usageError{fmt.Errorf("read %s: its memories are larger than %d bytes: give fewer", t.seed, mostSeed)}
 		}
 		list = append(list, m)
-	}
+		return nil
+	})
+	return list, err
 }
-
-// mostSeed bounds a file of memories, in bytes.
-const mostSeed = 64 << 20
 
 func (t *trial) values() (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
@@ -109,7 +96,7 @@ func (a *app) callThrowaway(ctx context.Context, args []string, limits map[strin
 	if err := setLimits(&given, limits); err != nil {
 		return err
 	}
-	try, err := a.tryOf(args, t)
+	try, err := a.tryOf(ctx, args, t)
 	if err != nil {
 		return err
 	}
@@ -128,7 +115,7 @@ func (a *app) callThrowaway(ctx context.Context, args []string, limits map[strin
 }
 
 // tryOf reads what is to be tried.
-func (a *app) tryOf(args []string, t trial) (try host.Try, err error) {
+func (a *app) tryOf(ctx context.Context, args []string, t trial) (try host.Try, err error) {
 	try.Hook, try.Job = t.asked(), t.job
 	if len(args) == 3 {
 		try.Tool = args[1]
@@ -137,7 +124,7 @@ func (a *app) tryOf(args []string, t trial) (try host.Try, err error) {
 		try.Arguments, err = a.object(args[len(args)-1])
 	}
 	if err == nil {
-		try.Seed, err = t.seeds()
+		try.Seed, err = t.seeds(ctx)
 	}
 	if err == nil {
 		try.Config, err = t.values()
@@ -150,7 +137,7 @@ func (a *app) tryOf(args []string, t trial) (try host.Try, err error) {
 
 // callOnData makes a request to a module in a dry run of the server.
 func (a *app) callOnData(ctx context.Context, args []string, t trial) error {
-	try, err := a.tryOf(args, t)
+	try, err := a.tryOf(ctx, args, t)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alcove-memory/alcove/host/importer"
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+// mostSeed bounds the memories of a --seed that somebody wrote, in bytes.
+const mostSeed = 64 << 20
+
+// readSeed reads the memories of a --seed: lines that somebody wrote, or a file of a format that alcove import knows. Lines are told by
+// the first one, for a memory may mention any word by which the formats are told.
+func readSeed(ctx context.Context, path string, yield func(operator.Memory) error) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return notFound("there is no file %s", path)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		written, err := readSeedLines(path, yield)
+		if written || err != nil {
+			return err
+		}
+	}
+	format, err := importer.Detect(path)
+	if err != nil {
+		return &usageError{fmt.Errorf(`read %s: it has neither lines such as {"namespace": "default", "key": "a", "value": "text"}, nor what alcove export --memories writes`, path)}
+	}
+	return importer.Input{Path: path, Format: format}.Read(ctx, yield)
+}
+
+// readSeedLines reads memories that somebody wrote. It reads nothing and says so if the file begins with something else.
+func readSeedLines(path string, yield func(operator.Memory) error) (written bool, err error) {
+	f, err := openFile(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	lines := json.NewDecoder(io.LimitReader(f, mostSeed))
+	for n := 1; ; n++ {
+		var raw json.RawMessage
+		var m operator.Memory
+		err := lines.Decode(&raw)
+		if n == 1 && (err != nil && !errors.Is(err, io.EOF) || err == nil && !isMemory(raw)) {
+			return false, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &m)
+		}
+		if err != nil {
+			return true, &usageError{fmt.Errorf(`read memory %d of %s, which has at most %d bytes, as {"namespace": "default", "key": "a", "value": "text"}: %w`, n, path, mostSeed, err)}
+		}
+		if err := yield(m); err != nil {
+			return true, err
+		}
+	}
+}
+
+// isMemory tells whether a JSON value is a memory.
+func isMemory(raw json.RawMessage) bool {
+	var m struct{ Key, Value json.RawMessage }
+	return json.Unmarshal(raw, &m) == nil && m.Key != nil && m.Value != nil
+}
