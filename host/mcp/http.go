@@ -55,15 +55,27 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		s.post(w, r)
 		return
 	}
-	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && !modern(r) {
-		if no := s.sessions.find(r.Context(), id); no != nil {
-			respond(w, no.status, errorMessage(nil, no.code, no.text))
-			return
-		}
+	if no := s.lacksSession(r); no != nil {
+		respond(w, no.status, errorMessage(nil, no.code, no.text))
+		return
 	}
 	ctx, release := s.untilClosed(r.Context())
 	defer release()
 	s.http.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// lacksSession returns why a request without a message cannot use its session; nil: it can.
+func (s *Server) lacksSession(r *http.Request) *refusal {
+	id := r.Header.Get(server.HeaderKeySessionID)
+	switch {
+	case modern(r):
+		return nil
+	case id != "":
+		return s.sessions.find(r.Context(), id)
+	case r.Method == http.MethodGet: // the library would begin a session that no client knows
+		return needsSession()
+	}
+	return nil
 }
 
 // untilClosed returns a context that also ends when the server closes.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -136,5 +137,27 @@ func TestASessionOutlastsAServerThatStops(t *testing.T) {
 	response, text := post(t, serveHTTP(t, newServer(t, Options{Kept: kept})), `{"jsonrpc":"2.0","id":2,"method":"ping"}`, session)
 	if response.StatusCode != 200 {
 		t.Errorf("the next server answers %d %s, want 200", response.StatusCode, text)
+	}
+}
+
+func TestAStreamWithoutASessionBeginsNone(t *testing.T) {
+	kept := &keptMap{byID: map[string][2]string{}}
+	s := newServer(t, Options{Kept: kept})
+	url := serveHTTP(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	if response.StatusCode != 400 || len(s.sessions.byID) != 0 || kept.puts != 0 {
+		t.Errorf("answered %d, with %d sessions open and %d kept; want 400 and none", response.StatusCode, len(s.sessions.byID), kept.puts)
 	}
 }
