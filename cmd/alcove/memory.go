@@ -61,7 +61,7 @@ func (a *app) storeCommand() *cobra.Command {
 	flags.StringSliceVar(&links, "links", nil, "keys that this memory belongs with")
 	flags.Int64Var(&ifVersion, "if-version", 0, "store only if this is the key's version; 0: only if there is none")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		value, err := a.value(args[len(args)-1])
+		value, err := a.stored(args[len(args)-1])
 		if err != nil {
 			return err
 		}
@@ -111,24 +111,45 @@ func (a *app) onBranch() string {
 
 // value is the value of an argument: JSON if it is valid, otherwise text; - reads standard input.
 func (a *app) value(argument string) (json.RawMessage, error) {
-	if argument == "-" {
-		data, err := io.ReadAll(io.LimitReader(a.in, inputLimit+1))
-		if err != nil {
-			return nil, fmt.Errorf("read the value from standard input: %w", err)
-		}
-		if len(data) > inputLimit {
-			return nil, &usageError{fmt.Errorf("standard input is longer than %d bytes: store parts under several keys", inputLimit)}
-		}
-		argument = string(data)
+	given, err := a.given(argument)
+	if err != nil {
+		return nil, err
 	}
-	raw := bytes.TrimSpace([]byte(argument))
-	if json.Valid(raw) {
-		return raw, nil
+	return jsonOrText(given)
+}
+
+// stored is the value of an argument that is stored. A note says so if it was probably meant as JSON and is stored as text.
+func (a *app) stored(argument string) (json.RawMessage, error) {
+	given, err := a.given(argument)
+	if err != nil {
+		return nil, err
 	}
-	if looksLikeJSON(raw) {
+	if raw := bytes.TrimSpace([]byte(given)); !json.Valid(raw) && looksLikeJSON(raw) {
 		a.notef("the value is not valid JSON, so it is stored as text: %v\n", json.Unmarshal(raw, new(any)))
 	}
-	return text(argument)
+	return jsonOrText(given)
+}
+
+// given is an argument, or for - what standard input has.
+func (a *app) given(argument string) (string, error) {
+	if argument != "-" {
+		return argument, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.in, inputLimit+1))
+	if err != nil {
+		return "", fmt.Errorf("read the value from standard input: %w", err)
+	}
+	if len(data) > inputLimit {
+		return "", &usageError{fmt.Errorf("standard input is longer than %d bytes: store parts under several keys", inputLimit)}
+	}
+	return string(data), nil
+}
+
+func jsonOrText(given string) (json.RawMessage, error) {
+	if raw := bytes.TrimSpace([]byte(given)); json.Valid(raw) {
+		return raw, nil
+	}
+	return text(given)
 }
 
 // looksLikeJSON reports whether a value was probably meant as a JSON object or list: text in brackets rarely has a quote or a digit next.
@@ -412,7 +433,7 @@ func (a *app) logCommand() *cobra.Command {
 				return &usageError{fmt.Errorf("--%s is for --list: give both, or neither", name)}
 			}
 		}
-		data, err := a.value(args[1])
+		data, err := a.stored(args[1])
 		if err != nil {
 			return err
 		}

@@ -46,6 +46,8 @@ type Storing struct {
 	RequestID  string
 	// Staged means that it comes from a Stage: only hooks that may refuse are called.
 	Staged bool
+	// Resolved means that a merge's resolution brings it. A merge cannot wait, so what a hook proposes is refused, and the hook keeps nothing of it.
+	Resolved bool
 	// Proposal is the branch that an earlier part of the same change is proposed on; empty: none.
 	Proposal string
 	// DryRun means that nothing will be stored: no hook may write, or have an effect outside.

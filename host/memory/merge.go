@@ -135,15 +135,15 @@ func (a *Access) checkMerge(m *Merge, w Write) error {
 // confine limits a merge to namespaces that the caller may write, and adds a note if the caller named none. A read-only
 // caller may make a dry run, over the readable ones.
 func (a *Access) confine(m *Merge, w Write) error {
-	if a.caller.Rights.WritesNothing() && w.DryRun {
-		namespaces, err := a.readable(m.Namespaces)
-		m.Namespaces = namespaces
-		return err
-	}
 	for _, r := range m.Resolutions {
 		if namespace := r.key().Namespace; !a.caller.Rights.MayWrite(namespace) {
 			return denied("write", namespace)
 		}
+	}
+	if a.caller.Rights.WritesNothing() && w.DryRun {
+		namespaces, err := a.readable(m.Namespaces)
+		m.Namespaces = namespaces
+		return err
 	}
 	namespaces, err := a.writable(m.Namespaces)
 	ceiling, all := a.caller.Rights.Ceiling().Writable()

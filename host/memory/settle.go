@@ -76,7 +76,7 @@ func (t *Stage) settle(ctx context.Context, g asked, w Write) error {
 		return err
 	}
 	what := t.about(g, items)
-	what.Staged = false // the caller brings it, as with a store
+	what.Staged, what.Resolved = false, true // the caller brings it, as with a store
 	d, err := t.space.askStoreHooks(ctx, what, w)
 	if err != nil {
 		return err

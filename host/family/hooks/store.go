@@ -263,6 +263,9 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 	}
 	if answer.Propose != nil {
 		said.proposes, said.reason = true, oneLine(*answer.Propose)
+		if s.Resolved {
+			return said, nil
+		}
 		return said, h.commitProposal(ctx, r)
 	}
 	if s.Collection == "" || s.Caller.Generation <= mostAnswered {
