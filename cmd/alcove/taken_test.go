@@ -263,7 +263,7 @@ func TestAWriteIsRefusedWhenTheDatabaseWasReplaced(t *testing.T) {
 	out, err := run(t, dir, "doctor")
 	_, store, _ := strings.Cut(out, "BAD  store")
 	store, _, _ = strings.Cut(store, "\n")
-	if err == nil || !strings.Contains(store, "kill "+strconv.Itoa(pid)) || strings.Contains(store, "alcove serve") {
+	if err == nil || !strings.Contains(store, "alcove stop --data "+dir) || strings.Contains(store, "alcove serve") {
 		t.Errorf("the doctor says %v\n%s", err, out)
 	}
 	saved := filepath.Join(t.TempDir(), "saved")
