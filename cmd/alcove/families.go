@@ -12,12 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
 func (a *app) familyListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List families with their tools, grants and faults", Args: noArguments,
+		Use: "list", Short: "List families, a line each, with their grants and faults", Args: noArguments,
+		Long: "List families, a line each: its tools, how many of the capabilities that it requests are granted, and the hooks that are on. Below are faults,\n" +
+			"and what waits for your decision. alcove family info NAME shows one in full, --json all of them.",
 		Example: `  alcove family list
   alcove family list --json`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -35,17 +38,48 @@ func (a *app) familyListCommand() *cobra.Command {
 			if len(list) == 0 {
 				return a.printf("there are no families: this program carries none; install one with alcove family install\n")
 			}
-			for _, f := range withUses(list, uses) {
-				if err := a.printFamily(f.Family); err != nil {
-					return err
-				}
-				if err := a.printUse(f.Use); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.printFamilies(list)
 		},
 	}
+}
+
+// printFamilies prints a line for each family, and below what is wrong with it or waits for an operator.
+func (a *app) printFamilies(list []operator.Family) error {
+	names, versions := 0, 0
+	for _, f := range list {
+		names, versions = max(names, len(f.Manifest.Name)), max(versions, len(f.Manifest.Version))
+	}
+	for _, f := range list {
+		name := a.bold(f.Manifest.Name).String() + strings.Repeat(" ", names-len(f.Manifest.Name))
+		if err := a.printf("%s  %-*s  %-9s  %s\n", terminal.Lines(name), versions, f.Manifest.Version, f.Source, powersOf(f)); err != nil {
+			return err
+		}
+		if f.Fault != "" {
+			a.printf("  cannot be used: %s\n", f.Fault)
+		}
+		if err := errors.Join(a.printGuard(f), a.printNews(f)); err != nil {
+			return err
+		}
+	}
+	return a.notef("alcove family info NAME shows one in full\n")
+}
+
+// powersOf says in a few words what a family offers and may do.
+func powersOf(f operator.Family) string {
+	if f.Grant.Disabled {
+		return "disabled"
+	}
+	said := fmt.Sprintf("%d tools, %d of %d capabilities", len(f.Manifest.Tools), len(f.Grant.Capabilities), len(f.Manifest.Capabilities))
+	var hooks []string
+	for _, h := range hooksOf(f.Manifest.Hooks) {
+		if _, on := f.Grant.Hooks[h]; on {
+			hooks = append(hooks, string(h))
+		}
+	}
+	if len(hooks) > 0 {
+		said += ", hooks " + strings.Join(hooks, " ")
+	}
+	return said
 }
 
 func (a *app) familyInfoCommand() *cobra.Command {
@@ -124,13 +158,20 @@ func (a *app) printUse(u *operator.FamilyUse) error {
 
 func (a *app) printFamily(f operator.Family) error {
 	a.printf("%s %s (%s): %s\n", a.bold(f.Manifest.Name), f.Manifest.Version, f.Source, f.Manifest.Description)
+	if f.Fault == "" {
+		a.printf("  sha256 %s\n", f.Digest)
+		for _, t := range f.Manifest.Tools {
+			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
+		}
+	}
+	return a.printPowers(f)
+}
+
+// printPowers prints what a family may do, and what is wrong with it.
+func (a *app) printPowers(f operator.Family) error {
 	if f.Fault != "" {
 		a.printf("  cannot be used: %s\n", f.Fault)
 		return errors.Join(a.printGuard(f), a.printNews(f))
-	}
-	a.printf("  sha256 %s\n", f.Digest)
-	for _, t := range f.Manifest.Tools {
-		a.printf("  tool %s: %s\n", namesOf(t), t.Description)
 	}
 	for _, asked := range f.Manifest.Capabilities {
 		a.printf("  %-11s %s %s%s: %s\n", grantedWord(f, asked.Name), asked.Name, strings.Join(scopeOf(f, asked), ", "), duringOf(f, asked.Name), asked.Reason)
@@ -242,6 +283,15 @@ func hooksOf(h abi.Hooks) []abi.Hook {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// showGrant prints what a family may do after a change of that.
+func (a *app) showGrant(f operator.Family) error {
+	if a.asJSON {
+		return a.printJSON(f)
+	}
+	a.printf("%s %s (%s) now:\n", a.bold(f.Manifest.Name), f.Manifest.Version, f.Source)
+	return a.printPowers(f)
 }
 
 // showFamily prints what became of a family.
@@ -440,12 +490,14 @@ families that the program carries apply to later releases, too.`,
 	flags.StringSliceVar(&f.methods, "http-methods", nil, "HTTP methods for endpoints, as GET,HEAD; * for all")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of the family")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
+	flags.Bool("diff", false, "show the change of alcove.lock before it is made")
 	flags.BoolVar(&f.enable, "enable", false, "allow calls of the family again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := f.request(args)
 		if err != nil {
 			return err
 		}
+		a.notef("%s\n", grantInWords(r))
 		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || f.dryRun {
 			return err
 		}
@@ -453,9 +505,49 @@ families that the program carries apply to later releases, too.`,
 		if err != nil {
 			return err
 		}
-		return a.showFamily(answer)
+		return a.showGrant(answer)
 	}
 	return c
+}
+
+// grantInWords says what a request asks for.
+func grantInWords(r operator.GrantRequest) string {
+	var said []string
+	if r.All {
+		said = append(said, "everything that its manifest requests, except hooks")
+	}
+	for _, c := range r.Capabilities {
+		one := string(c.Name)
+		if c.During != "" {
+			one += " in " + string(c.During) + " alone"
+		}
+		if c.Scope != nil {
+			one += " of " + strings.Join(c.Scope, ", ")
+		}
+		said = append(said, one)
+	}
+	for _, h := range slices.Sorted(maps.Keys(r.Hooks)) {
+		said = append(said, strings.TrimSpace("the hook "+string(h)+" "+string(r.Hooks[h].OnFailure)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
+		said = append(said, fmt.Sprintf("%s up to %d", name, r.Limits[name]))
+	}
+	for _, name := range r.ResetLimits {
+		said = append(said, "the usual limit of "+name)
+	}
+	if len(r.Methods) > 0 {
+		said = append(said, "the HTTP methods "+strings.Join(r.Methods, ", "))
+	}
+	switch {
+	case r.Disable != nil && *r.Disable:
+		return "family " + r.Family + " is disabled: its calls are refused"
+	case r.Disable != nil:
+		said = append(said, "calls again")
+	}
+	if len(said) == 0 {
+		return "family " + r.Family + " keeps what it was granted"
+	}
+	return "family " + r.Family + " is granted " + strings.Join(said, "; ")
 }
 
 func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
@@ -524,7 +616,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.showFamily(answer)
+		return a.showGrant(answer)
 	}
 	return c
 }

@@ -97,6 +97,9 @@ func (a *app) events(ctx context.Context, stream func(context.Context, io.Writer
 		if err = lines.Decode(&e); err == nil {
 			err = each(e)
 		}
+		if err == nil && a.out.Closed() {
+			err = errEnough
+		}
 	}
 	stop() // it may be waiting for an event that never comes
 	out.CloseWithError(err)

@@ -34,12 +34,17 @@ func Main() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A write to an output that nobody reads ends a process, unless it takes the signal: head must not end an act.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	ran, err := attach.Early()
 	if !ran {
 		command := a.command()
 		command.SetArgs(os.Args[1:])
 		err = command.ExecuteContext(ctx)
+	}
+	if errors.Is(err, syscall.EPIPE) && a.out.Closed() {
+		return 0 // whoever reads the output has enough
 	}
 	if err != nil {
 		a.notef("alcove: %s\n", terminal.Indented(err.Error()))
@@ -59,6 +64,7 @@ type app struct {
 	sharing   owner.Sharing // of the data directory
 	warned    bool          // of it
 	asJSON    bool
+	inFull    bool // changes of alcove.lock are shown as the difference of the file
 	scope     scope
 	elsewhere serverElsewhere
 	release   string            // signatures of the catalogue of families

@@ -44,6 +44,11 @@ func (a *app) elsewhereFlags(c *cobra.Command) {
 // directory.
 func (a *app) checkFlags(c *cobra.Command, _ []string) error {
 	flags := c.Flags()
+	for _, name := range []string{"diff", "dry-run"} {
+		if full, err := flags.GetBool(name); err == nil && full {
+			a.inFull = true
+		}
+	}
 	if err := errors.Join(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // cobra would return it as any other error
 		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 	}

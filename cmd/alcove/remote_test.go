@@ -229,13 +229,7 @@ func TestAnMCPClientOverStdioHearsWhatAServerElsewhereTells(t *testing.T) {
 			}
 		}
 	}()
-	folder := t.TempDir()
-	manifest, packed := filepath.Join(folder, "manifest.json"), filepath.Join(folder, "shout.wasm")
-	if err := os.WriteFile(manifest, []byte(`{"abi": 1, "name": "shout", "version": "1.0.0", "description": "Answers in capital letters",
-		"tools": [{"name": "shout_text", "description": "Says it louder", "input_schema": {"type": "object"}}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	mustRun(t, s.dir, "family", "pack", "../../host/sandbox/testdata/guests/c.wasm", "--manifest", manifest, "-o", packed)
+	packed := packShout(t, s.dir)
 	await.That(t, "the client hears that the list of tools changed", func() bool { // its stream may still be opening
 		mustRun(t, s.dir, "family", "install", packed)
 		mustRun(t, s.dir, "family", "remove", "shout")
@@ -286,4 +280,18 @@ func TestTheDoctorFindsNothingWrongWithAServerWithKeysAndTLS(t *testing.T) {
 	}
 	s.machine(key).runs(0, "ok   key", "doctor")
 	s.machine("").runs(1, "BAD  key", "doctor")
+}
+
+// packShout writes the module of a family with a tool, and returns its file.
+func packShout(t *testing.T, dir string) string {
+	t.Helper()
+	folder := t.TempDir()
+	manifest, packed := filepath.Join(folder, "manifest.json"), filepath.Join(folder, "shout.wasm")
+	if err := os.WriteFile(manifest, []byte(`{"abi": 1, "name": "shout", "version": "1.0.0", "description": "Answers in capital letters",
+		"capabilities": [{"name": "memory.read", "scope": ["*"], "reason": "to look things up"}],
+		"tools": [{"name": "shout_text", "description": "Says it louder", "input_schema": {"type": "object"}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, dir, "family", "pack", "../../host/sandbox/testdata/guests/c.wasm", "--manifest", manifest, "-o", packed)
+	return packed
 }

@@ -315,6 +315,7 @@ installed with a signature by that key.`,
 	flags.StringVar(&f.catalogue, "catalogue", "", "required digest of the built-in families on a locked server: a digest, this or any")
 	flags.StringVar(&f.release, "release", "", "required release key of the built-in families: a file, its text, this or any")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
+	flags.Bool("diff", false, "show the change of alcove.lock before it is made")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r, err := a.trustRequest(f, args, c.Flags().Changed("require"))
 		if err != nil {
@@ -429,10 +430,11 @@ func (a *app) printTrusted(t operator.TrustedKeys) error {
 
 // dryRunFlag adds the flag by which a command only shows what it would change in the lock file.
 func dryRunFlag(c *cobra.Command) *bool {
+	c.Flags().Bool("diff", false, "show the change of alcove.lock before it is made")
 	return c.Flags().Bool("dry-run", false, "show the change of alcove.lock, and change nothing")
 }
 
-// announce shows on standard error what a change would do to the lock file.
+// announce says on standard error what a change would do to the lock file: how much, or with --diff and --dry-run the difference.
 func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
 	c, err := answeredBy(ctx, a, operator.Operator.ProposeChange, p)
 	if err != nil {
@@ -441,11 +443,24 @@ func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
 	if len(c.Lines) == 0 {
 		return a.notef("alcove.lock stays as it is\n")
 	}
+	if !a.inFull {
+		return a.notef("alcove.lock changes: %d lines; --diff shows them\n", changedLines(c.Lines))
+	}
 	a.notef("alcove.lock changes:\n")
 	for _, line := range c.Lines {
 		a.notef("%s\n", line)
 	}
 	return nil
+}
+
+// changedLines counts the lines of a difference that are added or removed.
+func changedLines(difference []string) (n int) {
+	for _, line := range difference {
+		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			n++
+		}
+	}
+	return n
 }
 
 // catalogueDigest is that of the families that this program carries.

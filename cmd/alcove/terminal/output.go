@@ -3,11 +3,13 @@ package terminal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -37,6 +39,7 @@ type Output struct {
 	mu      sync.Mutex
 	partial []byte // the beginning of a rune whose rest is yet to be written
 	drawn   bool   // the cursor is at the end of a line of Working
+	closed  bool   // nobody reads it any more
 }
 
 // New prints to w. Styles are used on a terminal, unless the environment says NO_COLOR or TERM=dumb.
@@ -65,7 +68,24 @@ func (o *Output) Printf(layout string, args ...any) error {
 	defer o.mu.Unlock()
 	o.eraseDrawn()
 	_, err := fmt.Fprintf(o.file, layout, cleaned...)
-	return err
+	return o.unlessClosed(err)
+}
+
+// unlessClosed returns an error of writing, unless it says that nobody reads the output any more: whoever ran the command has read
+// enough, and what the command does goes on. The caller holds mu.
+func (o *Output) unlessClosed(err error) error {
+	if !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	o.closed = true
+	return nil
+}
+
+// Closed reports whether nobody reads the output any more. What prints without end stops then.
+func (o *Output) Closed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.closed
 }
 
 func argument(arg any) any {
@@ -151,7 +171,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	text := append(o.partial, p...)
 	whole := wholeRunes(text)
 	o.partial = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(o.file, clean(string(text[:whole]), manyLines)); err != nil {
+	if _, err := io.WriteString(o.file, clean(string(text[:whole]), manyLines)); o.unlessClosed(err) != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -175,7 +195,23 @@ func (o *Output) Data() io.Writer {
 	if o.terminal {
 		return o
 	}
+	if _, ok := o.file.(*os.File); ok {
+		return data{o}
+	}
 	return o.file
+}
+
+// data writes what programs read. Unlike Output, it reports that nobody reads it any more: what is written can be long.
+type data struct{ output *Output }
+
+func (d data) Write(p []byte) (int, error) {
+	n, err := d.output.file.Write(p)
+	if err != nil {
+		d.output.mu.Lock()
+		defer d.output.mu.Unlock()
+		d.output.unlessClosed(err)
+	}
+	return n, err
 }
 
 // Progress shows how far something is, on a terminal only.
