@@ -8,7 +8,7 @@
 //alcove:family settings 1.0.0
 //alcove:description Read, change, override and roll back configuration.
 //alcove:keywords setting, configure, configuration, option, parameter, preference, value, default, limit, threshold, override, per project, policy, scope
-//alcove:keywords switch on, switch off, enable, disable, turn on, turn off, adjust, change back, roll back, revert, undo, who changed, audit, semantic search, rebuild vectors
+//alcove:keywords switch on, switch off, enable, disable, turn on, turn off, adjust, change back, roll back, revert, who changed, audit, semantic search, rebuild vectors
 //alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs config.read * to show settings

@@ -6,7 +6,7 @@ import alcove "github.com/alcove-memory/alcove/sdk/go"
 // were before it. Version 0 is before it was ever set. A change of which a setting was changed since is refused. With scopeId, overrides of
 // that scope.
 //
-//alcove:description Put a setting back to an earlier version, or undo a change.
+//alcove:description Put a setting back to an earlier version, or take back a change of settings.
 //alcove:title Roll a setting back
 //alcove:camel
 type RollbackConfig struct {

@@ -15,6 +15,8 @@ const (
 	mostSuggested = 5      // families suggested for an intent
 	clearlyBetter = 1.1    // least ratio of a family's score to the next for it to be loaded
 	wellDescribed = 1. / 4 // and least part of the intent's words in its description
+	fits          = .2     // least part of the intent's telling words that a family must be described with to be suggested at all
+	fitsBeside    = 2      // words, at least, if the intent has one of what needs a tool of its own that no family is described with
 )
 
 // Weights of an intent's word by the part of a family's description.
@@ -33,11 +35,13 @@ type suggestion struct {
 	matched []string // the intent's words in its description
 	part    float64  // their fraction of the intent's words
 	telling bool     // one of them is in the descriptions of at most half of the families
+	about   float64  // how well the intent's telling words describe it, from 0 to 1
+	strong  int      // number of these in its name, description and keywords
 }
 
 // suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes, and the less it does.
 func suggest(there *tool.Snapshot, intent string) []suggestion {
-	asked := wordsOf(intent)
+	asked, outside := wordsOf(intent), elsewhere()
 	described := make([]map[string]float64, len(there.Sets))
 	known := map[string]float64{} // weights of a term in all families
 	in := map[string]int{}        // number of families by term, their docs left out
@@ -51,10 +55,18 @@ func suggest(there *tool.Snapshot, intent string) []suggestion {
 		}
 	}
 	var list []suggestion
+	beside := slices.ContainsFunc(asked, func(w wordTerm) bool { return in[w.term] == 0 && slices.Contains(outside, w.term) })
 	for i, f := range there.Sets {
-		s := suggestion{family: f}
+		s, telling := suggestion{family: f}, 0
 		for _, w := range asked {
 			weight := described[i][w.term]
+			if !w.common {
+				telling++
+				s.about += min(weight, inDescription) / inDescription
+				if weight >= inDescription {
+					s.strong++
+				}
+			}
 			if weight == 0 {
 				continue
 			}
@@ -62,12 +74,15 @@ func suggest(there *tool.Snapshot, intent string) []suggestion {
 			s.matched = append(s.matched, w.text)
 			s.telling = s.telling || 2*in[w.term] <= max(2, len(there.Sets))
 		}
-		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))
+		s.part, s.about = float64(len(s.matched))/float64(max(1, len(asked))), s.about/float64(max(1, telling))
 		if s.score > 0 {
 			list = append(list, s)
 		}
 	}
 	order.StableBy(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
+	if !slices.ContainsFunc(list, func(s suggestion) bool { return s.about >= fits && (!beside || s.strong >= fitsBeside) }) {
+		return nil // they have words in common that tell nothing of what is wanted
+	}
 	return list[:min(len(list), mostSuggested)]
 }
 
@@ -116,11 +131,40 @@ func spaced(name string) string {
 }
 
 // wordTerm is a word of an intent.
-type wordTerm struct{ text, term string }
+type wordTerm struct {
+	text, term string
+	common     bool // it tells nothing of what is wanted
+}
 
 // asking are words, as terms, by which people ask for anything.
 func asking() []string {
 	return search.Keywords("want need like let give show see tell say make use used know help try please able way thing something anything everything one memory memories")
+}
+
+// common are words, as terms, that are in requests of any kind: verbs that need an object to mean something, numbers, and times. A family
+// that has only these in common with an intent does not serve it.
+func common() []string {
+	return search.Keywords(`add ask begin book bring build buy call change check choose close come compute cook create cut delete do draw drive eat
+		end fill find finish fix get give go handle have help hold keep know learn leave let list load look make move need new old open order pay
+		perform play pick pull push put read ready remove request reset right run schedule search see sell send set show start stop take talk tell
+		test think try turn update use wait want watch work write
+		all any both each every few first last many more most much next other same several some single such whole
+		one two three four five six seven eight nine ten dozen hundred thousand half
+		now today tomorrow tonight yesterday second minute hour day week month year monthly weekly daily morning evening night time times date
+		monday tuesday wednesday thursday friday saturday sunday`)
+}
+
+// elsewhere are words, as terms, of what a memory does not do and other tools do. If no family is described with such a word of an intent, two
+// of its other words must describe one.
+func elsewhere() []string {
+	return search.Keywords(`email letter sms phone telephone contacts calendar appointment meeting reminder alarm timer clock todo task
+		weather forecast news stocks price currency dollars euros bank invoice
+		restaurant table hotel flight bus taxi route station
+		pizza recipe meal food grocery shopping cart milk calories
+		music song jazz piano film movie video photo picture image camera screenshot audio voice speech podcast
+		lamp light heating thermostat kitchen door wifi printer print pdf spreadsheet slides chart browser
+		translate translation language poem story joke essay homework equation sum calculate
+		compile compiler docker repository github`)
 }
 
 // wordsOf returns the significant words of an intent, each term once: not those by which people ask, unless there are no others.
@@ -136,13 +180,17 @@ func wordsOf(intent string) []wordTerm {
 // spelled returns terms as an intent spells them, in its order.
 func spelled(intent string, telling []string) []wordTerm {
 	var list []wordTerm
+	tellsNothing := common()
 	for _, text := range strings.Fields(spaced(intent)) {
 		for _, term := range search.Terms(text) {
 			if i := slices.Index(telling, term); i >= 0 {
 				telling = slices.Delete(telling, i, i+1)
-				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term})
+				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term, slices.Contains(tellsNothing, term) || isNumber(term)})
 			}
 		}
 	}
 	return list
 }
+
+// isNumber reports whether a term is written in digits.
+func isNumber(term string) bool { return strings.Trim(term, "0123456789") == "" }

@@ -21,7 +21,7 @@ func (k *kit) loadTool() tool.Spec {
 		Aliases:     []string{"memory_smart_load"},
 		Description: "Add a family of tools: by name, or by intent: what you want to do, in plain words. Gives the tools, to be called at once.",
 		Docs: "The answer has the family's tools with the schemas of their arguments. Call them like any other tool; if your client does not know them, call them with memory_operation. " +
-			"With intent, the families that fit are listed with the words that they were found by, and the best is loaded if it is clearly the best. " +
+			"With intent, the families that fit are listed with the words that they were found by, and the best is loaded if it is clearly the best; if nothing fits, the note says so. " +
 			"unload takes a family out of your list again. Answers to memory_smart_load too.",
 		Input: json.RawMessage(`{
 			"type": "object",
@@ -171,7 +171,7 @@ func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, er
 	case len(there.Sets) == 0:
 		r.Note = "This server has no families."
 	case len(list) == 0:
-		r.Note = "No family is described with these words. There are " + strings.Join(there.Names(), ", ") + ": memory_capabilities describes them."
+		r.Note = "Nothing fits: no family does that, as far as their descriptions tell, so do it by other means or say it in other words. There are " + strings.Join(there.Names(), ", ") + ": memory_capabilities describes them."
 	default:
 		r.Note = "None of them is clearly the best: load one by its name."
 	}

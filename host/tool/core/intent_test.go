@@ -1,0 +1,133 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+// firstParty are the families that the program carries, as their manifests describe them.
+func firstParty(t testing.TB) *tool.Snapshot {
+	t.Helper()
+	files, err := filepath.Glob("../../../guests/*/manifest.json")
+	if err != nil || len(files) < 15 {
+		t.Fatalf("manifests are %v, %v", files, err)
+	}
+	var list carried
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct {
+			Name, Description, Docs string
+			Keywords                []string
+			Deprecated              bool
+			Tools                   []struct{ Name, Description, Docs string }
+		}
+		if err := json.Unmarshal(data, &m); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		f := tool.Family{Name: m.Name, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated}
+		for _, each := range m.Tools {
+			f.Tools = append(f.Tools, tool.Spec{Name: each.Name, Description: each.Description, Docs: each.Docs})
+		}
+		list = append(list, f)
+	}
+	return tool.NewRegistry(list).Snapshot()
+}
+
+// asked are intents, each with the family for it; "-": none.
+func asked(t testing.TB, name string) (list [][2]string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if family, intent, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			list = append(list, [2]string{family, intent})
+		}
+	}
+	return list
+}
+
+// right counts the intents that load their family, and those for which nothing is suggested, since there is nothing.
+func right(t testing.TB, there *tool.Snapshot, list [][2]string) (loaded, some, refused, none int) {
+	t.Helper()
+	for _, each := range list {
+		got := "-"
+		found := suggest(there, each[1])
+		chosen := best(found)
+		switch {
+		case chosen != nil:
+			got = chosen.family.Name
+		case len(found) > 0:
+			got = "one of several"
+		}
+		ok := got == each[0]
+		switch {
+		case each[0] == "-":
+			none++
+		default:
+			some++
+		}
+		switch {
+		case ok && each[0] == "-":
+			refused++
+		case ok:
+			loaded++
+		default:
+			var why []string
+			for _, s := range found {
+				why = append(why, s.family.Name+" by "+strings.Join(s.matched, ","))
+			}
+			t.Logf("%s: %q is for %s: %s", each[0], each[1], got, strings.Join(why, "; "))
+		}
+	}
+	return loaded, some, refused, none
+}
+
+func TestAnIntentFindsItsFamilyOrThatThereIsNone(t *testing.T) {
+	there := firstParty(t)
+	for _, name := range []string{"intents-dev.txt", "intents-heldout.txt"} {
+		loaded, some, refused, none := right(t, there, asked(t, name))
+		t.Logf("%s: %d of %d load their family, for %d of %d nothing fits", name, loaded, some, refused, none)
+		if 10*loaded < 9*some || 10*refused < 9*none {
+			t.Errorf("%s: got %d of %d and %d of %d right, want 90%% of both", name, loaded, some, refused, none)
+		}
+	}
+}
+
+func TestOlderIntentsStillFindTheirFamilies(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/intents.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list [][2]string
+	for line := range bytes.Lines(data) {
+		var each struct{ Family, Intent string }
+		if err := json.Unmarshal(line, &each); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, [2]string{each.Family, each.Intent})
+	}
+	loaded, some, _, _ := right(t, firstParty(t), list)
+	t.Logf("%d of %d load their family", loaded, some)
+	if 10*loaded < 9*some {
+		t.Errorf("%d of %d load their family, want 90%%", loaded, some)
+	}
+}
+
+// carried is a source of families that stay as they are.
+type carried []tool.Family
+
+func (f carried) Families() []tool.Family            { return f }
+func (f carried) Changed() <-chan struct{}           { return nil }
+func (f carried) Load(context.Context, string) error { return nil }
