@@ -144,9 +144,11 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 	flags.BoolVar(&r.Standard, "default", false, "make it the default of searches; the first embedder is")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.Name, r.TimeoutMS = args[0], int(*timeout/time.Millisecond)
-		if err := checkKeyFile(r.KeyFile); err != nil {
+		path, err := presentKeyFile(r.KeyFile)
+		if err != nil {
 			return err
 		}
+		r.KeyFile = path
 		set, err := answeredBy(c.Context(), a, operator.Operator.SetEmbedder, r)
 		if err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -39,14 +41,29 @@ func (a *app) endpointAddCommand() *cobra.Command {
 	flags.StringVar((*string)(&e.Auth), "auth", "", "bearer to send the key, or hmac to sign requests with it (http alone; default: bearer)")
 	dryRun := dryRunFlag(c)
 	flags.Int64Var(&e.AnswerBytes, "answer-bytes", 0, "how long an answer may be (default and most: 2 MiB)")
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		e.URL = args[1]
-		if err := checkKeyFile(e.KeyFile); err != nil {
+		if e.KeyFile, err = presentKeyFile(e.KeyFile); err != nil {
 			return err
 		}
 		return a.setEndpoint(c.Context(), operator.EndpointRequest{Name: args[0], Endpoint: &e}, *dryRun)
 	}
 	return c
+}
+
+// presentKeyFile returns the absolute path of a file with a key, which the server reads, wherever it runs. It must be there.
+func presentKeyFile(path string) (string, error) {
+	if err := checkKeyFile(path); err != nil || path == "" {
+		return path, err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the file of the key: %w", err)
+	}
+	if _, err := os.Stat(absolute); err != nil {
+		return "", &usageError{fmt.Errorf("--key-file: %w: put the key there first", err)}
+	}
+	return absolute, nil
 }
 
 // checkKeyFile refuses what no key can be read from. A file that is not there may come later.

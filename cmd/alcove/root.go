@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -47,13 +49,17 @@ func (a *app) rootAddCommand() *cobra.Command {
 // directory returns the absolute path of a directory, without symbolic links: what they lead to is named once, by the operator.
 func directory(name string) (string, error) {
 	path, err := filepath.Abs(name)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("find the directory: %w", err)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no directory %s: make it with mkdir -p %s, then repeat the command", path, quoted(path))
 	}
 	if err != nil {
 		return "", fmt.Errorf("find the directory: %w", err)
 	}
-	return path, nil
+	return real, nil
 }
 
 func (a *app) rootListCommand() *cobra.Command {

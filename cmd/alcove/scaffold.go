@@ -64,6 +64,9 @@ func (a *app) newProject(name, language, from string) (map[string]string, *abi.M
 	if !newFamily().MatchString(name) {
 		return nil, nil, &usageError{fmt.Errorf("%.80q is no name for a family: use a lower-case letter, then up to 47 lower-case letters, digits and -", name)}
 	}
+	if language == "" {
+		return nil, nil, &usageError{fmt.Errorf("name the language: alcove family new %s --lang %s", name, strings.Join(project.Languages(), "|"))}
+	}
 	if !slices.Contains(project.Languages(), language) {
 		return nil, nil, &usageError{fmt.Errorf("there is no template for the language %.40q: give --lang with one of %s", language, strings.Join(project.Languages(), ", "))}
 	}

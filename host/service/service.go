@@ -180,10 +180,19 @@ func (m *Manager) read(path string) ([]byte, error) {
 func (m *Manager) all(ctx context.Context, commands [][]string) error {
 	for _, c := range commands {
 		if out, err := m.options.Run(ctx, c[0], c[1:]...); err != nil {
-			return fmt.Errorf("%s: %w: %s", strings.Join(c, " "), err, strings.TrimSpace(out))
+			return fmt.Errorf("%s: %w: %s%s", strings.Join(c, " "), err, strings.TrimSpace(out), remedy(out))
 		}
 	}
 	return nil
+}
+
+// remedy says what to do about a manager that is not there for this user; empty: nothing is known.
+func remedy(out string) string {
+	if !strings.Contains(out, "Failed to connect to bus") && !strings.Contains(out, "DBUS_SESSION_BUS_ADDRESS") {
+		return ""
+	}
+	return ": this session has no service manager of its own, as after su or in a container: log in as this user (ssh, or machinectl shell USER@), run loginctl enable-linger, " +
+		"and repeat the command; or start alcove serve in another way"
 }
 
 // check refuses what no service manager can be told.
