@@ -44,6 +44,9 @@ func (a acts) Health(context.Context) (operator.Health, error) {
 	if err := a.Writable(); err != nil {
 		s.Fault = err.Error()
 	}
+	if a.without != nil {
+		s.WithoutFamilies = a.without.Error()
+	}
 	return s, nil
 }
 
@@ -138,7 +141,11 @@ func (a acts) ChooseEmbedder(_ context.Context, c operator.EmbedderChoice) error
 // withFamilies asks the families, if there are any.
 func withFamilies[Out any](a acts, do func(f *family.Families) (Out, error)) (answer Out, err error) {
 	if a.families == nil {
-		return answer, &memory.Error{Code: memory.Unavailable, Message: "the server runs without tool families: its data directory cannot be written, or its log says why"}
+		why := "its data directory cannot be written"
+		if a.without != nil {
+			why = a.without.Error()
+		}
+		return answer, &memory.Error{Code: memory.Unavailable, Message: "the server runs without tool families: " + why}
 	}
 	return do(a.families)
 }

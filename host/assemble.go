@@ -24,6 +24,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/host/usage"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // oldCompiledModules is where earlier releases kept compiled modules, in a data directory.
@@ -36,6 +37,7 @@ type parts struct {
 	space     *memory.Space
 	families  *family.Families // nil: there are none
 	usage     *usage.Counter   // of tools; nil: there are no families that could ask
+	without   error            // why there are no families though there should be; nil: nothing is missing
 	audit     *audit.Log       // nil: nothing is recorded
 }
 
@@ -55,6 +57,10 @@ type assembly struct {
 
 // assemble opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too.
 func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p parts, err error) {
+	lock, err := registry.Read(o.Dir)
+	if err != nil {
+		return p, err
+	}
 	p.engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly})
 	if errors.Is(err, store.ErrReadOnly) {
 		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
@@ -81,15 +87,19 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
 	}
 	closing.later("the memory", func() error { return p.space.Close(context.WithoutCancel(ctx)) })
+	if guards := lock.Guards(); len(guards) > 0 {
+		p.space.SetHooks(unguarded{guards}) // until the families' own replace them
+	}
 	if a.readOnly || a.dormant {
 		return p, nil
 	}
 	p.embedders.Start(p.space)
-	return p, p.openFamilies(ctx, o, a, closing)
+	return p, p.openFamilies(ctx, o, a, lock, closing)
 }
 
-// openFamilies makes families ready to be called. Without a sandbox there are none, and the server goes on.
-func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing *closers) (err error) {
+// openFamilies makes families ready to be called. Without a sandbox or an audit log there are none, and the server goes on only if
+// nothing depends on them.
+func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, lock registry.Lock, closing *closers) (err error) {
 	box := a.sandbox
 	if box == nil {
 		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
@@ -97,8 +107,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 		}
 		box, err = sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 		if err != nil {
-			o.Logger.Warn("going on without tool families", "error", err)
-			return nil
+			return p.goWithout(o, lock, err)
 		}
 		closing.later("the sandbox", box.Close)
 	}
@@ -136,8 +145,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, closing
 	}
 	if a.called != nil && !o.NoAudit {
 		if err := p.openAudit(ctx, o, closing); err != nil {
-			o.Logger.Error("going on without tool families, because what they do cannot be recorded", "error", err)
-			return nil
+			return p.goWithout(o, lock, fmt.Errorf("what families do cannot be recorded: %w", err))
 		}
 		options.Audit = auditing{p.audit, a.called}
 	}

@@ -298,6 +298,9 @@ func (h *Host) Writable() error {
 	return e.Writable()
 }
 
+// withoutFamilies tells why there are no families though there should be; nil: nothing is missing.
+func (h *Host) withoutFamilies() error { return h.without }
+
 // readyWithin is how long a question whether the server is ready may wait for the answer to become yes.
 const readyWithin = time.Second
 

@@ -205,7 +205,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 		all.Go(func() error {
 			defer stop()
 			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Certificate: s.cert, Issuer: s.issuer,
-				Ready: s.host.ready, Healthy: s.host.Writable, Logger: o.Logger, Use: s.use, Stopped: stopped()}
+				Ready: s.host.ready, Healthy: s.host.Writable, Without: s.host.withoutFamilies, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			defer s.host.streams.Close()
 			ended := context.AfterFunc(ctx, func() {
 				s.host.streams.Stop()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -268,6 +269,16 @@ func (g Grant) Approved() (Guard, bool) {
 		return *g.Guard, true
 	}
 	return Guard{}, false
+}
+
+// Guards returns the families without whose store hook nothing may be stored, sorted.
+func (l Lock) Guards() (families []string) {
+	for _, name := range slices.Sorted(maps.Keys(l.Families)) {
+		if _, ok := l.Families[name].Approved(); ok && !l.Families[name].Disabled {
+			families = append(families, name)
+		}
+	}
+	return families
 }
 
 func (g Grant) check() error {

@@ -174,6 +174,9 @@ func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
 
 // examineFamilies says which families cannot be used, and which wait for an operator's decision.
 func (a *app) examineFamilies(ctx context.Context) (found []finding) {
+	if h, err := asked(ctx, a, operator.Operator.Health); err == nil && h.WithoutFamilies != "" {
+		return []finding{{"families", bad, "the server runs without tool families: " + h.WithoutFamilies}}
+	}
 	list, err := asked(ctx, a, operator.Operator.FamilyStates)
 	if err != nil {
 		return []finding{{"families", noted, "unknown: " + err.Error()}}

@@ -44,6 +44,7 @@ type HTTP struct {
 	Admit       func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
 	Ready       func(context.Context) error
 	Healthy     func() error // returns why the server should be restarted; nil: never
+	Without     func() error // returns why there are no tool families, which a server that is ready then says; nil: there are
 	Logger      *slog.Logger
 	Use         *Use
 	Certificate *Certificate    // nil: without TLS
@@ -196,6 +197,12 @@ func (h *HTTP) ready(w http.ResponseWriter, r *http.Request) {
 	if err := h.Ready(r.Context()); err != nil {
 		refuse(w, http.StatusServiceUnavailable, "unavailable", err.Error())
 		return
+	}
+	if h.Without != nil {
+		if why := h.Without(); why != nil {
+			fmt.Fprintf(w, "ready, without tool families: %v\n", why)
+			return
+		}
 	}
 	io.WriteString(w, "ready\n")
 }

@@ -302,7 +302,10 @@ func (l *Log) write() error {
 	batch := l.pending
 	l.pending, l.spare = l.spare, nil
 	l.mu.Unlock()
-	n, err := l.writeAll(batch)
+	n, err := 0, l.present()
+	if err == nil {
+		n, err = l.writeAll(batch)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n == len(batch) {
@@ -320,6 +323,25 @@ func (l *Log) write() error {
 	if l.dropped > 0 {
 		l.add(Entry{Kind: Dropped, Detail: fmt.Sprintf("%d entries, because the log could not be written", l.dropped)})
 		l.dropped = 0
+	}
+	return nil
+}
+
+// present returns an error while the file is not where readers look for it: what was written to it would be lost.
+func (l *Log) present() error {
+	if l.file == nil {
+		return nil
+	}
+	open, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(l.file.Name())
+	if err != nil {
+		return fmt.Errorf("its newest file was moved or deleted: put it back, or restart the server, which begins another: %w", err)
+	}
+	if !os.SameFile(open, there) {
+		return fmt.Errorf("its newest file %s was replaced: restart the server", l.file.Name())
 	}
 	return nil
 }

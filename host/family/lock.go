@@ -79,6 +79,11 @@ func (f *Families) reread() error {
 	if f.o.Locked {
 		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and what it said at the start holds on: compare it with a copy, and restart the server"}
 	}
+	if now == nil && len(f.lock.Guards()) > 0 {
+		f.o.Logger.Error("the lock file is gone, and families have to be asked before anything is stored: what it said holds on, and the next change writes it again", "families", f.lock.Guards())
+		f.lockFile = nil // logged once
+		return nil
+	}
 	next, err := registry.Read(f.o.Dir)
 	if err != nil {
 		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}

@@ -84,7 +84,7 @@ func openWorkspace(parents []string) (*workspace, error) {
 		}
 		failed = append(failed, err, os.Remove(dir))
 	}
-	return nil, fmt.Errorf("find a directory for native code that only this process's user can change: %w", errors.Join(failed...))
+	return nil, fmt.Errorf("find a directory for native code that only this process's user can change: %w: name one with TMPDIR, or with --cache or XDG_CACHE_HOME", errors.Join(failed...))
 }
 
 // named looks up the name of the directory that wazero created.

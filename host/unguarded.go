@@ -1,0 +1,51 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, or a family has
+// to be asked before anything is stored.
+func (p *parts) goWithout(o Options, lock registry.Lock, why error) error {
+	guards := lock.Guards()
+	switch {
+	case o.ReadOnly: // nothing is stored, and what is read needs no family
+	case len(guards) > 0:
+		return fmt.Errorf("%w: nothing may be stored in %s before family %s is asked, so that it is not served without tool families", why, o.Dir, strings.Join(guards, ", "))
+	case o.Locked:
+		return fmt.Errorf("%w: a locked server does not go on without tool families", why)
+	}
+	p.without = why
+	o.Logger.Warn("going on without tool families", "error", why)
+	return nil
+}
+
+// unguarded are the hooks of a space whose families are not ready: what they have to be asked about is refused.
+type unguarded struct{ families []string }
+
+// Storing implements memory.Hooks.
+func (u unguarded) Storing(context.Context, memory.Storing) (memory.Decision, error) {
+	return memory.Decision{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first, and no families run here", strings.Join(u.families, ", "))}
+}
+
+// Asks implements memory.Hooks.
+func (unguarded) Asks(memory.Change, string) bool { return true }
+
+// Depth implements memory.Hooks.
+func (unguarded) Depth() int { return 0 }
+
+// Rank implements memory.Hooks.
+func (unguarded) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
+	return nil, false, nil
+}
+
+// GuardBranch implements memory.BranchGuard.
+func (u unguarded) GuardBranch(string, memory.Caller) error {
+	_, err := u.Storing(context.Background(), memory.Storing{})
+	return err
+}
