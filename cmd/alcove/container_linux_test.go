@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+// Ids of a container's user, and of the group of its volume.
+const containerUser, volumeGroup = 10001, 2000
+
+// container is a root of its own with this program: it cannot be written, but for the group-writable volume /data.
+type container struct {
+	t    *testing.T
+	root string
+	env  []string
+}
+
+func newContainer(t *testing.T) *container {
+	t.Helper()
+	c := &container{t: t, root: t.TempDir(), env: []string{asMain + "=1", "ALCOVE_DATA=/data", "ALCOVE_SHARED_GROUP=1", "HOME=/"}}
+	if os.Getuid() != 0 {
+		c.lacking("a container needs root")
+	}
+	c.mount("tmpfs", c.root, "size=512m,mode=755")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if libraries := importedLibraries(t, self); len(libraries) > 0 {
+		t.Skipf("the program needs %q, which the container lacks: build it with CGO_ENABLED=0", libraries)
+	}
+	if out, err := exec.Command("cp", self, filepath.Join(c.root, "alcove")).CombinedOutput(); err != nil {
+		c.lacking(fmt.Sprintf("the program cannot be copied: %s, %v", out, err))
+	}
+	for _, dir := range []string{"data", "scratch", "proc", "dev"} {
+		if err := os.Mkdir(filepath.Join(c.root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	null := filepath.Join(c.root, os.DevNull)
+	if err := errors.Join(syscall.Mknod(null, syscall.S_IFCHR, 1<<8|3), os.Chmod(null, 0o666)); err != nil {
+		c.lacking(fmt.Sprintf("no device can be made here: %v", err))
+	}
+	c.mount("proc", filepath.Join(c.root, "proc"), "")
+	c.mount("tmpfs", filepath.Join(c.root, "data"), fmt.Sprintf("size=64m,mode=2770,uid=0,gid=%d", volumeGroup))
+	return c
+}
+
+// importedLibraries lists the libraries that a program needs.
+func importedLibraries(t *testing.T, path string) []string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	list, err := f.ImportedLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// lacking skips a test because this machine lacks something, but fails it in CI, which must have it.
+func (c *container) lacking(what string) {
+	c.t.Helper()
+	if os.Getenv("CI") == "true" {
+		c.t.Fatal(what)
+	}
+	c.t.Skip(what + " (with CI=true this fails)")
+}
+
+func (c *container) mount(kind, dir, options string) {
+	c.t.Helper()
+	if err := syscall.Mount(kind, dir, kind, 0, options); err != nil {
+		c.lacking(fmt.Sprintf("nothing can be mounted here: %v", err))
+	}
+	c.t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			c.t.Error(err)
+		}
+	})
+}
+
+// seal makes everything but the volumes unwritable.
+func (c *container) seal() {
+	c.t.Helper()
+	if err := syscall.Mount("", c.root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		c.lacking(fmt.Sprintf("the root cannot be made read-only: %v", err))
+	}
+}
+
+// withScratch adds a directory that only the container's user can change, and names it.
+func (c *container) withScratch() {
+	c.t.Helper()
+	c.mount("tmpfs", filepath.Join(c.root, "scratch"), fmt.Sprintf("size=256m,mode=700,uid=%d", containerUser))
+	c.env = append(c.env, "TMPDIR=/scratch")
+}
+
+// command is the program in the container.
+func (c *container) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("/alcove", args...)
+	cmd.Env, cmd.Dir = c.env, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: c.root, Credential: &syscall.Credential{Uid: containerUser, Gid: containerUser, Groups: []uint32{volumeGroup}}}
+	return cmd
+}
+
+// fails runs a server that has to end with an error, which it returns.
+func (c *container) fails(args ...string) string {
+	c.t.Helper()
+	out, err := c.command(args...).CombinedOutput()
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
+		c.t.Fatalf("%q ends with %v, want an exit status: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// serves starts a server, and returns what /readyz says once it answers.
+func (c *container) serves(args ...string) string {
+	c.t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	cmd := c.command(append(args, "--listen", address)...)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	c.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended
+		<-ended
+	})
+	var said string
+	await.That(c.t, "the server answers", func() bool {
+		select {
+		case err := <-ended:
+			ended <- err
+			c.t.Fatalf("the server ended with %v: %s", err, log.String())
+		default:
+		}
+		answer, err := http.Get("http://" + address + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		said = fmt.Sprintf("%d %s", answer.StatusCode, body)
+		return err == nil
+	})
+	return said
+}
+
+func TestInAContainerWithoutScratchAServerThatNeedsGuardsEnds(t *testing.T) {
+	c := newContainer(t)
+	c.seal()
+	for _, want := range []string{"a locked server does not go on without tool families", "TMPDIR"} {
+		if out := c.fails("serve", "--locked", "--listen", "off"); !strings.Contains(out, want) {
+			t.Errorf("a locked server says %q, want %q", out, want)
+		}
+	}
+}
+
+func TestInAContainerWithoutScratchARequiredStoreHookIsNotPassed(t *testing.T) {
+	c := newContainer(t)
+	c.seal()
+	data := filepath.Join(c.root, "data")
+	g := registry.Grant{Digest: strings.Repeat("0", 64), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}
+	if err := registry.Write(data, registry.Lock{Families: map[string]registry.Grant{"checker": g}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(filepath.Join(data, registry.File), containerUser, volumeGroup); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--listen", "off"}, {"store", "k", "v"}} {
+		if out := c.fails(args...); !strings.Contains(out, "before family checker is asked") {
+			t.Errorf("%q says %q, want the name of the guard", args, out)
+		}
+	}
+}
+
+func TestInAContainerWithoutScratchAServerWithoutGuardsSaysThatItHasNoFamilies(t *testing.T) {
+	c := newContainer(t)
+	c.seal()
+	if said := c.serves("serve"); !strings.HasPrefix(said, "200 ready, without tool families: ") {
+		t.Errorf("readyz says %q", said)
+	}
+	if out, _ := c.command("doctor").CombinedOutput(); !bytes.Contains(out, []byte("the server runs without tool families")) {
+		t.Errorf("the doctor says %s", out)
+	}
+}
+
+func TestInAContainerWithScratchALockedServerRuns(t *testing.T) {
+	c := newContainer(t)
+	c.withScratch()
+	c.seal()
+	if said := c.serves("serve", "--locked"); said != "200 ready\n" {
+		t.Errorf("readyz says %q, want that it is ready", said)
+	}
+}
