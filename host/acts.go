@@ -40,7 +40,7 @@ func cannot(what string) error {
 }
 
 func (a acts) Health(context.Context) (operator.Health, error) {
-	s := operator.Health{ReadOnly: a.readOnly, Locked: a.options.Locked}
+	s := operator.Health{ReadOnly: a.readOnly, Locked: a.Locked()}
 	if err := a.Writable(); err != nil {
 		s.Fault = err.Error()
 	}
@@ -230,6 +230,10 @@ func (a acts) ProposeChange(_ context.Context, p operator.LockProposal) (operato
 
 func (a acts) TrustKeys(_ context.Context, r operator.TrustRequest) (operator.TrustedKeys, error) {
 	return withFamilies(a, func(f *family.Families) (operator.TrustedKeys, error) { return f.Trust(r) })
+}
+
+func (a acts) LockDirectory(context.Context) (operator.LockChange, error) {
+	return withFamilies(a, func(f *family.Families) (operator.LockChange, error) { return f.LockDown() })
 }
 
 func (a acts) ConfigureFamily(ctx context.Context, r operator.ConfigureRequest) (operator.FamilyConfig, error) {

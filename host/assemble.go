@@ -15,8 +15,10 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/files"
+	"github.com/alcove-memory/alcove/host/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/outbound"
+	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/early"
 	"github.com/alcove-memory/alcove/host/search"
@@ -24,7 +26,6 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/host/usage"
-	"github.com/alcove-memory/alcove/registry"
 )
 
 // oldCompiledModules is where earlier releases kept compiled modules, in a data directory.
@@ -37,6 +38,7 @@ type parts struct {
 	space     *memory.Space
 	families  *family.Families // nil: there are none
 	usage     *usage.Counter   // of tools; nil: there are no families that could ask
+	locked    bool             // the directory was locked when it was opened
 	without   error            // why there are no families though there should be; nil: nothing is missing
 	audit     *audit.Log       // nil: nothing is recorded
 }
@@ -57,10 +59,11 @@ type assembly struct {
 
 // assemble opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too.
 func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p parts, err error) {
-	lock, err := registry.Read(o.Dir)
+	lock, err := lockfile.Read(o.Dir, owner.AuditPath(o.Dir))
 	if err != nil {
 		return p, err
 	}
+	p.locked = o.Locked || lock.Lock.Locked
 	p.engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly})
 	if errors.Is(err, store.ErrReadOnly) {
 		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
@@ -87,19 +90,29 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
 	}
 	closing.later("the memory", func() error { return p.space.Close(context.WithoutCancel(ctx)) })
-	if guards := lock.Guards(); len(guards) > 0 {
+	if guards := lock.Lock.Guards(); len(guards) > 0 {
 		p.space.SetHooks(unguarded{guards}) // until the families' own replace them
 	}
 	if a.readOnly || a.dormant {
 		return p, nil
 	}
 	p.embedders.Start(p.space)
-	return p, p.openFamilies(ctx, o, a, lock, closing)
+	return p, p.openFamilies(ctx, o, a, &lock, closing)
 }
 
 // openFamilies makes families ready to be called. Without a sandbox or an audit log there are none, and the server goes on only if
 // nothing depends on them.
-func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, lock registry.Lock, closing *closers) (err error) {
+func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, lock *lockfile.File, closing *closers) (err error) {
+	recorder, err := p.openAudit(ctx, o, a, lock, closing)
+	var edited *lockfile.EditedError
+	switch {
+	case errors.As(err, &edited):
+		return err
+	case err != nil:
+		return p.goWithout(o, lock.Lock, fmt.Errorf("what families do cannot be recorded: %w", err))
+	}
+	p.locked = o.Locked || lock.Lock.Locked
+	o.Locked = p.locked
 	box := a.sandbox
 	if box == nil {
 		if err := sandbox.RemoveOldCache(filepath.Join(o.Dir, oldCompiledModules)); err != nil {
@@ -107,7 +120,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, lock re
 		}
 		box, err = sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 		if err != nil {
-			return p.goWithout(o, lock, err)
+			return p.goWithout(o, lock.Lock, err)
 		}
 		closing.later("the sandbox", box.Close)
 	}
@@ -127,7 +140,7 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, lock re
 		Wanted: func() bool { return p.families != nil && p.families.AnyGranted(abi.CanToolsUsage) },
 	})
 	options := family.Options{
-		Space: p.space, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, ReadOnly: o.ReadOnly,
+		Space: p.space, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.embedders, Usage: p.usage, CheckKey: a.checkKey, WhileKey: a.whileKey,
 		Delegates: a.delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}
@@ -142,12 +155,6 @@ func (p *parts) openFamilies(ctx context.Context, o Options, a assembly, lock re
 			}
 			return a.watch(m), nil
 		}
-	}
-	if a.called != nil && !o.NoAudit {
-		if err := p.openAudit(ctx, o, closing); err != nil {
-			return p.goWithout(o, lock, fmt.Errorf("what families do cannot be recorded: %w", err))
-		}
-		options.Audit = auditing{p.audit, a.called}
 	}
 	families, err := family.New(ctx, options)
 	if err != nil {

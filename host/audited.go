@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/keys"
+	"github.com/alcove-memory/alcove/host/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
@@ -19,22 +21,28 @@ import (
 // anchorEvery is the default of Options.AnchorEvery.
 const anchorEvery = time.Minute
 
-// openAudit opens the audit log, and keeps its heads elsewhere.
-func (p *parts) openAudit(ctx context.Context, o Options, closing *closers) error {
+// openAudit opens the audit log, accepts the lock file, and keeps the log's heads elsewhere. nil: nothing is recorded.
+func (p *parts) openAudit(ctx context.Context, o Options, a assembly, lock *lockfile.File, closing *closers) (family.Audit, error) {
+	if a.called == nil || o.NoAudit {
+		return nil, nil
+	}
 	head, err := p.space.Newest(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	former, err := audit.Former(o.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	log, err := audit.Open(audit.Options{Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.space)})
+	log, err := audit.Open(audit.Options{
+		Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.space),
+		Begin: func(last audit.LockState) ([]audit.Entry, error) { return begins(o, lock, last) },
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := audit.ForgetFormer(o.Dir); err != nil {
-		return errors.Join(err, log.Close())
+	if err := errors.Join(lock.Finish(), audit.ForgetFormer(o.Dir)); err != nil {
+		return nil, errors.Join(err, log.Close())
 	}
 	p.audit = log
 	closing.later("the audit log", log.Close)
@@ -42,7 +50,30 @@ func (p *parts) openAudit(ctx context.Context, o Options, closing *closers) erro
 		closing.later("the anchor of the audit log", running(ctx, func(ctx context.Context) { log.RunAnchor(ctx, o.Anchor, cmp.Or(o.AnchorEvery, anchorEvery)) }))
 	}
 	closing.later("the writer of the audit log", running(ctx, log.Run))
-	return nil
+	return auditing{log, a.called}, nil
+}
+
+// beginning is what the audit log has of a server that begins.
+type beginning struct {
+	Version   string `json:"version"`
+	Catalogue string `json:"catalogue"` // digest of the families that the program carries
+	ReadOnly  bool   `json:"read_only,omitempty"`
+	PID       int    `json:"pid"`
+	UID       int    `json:"uid"` // -1: the system has none
+}
+
+// begins returns the entries of a server that begins with a lock file.
+func begins(o Options, lock *lockfile.File, last audit.LockState) ([]audit.Entry, error) {
+	entries, err := lock.Accept(last, o.Locked)
+	if err != nil {
+		return entries, err
+	}
+	detail, err := json.Marshal(beginning{o.Version, family.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
+	if err != nil {
+		return nil, err
+	}
+	entries = append(entries, audit.Entry{Kind: audit.Began, Detail: string(detail)})
+	return entries, lock.Mark(&entries[len(entries)-1])
 }
 
 // auditing records and counts.

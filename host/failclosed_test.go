@@ -86,34 +86,39 @@ func TestAServerThatNeedsGuardsEndsIfItCannotOpenSandboxOrAuditLog(t *testing.T)
 }
 
 func TestAServerWithoutGuardsGoesOnWithoutFamiliesAndSaysSo(t *testing.T) {
-	for what, lose := range losses() {
-		t.Run(what, func(t *testing.T) {
-			dir := t.TempDir()
-			lose(t, dir)
-			h, err := host.Open(t.Context(), host.Options{Dir: dir, Sharing: owner.Sharing{Group: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer h.Close()
-			r, stop := serving(t, h, host.Listen{HTTP: "127.0.0.1:0"})
-			remember(t, h, "it stores")
-			answer, err := http.Get("http://" + r.HTTP + "/readyz")
-			if err != nil {
-				t.Fatal(err)
-			}
-			said, err := io.ReadAll(answer.Body)
-			answer.Body.Close()
-			if err != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(said, []byte("without tool families")) || !bytes.Contains(said, []byte(what)) {
-				t.Errorf("readyz says %d %s, %v; want 200 with the missing families and %q", answer.StatusCode, said, err, what)
-			}
-			health, err := h.Operator().Health(t.Context())
-			if err != nil || !strings.Contains(health.WithoutFamilies, what) {
-				t.Errorf("the health is %+v, %v; want the reason with %q", health, err, what)
-			}
-			if err := stop(); err != nil {
-				t.Error(err)
-			}
-		})
+	dir, what := t.TempDir(), "native code"
+	takeScratch(t, dir)
+	h, err := host.Open(t.Context(), host.Options{Dir: dir, Sharing: owner.Sharing{Group: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	r, stop := serving(t, h, host.Listen{HTTP: "127.0.0.1:0"})
+	remember(t, h, "it stores")
+	answer, err := http.Get("http://" + r.HTTP + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if err != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(said, []byte("without tool families")) || !bytes.Contains(said, []byte(what)) {
+		t.Errorf("readyz says %d %s, %v; want 200 with the missing families and %q", answer.StatusCode, said, err, what)
+	}
+	health, err := h.Operator().Health(t.Context())
+	if err != nil || !strings.Contains(health.WithoutFamilies, what) {
+		t.Errorf("the health is %+v, %v; want the reason with %q", health, err, what)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without its audit log, it is not known whether a directory is locked.
+func TestAServerThatCannotReadItsAuditLogEnds(t *testing.T) {
+	dir := t.TempDir()
+	takeAuditLog(t, dir)
+	if _, err := begin(t, host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "whether the directory is locked is not known") {
+		t.Errorf("the start ends with %v", err)
 	}
 }
 

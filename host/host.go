@@ -177,7 +177,7 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 		families = familyTools{h.families}
 	}
 	all := tool.NewRegistry(families)
-	o := core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable}
+	o := core.Options{Space: h.space, Version: h.options.Version, Writable: h.Writable, Locked: h.Locked}
 	if h.families != nil {
 		o.Meaning = h.meaning
 	}
@@ -285,6 +285,9 @@ func (h *Host) Close() error {
 	return h.closed
 }
 
+// Locked reports whether families run only as the lock file says, and nothing is granted.
+func (h *Host) Locked() bool { return h.locked || h.families != nil && h.families.Locked() }
+
 // Token is what HTTP clients present.
 func (h *Host) Token() string { return h.token }
 
@@ -333,7 +336,7 @@ func (h *Host) routes() map[string]http.Handler {
 	routes["/mcp"] = h.mcp.Handler()
 	routes["/metrics"] = h.rest.Admitted(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		rights := h.clientOf(r).Caller.Rights
-		h.metrics.Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })
+		h.metrics.Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) }, h.Locked())
 	})
 	return routes
 }

@@ -5,21 +5,33 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/registry"
 )
 
 // goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, or a family has
 // to be asked before anything is stored.
 func (p *parts) goWithout(o Options, lock registry.Lock, why error) error {
+	if o.ReadOnly { // nothing is stored, and what is read needs no family
+		return p.keepWithout(o, why)
+	}
 	guards := lock.Guards()
+	last, unknown := audit.LastLock(owner.AuditPath(o.Dir))
 	switch {
-	case o.ReadOnly: // nothing is stored, and what is read needs no family
 	case len(guards) > 0:
 		return fmt.Errorf("%w: nothing may be stored in %s before family %s is asked, so that it is not served without tool families", why, o.Dir, strings.Join(guards, ", "))
-	case o.Locked:
+	case o.Locked || lock.Locked || last.Locked:
 		return fmt.Errorf("%w: a locked server does not go on without tool families", why)
+	case unknown != nil:
+		return fmt.Errorf("%w: whether the directory is locked is not known without its audit log, so that it is not served without tool families", why)
 	}
+	return p.keepWithout(o, why)
+}
+
+// keepWithout notes why there are no tool families.
+func (p *parts) keepWithout(o Options, why error) error {
 	p.without = why
 	o.Logger.Warn("going on without tool families", "error", why)
 	return nil

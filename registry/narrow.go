@@ -30,6 +30,7 @@ func Narrows(before, after Lock) bool {
 			return false
 		}
 	}
+	before.Locked = before.Locked || after.Locked
 	before.Families, before.Keys, after.Families, after.Keys = nil, nil, nil, nil
 	a, errA := Encode(before)
 	b, errB := Encode(after)

@@ -32,7 +32,9 @@ const (
 
 // Lock is the operator's grants and endpoints. The zero Lock has none.
 type Lock struct {
-	Format    int                 `json:"format"`
+	Format int `json:"format"`
+	// Locked has every server of the directory run only what the lock file names, and grant nothing.
+	Locked    bool                `json:"locked,omitempty"`
 	Families  map[string]Grant    `json:"families,omitempty"`  // by name
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
 	Roots     map[string]Root     `json:"roots,omitempty"`     // likewise
@@ -413,4 +415,4 @@ func Encode(l Lock) ([]byte, error) {
 }
 
 // Decides reports whether a lock has any decision of an operator.
-func (l Lock) Decides() bool { return len(l.Families)+len(l.Endpoints)+len(l.Keys) > 0 }
+func (l Lock) Decides() bool { return l.Locked || len(l.Families)+len(l.Endpoints)+len(l.Keys) > 0 }

@@ -176,3 +176,10 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestLockingNarrowsAndUnlockingDoesNot(t *testing.T) {
+	open, locked := Lock{}, Lock{Locked: true}
+	if !Narrows(open, locked) || Narrows(locked, open) || !locked.Decides() {
+		t.Errorf("locking narrows: %v, unlocking narrows: %v, a lock decides: %v; want true, false, true", Narrows(open, locked), Narrows(locked, open), locked.Decides())
+	}
+}

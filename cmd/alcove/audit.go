@@ -47,9 +47,12 @@ func (a *app) auditDir(ctx context.Context) (dir string, head operator.AuditHead
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return "", head, notFound("there is no audit log in %s: a server with families keeps one", data)
 	}
+	if owner.CheckFree(data) == nil { // no server runs, and the files are complete
+		return dir, head, nil
+	}
 	o := operator.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, data) })
 	defer o.Close()
-	if h, err := o.AuditHead(ctx); err == nil { // else no server runs, and the files are complete
+	if h, err := o.AuditHead(ctx); err == nil { // else it has just ended
 		head = h
 	}
 	return dir, head, ctx.Err()

@@ -180,6 +180,9 @@ func TestInAContainerWithoutScratchAServerThatNeedsGuardsEnds(t *testing.T) {
 			t.Errorf("a locked server says %q, want %q", out, want)
 		}
 	}
+	if out := c.fails("store", "k", "v"); !strings.Contains(out, "a locked server does not go on without tool families") {
+		t.Errorf("a server that a command starts says %q, want that the directory is locked", out)
+	}
 }
 
 func TestInAContainerWithoutScratchARequiredStoreHookIsNotPassed(t *testing.T) {

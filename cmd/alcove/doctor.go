@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/lockfile"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -105,7 +108,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	found := []finding{{"version", fine, versionText()}, a.examineCatalogue(), a.examineDir(dir)}
 	found = append(found, examineFiles(dir)...)
 	pid, running, lock := examineLock(dir)
-	found = append(found, lock, a.examineSocket(ctx, dir, pid, running))
+	found = append(found, lock, examineLocked(dir), a.examineSocket(ctx, dir, pid, running))
 	last := found[len(found)-1]
 	reached := running && (last.Is != bad || last.What == "key") // operators need no key
 	found = append(found, a.examineStore(ctx, dir, pid, reached), examineToken(dir, pid, running), a.examineHTTP(ctx, dir, running))
@@ -255,6 +258,24 @@ func examineLock(dir string) (pid int, running bool, f finding) {
 		return 0, false, finding{"lock", bad, err.Error()}
 	}
 	return 0, false, finding{"lock", fine, "free: no server is running"}
+}
+
+// examineLocked says whether the directory is locked, and whether its lock file is the one that was last accepted.
+func examineLocked(dir string) finding {
+	last, err := audit.LastLock(owner.AuditPath(dir))
+	if err != nil {
+		return finding{"locked", bad, err.Error()}
+	}
+	file, err := lockfile.Read(dir, owner.AuditPath(dir))
+	switch {
+	case err != nil:
+		return finding{"locked", bad, err.Error()}
+	case last.Digest != "" && !file.Accepted(last) && last.Locked:
+		return finding{"locked", bad, (&lockfile.EditedError{Dir: dir, Missing: file.Missing}).Error()}
+	case last.Locked || file.Lock.Locked:
+		return finding{"locked", fine, "yes, by alcove.lock with the digest " + cmp.Or(last.Digest, "that the next server notes")}
+	}
+	return finding{"locked", fine, "no: alcove lock does that"}
 }
 
 func (a *app) examineSocket(ctx context.Context, dir string, pid int, running bool) finding {

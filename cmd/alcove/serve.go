@@ -66,7 +66,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.bm25, "bm25", a.env("ALCOVE_BM25"), "k1 and b of collections, as in memory=1.2/0.75 (or ALCOVE_BM25; default: by the average length of documents)")
 	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "the weights of conversation turns: off, or as in zone=0.4,speaker=0.125 (or ALCOVE_CONVERSATIONS)")
 	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of texts, and of single collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
-	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "run only families whose digests are in alcove.lock, and those that are built in (or ALCOVE_LOCKED)")
+	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "lock the data directory, as alcove lock does: only families in alcove.lock run, and those that are built in (or ALCOVE_LOCKED)")
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")

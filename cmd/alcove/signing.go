@@ -440,17 +440,10 @@ func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Lines) == 0 {
-		return a.notef("alcove.lock stays as it is\n")
-	}
-	if !a.inFull {
+	if len(c.Lines) > 0 && !a.inFull {
 		return a.notef("alcove.lock changes: %d lines; --diff shows them\n", changedLines(c.Lines))
 	}
-	a.notef("alcove.lock changes:\n")
-	for _, line := range c.Lines {
-		a.notef("%s\n", line)
-	}
-	return nil
+	return a.showLines(c.Lines)
 }
 
 // changedLines counts the lines of a difference that are added or removed.

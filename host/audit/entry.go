@@ -18,7 +18,8 @@ type Kind string
 
 // The kinds of entries.
 const (
-	Began      Kind = "began"     // a file of the log begins, and a server, unless Detail says that the file before was full
+	Began      Kind = "began"     // a server began, with the lock file in force
+	Edited     Kind = "edited"    // the lock file is not what was last accepted, and a locked server refuses it: Digest is its SHA-256
 	Repaired   Kind = "repaired"  // bytes at the end of a file that were no whole entry were removed
 	Damaged    Kind = "damaged"   // the file before cannot be verified; the log continues after its last good entry
 	Dropped    Kind = "dropped"   // the oldest files were deleted to make room
@@ -65,6 +66,10 @@ type Entry struct {
 	// Upto is the version up to which every commit of a family has its entry.
 	Upto   uint64 `json:"upto,omitempty"`
 	Detail string `json:"detail,omitempty"`
+	// Lock is the SHA-256 of the lock file in force from this entry on, as registry.Encode has it, and Locked whether the data directory is
+	// locked from then on. The first entry of a file repeats them.
+	Lock   string `json:"lock,omitempty"`
+	Locked bool   `json:"locked,omitempty"`
 	Prev   string `json:"prev,omitempty"` // hash of the entry before the first of a file
 }
 
@@ -123,7 +128,7 @@ func clip(text string, most int) string {
 
 // bounded returns the entry with its texts cut to their limit.
 func (e Entry) bounded() Entry {
-	for _, text := range []*string{&e.Family, &e.Digest, &e.Work, &e.Agent, &e.Key, &e.Client, &e.Session, &e.Call, &e.Namespace, &e.Branch, &e.Outcome} {
+	for _, text := range []*string{&e.Family, &e.Digest, &e.Work, &e.Agent, &e.Key, &e.Client, &e.Session, &e.Call, &e.Namespace, &e.Branch, &e.Outcome, &e.Lock} {
 		*text = clip(*text, longestText)
 	}
 	e.Detail = clip(e.Detail, longestDetail)
@@ -192,7 +197,7 @@ func (e *Entry) appendBody(to []byte) []byte {
 	to = append(to, '"')
 	for _, m := range []struct{ name, value string }{
 		{"kind", string(e.Kind)}, {"family", e.Family}, {"digest", e.Digest}, {"work", e.Work}, {"agent", e.Agent}, {"key", e.Key}, {"client", e.Client}, {"session", e.Session},
-		{"call", e.Call}, {"namespace", e.Namespace}, {"branch", e.Branch}, {"outcome", e.Outcome}, {"detail", e.Detail}, {"prev", e.Prev},
+		{"call", e.Call}, {"namespace", e.Namespace}, {"branch", e.Branch}, {"outcome", e.Outcome}, {"detail", e.Detail}, {"lock", e.Lock}, {"prev", e.Prev},
 	} {
 		if m.value != "" {
 			to = appendText(appendName(to, m.name), m.value)
@@ -205,6 +210,9 @@ func (e *Entry) appendBody(to []byte) []byte {
 		if m.value != 0 {
 			to = strconv.AppendInt(appendName(to, m.name), m.value, 10)
 		}
+	}
+	if e.Locked {
+		to = append(appendName(to, "locked"), "true"...)
 	}
 	if e.DryRun {
 		to = append(appendName(to, "dry_run"), "true"...)

@@ -44,6 +44,12 @@ type Options struct {
 	Former *Head
 	// Head is the store's newest version when the log is opened.
 	Head uint64
+	// Begin returns entries for the beginning of a server, given what the log last said of the lock file. An error ends Open after they are
+	// durable. Nil: one entry says that a server began.
+	Begin func(LockState) ([]Entry, error)
+	// Aside opens the log beside a store that no server has open: nothing begins, and what a crash lost is left to the next server. Head and
+	// Commits are not used.
+	Aside bool
 	// Commits visits the commits of families after a version that the store still has notes of, in any order, as entries with Version. Nil: none.
 	Commits func(after uint64, visit func(Entry)) error
 }
@@ -68,6 +74,7 @@ type Log struct {
 	file     *os.File             // guarded by writing, like all below
 	size     int64
 	head     Head
+	lock     LockState // of the entries that were written
 	dirty    bool
 	lastSync time.Time
 	text     []byte // room for lines
@@ -110,14 +117,8 @@ func (l *Log) resume() error {
 	if err != nil {
 		return err
 	}
-	begun := Entry{Kind: Began, Detail: "a server began"}
 	if len(names) == 0 {
-		begun.Detail, l.newest = "the log is new: it has nothing of before", l.o.Head
-		if l.o.Former != nil {
-			begun.Kind, begun.Detail = FromBackup, l.o.Former.restored()
-		}
-		l.add(begun)
-		return l.Flush()
+		return l.begin(true)
 	}
 	newest := names[len(names)-1]
 	end, err := scanEnd(newest)
@@ -134,15 +135,36 @@ func (l *Log) resume() error {
 	} else if err := l.continued(newest, end); err != nil {
 		return err
 	}
-	if err := l.recover(end, names[:len(names)-1]); err != nil {
-		return err
+	l.lock = end.lock
+	if !l.o.Aside {
+		if err := l.recover(end, names[:len(names)-1]); err != nil {
+			return err
+		}
 	}
-	l.newest = l.o.Head
-	l.add(begun)
+	return l.begin(false)
+}
+
+// begin adds the entries of a server that begins.
+func (l *Log) begin(isNew bool) error {
+	begun, failed := []Entry{{Kind: Began, Detail: "a server began"}}, error(nil)
+	switch {
+	case l.o.Aside:
+		begun = nil
+	case l.o.Begin != nil:
+		begun, failed = l.o.Begin(l.lock)
+	case isNew && l.o.Former == nil:
+		begun[0].Detail = "a server began; the log is new: it has nothing of before"
+	}
+	if !l.o.Aside {
+		l.newest = l.o.Head
+	}
 	if l.o.Former != nil {
 		l.add(Entry{Kind: FromBackup, Detail: l.o.Former.restored()})
 	}
-	return l.Flush()
+	for _, e := range begun {
+		l.add(e)
+	}
+	return errors.Join(failed, l.Flush())
 }
 
 // continued opens the newest file to append to it.
@@ -168,7 +190,7 @@ func (l *Log) cut(end tail) error {
 
 // recover adds entries of commits that have none. The commits are those after the version up to which the log is complete.
 func (l *Log) recover(end tail, before []string) error {
-	if l.o.Commits == nil || end.upto >= l.o.Head {
+	if l.o.Commits == nil || end.upto >= l.o.Head || end.first == 1 && !end.began { // no server had the log before
 		return nil
 	}
 	var lost []Entry
@@ -368,6 +390,9 @@ func (l *Log) writeAll(batch []Entry) (n int, err error) {
 		if err := l.append(text); err != nil {
 			return n, err
 		}
+		for i := n; i < m; i++ {
+			l.lock.note(&batch[i])
+		}
 		l.head, n = Head{Seq: batch[m-1].Seq, Hash: prev.String(), Time: batch[m-1].Time}, m
 	}
 	return n, nil
@@ -398,6 +423,9 @@ func (l *Log) next(first Entry) error {
 		return err
 	}
 	first.Prev = l.head.Hash
+	if first.Lock == "" {
+		first.Lock, first.Locked = l.lock.Digest, l.lock.Locked
+	}
 	text, head, err := chain(nil, l.head, first)
 	if err != nil {
 		return err
@@ -414,6 +442,7 @@ func (l *Log) next(first Entry) error {
 		return errors.Join(err, f.Close())
 	}
 	l.file, l.size, l.head = f, int64(len(text)), head
+	l.lock.note(&first)
 	return l.makeRoom()
 }
 
@@ -523,6 +552,7 @@ func files(dir string) ([]string, error) {
 
 // tail is the end of a file.
 type tail struct {
+	first    uint64 // number of the first entry
 	last     uint64 // number of the last verified entry; 0: none
 	hash     hash   // its
 	most     uint64 // number of the last entry, verified or not
@@ -531,6 +561,7 @@ type tail struct {
 	upto     uint64
 	versions map[uint64]bool // that have entries, since the last server began
 	began    bool            // a server did in this file
+	lock     LockState       // of the verified entries
 	damaged  string          // why it cannot be verified to its end; empty: it can
 }
 
@@ -543,7 +574,7 @@ func scanEnd(name string) (end tail, err error) {
 	if end.most, err = strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), suffix), 10, 64); err != nil {
 		return end, err
 	}
-	end.versions = map[uint64]bool{}
+	end.versions, end.first = map[uint64]bool{}, end.most
 	if i := bytes.LastIndexByte(data, '\n'); i+1 < len(data) {
 		end.torn = len(data) - i - 1
 		data = data[:i+1]
@@ -572,13 +603,21 @@ func scanEnd(name string) (end tail, err error) {
 	return end, nil
 }
 
-// look notes the versions of an entry.
+// tells reports whether the text of an entry may have what look reads.
+func tells(body []byte) bool {
+	return bytes.Contains(body, []byte(`"version":`)) || bytes.Contains(body, []byte(`"lock":`)) ||
+		bytes.Contains(body, []byte(`"kind":"began"`)) || bytes.Contains(body, []byte(`"kind":"edited"`))
+}
+
+// look notes the versions of an entry, and what it says of the lock file.
 func (t *tail) look(body []byte) {
-	begins := bytes.Contains(body, []byte(`"kind":"began"`))
-	if !begins && !bytes.Contains(body, []byte(`"version":`)) {
+	if !tells(body) {
 		return
 	}
 	e, err := decode(body)
+	if err == nil && t.damaged == "" {
+		t.lock.note(&e)
+	}
 	if err == nil && e.Kind == Began {
 		t.began = true
 		clear(t.versions) // a restored store has lower ones

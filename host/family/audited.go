@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -25,6 +25,8 @@ type Audit interface {
 	Ready() error
 	// Flush makes the entries durable.
 	Flush() error
+	// Accept records a lock file that is about to be written, whether the directory is locked from then on, and the difference, durably.
+	Accept(lock []byte, locked bool, e audit.Entry, difference []string) error
 }
 
 // unaudited is the error of work that would not be recorded.
@@ -122,22 +124,62 @@ func (f *Families) auditGrant(name string, g registry.Grant) error {
 	return f.auditAct(audit.Entry{Kind: audit.Granted, Family: name, Digest: g.Digest}, g)
 }
 
-// editorName is the author of changes of the lock file that were not made by commands.
-const editorName = "an editor of " + registry.File
+// Authors of changes of the lock file, beside operators.
+const (
+	editorName  = lockfile.Editor
+	programName = "this program" // which is newer than the file
+)
 
-// auditChange records how the part of the lock file that has no families changes, or with edited all of it.
-func (f *Families) auditChange(by string, before, next registry.Lock) error {
+// accept records a lock file durably, before it takes effect.
+func (f *Families) accept(by string, before, next registry.Lock) error {
 	if f.o.Audit == nil {
 		return nil
 	}
-	if by == operatorName {
-		before.Families, next.Families = nil, nil // each has an entry of its own
-	}
 	lines, err := registry.Diff(before, next)
-	if err != nil || len(lines) == 0 {
+	if err != nil {
 		return err
 	}
-	return f.auditText(audit.Entry{Kind: audit.Changed, Agent: by, Detail: strings.Join(lines, "\n")})
+	data, err := registry.Encode(next)
+	if err != nil {
+		return err
+	}
+	digest := audit.LockDigest(data)
+	if len(lines) == 0 && digest == f.accepted {
+		return nil
+	}
+	if err := f.o.Audit.Accept(data, next.Locked, audit.Entry{Kind: audit.Changed, Agent: by}, lines); err != nil {
+		return unrecorded(err)
+	}
+	f.accepted = digest
+	return nil
+}
+
+func unrecorded(err error) error {
+	return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("nothing was changed, because the audit log could not record it: %v", err)}
+}
+
+// auditEdit records a lock file that a locked server does not take.
+func (f *Families) auditEdit() {
+	if f.o.Audit == nil {
+		return
+	}
+	e := audit.Entry{Kind: audit.Edited, Agent: editorName}
+	next, err := registry.Read(f.o.Dir)
+	var data []byte
+	if err == nil {
+		data, err = registry.Encode(next)
+	}
+	var lines []string
+	if err == nil {
+		e.Digest = audit.LockDigest(data)
+		lines, err = registry.Diff(f.lock, next)
+	}
+	if err != nil {
+		lines = []string{err.Error()}
+	}
+	for _, part := range e.WithLines(lines) {
+		f.o.Audit.Add(part)
+	}
 }
 
 // auditAct records an act of an operator durably, before it takes effect.
@@ -158,7 +200,7 @@ func (f *Families) auditAct(e audit.Entry, detail any) error {
 func (f *Families) auditText(e audit.Entry) error {
 	f.o.Audit.Add(e)
 	if err := f.o.Audit.Flush(); err != nil {
-		return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("nothing was changed, because the audit log could not record it: %v", err)}
+		return unrecorded(err)
 	}
 	return nil
 }

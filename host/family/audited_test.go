@@ -44,6 +44,12 @@ func (h *recorder) Committing(call audit.Entry) func(uint64, string) {
 func (h *recorder) Ready() error { h.mu.Lock(); defer h.mu.Unlock(); return h.broken }
 func (h *recorder) Flush() error { return h.Ready() }
 
+func (h *recorder) Accept(lock []byte, locked bool, e audit.Entry, lines []string) error {
+	e.Lock, e.Locked, e.Detail = audit.LockDigest(lock), locked, strings.Join(lines, "\n")
+	h.Add(e)
+	return h.Ready()
+}
+
 func (h *recorder) of(kind audit.Kind) (list []audit.Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -352,5 +358,20 @@ func TestEachChangeOfEndpointsRootsAndTrustedKeysIsRecordedWithBeforeAndAfter(t 
 	h.mu.Unlock()
 	if err := w.SetEndpoint("other", &registry.Endpoint{Kind: "http", URL: "https://three.example"}); err == nil || len(w.Endpoints()) != 0 {
 		t.Errorf("changed without a record: %v, %v", err, w.Endpoints())
+	}
+}
+
+func TestAnEditOfALockedServersLockFileIsRecordedOnceWhenItIsSeen(t *testing.T) {
+	h := &recorder{}
+	w := open(t, func(o *Options) { o.Audit, o.Locked = h, true })
+	l := w.lockFile()
+	l.Signatures = 2
+	if err := registry.Write(w.dir, l); err != nil {
+		t.Fatal(err)
+	}
+	await.That(t, "the edit is recorded", func() bool { return len(h.of(audit.Edited)) > 0 })
+	w.followLock()
+	if list := h.of(audit.Edited); len(list) != 1 || list[0].Agent != editorName || !strings.Contains(list[0].Detail, `+  "signatures": 2`) || len(list[0].Digest) != 64 {
+		t.Errorf("got %+v, want one entry with the difference", list)
 	}
 }

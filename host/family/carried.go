@@ -196,6 +196,12 @@ func (f *Families) noteCarried(read registry.Lock) {
 	if !adopted || f.o.ReadOnly || !sameLock(f.lockFile, statLock(f.o.Dir)) { // somebody edits it: later
 		return
 	}
+	before := f.lock
+	before.Families = read.Families
+	if err := f.accept(programName, before, f.lock); err != nil {
+		f.o.Logger.Warn("the lock file could not be brought up to date; what it grants holds all the same", "error", err)
+		return
+	}
 	if err := registry.Write(f.o.Dir, f.lock); err != nil {
 		f.o.Logger.Warn("the lock file could not be brought up to date; what it grants holds all the same", "error", err)
 		return

@@ -170,7 +170,7 @@ func (f *Families) findFiles() []*family {
 // watched lists the modules in the watched folder by name. While the folder is unreadable, it returns the
 // last list.
 func (f *Families) watched() []string {
-	if f.o.Watch == "" {
+	if f.o.Watch == "" || f.locked() {
 		return nil
 	}
 	entries, err := readFolder(f.o.Watch)
@@ -437,7 +437,7 @@ func (f *Families) assignTools() {
 // assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
 func (f *Families) assignPublished(names *usedNames) {
 	for _, x := range f.byPrecedence() {
-		if f.o.Locked || x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
+		if f.locked() || x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
 			continue
 		}
 		for _, t := range f.published[x.name] {
@@ -476,7 +476,7 @@ func (f *Families) byPrecedence() []*family {
 // lockedOut reports whether a family must not run because its digest is not in the lock file.
 func (f *Families) lockedOut(x *family) bool {
 	g, listed := f.lock.Families[x.name]
-	return f.o.Locked && x.source != built && (!listed || g.Digest != x.digest)
+	return f.locked() && x.source != built && (!listed || g.Digest != x.digest)
 }
 
 // faultOf returns why a family without name clashes cannot be used.

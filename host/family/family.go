@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
 	"github.com/alcove-memory/alcove/host/family/budget"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/hooks"
@@ -59,7 +60,8 @@ type Options struct {
 	Release   string                                        // signatures of their catalogue, as package catalogue has them; empty: they are known by their digests
 	Watch     string                                        // a folder whose modules are families, too, and are followed as they change; empty: none
 	Core      []string                                      // the server's own tools; no family's tool may have or resemble their names
-	Locked    bool                                          // only digests in the lock file may run
+	Locked    bool                                          // only digests in the lock file may run, whether it says so or not
+	Lock      *registry.Lock                                // the lock file as it was accepted; nil: it is read
 	ReadOnly  bool                                          // no background writes: no jobs run, and listening hooks are not called
 	hash      func([]byte) sandbox.Binary                   // of modules; nil: sandbox.Hash; tests count its calls
 	Early     *early.Sandbox                                // runs installed modules until Sandbox has compiled them; nil: they are compiled first
@@ -113,8 +115,9 @@ type Families struct {
 	changing   sync.Mutex          // held while the lock file, or the set of families, changes
 	files      map[string]seenFile // of the watched folder; guarded by changing
 	shown      map[string]string   // digests of watched families shown to an operator, by name; guarded by changing
+	accepted   string              // digest of the lock file that was last recorded; guarded by changing
 	lockFile   os.FileInfo         // as last read or written; nil: none; guarded by changing
-	lockBroken os.FileInfo         // that was unreadable; guarded by changing
+	lockBroken os.FileInfo         // that was unreadable, or refused; guarded by changing
 	sources    map[string]string   // where modules that are being installed come from, by digest; guarded by changing
 	catalogue  string              // as Catalogue has it
 	releases   []string            // public keys of a release that signed it
@@ -163,16 +166,21 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, errors.New("open families: a space, a sandbox and a directory are needed")
 	}
 	lockFile := statLock(o.Dir) // before reading it: a change in between is read again
-	lock, err := registry.Read(o.Dir)
+	lock, err := o.lockFile()
 	if err != nil {
 		return nil, err
 	}
+	o.Locked = o.Locked || lock.Locked
 	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), declared: make(chan struct{}, 1), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: newInspector(o.hash)}
 	f.spent = budget.New(filepath.Join(f.o.Dir, spentDir), f.o.Clock)
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
-	f.expired = f.lapsed()
+	encoded, err := registry.Encode(lock)
+	if err != nil {
+		return nil, err
+	}
+	f.accepted, f.expired = audit.LockDigest(encoded), f.lapsed()
 	if err := f.knowCatalogue(lock); err != nil {
 		return nil, err
 	}
@@ -198,6 +206,23 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	}
 	return f, nil
 }
+
+func (o Options) lockFile() (registry.Lock, error) {
+	if o.Lock != nil {
+		return *o.Lock, nil
+	}
+	return registry.Read(o.Dir)
+}
+
+// Locked reports whether only digests in the lock file may run.
+func (f *Families) Locked() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.locked()
+}
+
+// locked is Locked for a caller that holds changing or mu. A directory may be locked while it is served.
+func (f *Families) locked() bool { return f.o.Locked || f.lock.Locked }
 
 func (o Options) withDefaults() Options {
 	if o.Clock == nil {

@@ -24,16 +24,24 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := f.mayChange(f.lock, next); err != nil {
 		return err
 	}
-	if err := f.auditChange(operatorName, f.lock, next); err != nil {
+	before := f.lock
+	if err := f.write(operatorName, next); err != nil {
+		return err
+	}
+	f.hold(next)
+	f.release(before, next)
+	return nil
+}
+
+// write records a lock file and writes it. The caller holds changing.
+func (f *Families) write(by string, next registry.Lock) error {
+	if err := f.accept(by, f.lock, next); err != nil {
 		return err
 	}
 	if err := registry.Write(f.o.Dir, next); err != nil {
 		return err
 	}
-	before := f.lock
 	f.lockFile = statLock(f.o.Dir)
-	f.hold(next)
-	f.release(before, next)
 	return nil
 }
 
@@ -59,9 +67,10 @@ func (f *Families) followLock() {
 	if sameLock(f.lockFile, now) || sameLock(f.lockBroken, now) {
 		return
 	}
-	if f.o.Locked {
-		f.lockBroken = now // logged once
-		f.o.Logger.Error("the lock file was changed while the server is locked; what it said at the start holds on: compare it with a copy, and restart the server")
+	if f.locked() {
+		f.lockBroken = now // logged and recorded once
+		f.auditEdit()
+		f.o.Logger.Error("the lock file was changed while the server is locked; what it said before holds on, and the next server refuses it: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE")
 		return
 	}
 	if err := f.reread(); err != nil {
@@ -76,19 +85,19 @@ func (f *Families) reread() error {
 	if sameLock(f.lockFile, now) {
 		return nil
 	}
-	if f.o.Locked {
-		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and what it said at the start holds on: compare it with a copy, and restart the server"}
-	}
-	if now == nil && len(f.lock.Guards()) > 0 {
-		f.o.Logger.Error("the lock file is gone, and families have to be asked before anything is stored: what it said holds on, and the next change writes it again", "families", f.lock.Guards())
+	if now == nil && (f.locked() || len(f.lock.Guards()) > 0) {
+		f.o.Logger.Error("the lock file is gone: what it said holds on, because the server is locked or has guards, and the next change writes it again", "guards", f.lock.Guards())
 		f.lockFile = nil // logged once
 		return nil
+	}
+	if f.locked() {
+		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and what it said before holds on: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE"}
 	}
 	next, err := registry.Read(f.o.Dir)
 	if err != nil {
 		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
 	}
-	if err := f.auditChange(editorName, f.lock, next); err != nil {
+	if err := f.accept(editorName, f.lock, next); err != nil {
 		return err
 	}
 	f.lockFile = now

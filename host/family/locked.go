@@ -19,7 +19,7 @@ import (
 const signatureExtension = ".sig"
 
 func (f *Families) mode() registry.Mode {
-	if f.o.Locked {
+	if f.locked() {
 		return registry.Locked
 	}
 	return registry.Open
@@ -44,7 +44,7 @@ func (f *Families) untrusted(x *family) string {
 	if g.Digest != x.digest { // a guard, which has a digest of its own, or a version that nobody decided about
 		g.Signers, g.Capabilities = nil, nil
 	}
-	if f.o.Locked {
+	if f.locked() {
 		if why := f.unlisted(x, g, listed); why != "" {
 			return why
 		}
@@ -84,7 +84,7 @@ func older(version, than string) string {
 
 // mayChange refuses to change the lock file of a locked server, except to take powers and trust away. The caller holds changing.
 func (f *Families) mayChange(before, next registry.Lock) error {
-	if !f.o.Locked {
+	if !f.locked() {
 		return nil
 	}
 	before = cloneLock(before)
@@ -97,7 +97,7 @@ func (f *Families) mayChange(before, next registry.Lock) error {
 		return nil
 	}
 	return &memory.Error{Code: memory.Denied, Message: "the server is locked: nothing can be installed, granted or trusted, only revoked and disabled. " +
-		"Stop it, serve the directory without --locked, make the change, review it, and lock it again"}
+		"Stop it, and take a reviewed lock file with alcove lock apply FILE, or unlock the directory with alcove unlock"}
 }
 
 // complete fills in what a lock says about modules that a change brings: the digest of the manifest, who signed them and whence
@@ -330,7 +330,7 @@ func (f *Families) UpdateFrom(ctx context.Context, r Replacement) (Described, er
 
 // receive keeps the source of a module until done is called, for the lock file, and its detached signature for good.
 func (f *Families) receive(b sandbox.Binary, i Installation) (done func(), err error) {
-	if f.o.Locked {
+	if f.Locked() {
 		return nil, f.mayChange(registry.Lock{}, registry.Lock{Families: map[string]registry.Grant{"": {}}})
 	}
 	digest := b.Digest()
@@ -384,7 +384,7 @@ func (f *Families) Trust(r TrustRequest) (Trusted, error) {
 			return Trusted{}, err
 		}
 	}
-	return Trusted{Keys: maps.Clone(f.lock.Keys), Signatures: f.lock.Signatures, Catalogue: f.lock.Catalogue, Release: f.lock.Release, Locked: f.o.Locked}, nil
+	return Trusted{Keys: maps.Clone(f.lock.Keys), Signatures: f.lock.Signatures, Catalogue: f.lock.Catalogue, Release: f.lock.Release, Locked: f.locked()}, nil
 }
 
 func (r TrustRequest) apply(l *registry.Lock) error {

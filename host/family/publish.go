@@ -21,7 +21,7 @@ const mostPublished = 500
 // Publish implements ops.Tools: it stages a tool, which the family's module must be able to serve. The tool exists once the
 // request is committed.
 func (r toolsOf) Publish(ctx context.Context, t abi.Tool) error {
-	if r.families.o.Locked {
+	if r.families.Locked() {
 		return &abi.Error{Code: abi.CodeDenied, Message: "the server is locked: no tool can be published"}
 	}
 	if err := r.mayPublish(t); err != nil {

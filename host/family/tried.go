@@ -29,7 +29,7 @@ type Trial struct {
 // Try makes a request in a dry run, on the data that there is. The module has what its manifest asks for, but nothing that reaches
 // outside, and memory.write only if it asks for no proposals.
 func (f *Families) Try(ctx context.Context, t Trial) (Result, error) {
-	if f.o.Locked {
+	if f.Locked() {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: "only families in the lock file run here (--locked): try the module without --on-data, or on another server"}
 	}
 	b := f.modules.hash(t.Module)

@@ -74,8 +74,8 @@ func (m *Metrics) countsOf(t *tool.Tool) *counts {
 }
 
 // Serve answers a request of Prometheus with the metrics, but those of tools of families that the caller may not know.
-func (m *Metrics) Serve(w http.ResponseWriter, _ *http.Request, permits func(family string) bool) {
-	all := append(m.ofTools(permits), m.build())
+func (m *Metrics) Serve(w http.ResponseWriter, _ *http.Request, permits func(family string) bool, locked bool) {
+	all := append(m.ofTools(permits), m.build(), ofLock(locked))
 	all = append(all, m.ofGuests(permits)...)
 	all = append(all, ofRuntime()...)
 	all = append(all, ofProcess()...)
@@ -89,6 +89,15 @@ func (m *Metrics) build() family {
 }
 
 // ofTools returns the metrics of the tools of permitted families.
+// ofLock says whether the data directory is locked.
+func ofLock(locked bool) family {
+	s := sample{}
+	if locked {
+		s.value = 1
+	}
+	return family{name: "alcove_locked", help: "1 if the data directory is locked: families run only as its lock file says. Otherwise 0.", kind: gauge, samples: []sample{s}}
+}
+
 func (m *Metrics) ofTools(permits func(family string) bool) []family {
 	calls := family{name: "alcove_tool_calls_total", help: "Calls of tools that have ended, by family and tool.", kind: counter}
 	errors := family{name: "alcove_tool_errors_total", help: "Calls of tools that failed, by family, tool and the code of the error.", kind: counter}

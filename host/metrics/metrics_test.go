@@ -25,7 +25,7 @@ import (
 func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	m.Serve(w, httptest.NewRequest("GET", "/metrics", nil), func(family string) bool { return family != "hidden" })
+	m.Serve(w, httptest.NewRequest("GET", "/metrics", nil), func(family string) bool { return family != "hidden" }, true)
 	if w.Code != 200 {
 		t.Fatalf("answered %d %s", w.Code, w.Body)
 	}

@@ -54,6 +54,7 @@ const (
 	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
 	grantFamily     act[GrantRequest, Family]           = "family-grant"
 	proposeChange   act[LockProposal, LockChange]       = "lock-propose"
+	lockDirectory   act[none, LockChange]               = "lock"
 	trustKeys       act[TrustRequest, TrustedKeys]      = "trust"
 	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
 	tryFamily       act[TrialRequest, TrialAnswer]      = "family-try"
@@ -98,7 +99,7 @@ func table(o Operator) []served {
 		removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
 		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), tryFamily.by(o.TryFamily), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
-		proposeChange.by(o.ProposeChange), trustKeys.by(o.TrustKeys).changing(),
+		proposeChange.by(o.ProposeChange), trustKeys.by(o.TrustKeys).changing(), lockDirectory.asked(o.LockDirectory).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
 
 		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),

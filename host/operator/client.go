@@ -196,6 +196,11 @@ func (c *Client) TrustKeys(ctx context.Context, r TrustRequest) (TrustedKeys, er
 	return call(ctx, c, trustKeys, r)
 }
 
+// LockDirectory implements Operator.
+func (c *Client) LockDirectory(ctx context.Context) (LockChange, error) {
+	return call(ctx, c, lockDirectory, none{})
+}
+
 // ConfigureFamily implements Operator.
 func (c *Client) ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error) {
 	return call(ctx, c, configureFamily, r)

@@ -97,6 +97,8 @@ type Families interface {
 	ProposeChange(ctx context.Context, p LockProposal) (LockChange, error)
 	// TrustKeys changes which keys are trusted to sign modules, and lists them.
 	TrustKeys(ctx context.Context, r TrustRequest) (TrustedKeys, error)
+	// LockDirectory locks the data directory.
+	LockDirectory(ctx context.Context) (LockChange, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
 	// UndoFamily reverts what families wrote.

@@ -18,6 +18,7 @@ type Options struct {
 	Space    *memory.Space
 	Version  string       // of the program, shown to callers
 	Writable func() error // returns why writing is impossible; nil: always possible
+	Locked   func() bool  // reports whether the data directory is locked; nil: it is not
 	// Meaning returns how searches by meaning are configured for an agent's searches of a namespace; empty: of several. Nil: as is usual.
 	Meaning func(ctx context.Context, namespace, agent string) (Meaning, error)
 }

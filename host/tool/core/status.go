@@ -59,6 +59,7 @@ type state struct {
 	Events    int    `json:"events"`
 	Latest    uint64 `json:"latest_version"` // of the space: as_of=vN
 	ReadOnly  bool   `json:"read_only,omitempty"`
+	Locked    bool   `json:"locked,omitempty"`
 	Health    string `json:"health"`
 
 	Embedders  []embedderState  `json:"embedders,omitempty"`
@@ -116,7 +117,7 @@ func status(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	s := state{
 		Version: c.kit.Version, Branch: st.Branch, Namespace: st.Namespace, Branches: st.Branches, Keys: st.Keys,
-		Events: st.Events, Latest: st.Version, ReadOnly: c.ReadOnly(), Health: "ok",
+		Events: st.Events, Latest: st.Version, ReadOnly: c.ReadOnly(), Locked: c.kit.Locked != nil && c.kit.Locked(), Health: "ok",
 	}
 	for _, e := range st.Embedders {
 		s.Embedders = append(s.Embedders, embedderState(e))

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/datadir"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/registry"
+)
+
+func (a *app) lockCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "lock", Short: "Lock the data directory: only what alcove.lock names runs, and nothing is granted", Args: noArguments,
+		Long: `Lock the data directory. All its servers, those started on demand too, then run only families that alcove.lock names byte for byte, and
+grant nothing. Only alcove unlock ends that. A running server is locked at once.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := a.ownDir()
+			if err != nil {
+				return err
+			}
+			done, err := host.Directory(dir).SetLocked(true)
+			var owned *owner.OwnedError
+			if errors.As(err, &owned) {
+				done, err = a.lockServed(c.Context())
+			}
+			if err != nil {
+				return err
+			}
+			return a.printLock(done, "the data directory is locked")
+		},
+	}
+	c.AddCommand(a.lockApplyCommand())
+	return c
+}
+
+// lockServed locks a data directory that a server has open.
+func (a *app) lockServed(ctx context.Context) (datadir.LockChange, error) {
+	done, err := asked(ctx, a, operator.Operator.LockDirectory)
+	return datadir.LockChange{Lines: done.Lines, Locked: true}, err
+}
+
+func (a *app) unlockCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "unlock", Short: "Unlock the data directory, which no server may have open", Args: noArguments,
+		Long: `Unlock the data directory, and record that in the audit log. No server may have it open: stop that first. Servers that are started with
+--locked, or with ALCOVE_LOCKED, lock it again.`,
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := a.ownDir()
+			if err != nil {
+				return err
+			}
+			done, err := host.Directory(dir).SetLocked(false)
+			if err != nil {
+				return stopFirst(err)
+			}
+			return a.printLock(done, "the data directory is not locked")
+		},
+	}
+}
+
+// stopFirst adds to the error of a directory that is served what to do.
+func stopFirst(err error) error {
+	var owned *owner.OwnedError
+	if errors.As(err, &owned) {
+		return fmt.Errorf("process %d serves the data directory %s: stop it first, with kill %d, and repeat the command", owned.PID, owned.Dir, owned.PID)
+	}
+	return err
+}
+
+func (a *app) lockApplyCommand() *cobra.Command {
+	var o datadir.ApplyOptions
+	c := &cobra.Command{
+		Use: "apply FILE", Short: "Take a reviewed lock file, with its modules", Args: arguments(1, 1),
+		Long: `Take a reviewed lock file in place of alcove.lock, without unlocking the data directory. No server may have it open. Each module that the
+file names is verified by digest, manifest and signatures, as a server does; the difference is shown, and recorded in the audit log before
+it takes effect. A locked directory stays locked, whatever the file says.`,
+		Example: `  alcove lock apply reviewed.lock --modules reviewed --dry-run
+  alcove lock apply reviewed.lock --modules reviewed`,
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.Modules, "modules", "", "a folder of modules (.wasm), and of their signatures (.wasm.sig), that the file names beside those of the data directory")
+	flags.BoolVar(&o.DryRun, "dry-run", false, "verify and show the difference, and change nothing")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := a.ownDir()
+		if err != nil {
+			return err
+		}
+		data, err := readFile(args[0], registry.FileLimit+1) // more is refused by name
+		if err != nil {
+			return err
+		}
+		o.Clock = time.Now
+		done, err := host.Directory(dir).ApplyLock(data, o)
+		if err != nil {
+			return stopFirst(err)
+		}
+		said := "alcove.lock is the reviewed file"
+		if o.DryRun {
+			said = "nothing was changed"
+		}
+		return a.printLock(done, said)
+	}
+	return c
+}
+
+func (a *app) printLock(c datadir.LockChange, said string) error {
+	if a.asJSON {
+		return a.printJSON(c)
+	}
+	if err := a.showLines(c.Lines); err != nil {
+		return err
+	}
+	if n := len(c.Modules); n > 0 {
+		said = fmt.Sprintf("%d modules are verified; %s", n, said)
+	}
+	return a.printf("%s\n", said)
+}
+
+// showLines shows on standard error how a lock file changes.
+func (a *app) showLines(lines []string) error {
+	if len(lines) == 0 {
+		return a.notef("alcove.lock stays as it is\n")
+	}
+	a.notef("alcove.lock changes:\n")
+	for _, line := range lines {
+		a.notef("%s\n", line)
+	}
+	return nil
+}
