@@ -295,6 +295,18 @@ func TestAChangeThatWasRecordedAndNotWrittenIsWrittenAtTheNextStart(t *testing.T
 	}
 }
 
+// In a directory that is not locked, whoever puts an earlier lock file back takes away what came since.
+func TestAnEarlierLockFileThatIsPutBackIsTakenInAnUnlockedDirectory(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []int{1, 2, 1} {
+		edit(t, dir, withSignatures(n))
+		mustBegin(t, host.Options{Dir: dir})
+	}
+	if l, err := registry.Read(dir); err != nil || l.Signatures != 1 {
+		t.Errorf("the lock file is %+v, %v; want the earlier one", l, err)
+	}
+}
+
 // reviewed is a lock file with a signed module, and a folder that has it.
 func reviewed(t *testing.T) (lock registry.Lock, folder string) {
 	t.Helper()

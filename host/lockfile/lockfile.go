@@ -77,7 +77,7 @@ func (f *File) Accept(last audit.LockState, lock bool) (entries []audit.Entry, e
 	case last.Digest == "":
 		entries, err = f.changed(Editor, registry.Lock{}, "the first lock file:")
 	case digest == last.Digest:
-	case known && digest == last.Before: // the server ended between the record and the file
+	case known && digest == last.Before && (lock || last.Locked): // the server ended between the record and the file
 		f.Lock, f.write = accepted, true
 		entries = []audit.Entry{{Kind: audit.Changed, Agent: Server, Detail: "the lock file that was last accepted was written again"}}
 	case lock || last.Locked || f.Missing && (!known || len(accepted.Guards()) > 0):
