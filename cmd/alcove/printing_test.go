@@ -105,6 +105,8 @@ func printings(s scene) []printing {
 		print("family", "update", steering, s.module), shows("family", "rollback", steering),
 		shows("family", "logs", steering), print("family", "logs", "hostile"), print("family", "stats"), shows("family", "stats", steering), shows("family", "trace", steering),
 		print("family", "verify"), {args: []string{"family", "keygen", filepath.Join(s.dir, "key"+steeringName)}, shows: true, once: true}, shows("family", "sign", s.module, "--key", "none"+steeringName), shows("family", "verify", s.module, "--key", steering),
+		{args: with([]string{"lock", "apply", filepath.Join(s.data, "alcove.lock")}, other...)}, {args: with([]string{"lock", "apply", "none" + steeringName}, other...), shows: true},
+		{args: with([]string{"lock"}, other...)}, {args: with([]string{"unlock"}, other...)},
 		shows("family", "trust", "k"+steering, "AQ"+steering), print("family", "trust"), shows("family", "trust", "--release", "none"+steeringName), shows("family", "diff", s.module, s.grabber), shows("family", "diff", steering, s.module), shows("family", "trust", steering, "--remove"),
 		{args: []string{"family", "warm", "--cache", filepath.Join(s.dir, "cache"+steeringName)}, once: true}, shows("family", "gen", "none"+steeringName), shows("family", "gen", s.hostile),
 		shows("family", "new", steering, "--lang", "go"), shows("family", "new", "tea", "--lang", steering), print("family", "new", "tea", "--lang", "go", "--from", "none"+steeringName),
