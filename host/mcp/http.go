@@ -242,11 +242,7 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 		return &refusal{http.StatusBadRequest, jsonrpc.CodeInvalid, fmt.Sprintf(
 			"the id %s cannot be repeated exactly: use text, or a number of at most %d", tool.Clip(string(m.id), gotLength), exactID)}
 	case m.method == methodCall && !s.has(m.tool, SessionOf(r.Context())):
-		status := http.StatusOK
-		if modern(r) {
-			status = http.StatusBadRequest
-		}
-		return &refusal{status, protocol.INVALID_PARAMS, s.unknown(m.tool, SessionOf(r.Context()))}
+		return s.refuseUnknown(r, m)
 	case modern(r):
 		return nil
 	case m.method == methodInit && s.sessions.full():
@@ -261,6 +257,20 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 		return needsSession()
 	}
 	return nil
+}
+
+// refuseUnknown refuses the call of a tool that does not exist, or, as the library does of other calls, headers that contradict it.
+func (s *Server) refuseUnknown(r *http.Request, m *message) *refusal {
+	why := s.unknown(m.tool, SessionOf(r.Context()))
+	if !modern(r) {
+		return &refusal{http.StatusOK, protocol.INVALID_PARAMS, why}
+	}
+	params, _ := json.Marshal(map[string]string{"name": m.tool}) // texts always encode
+	version := r.Header.Get(protocol.HeaderProtocolVersion)
+	if err := protocol.ValidateStandardHeaders(r.Header.Get, version, protocol.MethodToolsCall, params); err != nil {
+		return &refusal{http.StatusBadRequest, protocol.HEADER_MISMATCH, err.Error()}
+	}
+	return &refusal{http.StatusBadRequest, protocol.INVALID_PARAMS, why}
 }
 
 func modern(r *http.Request) bool {

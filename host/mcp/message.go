@@ -18,6 +18,7 @@ const gotLength = 60 // characters of client input quoted in an error
 
 const (
 	methodCall      = "tools/call"
+	methodList      = "tools/list"
 	methodInit      = "initialize"
 	methodListen    = "subscriptions/listen"
 	methodCancelled = "notifications/cancelled"
@@ -73,6 +74,8 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 	switch m.method {
 	case methodCancelled:
 		m.requestID = read.Field(read.Params, "requestId").Of(read.Line)
+	case methodList:
+		return checkCursor(read.Field(read.Params, "cursor").Of(read.Line))
 	case methodCall:
 		m.call = callOf(read)
 		if m.tool == "" {
@@ -80,6 +83,14 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 		}
 	}
 	return nil
+}
+
+// checkCursor refuses every cursor of a list of tools, which is one page: no answer names a next one.
+func checkCursor(given json.RawMessage) error {
+	if len(given) == 0 || string(given) == "null" || string(given) == `""` {
+		return nil
+	}
+	return fmt.Errorf("the cursor %s is of no page: leave it out, tools/list answers all tools at once", tool.Clip(string(given), gotLength))
 }
 
 func callOf(read jsonrpc.Message) call {
@@ -165,7 +176,7 @@ func paramsForLibrary(read jsonrpc.Message) []byte {
 
 // lookalike reports whether a name differs from one read here, but the library would treat them as equal.
 func lookalike(name string) bool {
-	for _, known := range []string{"_meta", "name", "arguments", "requestId"} {
+	for _, known := range []string{"_meta", "name", "arguments", "requestId", "cursor"} {
 		if name != known && strings.EqualFold(name, known) {
 			return true
 		}

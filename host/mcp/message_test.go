@@ -35,6 +35,27 @@ func TestWhatTheLibraryDecodesIsLimited(t *testing.T) {
 	}
 }
 
+func TestACursorOfNoPageIsRefusedAndTheFirstPageNeedsNone(t *testing.T) {
+	for params, want := range map[string]string{
+		`{}`: "", `{"cursor":null}`: "", `{"cursor":""}`: "", `{"Cursor":"x!"}`: "",
+		`{"cursor":"x!"}`:   `the cursor "x!" is of no page: leave it out, tools/list answers all tools at once`,
+		`{"cursor":"bWVt"}`: `the cursor "bWVt" is of no page: leave it out, tools/list answers all tools at once`,
+		`{"cursor":7}`:      `the cursor 7 is of no page: leave it out, tools/list answers all tools at once`,
+	} {
+		m, fault := parseMessage([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":` + params + `}`))
+		got := ""
+		if fault != nil {
+			got = fault.Text
+		}
+		if got != want || fault != nil && fault.Code != jsonrpc.CodeInvalidParams {
+			t.Errorf("%s: got %q (%+v), want %q", params, got, fault, want)
+		}
+		if m != nil && strings.Contains(string(m.body), "Cursor") {
+			t.Errorf("%s: the library would read the cursor in %s", params, m.body)
+		}
+	}
+}
+
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store","arguments":{"value":1}}}`, `{"jsonrpc":"2.0","id":"x","method":"ping"}`,
