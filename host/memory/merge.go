@@ -77,7 +77,7 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	}
 	effects := a.hookEffects(ctx, w)
 	ctx = WithEffects(ctx, effects)
-	own := &settlement{access: a}
+	own := &resolutions{access: a}
 	for attempt := 1; ; attempt++ {
 		last := attempt == mergeAttempts
 		result, err := s.tryMerge(ctx, m, w, req, own, last)
@@ -156,7 +156,7 @@ func (a *Access) confine(m *Merge, w Write) error {
 
 // tryMerge merges unless the target is written meanwhile. Quotas are locked first, then Space.writing, then the counters: two merges
 // that lock them in different orders would deadlock.
-func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, own *settlement, last bool) (MergeResult, error) {
+func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, own *resolutions, last bool) (MergeResult, error) {
 	plan, err := s.planMerge(ctx, m, w, own)
 	if err != nil || plan.result.Unresolved > 0 {
 		return plan.result, err
@@ -191,7 +191,7 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 }
 
 // replanMerge is planMerge after the hooks, with a conflict if what they were asked about is no longer what the merge brings.
-func (s *Space) replanMerge(ctx context.Context, m Merge, w Write, own *settlement) (*mergePlan, error) {
+func (s *Space) replanMerge(ctx context.Context, m Merge, w Write, own *resolutions) (*mergePlan, error) {
 	plan, err := s.planMerge(ctx, m, w, own)
 	if err == nil && plan.result.Unresolved == 0 && !own.covers(plan.own) {
 		err = store.ErrConflict
@@ -200,7 +200,7 @@ func (s *Space) replanMerge(ctx context.Context, m Merge, w Write, own *settleme
 }
 
 // planMerge compares the branches, and decides about each key. It never returns nil.
-func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *settlement) (*mergePlan, error) {
+func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolutions) (*mergePlan, error) {
 	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
 	if err != nil {
 		return &mergePlan{}, err
@@ -208,14 +208,14 @@ func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *settlement
 	if err := c.findChanges(ctx, c.source); err != nil {
 		return &mergePlan{}, err
 	}
-	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}, settlement: own, settles: map[store.Key]bool{}}
+	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}, resolutions: own, resolved: map[store.Key]bool{}}
 	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, DryRun: w.DryRun}
 	if err := c.each(ctx, plan.decide); err != nil {
 		return &mergePlan{}, err
 	}
 	for _, r := range m.Resolutions {
-		if key := r.key(); !plan.settles[key] {
-			return &mergePlan{}, invalid("nothing was merged: the resolution of %q in namespace %q settles no clash: leave it out, and change that memory with memory_store or memory_forget", clip(r.Key, 64), clip(key.Namespace, 64))
+		if key := r.key(); !plan.resolved[key] {
+			return &mergePlan{}, invalid("nothing was merged: the resolution of %q in namespace %q resolves no clash: leave it out, and change that memory with memory_store or memory_forget", clip(r.Key, 64), clip(key.Namespace, 64))
 		}
 	}
 	return plan, nil
@@ -234,9 +234,9 @@ type mergePlan struct {
 	sets    map[string]*indexSet // of written indexes, by collection
 	result  MergeResult
 
-	settlement *settlement
-	own        []ownChange        // changes that resolutions bring along
-	settles    map[store.Key]bool // clashes with a resolution
+	resolutions *resolutions
+	own         []ownChange        // changes that resolutions bring along
+	resolved    map[store.Key]bool // clashes with a resolution
 }
 
 // decide adds the outcome of a key to the plan.
@@ -324,7 +324,7 @@ func fromSource(t triple) outcome {
 func (p *mergePlan) outcome(t triple) (outcome, error) {
 	clash := t.states.Clash() != threeway.NoClash
 	if r, ok := p.resolution(t.key); ok && clash {
-		p.settles[t.key] = true
+		p.resolved[t.key] = true
 		return p.resolve(t, r)
 	}
 	switch {
@@ -352,7 +352,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	case "target":
 		return outcome{keep: true}, nil
 	case "delete":
-		return p.settle(t, nil)
+		return p.resolveTo(t, nil)
 	}
 	var keep record.Record // all but the value comes from the source, or else the target
 	for _, e := range []store.Entry{t.target, t.source} {
@@ -375,17 +375,17 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	return p.settle(t, encoded)
+	return p.resolveTo(t, encoded)
 }
 
-// settle is the outcome of a resolution that brings its own value, or a deletion: once hooks were asked, what they made of it.
-func (p *mergePlan) settle(t triple, value []byte) (outcome, error) {
+// resolveTo is the outcome of a resolution that brings its own value, or a deletion: once hooks were asked, what they made of it.
+func (p *mergePlan) resolveTo(t triple, value []byte) (outcome, error) {
 	if value == nil && !t.target.Exists() {
 		return outcome{}, nil
 	}
 	change := ownChange{key: t.key, over: t.target.Version, record: string(value)}
 	p.own = append(p.own, change)
-	r, asked := p.settlement.of(change)
+	r, asked := p.resolutions.of(change)
 	if !asked || r == nil {
 		return outcome{value: value}, nil
 	}
@@ -467,7 +467,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		}
 	}
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
-		Writes:   slices.Concat(p.writes, []store.Write{write}, p.settlement.writes),
+		Writes:   slices.Concat(p.writes, []store.Write{write}, p.resolutions.writes),
 		Appends:  appends,
 		Counters: counted,
 		Expect:   expect,

@@ -55,8 +55,8 @@ func clashes(t *testing.T) *Space {
 	return s
 }
 
-// settling is a merge of the branch try that settles both clashes with values and deletions of its own.
-func settling(ofA, ofB string) Merge {
+// resolving is a merge of the branch try that resolves both clashes with values and deletions of its own.
+func resolving(ofA, ofB string) Merge {
 	m := Merge{Source: "try"}
 	for _, r := range []Resolution{{Key: "a", Take: ofA}, {Key: "b", Take: ofB}} {
 		if r.Take == "value" {
@@ -98,7 +98,7 @@ func TestAResolutionOfAKeyThatDoesNotClashIsRefused(t *testing.T) {
 
 func TestHooksRefuseAndProposeWhatAResolutionBrings(t *testing.T) {
 	for name, decide := range map[string]func(Storing) (Decision, error){"refuse": deny, "propose": propose} {
-		for _, m := range []Merge{settling("value", "target"), settling("delete", "target"), settling("target", "delete"), settling("source", "value")} {
+		for _, m := range []Merge{resolving("value", "target"), resolving("delete", "target"), resolving("target", "delete"), resolving("source", "value")} {
 			for _, dry := range []bool{true, false} {
 				s := clashes(t)
 				seen := watched(s, []Change{ChangeDelete}, decide)
@@ -125,7 +125,7 @@ func TestHooksChangeWhatAResolutionBringsAndAreNotAskedAboutWhatBranchesHave(t *
 		return Decision{Items: items}, nil
 	}
 	seen := watched(s, []Change{ChangeDelete}, redact)
-	m := settling("value", "delete")
+	m := resolving("value", "delete")
 	if done, err := s.Merge(t.Context(), m, Write{DryRun: true}); err != nil || len(done.Applied) != 3 || string(done.Applied[0].Result.Value) != `"redacted"` {
 		t.Errorf("a dry run: got %+v, %v; want what the hook makes of it", done, err)
 	}
@@ -155,7 +155,7 @@ func TestAHookIsAskedAgainIfTheTargetMovedMeanwhile(t *testing.T) {
 		}
 		return Decision{Items: h.Items}, nil
 	}})
-	mustMerge(t, s, settling("value", "target"))
+	mustMerge(t, s, resolving("value", "target"))
 	mustHave(t, s, "after the merge", "secret", "ours")
 	if want := []string{`"secret"`, `"secret"`}; !slices.Equal(asked, want) {
 		t.Errorf("asked about %q, want %q", asked, want)
@@ -165,7 +165,7 @@ func TestAHookIsAskedAgainIfTheTargetMovedMeanwhile(t *testing.T) {
 func TestAQuotaBindsWhatAResolutionBrings(t *testing.T) {
 	s := clashes(t)
 	limit(t, s, Default, scope.Quota{Bytes: 10})
-	m := settling("value", "target")
+	m := resolving("value", "target")
 	m.Resolutions[0].Value = json.RawMessage(`"` + strings.Repeat("x", 100) + `"`)
 	for _, dry := range []bool{true, false} {
 		if done, err := s.As(ann).Merge(t.Context(), m, Write{DryRun: dry}); codeOf(err) != Exhausted {
@@ -184,7 +184,7 @@ func TestAQuotaBindsWhatAResolutionBrings(t *testing.T) {
 
 func TestAMergeWithNothingToMergeWritesNothing(t *testing.T) {
 	s := clashes(t)
-	mustMerge(t, s, settling("value", "target"))
+	mustMerge(t, s, resolving("value", "target"))
 	before, err := s.engine.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -192,7 +192,7 @@ func (o *oracle) write(branch string, version uint64, at time.Time, c commit) {
 type verdict struct {
 	writes     map[place2]cell
 	unresolved []place2
-	// unsure are keys that a merge by fields may settle in one way or another: the branches were merged crosswise.
+	// unsure are keys that a merge by fields may resolve in one way or another: the branches were merged crosswise.
 	unsure []place2
 }
 

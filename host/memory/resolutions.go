@@ -9,9 +9,9 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// settlement is what a merge's resolutions bring along: values and deletions that are on neither branch. Hooks and quotas treat them
+// resolutions is what a merge's resolutions bring along: values and deletions that are on neither branch. Hooks and quotas treat them
 // like a store or a deletion by the caller.
-type settlement struct {
+type resolutions struct {
 	access  *Access
 	asked   []ownChange // that hooks were asked about
 	decided *Stage      // with what hooks made of these; it commits nothing itself
@@ -26,19 +26,19 @@ type ownChange struct {
 }
 
 // of returns what hooks made of a change; ok is false if they were not asked about it.
-func (s *settlement) of(c ownChange) (r *record.Record, ok bool) {
-	if !slices.Contains(s.asked, c) {
+func (r *resolutions) of(c ownChange) (decided *record.Record, ok bool) {
+	if !slices.Contains(r.asked, c) {
 		return nil, false
 	}
-	return s.decided.changed[site{Key: c.key}], true
+	return r.decided.changed[site{Key: c.key}], true
 }
 
 // covers reports whether hooks were asked about exactly these changes.
-func (s *settlement) covers(changes []ownChange) bool { return slices.Equal(s.asked, changes) }
+func (r *resolutions) covers(changes []ownChange) bool { return slices.Equal(r.asked, changes) }
 
 // ask calls the hooks for a plan's changes, without locks held. A merge cannot wait for an approval: what hooks propose is refused.
-func (s *settlement) ask(ctx context.Context, p *mergePlan, w Write) error {
-	t := s.access.blind(p.target.branch)
+func (r *resolutions) ask(ctx context.Context, p *mergePlan, w Write) error {
+	t := r.access.blind(p.target.branch)
 	t.agent = w.Agent
 	t.changed = map[site]*record.Record{}
 	for _, c := range p.own {
@@ -47,30 +47,30 @@ func (s *settlement) ask(ctx context.Context, p *mergePlan, w Write) error {
 		if t.changed[at] = nil; c.record == "" {
 			continue
 		}
-		r, err := record.Decode(store.Entry{Key: c.key, Point: store.Point{Version: 1}, Value: []byte(c.record)})
+		own, err := record.Decode(store.Entry{Key: c.key, Point: store.Point{Version: 1}, Value: []byte(c.record)})
 		if err != nil {
 			return err
 		}
-		if err := s.access.space.limits.checkItem(itemOf(c.key.Name, r)); err != nil {
+		if err := r.access.space.limits.checkItem(itemOf(c.key.Name, own)); err != nil {
 			return err
 		}
-		t.changed[at] = &r
+		t.changed[at] = &own
 	}
 	groups, err := t.toAsk(ctx)
 	if err != nil {
 		return err
 	}
 	for _, g := range groups {
-		if err := t.settle(ctx, g, w); err != nil {
+		if err := t.askResolved(ctx, g, w); err != nil {
 			return err
 		}
 	}
-	s.asked, s.decided = p.own, t
+	r.asked, r.decided = p.own, t
 	return nil
 }
 
-// settle calls the hooks for a group of a merge's own changes, and stages what they made of it.
-func (t *Stage) settle(ctx context.Context, g asked, w Write) error {
+// askResolved calls the hooks for a group of a merge's own changes, and stages what they made of it.
+func (t *Stage) askResolved(ctx context.Context, g asked, w Write) error {
 	items, err := t.items(ctx, g.sites)
 	if err != nil {
 		return err
@@ -92,23 +92,23 @@ func (t *Stage) settle(ctx context.Context, g asked, w Write) error {
 }
 
 // spend charges the changes to the caller's quotas. release is called after the commit.
-func (s *settlement) spend(ctx context.Context, w Write) (release func(), err error) {
-	if s.writes = nil; s.decided == nil {
+func (r *resolutions) spend(ctx context.Context, w Write) (release func(), err error) {
+	if r.writes = nil; r.decided == nil {
 		return func() {}, nil
 	}
 	c := Commit{Write: w}
-	release, err = s.decided.spend(ctx, c)
-	if err != nil || w.DryRun || len(s.decided.spent) == 0 {
+	release, err = r.decided.spend(ctx, c)
+	if err != nil || w.DryRun || len(r.decided.spent) == 0 {
 		return release, err
 	}
-	system, err := s.access.space.systemBranch(ctx)
+	system, err := r.access.space.systemBranch(ctx)
 	if err != nil {
 		release()
 		return nil, err
 	}
-	for _, write := range s.decided.spent {
+	for _, write := range r.decided.spent {
 		write.Branch = system.ID
-		s.writes = append(s.writes, write)
+		r.writes = append(r.writes, write)
 	}
 	return release, nil
 }
