@@ -158,6 +158,9 @@ func (h *HTTP) Handler() http.Handler {
 	for path, handler := range h.Lasting {
 		mux.Handle(path, h.guard(uncounted(handler)))
 	}
+	for _, path := range oauthPaths() {
+		mux.HandleFunc(path, h.refuseOAuth)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found", "there is nothing here: clients use "+strings.Join(h.paths(), ", ")+"; /healthz and /readyz tell how the server is")
 	})
@@ -404,10 +407,15 @@ func localHost(r *http.Request, host string) bool {
 
 // refuse writes an error.
 func refuse(w http.ResponseWriter, status int, code, message string) {
+	answer(w, status, errorBody(status, code, message))
+}
+
+// answer writes JSON.
+func answer(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	w.Write(errorBody(status, code, message)) // the client may be gone
+	w.Write(body) // the client may be gone
 }
 
 func errorBody(status int, code, message string) []byte {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,9 +56,7 @@ func (h *HTTP) describe(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, "internal", "the metadata could not be written")
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Write(append(body, '\n')) // the client may be gone
+	answer(w, http.StatusOK, append(body, '\n'))
 }
 
 // challenge returns the header WWW-Authenticate of a refused request.
@@ -67,4 +66,32 @@ func (h *HTTP) challenge(r *http.Request) string {
 		return plain
 	}
 	return plain + `, resource_metadata="` + h.base(r) + metadataPath + r.URL.EscapedPath() + `"`
+}
+
+// oauthPaths are where clients that were refused look for an authorization server of this one.
+func oauthPaths() []string {
+	return []string{"/.well-known/", "/register", "/authorize", "/token"}
+}
+
+// refuseOAuth tells a client that looks for an authorization server how this one is used, in the form that it shows to its user (RFC 6749).
+func (h *HTTP) refuseOAuth(w http.ResponseWriter, r *http.Request) {
+	why := "this server is no authorization server: use " + h.Issuer
+	if h.Issuer == "" {
+		why = "this server has no OAuth: " + h.entry(r.Context())
+	}
+	body, _ := json.Marshal(struct { // texts always encode
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}{"access_denied", why})
+	answer(w, http.StatusNotFound, append(body, '\n'))
+}
+
+// entry returns how a client is admitted: why one without a token is not.
+func (h *HTTP) entry(ctx context.Context) string {
+	_, stop, err := h.Admit(ctx, "")
+	if err != nil {
+		return err.Error()
+	}
+	stop()
+	return "it admits clients without a token"
 }

@@ -58,6 +58,31 @@ func TestClientsAreReferredToAnIssuerOnlyIfOneIsNamed(t *testing.T) {
 	}
 }
 
+func TestAClientThatLooksForOAuthIsToldHowToComeIn(t *testing.T) {
+	plain, referred := newHTTP(t, nil), newHTTP(t, func(h *HTTP) { h.Issuer = "https://login.example.org" })
+	for _, ask := range []struct{ method, path string }{
+		{"POST", "/register"}, {"POST", "/token"}, {"GET", "/authorize"}, {"GET", "/.well-known/oauth-authorization-server"},
+		{"GET", "/.well-known/openid-configuration"}, {"GET", "/.well-known/oauth-authorization-server/mcp"},
+	} {
+		for url, want := range map[string]string{
+			plain + ask.path:    "this server has no OAuth: send the token from the file /data/token",
+			referred + ask.path: "this server is no authorization server: use https://login.example.org",
+		} {
+			status, text := request(t, ask.method, url, "", nil)
+			var read struct {
+				Error       string
+				Description string `json:"error_description"`
+			}
+			if err := json.Unmarshal([]byte(text), &read); err != nil || status != 404 || read.Error != "access_denied" || read.Description != want {
+				t.Errorf("%s %s: got %d %s (%v), want 404 with the description %q", ask.method, ask.path, status, text, err, want)
+			}
+		}
+	}
+	if status, text := request(t, "GET", plain+metadataPath+"/mcp", "", nil); status != 404 || !strings.Contains(text, `"error":"access_denied"`) {
+		t.Errorf("metadata without an issuer: got %d %s, want 404 and an error of OAuth", status, text)
+	}
+}
+
 func TestIssuersAreChecked(t *testing.T) {
 	for issuer, fine := range map[string]bool{
 		"https://login.example.org": true, "https://login.example.org/a/b": true, "http://localhost:8080": true, "http://127.0.0.1": true, "http://[::1]:1": true,

@@ -286,6 +286,36 @@ func TestRealClientsUseEveryTool(t *testing.T) {
 	}
 }
 
+// TestAClientWithAWrongTokenIsToldHowToGiveTheRightOne has a client fall back on OAuth, which the server does not have.
+func TestAClientWithAWrongTokenIsToldHowToGiveTheRightOne(t *testing.T) {
+	node := install(t)
+	program := build(t)
+	dir := serve(t, program)
+	file := configurations(t, program, dir)["http"]
+	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := bytes.Replace(text, bytes.TrimSpace(token), []byte("wrong"), 1)
+	if bytes.Equal(wrong, text) {
+		t.Fatalf("there is no token in %s", text)
+	}
+	if err := os.WriteFile(file, wrong, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := inspector{t, node, file}.command("--method", "tools/list")
+	c.Env = append(c.Env, "MCP_AUTO_OPEN_ENABLED=true") // it begins OAuth without a terminal; there is no page that it could open
+	out, err := c.CombinedOutput()
+	want := "send the header Authorization: Bearer TOKEN with an API key or the token from the file " + filepath.Join(dir, "token")
+	if err == nil || !bytes.Contains(out, []byte(want)) || bytes.Contains(out, []byte("Invalid OAuth")) {
+		t.Errorf("got %v\n%s\nwant %q", err, out, want)
+	}
+}
+
 // session runs a script that uses one of the SDKs.
 func session(t *testing.T, node, kind, transport, file string) {
 	script(t, node, "session.mjs", kind, transport, file)
@@ -307,11 +337,17 @@ type inspector struct {
 	node, file string
 }
 
-func (i inspector) run(args ...string) []byte {
+func (i inspector) command(args ...string) *exec.Cmd {
 	i.t.Helper()
 	launcher := filepath.Join("node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	c := command(i.t, runWithin, i.node, append([]string{launcher, "--cli", "--config", i.file, "--server", "alcove"}, args...)...)
 	c.Env = append(os.Environ(), "MCP_INSPECTOR_SECRET_STORE=memory")
+	return c
+}
+
+func (i inspector) run(args ...string) []byte {
+	i.t.Helper()
+	c := i.command(args...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
