@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/keys"
@@ -21,17 +20,23 @@ func (h *Host) admitHello(ctx context.Context, hello owner.Hello) (context.Conte
 		return nil, nil, &owner.Refusal{Code: string(memory.InvalidArgument), Message: err.Error()}
 	}
 	session := sessionFor(hello)
-	if hello.Key == "" {
-		if h.keys.Required() {
-			return nil, nil, &owner.Refusal{Code: string(memory.Denied), Message: keyRequired + "and set ALCOVE_KEY to it"}
-		}
-		return mcp.WithSession(ctx, session), func() {}, nil
-	}
-	admitted, stop, err := h.admitKey(ctx, hello.Key, session)
+	admitted, stop, err := h.admitClient(ctx, hello.Key, session)
 	if err != nil {
+		h.notAdmitted("socket", err)
 		return nil, nil, &owner.Refusal{Code: string(memory.Denied), Message: err.Error()}
 	}
 	return admitted, stop, nil
+}
+
+// admitClient returns the context of a client of the socket that presented a key, or none.
+func (h *Host) admitClient(ctx context.Context, key string, session mcp.Session) (context.Context, func(), error) {
+	switch {
+	case key != "":
+		return h.admitKey(ctx, key, session)
+	case h.keys.Required():
+		return nil, nil, notAdmitted("no API key", keyRequired+"and set ALCOVE_KEY to it")
+	}
+	return mcp.WithSession(ctx, session), func() {}, nil
 }
 
 // sessionFor returns the session of a client with the rights of the directory's owner.
@@ -48,24 +53,28 @@ func sessionFor(hello owner.Hello) mcp.Session {
 func (h *Host) admitBearer(ctx context.Context, token string) (context.Context, func(), error) {
 	if h.token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1 {
 		if h.keys.Required() {
-			return nil, nil, errors.New(keyRequired + "and send it as Authorization: Bearer KEY, not the token of the data directory")
+			return nil, nil, notAdmitted("the owner's token, where API keys are required", keyRequired+"and send it as Authorization: Bearer KEY, not the token of the data directory")
 		}
 		return mcp.WithSession(ctx, mcp.Session{Rights: memory.FullRights()}), func() {}, nil
 	}
 	if keys.Is(token) {
 		return h.admitKey(ctx, token, mcp.Session{Rights: memory.FullRights()})
 	}
-	if h.keys.Required() {
-		return nil, nil, errors.New(keyRequired + "and send it as Authorization: Bearer KEY")
+	rule := "unknown token"
+	if token == "" {
+		rule = "no API key or token"
 	}
-	return nil, nil, errors.New("send the header Authorization: Bearer TOKEN with an API key or the token from the file " + owner.TokenPath(h.options.Dir))
+	if h.keys.Required() {
+		return nil, nil, notAdmitted(rule, keyRequired+"and send it as Authorization: Bearer KEY")
+	}
+	return nil, nil, notAdmitted(rule, "send the header Authorization: Bearer TOKEN with an API key or the token from the file "+owner.TokenPath(h.options.Dir))
 }
 
 // admitKey returns the context of a client that presented a key.
 func (h *Host) admitKey(ctx context.Context, secret string, session mcp.Session) (context.Context, func(), error) {
 	key, err := h.keys.Verify(secret)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, keyError{err, key}
 	}
 	session = session.As(identity(key))
 	if session.Namespace == "" {
@@ -79,6 +88,8 @@ func (h *Host) admitKey(ctx context.Context, secret string, session mcp.Session)
 func (h *Host) identify(secret string) (mcp.Identity, error) {
 	key, err := h.keys.Verify(secret)
 	if err != nil {
+		err = keyError{err, key}
+		h.notAdmitted("_meta", err)
 		return mcp.Identity{}, err
 	}
 	who := identity(key)

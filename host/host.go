@@ -26,6 +26,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/metrics"
 	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/refusals"
 	"github.com/alcove-memory/alcove/host/requestlog"
 	"github.com/alcove-memory/alcove/host/rest"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -90,6 +91,7 @@ type Host struct {
 	rest     *rest.Server
 	metrics  *metrics.Metrics
 	sessions *sessions.Sessions
+	refusals *refusals.Account
 	kept     *httpsessions.File // of HTTP clients; nil: the directory cannot be written
 	requests *requestlog.Log    // nil: none
 	streams  *stream.Server
@@ -110,6 +112,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	o.Dir = dir
 	h := &Host{options: o, metrics: metrics.New(o.Version)}
+	h.refusals = refusals.New(refusals.Options{Report: h.reportRefusals, Clock: o.Clock})
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -133,7 +136,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openDir(); err != nil {
 		return err
 	}
-	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable, Ended: h.keyEnded}); err != nil {
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.exceeded}); err != nil {
 		return err
 	}
 	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
@@ -144,6 +147,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.parts, err = assemble(ctx, h.options, a, &h.closers); err != nil {
 		return err
 	}
+	h.closers.later("the account of refusals", running(ctx, h.refusals.Run)) // before the audit log closes
 	if err := h.readToken(); err != nil {
 		return err
 	}
@@ -182,7 +186,7 @@ func (h *Host) dispatcher() (*tool.Dispatcher, error) {
 		o.Meaning = h.meaning
 	}
 	err := all.Add(core.Specs(o)...)
-	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Called: func(c tool.Done) {
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Refused: h.refused, Called: func(c tool.Done) {
 		h.metrics.Count(c)
 		if c.Tool.Name != operation.Name { // its operations count
 			h.sessions.Visited(c.Request.Caller, c.At)

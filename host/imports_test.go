@@ -152,6 +152,7 @@ func rules() []rule {
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
 		{pkg: "host/audit", own: []string{"host/durable", "host/regular", "sdk/go/order"}, never: outside},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
+		{pkg: "host/refusals", own: []string{"sdk/go/order"}, never: append(outside, "os")},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/httpsessions", own: []string{"host/durable", "host/regular"}, never: outside},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},

@@ -204,7 +204,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Certificate: s.cert, Issuer: s.issuer,
+			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Refused: s.host.refusedRequest, Certificate: s.cert, Issuer: s.issuer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Without: s.host.withoutFamilies, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			defer s.host.streams.Close()
 			ended := context.AfterFunc(ctx, func() {

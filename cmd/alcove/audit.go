@@ -141,7 +141,7 @@ type auditFilter struct {
 
 func (f *auditFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.family, "family", "", "only entries of this family")
-	c.Flags().StringVar(&f.kind, "kind", "", "only entries of this kind, such as call, wrote, granted, refused")
+	c.Flags().StringVar(&f.kind, "kind", "", "only entries of this kind, such as call, wrote, granted, denied")
 	c.Flags().StringVar(&f.since, "since", "", "only entries from then on, such as 30m, 2d, 2026-11-01 or an instant")
 }
 

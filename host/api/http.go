@@ -41,7 +41,9 @@ type HTTP struct {
 	Lasting map[string]http.Handler
 	// Admit returns the context of a request whose client presented a bearer token, with the client's identity and for as long as
 	// it is admitted, or why it is refused. The caller calls stop when the request is over. An empty token is none.
-	Admit       func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
+	Admit func(ctx context.Context, token string) (admitted context.Context, stop func(), err error)
+	// Refused is called with each request that Admit refused; nil: it is not.
+	Refused     func(r *http.Request, err error)
 	Ready       func(context.Context) error
 	Healthy     func() error // returns why the server should be restarted; nil: never
 	Without     func() error // returns why there are no tool families, which a server that is ready then says; nil: there are
@@ -219,6 +221,9 @@ func (h *HTTP) guard(next http.Handler) http.Handler {
 		}
 		ctx, stop, err := h.Admit(r.Context(), strings.TrimSpace(token))
 		if err != nil {
+			if h.Refused != nil {
+				h.Refused(r, err)
+			}
 			w.Header().Set("WWW-Authenticate", h.challenge(r))
 			refuse(w, http.StatusUnauthorized, "denied", err.Error())
 			return

@@ -30,6 +30,7 @@ const (
 	Granted    Kind = "granted"   // an operator changed what a family may do
 	Changed    Kind = "changed"   // an operator changed endpoints, roots, trusted keys or API keys, or edited the lock file
 	FromBackup Kind = "restored"  // the data directory was restored from a backup: Detail names the former log's head
+	Denied     Kind = "denied"    // a client was refused something; its denials have a Count of those since the entry before
 	Undone     Kind = "undone"    // an operator reverted what a family wrote
 	Called     Kind = "call"      // a guest handled a request
 	Wrote      Kind = "wrote"     // a commit of a guest's request: Of is the entry of the call

@@ -41,6 +41,8 @@ type Options struct {
 	Changeable func() error
 	// Ended is called when a key was revoked or deleted; nil: it is not.
 	Ended func(id string)
+	// Exceeded is called when a call by the holder of a key was refused for a limit; nil: it is not.
+	Exceeded func(key Key, limit string)
 }
 
 // Keys are the keys of a data directory. Its methods may be called concurrently.

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -75,9 +76,31 @@ type uses struct {
 	byID map[string]*use
 }
 
+// told passes on the refusal of a call by the holder of a key.
+func (k *Keys) told(id string, err error) error {
+	var known *memory.Error
+	if k.o.Exceeded == nil || !errors.As(err, &known) {
+		return err
+	}
+	limit, _ := known.Details["limit"].(string)
+	holder := Key{ID: id}
+	k.mu.RLock()
+	if s := k.byID[id]; s != nil {
+		holder = s.Key
+	}
+	k.mu.RUnlock()
+	k.o.Exceeded(holder, limit)
+	return err
+}
+
 // Begin admits a call of a key's holder, if the limits of the key and of those that it was delegated from permit. The caller calls end
 // when the call is over. An empty id is the owner of the data directory, without limits.
 func (k *Keys) Begin(id string) (end func(), err error) {
+	end, err = k.begin(id)
+	return end, k.told(id, err)
+}
+
+func (k *Keys) begin(id string) (end func(), err error) {
 	all := k.bounds(id)
 	k.uses.mu.Lock()
 	defer k.uses.mu.Unlock()
@@ -98,7 +121,9 @@ func (k *Keys) Begin(id string) (end func(), err error) {
 }
 
 // Charge counts one more call within one that Begin admitted, such as those of a batch.
-func (k *Keys) Charge(id string) error {
+func (k *Keys) Charge(id string) error { return k.told(id, k.charge(id)) }
+
+func (k *Keys) charge(id string) error {
 	all := k.bounds(id)
 	k.uses.mu.Lock()
 	defer k.uses.mu.Unlock()

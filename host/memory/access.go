@@ -37,7 +37,7 @@ func (a *Access) sign(w Write) Write {
 
 func denied(verb, namespace string) *Error {
 	return &Error{Code: Denied, Message: "this caller may not " + verb + " namespace \"" + namespace + "\": use one that it may, or ask the memory's owner for that right",
-		Details: map[string]any{"namespace": namespace}}
+		Rule: verb + " namespace", Details: map[string]any{"namespace": namespace}}
 }
 
 // mostPermitted bounds the namespaces that a denial names.

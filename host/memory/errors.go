@@ -30,7 +30,9 @@ type Error struct {
 	Message   string
 	Retryable bool           // the same request may succeed later
 	Details   map[string]any // JSON values for programs
-	cause     error
+	// Rule is the rule that refused the request, for operators: clients are not told. Empty: the message says what there is to say.
+	Rule  string
+	cause error
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -250,7 +250,7 @@ func fits(q scope.Quota, namespace, agent string, was, will Spent) error {
 	} {
 		if of.max > 0 && of.will > of.max && of.will > of.was {
 			return &Error{Code: Exhausted, Message: fmt.Sprintf("agent %q would have %d %s in namespace %q, and its quota is %d: nothing was stored; an operator can change the quota", agent, of.will, of.what, namespace, of.max),
-				Details: map[string]any{"limit": of.limit, "value": of.max, "used": of.was, "namespace": namespace}}
+				Rule: "quota " + of.limit, Details: map[string]any{"limit": of.limit, "value": of.max, "used": of.was, "namespace": namespace}}
 		}
 	}
 	return nil

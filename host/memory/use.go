@@ -201,7 +201,7 @@ func (q Quota) exceeded(owner string, used, growth Use) error {
 		if b.limit == 0 || b.growth <= 0 || b.used+b.growth <= b.limit {
 			continue
 		}
-		return &Error{Code: Exhausted, Details: map[string]any{"quota": b.name, "limit": b.limit, "used": b.used},
+		return &Error{Code: Exhausted, Rule: "quota " + b.name, Details: map[string]any{"quota": b.name, "limit": b.limit, "used": b.used},
 			Message: fmt.Sprintf("family %s may keep %s=%d in its collections, on all branches together; %d are used, and %d more do not fit: have it delete some, "+
 				"or have an operator raise the quota, with alcove family grant %s --limit %s=N", owner, b.name, b.limit, b.used, b.growth, owner, b.name)}
 	}

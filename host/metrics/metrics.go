@@ -25,9 +25,10 @@ const (
 type Metrics struct {
 	version string
 
-	mu     sync.Mutex
-	tools  map[labels]*counts
-	guests map[string]*guest // by family
+	mu       sync.Mutex
+	tools    map[labels]*counts
+	guests   map[string]*guest // by family
+	refusals map[Reason]uint64
 }
 
 // labels identify a tool.
@@ -41,7 +42,7 @@ type counts struct {
 
 // New returns the metrics of a server; version is the program's.
 func New(version string) *Metrics {
-	return &Metrics{version: version, tools: map[labels]*counts{}, guests: map[string]*guest{}}
+	return &Metrics{version: version, tools: map[labels]*counts{}, guests: map[string]*guest{}, refusals: map[Reason]uint64{}}
 }
 
 // Count counts a call.
@@ -75,7 +76,7 @@ func (m *Metrics) countsOf(t *tool.Tool) *counts {
 
 // Serve answers a request of Prometheus with the metrics, but those of tools of families that the caller may not know.
 func (m *Metrics) Serve(w http.ResponseWriter, _ *http.Request, permits func(family string) bool, locked bool) {
-	all := append(m.ofTools(permits), m.build(), ofLock(locked))
+	all := append(m.ofTools(permits), m.ofRefusals(), m.build(), ofLock(locked))
 	all = append(all, m.ofGuests(permits)...)
 	all = append(all, ofRuntime()...)
 	all = append(all, ofProcess()...)

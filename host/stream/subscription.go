@@ -199,6 +199,7 @@ func (c *conn) subscribe(ctx context.Context, m received) error {
 	}
 	s, err := c.begin(ctx, m.id, a)
 	if err != nil {
+		c.server.options.Dispatcher.Note(tool.Request{Tool: "subscribe", Caller: c.caller()}, err)
 		return err
 	}
 	c.subs, c.room = append(c.subs, s), nil

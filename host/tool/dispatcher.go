@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -22,6 +23,18 @@ type Options struct {
 	Limits Limits
 	// Called is called after each call of a tool by a client. Nil: none.
 	Called func(Done)
+	// Refused is called with each refusal by a right or a quota. Those of calls by families are part of the call that made them, and
+	// those by the limits of a key are known to Limits. Nil: none.
+	Refused func(Refused)
+}
+
+// Refused is a call that a right or a quota did not permit.
+type Refused struct {
+	Request Request
+	Tool    string // its name, or, if the caller may not use its family, the request's
+	Family  string // of the tool; empty: a core tool
+	Rule    string // that refused it
+	Err     *memory.Error
 }
 
 // Limits bounds the calls of clients with an API key. An empty key means the owner of the data directory.
@@ -72,7 +85,9 @@ func (d *Dispatcher) Registry() *Registry { return d.registry }
 func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	t, ok := d.registry.FindFor(r.Caller.Rights, r.Tool)
 	if !ok {
-		return Answer{}, d.notFound(r)
+		err := d.notFound(r)
+		d.Note(r, err)
+		return Answer{}, err
 	}
 	end, err := d.admit(r)
 	if err != nil {
@@ -86,6 +101,7 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	if d.options.Called != nil && r.Stage == nil {
 		d.options.Called(Done{t, r, at, a, err, d.options.Clock().Sub(begun)})
 	}
+	d.noteOf(t, r, err)
 	if err == nil {
 		return a, nil
 	}
@@ -119,8 +135,35 @@ func (d *Dispatcher) while(ctx context.Context, r Request) (context.Context, fun
 	return d.options.Limits.While(ctx, r.Caller.Key)
 }
 
+// Note passes on the refusal of a request that no tool handled, if its error is one: of an unknown tool, or of a front end's own.
+func (d *Dispatcher) Note(r Request, err error) {
+	d.noteOf(&Tool{Spec: Spec{Name: Clip(r.Tool, longestName)}}, r, err)
+}
+
+func (d *Dispatcher) noteOf(t *Tool, r Request, err error) {
+	var known *memory.Error
+	if d.options.Refused == nil || r.Stage != nil || !errors.As(err, &known) {
+		return
+	}
+	refused := Refused{Request: r, Tool: t.Name, Family: t.Family, Rule: known.Rule, Err: known}
+	switch {
+	case known.Rule != "":
+	case known.Code != memory.Denied:
+		return
+	case t.Family != "": // the message is the guest's
+		refused.Rule = "the family refused it"
+	default:
+		refused.Rule, _, _ = strings.Cut(known.Message, ":")
+	}
+	d.options.Refused(refused)
+}
+
 func (d *Dispatcher) notFound(r Request) error {
-	return &memory.Error{Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights),
+	rule := ""
+	if t, exists := d.registry.Find(r.Tool); exists {
+		rule = hidden(t.Family)
+	}
+	return &memory.Error{Rule: rule, Code: memory.NotFound, Message: d.registry.Unknown(r.Tool, r.Caller.Rights),
 		Details: map[string]any{"method": Clip(r.Tool, gotLength), "searched_families": append([]string{CoreFamily}, d.registry.Snapshot().For(r.Caller.Rights).Names()...)}}
 }
 

@@ -54,6 +54,7 @@ type Snapshot struct {
 	byName   map[string]*Set
 	tools    map[string]*Tool // by each spelling of their names
 	outdated <-chan struct{}  // nil: never
+	all      *Snapshot        // of which this is what a caller has the right to; nil: this has all
 }
 
 // Registry holds the core tools and the families' tools.
@@ -221,7 +222,7 @@ func (s *Snapshot) For(rights memory.Rights) *Snapshot {
 	if len(permitted) == len(s.Sets) {
 		return s
 	}
-	view := &Snapshot{Sets: permitted, byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: s.outdated}
+	view := &Snapshot{Sets: permitted, byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: s.outdated, all: s}
 	for _, set := range permitted {
 		view.byName[set.Name] = set
 	}
@@ -261,8 +262,15 @@ func (s *Snapshot) NoFamily(name string) error {
 	if t := s.Find(name); t != nil {
 		text += fmt.Sprintf("; %s is a tool of %s", t.Spelling, t.Family)
 	}
-	return &memory.Error{Code: memory.NotFound, Message: text, Details: map[string]any{"family": Clip(name, gotLength), "families": s.Names()}}
+	e := &memory.Error{Code: memory.NotFound, Message: text, Details: map[string]any{"family": Clip(name, gotLength), "families": s.Names()}}
+	if s.all != nil && s.all.Set(name) != nil {
+		e.Rule = hidden(name)
+	}
+	return e
 }
+
+// hidden is the rule by which a family does not exist for a caller.
+func hidden(family string) string { return "use family " + family }
 
 // Offered returns the family's tools that lists show to a caller.
 func (s *Set) Offered(readOnly bool) []*Tool {

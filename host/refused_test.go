@@ -1,0 +1,146 @@
+package host_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// refusals are the audit log's entries of what clients were refused, as text.
+func (k *keyed) refusals() (list []string) {
+	k.t.Helper()
+	if _, err := k.act.AuditHead(k.t.Context()); err != nil { // which writes what is in memory
+		k.t.Fatal(err)
+	}
+	for _, e := range entries(k.t, k.dir, audit.Denied) {
+		list = append(list, fmt.Sprintf("key=%s agent=%s from=%s namespace=%s family=%s work=%s %s %q ×%d", e.Key, e.Agent, e.Client, e.Namespace, e.Family, e.Work, e.Denied[0].Op, e.Denied[0].Rule, e.Denied[0].Count))
+	}
+	return list
+}
+
+func TestWhatClientsAreRefusedIsInTheAuditLog(t *testing.T) {
+	k := keyedServer(t)
+	installed(t, k.act, abi.Manifest{Name: "ledger", Tools: []abi.Tool{aTool("ledger_read", `{}`)}}, relaying())
+	if err := k.act.SetQuota(t.Context(), operator.QuotaRequest{Namespace: "team/a", Quota: memory.Allowance{Memories: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	ann := k.issue("ann", append(slices.Clone(readWrite), "family:none"), "team/a")
+	gone := k.issue("gone", readWrite, "team/a")
+	if _, err := k.act.RevokeKey(t.Context(), operator.KeyID{ID: gone.ID}); err != nil {
+		t.Fatal(err)
+	}
+	slow, err := k.act.CreateKey(t.Context(), operator.KeyRequest{Agent: "slow", Namespaces: []string{"team/a"}, Rights: readWrite, Limits: operator.KeyLimits{CallsPerSecond: .01, Burst: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"a key is denied a namespace", func() { k.post(ann.Secret, "", "memory_recall", `{"key":"k","namespace":"home"}`) },
+			`key=` + ann.ID + ` agent=ann from= namespace=home family= work=tool memory_recall call "read namespace" ×1`},
+		{"within an operation", func() {
+			k.post(ann.Secret, "", "memory_operation", `{"method":"store","params":{"key":"k","value":"v","namespace":"home"}}`)
+		},
+			`key=` + ann.ID + ` agent=ann from= namespace=home family= work=tool memory_store call "write namespace" ×1`},
+		{"a key is denied a family", func() { k.post(ann.Secret, "", "ledger_read", `{}`) },
+			`key=` + ann.ID + ` agent=ann from= namespace= family= work=tool ledger_read call "use family ledger" ×1`},
+		{"a key may not load it", func() { k.post(ann.Secret, "", "memory_load_family", `{"family":"ledger"}`) },
+			`key=` + ann.ID + ` agent=ann from= namespace= family= work=tool memory_load_family call "use family ledger" ×1`},
+		{"a quota is used up", func() {
+			k.post(ann.Secret, "", "memory_store", `{"key":"a","value":"v"}`)
+			k.post(ann.Secret, "", "memory_store", `{"key":"b","value":"v"}`)
+		},
+			`key=` + ann.ID + ` agent=ann from= namespace=team/a family= work=tool memory_store call "quota memories_a_day" ×1`},
+		{"a key calls too often", func() {
+			k.post(slow.Secret, "", "memory_status", `{}`)
+			k.post(slow.Secret, "", "memory_status", `{}`)
+		},
+			`key=` + slow.ID + ` agent=slow from= namespace= family= work= call "limit calls_per_second" ×1`},
+		{"a subscription", func() {
+			ws, _, err := dialStream(t.Context(), "http://"+k.at.HTTP, ann.Secret, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ws.CloseNow()
+			if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe","id":1,"namespaces":["home"]}`)); err != nil {
+				t.Fatal(err)
+			}
+			if p, err := readStream(t.Context(), ws); err != nil || p.Type != "error" {
+				t.Fatalf("got %+v, %v, want an error", p, err)
+			}
+		},
+			`key=` + ann.ID + ` agent=ann from= namespace=home family= work=tool subscribe call "read namespace" ×1`},
+		{"a revoked key", func() { k.post(gone.Secret, "", "memory_status", `{}`) },
+			`key=` + gone.ID + ` agent=gone from=127.0.0.1 namespace= family= work= connect "the key ` + gone.ID + ` was revoked" ×1`},
+		{"a key that was never issued", func() { k.post("alcove_key_000000000000_secret", "", "memory_status", `{}`) },
+			`key= agent= from=127.0.0.1 namespace= family= work= connect "the key is not known here" ×1`},
+		{"no key", func() { k.post("", "", "memory_status", `{}`) },
+			`key= agent= from=127.0.0.1 namespace= family= work= connect "no API key or token" ×1`},
+		{"a token that is not the owner's", func() { k.post("wrong", "", "memory_status", `{}`) },
+			`key= agent= from=127.0.0.1 namespace= family= work= connect "unknown token" ×1`},
+		{"a key in _meta that was never issued", func() { k.post(k.host.Token(), "alcove_key_0_x", "memory_status", `{}`) },
+			`key= agent= from=_meta namespace= family= work= connect "the key is not known here" ×1`},
+		{"one on the socket", func() { k.dial(owner.Hello{Key: "alcove_key_0_x"}) },
+			`key= agent= from=socket namespace= family= work= connect "the key is not known here" ×1`},
+	} {
+		before := k.refusals()
+		c.do()
+		if got := k.refusals()[len(before):]; !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s: recorded %q, want %q", c.what, got, []string{c.want})
+		}
+		for range 3 {
+			c.do()
+		}
+		if again := k.refusals()[len(before):]; len(again) != 1 {
+			t.Errorf("%s: three repetitions are recorded one by one: %q", c.what, again[1:])
+		}
+	}
+	got := k.metrics()
+	for _, want := range []string{`{reason="denied"} 20`, `{reason="quota"} 4`, `{reason="rate"} 7`, `{reason="not_admitted"} `} {
+		if want = "\nalcove_refusals_total" + want; !strings.Contains(got, want) {
+			t.Errorf("the metrics have %q, want %q", alcoveLines(got, "alcove_refusals_total"), want)
+		}
+	}
+}
+
+// alcoveLines are the lines of metrics that have a name.
+func alcoveLines(text, name string) (list []string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, name) {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+func (k *keyed) metrics() string {
+	k.t.Helper()
+	q, err := http.NewRequestWithContext(k.t.Context(), "GET", "http://"+k.at.HTTP+"/metrics", nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+k.host.Token())
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return string(text)
+}
