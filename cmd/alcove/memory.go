@@ -222,8 +222,8 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.IntVar(&offset, "offset", 0, "skip this many hits")
 	flags.StringSliceVar(&tags, "tags", nil, "only memories with all of these tags")
 	flags.StringSliceVar(&types, "type", nil, "only memories of one of these types")
-	flags.StringVar(&since, "since", "", "only memories written since this moment")
-	flags.StringVar(&until, "until", "", "only memories written before this moment")
+	flags.StringVar(&since, "since", "", "only memories created or written since this moment")
+	flags.StringVar(&until, "until", "", "only memories created or written before this moment")
 	flags.StringVar(&asOf, "as-of", "", "search the memory as it was at this moment")
 	flags.StringVar(&mode, "mode", "", "the ranking: hybrid, lexical or semantic (default: hybrid if there is an embedder)")
 	flags.StringVar(&embedder, "embedder", "", "the embedder, if there are several")
@@ -302,8 +302,8 @@ func (b *browseFlags) add(c *cobra.Command, noun, usual string) {
 	flags.StringVar(&b.order, "order", usual, "newest, oldest, updated, key, importance, accesses or accessed")
 	flags.StringVar(&b.after, "after", "", "list on: what the page before printed last")
 	flags.StringSliceVar(&b.types, "type", nil, "only "+noun+" of one of these types")
-	flags.StringVar(&b.since, "since", "", "only "+noun+" written since this moment")
-	flags.StringVar(&b.until, "until", "", "only "+noun+" written before this moment")
+	flags.StringVar(&b.since, "since", "", "only "+noun+" created or written since this moment")
+	flags.StringVar(&b.until, "until", "", "only "+noun+" created or written before this moment")
 	flags.StringVar(&b.asOf, "as-of", "", "list what there was at this moment")
 }
 

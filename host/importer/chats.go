@@ -30,6 +30,7 @@ func (t turn) memory() portable.Memory {
 	m.Metadata["seq"] = encode(t.seq)
 	if !t.at.IsZero() {
 		m.Metadata["ts"] = encode(t.at.Unix())
+		m.Created = &t.at
 	}
 	return m
 }
@@ -132,13 +133,6 @@ func joinParts(parts []json.RawMessage, text string) string {
 	return strings.Join(texts, "\n")
 }
 
-func seconds(s float64) time.Time {
-	if s <= 0 || s > 1e11 || math.IsNaN(s) {
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(s * 1000)).UTC()
-}
-
 // claude is a conversation.
 type claude struct {
 	UUID     string `json:"uuid"`
@@ -173,7 +167,7 @@ func readClaude(in Input, yield Yield) error {
 			if text == "" {
 				continue
 			}
-			at, _ := time.Parse(time.RFC3339, m.CreatedAt) // zero if missing
+			at, _ := instant(m.CreatedAt) // zero if missing
 			t := turn{source: "claude", session: c.UUID, title: c.Name, seq: seq, speaker: m.Sender, text: text, at: at}
 			if err := yield(t.memory()); err != nil {
 				return err
@@ -190,8 +184,8 @@ type mem0Memory struct {
 	UserID     string                     `json:"user_id"`
 	AgentID    string                     `json:"agent_id"`
 	RunID      string                     `json:"run_id"`
-	CreatedAt  string                     `json:"created_at"`
-	UpdatedAt  string                     `json:"updated_at"`
+	CreatedAt  moment                     `json:"created_at"`
+	UpdatedAt  moment                     `json:"updated_at"`
 	Categories []string                   `json:"categories"`
 	Metadata   map[string]json.RawMessage `json:"metadata"`
 }
@@ -202,8 +196,8 @@ func readMem0(in Input, yield Yield) error {
 			return fmt.Errorf("it has no id or no memory")
 		}
 		p := portable.Memory{
-			Key: key("mem0", m.ID), Value: encode(m.Memory), Tags: m.Categories, Agent: m.AgentID,
-			Metadata: meta("user_id", m.UserID, "run_id", m.RunID, "created_at", m.CreatedAt, "updated_at", m.UpdatedAt),
+			Key: key("mem0", m.ID), Value: encode(m.Memory), Tags: m.Categories, Agent: m.AgentID, Created: m.CreatedAt.at(),
+			Metadata: meta("user_id", m.UserID, "run_id", m.RunID, "created_at", m.CreatedAt.text, "updated_at", m.UpdatedAt.text),
 		}
 		for name, value := range m.Metadata {
 			if p.Metadata == nil {

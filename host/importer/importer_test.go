@@ -86,6 +86,14 @@ func TestNotesKeepTheirFrontMatterAndLinks(t *testing.T) {
 		`{"namespace":"","key":"plans/garden","value":"# Garden\nWith [[Tools|a spade]] and [[plans/garden#top]] and [[Nowhere]].","tags":["green","spring"],"type":"plan","metadata":{"due":"2026-04-01","title":"Garden"},"links":["Tools","plans/garden","Nowhere"]}`)
 }
 
+func TestANoteWasCreatedWhenItsFrontMatterSays(t *testing.T) {
+	dir := sample(t, map[string]string{"a.md": "---\ncreated: 2025-06-10T09:00\n---\nA", "b.md": "---\ndate: 2025-06-11\n---\nB", "c.md": "---\ncreated: in June\n---\nC"})
+	same(t, read(t, dir, importer.Markdown),
+		`{"namespace":"","key":"a","value":"A","metadata":{"created":"2025-06-10T09:00"},"created":"2025-06-10T09:00:00Z"}`,
+		`{"namespace":"","key":"b","value":"B","metadata":{"date":"2025-06-11"},"created":"2025-06-11T00:00:00Z"}`,
+		`{"namespace":"","key":"c","value":"C","metadata":{"created":"in June"}}`)
+}
+
 func TestObservationsAndRelationsOfBasicMemoryAreTakenApart(t *testing.T) {
 	dir := sample(t, map[string]string{
 		"coffee.md": "---\ntitle: Coffee\ntype: note\npermalink: drinks/coffee\ntags: [drink]\n---\nAbout coffee.\n\n- [method] Pour over is clear #brewing #slow (by taste)\n- [ ] a task\n- pairs_with [[Cake]]\n- [[Tea]]\n",
@@ -102,7 +110,7 @@ func TestMemoriesOfMem0KeepWhoTheyAreAbout(t *testing.T) {
 		"list.json":    `[{"id":"m2","memory":"Lives in Lisbon","metadata":null}]`,
 	})
 	same(t, read(t, filepath.Join(dir, "wrapped.json"), importer.Mem0),
-		`{"namespace":"","key":"mem0/m1","value":"Likes hiking","tags":["hobby"],"metadata":{"created_at":"2026-01-02T03:04:05Z","source":"chat","user_id":"ana"}}`)
+		`{"namespace":"","key":"mem0/m1","value":"Likes hiking","tags":["hobby"],"metadata":{"created_at":"2026-01-02T03:04:05Z","source":"chat","user_id":"ana"},"created":"2026-01-02T03:04:05Z"}`)
 	same(t, read(t, filepath.Join(dir, "list.json"), importer.Mem0), `{"namespace":"","key":"mem0/m2","value":"Lives in Lisbon"}`)
 }
 
@@ -114,7 +122,7 @@ func TestTheBranchOfAChatGPTConversationThatWasLastLookedAtCounts(t *testing.T) 
 "n2b":{"parent":"n1","children":[],"message":{"author":{"role":"assistant"},"content":{"parts":["Dropped answer"]}}},
 "n3":{"parent":"n2","children":[],"message":{"author":{"role":"assistant"},"content":{"parts":["To Faro."]}}}}}]`})
 	same(t, read(t, filepath.Join(dir, "conversations.json"), importer.ChatGPT),
-		`{"namespace":"","key":"chatgpt/c1/00000","value":"Where to go?","tags":["chatgpt"],"type":"message","metadata":{"seq":0,"session":"c1","speaker":"user","title":"Trip","ts":1767225601}}`,
+		`{"namespace":"","key":"chatgpt/c1/00000","value":"Where to go?","tags":["chatgpt"],"type":"message","metadata":{"seq":0,"session":"c1","speaker":"user","title":"Trip","ts":1767225601},"created":"2026-01-01T00:00:01.25Z"}`,
 		`{"namespace":"","key":"chatgpt/c1/00001","value":"To Faro.","tags":["chatgpt"],"type":"message","metadata":{"seq":1,"session":"c1","speaker":"assistant","title":"Trip"}}`)
 }
 
@@ -124,7 +132,7 @@ func TestClaudesConversationsKeepWhoSaidWhatWhen(t *testing.T) {
 {"sender":"assistant","text":"","content":[{"type":"text","text":"Leek"},{"type":"text","text":"and potato."}]},
 {"sender":"human","text":""}]}]`})
 	same(t, read(t, filepath.Join(dir, "conversations.json"), importer.Claude),
-		`{"namespace":"","key":"claude/u1/00000","value":"A recipe?","tags":["claude"],"type":"message","metadata":{"seq":0,"session":"u1","speaker":"human","title":"Soup","ts":1767225600}}`,
+		`{"namespace":"","key":"claude/u1/00000","value":"A recipe?","tags":["claude"],"type":"message","metadata":{"seq":0,"session":"u1","speaker":"human","title":"Soup","ts":1767225600},"created":"2026-01-01T00:00:00Z"}`,
 		`{"namespace":"","key":"claude/u1/00001","value":"Leek\nand potato.","tags":["claude"],"type":"message","metadata":{"seq":1,"session":"u1","speaker":"assistant","title":"Soup"}}`)
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -151,6 +152,16 @@ func (o *once) add(s string) {
 	o.list = append(o.list, s)
 }
 
+// created is when the front matter says that the note was made; nil: it does not.
+func (n note) created() *time.Time {
+	for _, name := range []string{"created", "created_at", "date created", "date"} {
+		if at, ok := instant(n.text(name)); ok {
+			return &at
+		}
+	}
+	return nil
+}
+
 // metadata returns the front matter without the fields that a memory has itself.
 func (n note) memory(k string, own ...string) portable.Memory {
 	m := portable.Memory{Key: key(k), Tags: n.tags(), Type: n.text("type")}
@@ -161,7 +172,7 @@ func (n note) memory(k string, own ...string) portable.Memory {
 			pairs = append(pairs, name, value)
 		}
 	}
-	m.Metadata = meta(pairs...)
+	m.Metadata, m.Created = meta(pairs...), n.created()
 	return m
 }
 

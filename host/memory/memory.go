@@ -35,6 +35,9 @@ func newRecord(it Item, agent string) (record.Record, error) {
 	if !it.ExpiresAt.IsZero() {
 		r.Expires = it.ExpiresAt.UnixMicro()
 	}
+	if !it.Created.IsZero() {
+		r.Created = max(it.Created.UnixMicro(), 0)
+	}
 	return r, nil
 }
 

@@ -79,7 +79,7 @@ func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.T
 func exported(m Memory) portable.Memory {
 	p := portable.Memory{
 		Namespace: m.Namespace, Key: m.Key, Value: m.Value, Tags: m.Tags, Type: m.Type, Importance: m.Importance, Metadata: m.Metadata,
-		Supersedes: m.Supersedes, Links: m.Links, Agent: m.Agent, Version: m.Version, Timestamp: &m.Timestamp,
+		Supersedes: m.Supersedes, Links: m.Links, Agent: m.Agent, Version: m.Version, Timestamp: &m.Timestamp, Created: &m.Created,
 		Vector: m.Vector.Values, VectorOf: m.Vector.Embedder,
 	}
 	if m.State != Active {
@@ -150,6 +150,9 @@ func imported(p portable.Memory) Item {
 	}
 	if p.ExpiresAt != nil {
 		it.ExpiresAt = *p.ExpiresAt
+	}
+	if p.Created != nil {
+		it.Created = *p.Created
 	}
 	return it
 }

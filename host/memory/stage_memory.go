@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -214,12 +215,17 @@ func (t *Stage) putOne(at site, it Item, was *record.Record, e store.Entry) (Sto
 	if was != nil {
 		receipt.Replaces = e.Version
 	}
-	if was != nil && was.SameContent(r) {
+	origin := r.Created
+	if origin > t.now.UnixMicro() {
+		origin, r.Created = 0, 0
+	}
+	if was != nil && was.SameContent(r) && (origin == 0 || origin == was.CreatedAt(e).UnixMicro()) {
 		receipt.Version, receipt.Timestamp = e.Version, e.Time
 		return receipt, nil
 	}
 	if was != nil {
 		r.Succeed(was, e)
+		r.Created = cmp.Or(origin, r.Created)
 		if receipt.readable && e.Version != 0 { // otherwise the stage itself wrote it before
 			receipt.Former = formerOf(was, e, r)
 		}

@@ -69,6 +69,7 @@ type Item struct {
 	Links      []string
 	ExpiresAt  time.Time // zero: never
 	Vector     Vector    // its embedding, if known
+	Created    time.Time // at its origin, for imports; zero or in the future: when the key was first stored
 	IfVersion  *uint64   // the expected version of the key; 0: none; nil: any
 }
 
@@ -131,12 +132,12 @@ type Search struct {
 	Events     bool     // search events instead of memories
 	K          int      // number of hits; 0: 10; at most Limits.K
 	Offset     int
-	Tags       []string // all of these
-	Types      []string // any of these
-	States     []State  // any of these; nil: Active
-	Writers    []string // any of these, as Filter.Writers
-	Since      time.Time
-	Until      time.Time
+	Tags       []string  // all of these
+	Types      []string  // any of these
+	States     []State   // any of these; nil: Active
+	Writers    []string  // any of these, as Filter.Writers
+	Since      time.Time // created or changed from then on
+	Until      time.Time // and before this
 	// MinImportance excludes memories of less, or no importance; nil: none.
 	MinImportance *float64
 	// Order is the order of the hits; empty: the best first, or without a Text the newest. Hooks do not rank ordered hits.

@@ -38,6 +38,7 @@ type Filter struct {
 	MaxImportance *float64
 	Created       Span
 	Updated       Span // when the version was written
+	Dated         Span // has one of the two above
 	Expiry        Expiry
 	Fields        []FieldTest
 }
@@ -105,10 +106,12 @@ type Columns struct {
 
 // Test is a Filter at an instant, at which it judges expiry.
 type Test struct {
-	filter           Filter
-	now              int64 // µs, as the bounds
-	created, updated bounds
-	tagged           bool // tags are tested
+	filter  Filter
+	now     int64 // µs, as the bounds
+	created bounds
+	updated bounds
+	dated   bounds
+	tagged  bool // tags are tested
 }
 
 // bounds are a span in µs.
@@ -129,7 +132,9 @@ func (b bounds) has(micros int64) bool { return micros >= b.since && micros < b.
 
 // At is the filter at an instant.
 func (f Filter) At(now time.Time) *Test {
-	return &Test{filter: f, now: now.UnixMicro(), created: f.Created.bounds(), updated: f.Updated.bounds(), tagged: len(f.Tags)+len(f.AnyTags)+len(f.NoTags) > 0}
+	created, updated, dated := f.Created.bounds(), f.Updated.bounds(), f.Dated.bounds()
+	created.until, updated.since = min(created.until, dated.until), max(updated.since, dated.since) // no version is older than its document
+	return &Test{filter: f, now: now.UnixMicro(), created: created, updated: updated, dated: dated, tagged: len(f.Tags)+len(f.AnyTags)+len(f.NoTags) > 0}
 }
 
 // Admits reports whether the filter selects a document. It ignores Text.
@@ -147,7 +152,7 @@ func (t *Test) agent(agent string) bool { return among(t.filter.Agents, agent) }
 // rest tests all other columns.
 func (t *Test) rest(c *Columns) bool {
 	f := &t.filter
-	return t.expiry(c.Expires) && t.importance(c.Importance) && t.created.has(c.Created) && t.updated.has(c.Updated) &&
+	return t.expiry(c.Expires) && t.importance(c.Importance) && t.created.has(c.Created) && t.updated.has(c.Updated) && (t.dated.has(c.Created) || t.dated.has(c.Updated)) &&
 		strings.HasPrefix(c.Key, f.Prefix) && (!t.tagged || t.tags(c.Tags)) && t.fields(c)
 }
 

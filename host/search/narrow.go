@@ -16,8 +16,8 @@ func (x *Index) columnsFor(view View, f Filter, o Ordering) (ids []columnID) {
 	use(byAgent, len(f.Agents) > 0)
 	use(byTag, len(f.Tags) > 0 || len(f.AnyTags) > 0)
 	use(byName, f.Prefix != "" && view.isOne())
-	use(byCreation, !f.Created.IsZero())
-	use(byUpdate, !f.Updated.IsZero())
+	use(byCreation, !f.Created.IsZero() || !f.Dated.Until.IsZero())
+	use(byUpdate, !f.Updated.IsZero() || !f.Dated.Since.IsZero())
 	use(byImportance, f.MinImportance != nil || f.MaxImportance != nil)
 	use(byExpiry, f.Expiry == Expired)
 	if o.By != Unordered && o.Most > 0 {
@@ -151,9 +151,9 @@ func (s *selecting) bounded(p *pickedPart, id columnID) column {
 	switch {
 	case id.kind == byName && s.view.isOne():
 		return x.prefixed(c, p.part, space{s.view.Namespaces[0], s.view.Collections[0]}, f.Prefix)
-	case id.kind == byCreation && !f.Created.IsZero():
+	case id.kind == byCreation:
 		return within(s.test.created.since, s.test.created.until-1)
-	case id.kind == byUpdate && !f.Updated.IsZero():
+	case id.kind == byUpdate:
 		return within(s.test.updated.since, s.test.updated.until-1)
 	case id.kind == byImportance && (f.MinImportance != nil || f.MaxImportance != nil):
 		return within(s.importances())

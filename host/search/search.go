@@ -56,8 +56,8 @@ type Query struct {
 	Types   []string  // a hit has one of these; nil: any
 	Agents  []string  // a hit was written by one of these; nil: any
 	States  []string  // a hit is in one of these; nil: Active
-	Since   time.Time // a hit was written at or after this; zero: any time
-	Until   time.Time // a hit was written before this; zero: any time
+	Since   time.Time // a hit was created or written at or after this; zero: any time
+	Until   time.Time // and before this; zero: any time
 	Explain bool
 
 	MinImportance *float64 // a hit has at least this importance; nil: any, or none
@@ -81,7 +81,7 @@ func (q *Query) filter() Filter {
 	if q.selected != nil {
 		return *q.selected
 	}
-	f := Filter{States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, MinImportance: q.MinImportance, Updated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
+	f := Filter{States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, MinImportance: q.MinImportance, Dated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
 	if len(f.States) == 0 {
 		f.States = []string{Active}
 	}

@@ -118,7 +118,7 @@ func (x *Index) Estimate(ctx context.Context, view View, f Filter) (tested, all 
 // isCoarse reports whether the filter tests only states, types and expiry.
 func (f *Filter) isCoarse() bool {
 	return f.Text == "" && f.Prefix == "" && len(f.Agents)+len(f.Tags)+len(f.AnyTags)+len(f.NoTags)+len(f.Fields) == 0 &&
-		f.MinImportance == nil && f.MaxImportance == nil && f.Created.IsZero() && f.Updated.IsZero()
+		f.MinImportance == nil && f.MaxImportance == nil && f.Created.IsZero() && f.Updated.IsZero() && f.Dated.IsZero()
 }
 
 // present returns a lineage that sees the same documents: one whose own branch was not written after its cut reads that

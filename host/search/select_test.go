@@ -72,6 +72,9 @@ func randomFilter(rng *rand.Rand) (f Filter) {
 			f.Fields = []FieldTest{{"metadata.a", Testing(rng.Intn(3)), DigestOf([]byte{byte(rng.Intn(7))})}, {"value.none", Absent, Digest{}}}
 		case 7:
 			f.Created.Since, f.Updated.Until = at(), at()
+			if some(1, 2) {
+				f = Filter{Dated: Span{Since: at(), Until: at()}}
+			}
 		case 8:
 			least := float64(rng.Intn(5)) / 4
 			if f.MinImportance = &least; some(1, 2) {

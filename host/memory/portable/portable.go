@@ -28,6 +28,7 @@ type Memory struct {
 	VectorOf   string                     `json:"vector_of,omitempty"`
 	Version    uint64                     `json:"version,omitempty"`
 	Timestamp  *time.Time                 `json:"timestamp,omitempty"`
+	Created    *time.Time                 `json:"created,omitempty"`
 }
 
 // header is the first line.

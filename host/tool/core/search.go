@@ -35,7 +35,7 @@ func (k *kit) searchTool() tool.Spec {
 		Description: "Find memories in plain words, best first, in all namespaces. Without query: list by order (newest, key, importance, accesses).",
 		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
 			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
-			"since and until bound when a memory was written; as_of searches the past as it was. events searches the log of memory_log instead. " +
+			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
 			"updated is when a memory was last written (UTC), created when it was first, if that was earlier. " +
 			"Namespace, agent, version and timestamp are shown if fields names them, all with verbose; namespace and agent also where they are not the call's.",
@@ -51,8 +51,8 @@ func (k *kit) searchTool() tool.Spec {
 				"type": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "Only memories of this type, or one of these."},
 				"agent": {"type": "string", "x-advanced": true, "description": "Only what this agent wrote last, or one of a list of agents."},
 				"state": {"type": "string", "description": "active (when left out), archived, merged or pruned; or a list of these."},
-				"since": {"type": "string", "description": "Only what was written at or after this moment."},
-				"until": {"type": "string", "description": "Only what was written before this moment."},
+				"since": {"type": "string", "description": "Only what was created or written from this moment on."},
+				"until": {"type": "string", "description": "Only what was created or written before this moment."},
 				"namespace": {"type": "string", "description": "Only this namespace, or a list of them; all when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
 				"as_of": {"type": "string", "description": "Search what there was at a past moment, such as 1h ago, yesterday or v12."},
