@@ -85,6 +85,7 @@ func assemble(ctx context.Context, o Options, a assembly, closing *closers) (p p
 	p.space, err = memory.Open(ctx, memory.Options{
 		Engine: p.engine, Index: index, Vectors: p.embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.readOnly,
 		Purging: a.purging, CheckKey: a.checkKey,
+		IsPrivate: func(collection string) bool { return p.families == nil || p.families.IsPrivate(collection) },
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)

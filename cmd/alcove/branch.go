@@ -145,8 +145,8 @@ func (a *app) branchDone(ctx context.Context, f fields, format string, args ...a
 
 // difference is a key that two branches hold differently.
 type difference struct {
-	Namespace, Key, Clash string
-	Change                string // added, changed or removed
+	Namespace, Collection, Key, Clash string
+	Change                            string // added, changed or removed
 }
 
 func (a *app) diffCommand() *cobra.Command {
@@ -178,7 +178,11 @@ func (a *app) printDifferences(differences []difference) {
 		if d.Clash != "" {
 			clash = "  both sides changed it: " + d.Clash
 		}
-		a.printf("%s %s  %s%s\n", sign, a.bold(d.Key), a.dim(d.Namespace), clash)
+		place := d.Namespace
+		if d.Collection != "" {
+			place += "  " + d.Collection
+		}
+		a.printf("%s %s  %s%s\n", sign, a.bold(d.Key), a.dim(place), clash)
 	}
 }
 

@@ -37,11 +37,11 @@ func (f *Families) manifestOf(name string) *abi.Manifest {
 	return nil
 }
 
-// isPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone.
-func (f *Families) isPrivate(collection string) bool {
+// IsPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone, as one that no manifest declares is.
+func (f *Families) IsPrivate(collection string) bool {
 	family, name, _ := strings.Cut(collection, "/")
 	m := f.manifestOf(family)
-	return m != nil && slices.ContainsFunc(m.Collections, func(c abi.Collection) bool { return c.Name == name && c.Private })
+	return m == nil || !slices.ContainsFunc(m.Collections, func(c abi.Collection) bool { return c.Name == name && !c.Private })
 }
 
 // names returns the names of all families, sorted.

@@ -72,7 +72,9 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	space, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock})
+	var f *Families
+	space, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock,
+		IsPrivate: func(collection string) bool { return f.IsPrivate(collection) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +86,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	if change != nil {
 		change(&o)
 	}
-	f, err := New(t.Context(), o)
-	if err != nil {
+	if f, err = New(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	space.SetHooks(f.Hooks())

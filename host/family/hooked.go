@@ -103,7 +103,7 @@ func (h hooked) ReadsRecords(collection string) bool {
 	family, _, _ := strings.Cut(collection, "/")
 	store := h.family.manifest.Hooks.Store
 	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) &&
-		(store != nil && store.Redacts || !h.families.isPrivate(collection))
+		(store != nil && store.Redacts || !h.families.IsPrivate(collection))
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.

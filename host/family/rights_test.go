@@ -221,8 +221,29 @@ func TestAComparisonShowsNoOtherFamilysRecords(t *testing.T) {
 		}
 	}
 	got := w.as(owner(""), "mine")[0]
-	if got.Error != nil || !strings.Contains(string(got.OK), "of mine") || strings.Contains(string(got.OK), "of other") {
-		t.Errorf("it was shown %s, %v", got.OK, got.Error)
+	if got.Error != nil || !strings.Contains(string(got.OK), "of mine") || strings.Contains(string(got.OK), "of other") || !strings.Contains(string(got.OK), `"added":1,`) {
+		t.Errorf("it was shown %s, %v; want one difference, its own", got.OK, got.Error)
+	}
+}
+
+func TestACollectionThatNoManifestDeclaresIsPrivate(t *testing.T) {
+	m := aFamily("mine")
+	m.Collections = []abi.Collection{{Name: "own"}, {Name: "secret", Private: true}}
+	w := open(t, nil).with(m, script{})
+	for collection, want := range map[string]bool{"mine/own": false, "mine/secret": true, "mine/former": true, "removed/own": true} {
+		if got := w.IsPrivate(collection); got != want {
+			t.Errorf("%s is private: %t, want %t", collection, got, want)
+		}
+	}
+}
+
+func TestAMergeOfAFamilyWithNothingToMergeSucceeds(t *testing.T) {
+	w := open(t, nil).with(aFamily("mine"), script{steps: []step{{"branch.merge", `{"source":"draft","required":true}`}}})
+	if _, err := w.space.As(owner("")).Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.as(owner(""), "mine")[0]; got.Error != nil || !strings.Contains(string(got.OK), `"merged":true`) {
+		t.Errorf("it was answered with %s, %v; want that the branches are merged", got.OK, got.Error)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type Access struct {
 	space  *Space
 	caller Caller
+	only   func(collection string) bool // of records that are shown; nil: no further bound
 }
 
 // As returns the space for a caller. The rights records of namespaces narrow the rights of the holder of a key.
@@ -28,6 +29,30 @@ func (s *Space) As(c Caller) *Access {
 
 // Caller returns the caller of the access, with its present rights.
 func (a *Access) Caller() Caller { return a.caller }
+
+// Showing returns the access with comparisons and merges that show no records but those of the collections that only permits, as
+// Collection.Name.
+func (a *Access) Showing(only func(collection string) bool) *Access {
+	return &Access{space: a.space, caller: a.caller, only: only}
+}
+
+// shows reports whether the caller sees differences in a collection: in memories, in records of its own family, and in those of a family
+// that it may use, unless they are private.
+func (a *Access) shows(collection string) bool {
+	owner := ownerOf(collection)
+	switch {
+	case owner == "":
+		return true
+	case !a.uses(owner), a.only != nil && !a.only(collection):
+		return false
+	}
+	return owner == a.caller.Family || a.space.isPrivate != nil && !a.space.isPrivate(collection)
+}
+
+// uses reports whether the caller decides about a family's records.
+func (a *Access) uses(family string) bool {
+	return family == "" || family == a.caller.Family || a.caller.Rights.May(ToUse(family))
+}
 
 // sign sets the caller as a write's author.
 func (a *Access) sign(w Write) Write {

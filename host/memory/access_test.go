@@ -288,6 +288,14 @@ var deeds = []deed{
 			say(d, err)
 		}
 	}},
+	{"Showing", func(ctx context.Context, a *Access, say func(any, error)) {
+		d, err := a.Showing(func(string) bool { return true }).Diff(ctx, DiffQuery{Source: "draft"})
+		say(d, err)
+	}},
+	{"Namespaces", func(ctx context.Context, a *Access, say func(any, error)) {
+		l, err := a.Namespaces(ctx, "draft")
+		say(l, err)
+	}},
 	{"Commits", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, q := range []CommitQuery{{}, {Agent: "ann"}, {Branch: "draft", Since: 9}, {Limit: 2}} {
 			l, _, err := a.Commits(ctx, q)

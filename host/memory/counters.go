@@ -324,6 +324,28 @@ func (c *counting) read(ctx context.Context, b *lineage.Branch, keys []store.Key
 	return counted, nil
 }
 
+// brings reports whether a merge's source has counts that its target does not have yet, without writing those that are pending.
+func (c *counting) brings(ctx context.Context, p *mergePlan) (bool, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.isPending(p.source.branch, p.namespaces) {
+		return true, nil
+	}
+	counted, err := c.counted(ctx, p)
+	return len(counted) > 0, err
+}
+
+func (c *counting) isPending(b *lineage.Branch, namespaces []string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.pending[b] {
+		if selected(namespaces, key.Namespace) {
+			return true
+		}
+	}
+	return false
+}
+
 // merge returns the writes that add the source's counts since the two parted to the target. The caller
 // commits them and then calls the returned function, also after an error.
 func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrite, func(), error) {
@@ -364,7 +386,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 
 // counted returns the counts on the source, and on its ancestors, that the target does not have yet.
 func (c *counting) counted(ctx context.Context, p *mergePlan) (map[store.Key]countRecord, error) {
-	counted := map[store.Key]countRecord{}
+	counted, seen := map[store.Key]countRecord{}, map[store.Key]bool{}
 	for _, segment := range p.source.branch.Lineage {
 		var cursor store.Cursor
 		for after := p.sharedByAll(segment.Branch); after < segment.At; {
@@ -372,7 +394,7 @@ func (c *counting) counted(ctx context.Context, p *mergePlan) (map[store.Key]cou
 			if err != nil {
 				return nil, err
 			}
-			if err := c.addCounted(ctx, p, page, counted); err != nil {
+			if err := c.addCounted(ctx, p, page, seen, counted); err != nil {
 				return nil, err
 			}
 			if next == "" {
@@ -384,38 +406,51 @@ func (c *counting) counted(ctx context.Context, p *mergePlan) (map[store.Key]cou
 	return counted, nil
 }
 
-func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Counted, counted map[store.Key]countRecord) error {
+// addCounted adds what the source counted since the two parted, of the keys of a page that no earlier page had.
+func (c *counting) addCounted(ctx context.Context, p *mergePlan, page []store.Counted, seen map[store.Key]bool, counted map[store.Key]countRecord) error {
+	keys := map[string][]store.Key{} // by namespace
 	for _, record := range page {
-		_, done := counted[record.Key]
-		if done || !selected(p.namespaces, record.Key.Namespace) {
-			continue
+		if key := record.Key; !seen[key] && selected(p.namespaces, key.Namespace) {
+			seen[key] = true
+			keys[key.Namespace] = append(keys[key.Namespace], key)
 		}
-		if err := p.learn(ctx, record.Key.Namespace); err != nil {
+	}
+	for namespace, list := range keys {
+		if err := p.learn(ctx, namespace); err != nil {
 			return err
 		}
-		now, err := c.countedBy(ctx, p.source.branch.Lineage, record.Key)
+		now, err := c.countedBy(ctx, p.source.branch.Lineage, list)
 		if err != nil {
 			return err
 		}
-		var was countRecord
-		if bases := p.ground(record.Key.Namespace).bases; len(bases) > 0 {
-			if was, err = c.countedBy(ctx, bases[0], record.Key); err != nil {
-				return err
+		var base store.Lineage
+		if bases := p.ground(namespace).bases; len(bases) > 0 {
+			base = bases[0]
+		}
+		was, err := c.countedBy(ctx, base, list)
+		if err != nil {
+			return err
+		}
+		for i, key := range list {
+			if now[i] != (countRecord{}) && now[i] != was[i] { // what the source dropped takes nothing from the target
+				counted[key] = now[i].minus(was[i])
 			}
 		}
-		if now == (countRecord{}) {
-			was = now // the source dropped its counts, which takes nothing from the target
-		}
-		counted[record.Key] = now.minus(was)
 	}
 	return nil
 }
 
-// countedBy returns the counts of a key that a lineage sees.
-func (c *counting) countedBy(ctx context.Context, l store.Lineage, key store.Key) (countRecord, error) {
-	value, err := c.space.engine.Counters(ctx, l, []store.Key{key})
-	if err != nil {
-		return countRecord{}, err
+// countedBy returns the counts of keys that a lineage sees; none without a lineage.
+func (c *counting) countedBy(ctx context.Context, l store.Lineage, keys []store.Key) ([]countRecord, error) {
+	counted := make([]countRecord, len(keys))
+	if len(l) == 0 {
+		return counted, nil
 	}
-	return decodeCount(value[0])
+	values, err := c.space.engine.Counters(ctx, l, keys)
+	for i, value := range values {
+		if counted[i], err = decodeCount(value); err != nil {
+			return nil, err
+		}
+	}
+	return counted, err
 }

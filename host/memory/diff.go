@@ -37,19 +37,20 @@ type Diff struct {
 	Added          int      // memories that only Source has
 	Changed        int      // memories that differ
 	Removed        int      // memories that only Target has
-	Clashes        int      // of these, changed on both sides since they parted
+	Records        int      // of these three, families' records
+	Clashes        int      // of these three, changed on both sides since they parted
 	Differences    []Difference
 	Truncated      bool // more Differences than the limit
 }
 
-// Diff compares the present states of two branches.
+// Diff compares the present states of two branches. Records that the caller may not see are neither listed nor counted.
 func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	s := a.space
 	namespaces, err := a.readable(q.Namespaces)
 	if err != nil {
 		return Diff{}, err
 	}
-	c, err := s.comparison(ctx, q.Source, q.Target, namespaces)
+	c, err := a.comparison(ctx, q.Source, q.Target, namespaces)
 	if err != nil {
 		return Diff{}, err
 	}
@@ -62,7 +63,7 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
 	limit := s.page(q.Limit)
 	err = c.each(ctx, func(t triple) error {
-		if t.states.Agree() {
+		if t.states.Agree() || !a.shows(t.key.Collection) {
 			return nil
 		}
 		return diff.add(t, limit)
@@ -83,6 +84,9 @@ func (d *Diff) add(t triple, limit int) error {
 	default:
 		d.Changed++
 	}
+	if difference.Collection != "" {
+		d.Records++
+	}
 	if difference.Clash != threeway.NoClash {
 		d.Clashes++
 	}
@@ -96,6 +100,7 @@ func (d *Diff) add(t triple, limit int) error {
 
 // comparison compares two branches at one version: the keys that may differ.
 type comparison struct {
+	access         *Access
 	space          *Space
 	source, target view
 	at             uint64
@@ -110,7 +115,8 @@ type ground struct {
 	bases []store.Lineage
 }
 
-func (s *Space) comparison(ctx context.Context, source, target string, namespaces []string) (*comparison, error) {
+func (a *Access) comparison(ctx context.Context, source, target string, namespaces []string) (*comparison, error) {
+	s := a.space
 	from, err := s.view(ctx, source, AsOf{})
 	if err != nil {
 		return nil, err
@@ -128,7 +134,7 @@ func (s *Space) comparison(ctx context.Context, source, target string, namespace
 	}
 	from.lineage, into.lineage = from.lineage.At(head.Version), into.lineage.At(head.Version)
 	c := &comparison{
-		space: s, source: from, target: into, at: head.Version, namespaces: namespaces,
+		access: a, space: s, source: from, target: into, at: head.Version, namespaces: namespaces,
 		keys: map[store.Key]bool{}, shared: map[string]ground{},
 	}
 	return c, c.learn(ctx, "")

@@ -53,9 +53,10 @@ type MergeResult struct {
 	Source, Target string
 	Namespaces     []string     // covered; nil: all
 	DryRun         bool         // nothing was written
-	Merged         bool         // written, or there was nothing to write
-	Applied        []Difference // changes of the target
-	Clashes        []Difference // changed on both sides
+	Merged         bool         // it was written
+	Unchanged      bool         // there is nothing to merge
+	Applied        []Difference // changes of the target that the caller sees
+	Clashes        []Difference // changed on both sides, and seen by the caller
 	Unresolved     int          // clashes without a resolution: they stop the merge
 	Version        uint64       // of the merge; 0: nothing was written
 	Timestamp      time.Time
@@ -65,6 +66,7 @@ type MergeResult struct {
 const mergeEvent = "merge"
 
 // Merge applies one branch's changes to another, in one commit or, with unresolved clashes, not at all.
+// It brings records that the caller does not see, too, unless they clash: see mergePlan.stopped.
 // Afterwards the source's state counts as known to the target: later merges apply only newer changes.
 func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, error) {
 	s, w := a.space, a.sign(w)
@@ -174,8 +176,8 @@ func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Reques
 		return MergeResult{}, err
 	}
 	defer release()
-	if w.DryRun {
-		return plan.result, nil
+	if plan.result.Unchanged, err = plan.isEmpty(ctx); w.DryRun || plan.result.Unchanged || err != nil {
+		return plan.result, err
 	}
 	if !last {
 		s.writing.RLock()
@@ -201,7 +203,7 @@ func (s *Space) replanMerge(ctx context.Context, m Merge, w Write, own *resoluti
 
 // planMerge compares the branches, and decides about each key. It never returns nil.
 func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolutions) (*mergePlan, error) {
-	c, err := s.comparison(ctx, m.Source, m.Target, m.Namespaces)
+	c, err := own.access.comparison(ctx, m.Source, m.Target, m.Namespaces)
 	if err != nil {
 		return &mergePlan{}, err
 	}
@@ -218,7 +220,20 @@ func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolution
 			return &mergePlan{}, invalid("nothing was merged: the resolution of %q in namespace %q resolves no clash: leave it out, and change that memory with memory_store or memory_forget", clip(r.Key, 64), clip(key.Namespace, 64))
 		}
 	}
-	return plan, nil
+	return plan, plan.stopped()
+}
+
+// stopped returns why clashes that the caller does not see stop the merge. They are not counted.
+func (p *mergePlan) stopped() error {
+	switch {
+	case p.result.Unresolved > 0:
+		return nil // these stop it, and are listed
+	case p.foreign:
+		return &Error{Code: Denied, Message: "nothing was merged: both branches changed records of a family that this caller may not use: ask someone with the right to use it to merge, or merge only namespaces without such records"}
+	case p.hidden:
+		return &Error{Code: Conflict, Message: "nothing was merged: both branches changed records that only their family sees: merge with strategy source, target or newest to decide about them"}
+	}
+	return nil
 }
 
 // mergePlan collects a merge's writes.
@@ -228,11 +243,13 @@ type mergePlan struct {
 	agent   string
 	by      Caller
 	writes  []store.Write
-	brought map[string]int       // keys written, by namespace
+	brought map[string]int       // memories written, by namespace; also none, with records
 	silent  []store.Key          // keys that stay unchanged on the target
 	kept    []useChange          // in families' records on the target
 	sets    map[string]*indexSet // of written indexes, by collection
 	result  MergeResult
+	foreign bool // records clash of a family that the caller may not use
+	hidden  bool // records clash that the strategy leaves, and that the caller does not see
 
 	resolutions *resolutions
 	own         []ownChange        // changes that resolutions bring along
@@ -245,37 +262,66 @@ func (p *mergePlan) decide(t triple) error {
 		p.silent = append(p.silent, t.key)
 		return nil
 	}
+	clash, shown := t.states.Clash(), p.access.shows(t.key.Collection)
+	if clash != threeway.NoClash && !p.access.uses(ownerOf(t.key.Collection)) {
+		p.foreign = true
+		return nil
+	}
 	outcome, err := p.outcome(t)
 	if err != nil {
 		return err
 	}
-	clash := t.states.Clash()
 	if outcome.keep || !outcome.unresolved && outcome.state(t) == t.states.Target {
 		p.silent = append(p.silent, t.key)
 	}
 	if clash == threeway.NoClash && outcome.keep {
 		return nil
 	}
+	changes := !outcome.unresolved && !outcome.keep && outcome.state(t) != t.states.Target
+	if shown {
+		if err := p.list(t, outcome, changes); err != nil {
+			return err
+		}
+	} else if outcome.unresolved {
+		p.hidden = true
+	}
+	if !changes {
+		return nil
+	}
+	return p.bring(t, outcome)
+}
+
+// list adds a key to the result.
+func (p *mergePlan) list(t triple, o outcome, changes bool) error {
 	difference, err := t.difference()
 	if err != nil {
 		return err
 	}
-	if clash != threeway.NoClash {
+	if difference.Clash != threeway.NoClash {
 		p.result.Clashes = append(p.result.Clashes, difference)
 	}
-	if outcome.unresolved {
+	if o.unresolved {
 		p.result.Unresolved++
+	}
+	if !changes {
 		return nil
 	}
-	if outcome.keep || outcome.state(t) == t.states.Target {
-		return nil
-	}
-	if difference.Result, err = outcome.memory(t.key); err != nil {
+	if difference.Result, err = o.memory(t.key); err != nil {
 		return err
 	}
 	p.result.Applied = append(p.result.Applied, difference)
-	p.brought[t.key.Namespace]++
-	if owner := ownerOf(t.key.Collection); owner != "" {
+	return nil
+}
+
+// bring adds the write of an outcome.
+func (p *mergePlan) bring(t triple, outcome outcome) error {
+	owner := ownerOf(t.key.Collection)
+	if brought := p.brought[t.key.Namespace]; owner == "" {
+		p.brought[t.key.Namespace] = brought + 1
+	} else {
+		p.brought[t.key.Namespace] = brought // the event says that something was merged
+	}
+	if owner != "" {
 		change, err := useChangeOf(owner, p.target.branch.ID, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.ID, Value: outcome.value, Deleted: outcome.value == nil})
 		if err != nil {
 			return err
@@ -456,10 +502,6 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
-	if len(p.writes)+len(p.silent)+len(counted) == 0 {
-		p.result.Merged = true
-		return p.result, nil
-	}
 	expect := []store.Expectation{p.source.branch.Alive()}
 	for collection, set := range p.sets {
 		if set != nil {
@@ -483,11 +525,20 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	return p.result, nil
 }
 
+// isEmpty reports whether the target knows all that the source has.
+func (p *mergePlan) isEmpty(ctx context.Context) (bool, error) {
+	if len(p.writes)+len(p.silent) > 0 {
+		return false, nil
+	}
+	brings, err := p.space.counters.brings(ctx, p)
+	return !brings, p.space.translate("compare counters", err)
+}
+
 // brief is the data of a merge's event.
 type brief struct {
 	Source        string `json:"source"`
 	SourceVersion uint64 `json:"source_version"`
-	Keys          int    `json:"keys"`
+	Keys          int    `json:"keys"`                          // of memories: others than the caller read the log
 	LogSequence   uint64 `json:"source_log_sequence,omitempty"` // the source's last event,
 	LogHash       string `json:"source_log_hash,omitempty"`     // and the hash of its chain
 }

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory/scope"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 func mustMerge(t *testing.T, s *Space, m Merge) MergeResult {
 	t.Helper()
 	result, err := s.Merge(t.Context(), m, Write{})
-	if err != nil || !result.Merged {
+	if err != nil || !result.Merged && !result.Unchanged {
 		t.Fatalf("merge %+v: %+v (%v)", m, result, err)
 	}
 	return result
@@ -189,11 +190,156 @@ func TestAMergeWithNothingToMergeWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := mustMerge(t, s, Merge{Source: "try"}); m.Version != 0 || len(m.Applied) != 0 {
-		t.Errorf("got %+v, want no version", m)
+	text(t, s, "", "a", AsOf{}) // counted, and not yet written
+	for _, dry := range []bool{true, false} {
+		m, err := s.Merge(t.Context(), Merge{Source: "try"}, Write{DryRun: dry})
+		if err != nil || m.Merged || !m.Unchanged || m.Version != 0 || len(m.Applied) != 0 {
+			t.Errorf("dry run %t: got %+v, %v; want unchanged, not merged, and no version", dry, m, err)
+		}
 	}
 	if after, err := s.engine.Head(t.Context()); err != nil || after != before {
 		t.Errorf("the newest version is %+v, %v; want %+v", after, err, before)
+	}
+}
+
+// families is a space with the records of two families, of which postbox keeps its letters private.
+func families(t *testing.T) *Space {
+	t.Helper()
+	s := testSpace(t)
+	s.isPrivate = func(collection string) bool { return collection != "kv/values" }
+	return s
+}
+
+// storeRecord stores a record k in a collection.
+func storeRecord(t *testing.T, s *Space, branch, collection, text string) {
+	t.Helper()
+	stage, err := s.As(Caller{Rights: FullRights()}).Stage(t.Context(), branch)
+	if err == nil {
+		err = stage.PutRecord(t.Context(), Collection{Name: collection, Quota: Quota{Records: 10}}, Default, "k", json.RawMessage(`"`+text+`"`), nil)
+	}
+	if err == nil {
+		_, err = stage.Commit(t.Context(), Commit{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withFamilies is a caller with the right to use some families.
+func withFamilies(names ...string) Caller {
+	rights := []Right{ToBranch}
+	for _, name := range names {
+		rights = append(rights, ToUse(name))
+	}
+	return Caller{Agent: "ann", Key: "1", Rights: FullRights().LimitedTo(rights)}
+}
+
+// differing are the keys of differences, each after its collection.
+func differing(list []Difference) string {
+	var names []string
+	for _, d := range list {
+		names = append(names, d.Collection+"#"+d.Key)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestComparisonsShowAndCountOnlyRecordsThatTheCallerMaySee(t *testing.T) {
+	s := families(t)
+	fork(t, s, "", "try")
+	put(t, s, "try", "k", "memory")
+	for _, collection := range []string{"kv/values", "postbox/letters"} {
+		storeRecord(t, s, "try", collection, "theirs")
+	}
+	reader := withFamilies()
+	reader.Rights = reader.Rights.ReadOnly()
+	own, owner := withFamilies("kv"), Caller{Rights: FullRights()}
+	own.Family = "postbox"
+	for _, c := range []struct {
+		name string
+		as   *Access
+		want string
+	}{
+		{"a key with the right read alone", s.As(reader), "#k"},
+		{"a key for a family with open records", s.As(withFamilies("kv")), "kv/values#k #k"},
+		{"a key for a family with private records", s.As(withFamilies("postbox")), "#k"},
+		{"the owner", s.As(owner), "kv/values#k #k"},
+		{"a family", s.As(own), "kv/values#k #k postbox/letters#k"},
+		{"a family that is shown its own records", s.As(own).Showing(func(c string) bool { return c == "postbox/letters" }), "#k postbox/letters#k"},
+	} {
+		count := 1 + strings.Count(c.want, " ")
+		d, err := c.as.Diff(t.Context(), DiffQuery{Source: "try"})
+		if err != nil || differing(d.Differences) != c.want || d.Added != count || d.Records != count-1 || d.Truncated {
+			t.Errorf("%s is shown %s, counts %+v, %v; want %s", c.name, differing(d.Differences), d, err, c.want)
+		}
+		if back, err := c.as.Diff(t.Context(), DiffQuery{Source: Default, Target: "try"}); err != nil || back.Removed != count {
+			t.Errorf("%s counts %+v, %v the other way; want %d removed", c.name, back, err, count)
+		}
+		m, err := c.as.Merge(t.Context(), Merge{Source: "try"}, Write{DryRun: true})
+		if err != nil || differing(m.Applied) != c.want {
+			t.Errorf("%s is shown by a preview %s, %v; want %s", c.name, differing(m.Applied), err, c.want)
+		}
+	}
+}
+
+func TestAMergeBringsRecordsThatItDoesNotShow(t *testing.T) {
+	s := families(t)
+	fork(t, s, "", "try")
+	put(t, s, "try", "k", "memory")
+	for _, collection := range []string{"kv/values", "postbox/letters"} {
+		storeRecord(t, s, "try", collection, "theirs")
+	}
+	done, err := s.As(withFamilies()).Merge(t.Context(), Merge{Source: "try"}, Write{})
+	if err != nil || !done.Merged || differing(done.Applied) != "#k" {
+		t.Errorf("got %+v, %v; want a merge that shows the memory", done, err)
+	}
+	for _, collection := range []string{"kv/values", "postbox/letters"} {
+		found, err := s.engine.GetAt(t.Context(), s.catalogue.Named(Default).Lineage, []store.Key{{Namespace: Default, Collection: collection, Name: "k"}})
+		if err != nil || !found[0].Exists() {
+			t.Errorf("%s on default: got %+v, %v; want the record of try", collection, found, err)
+		}
+	}
+	events, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
+	if err != nil || len(events) != 1 || !strings.Contains(string(events[0].Data), `"keys":1`) {
+		t.Errorf("the log has %+v, %v; want one event, of one key", events, err)
+	}
+}
+
+func TestClashesOfHiddenRecordsStopAMergeOfThoseWhoMayNotUseTheirFamily(t *testing.T) {
+	for _, c := range []struct {
+		collection string
+		as         Caller
+		strategy   Strategy
+		code       Code // empty: merged
+	}{
+		{"kv/values", withFamilies(), Source, Denied},
+		{"kv/values", withFamilies("postbox"), Target, Denied},
+		{"kv/values", withFamilies("kv"), Source, ""},
+		{"postbox/letters", withFamilies("kv"), Newest, Denied},
+		{"postbox/letters", withFamilies("postbox"), Strict, Conflict},
+		{"postbox/letters", withFamilies("postbox"), Fields, Conflict},
+		{"postbox/letters", withFamilies("postbox"), Source, ""},
+	} {
+		s := families(t)
+		storeRecord(t, s, "", c.collection, "old")
+		fork(t, s, "", "try")
+		storeRecord(t, s, "", c.collection, "ours")
+		storeRecord(t, s, "try", c.collection, "theirs")
+		put(t, s, "try", "m", "memory")
+		for _, dry := range []bool{true, false} {
+			done, err := s.As(c.as).Merge(t.Context(), Merge{Source: "try", Strategy: c.strategy}, Write{DryRun: dry})
+			if codeOf(err) != c.code || done.Merged != (c.code == "" && !dry) {
+				t.Errorf("%s of %s by %s, dry run %t: got %+v, %v; want code %q", c.strategy, c.collection, c.as.Rights, dry, done, err, c.code)
+			}
+			if err != nil && (strings.Contains(err.Error(), "kv") || strings.Contains(err.Error(), "postbox") || strings.Contains(err.Error(), "1")) {
+				t.Errorf("%q names or counts what is hidden", err)
+			}
+		}
+		if d, err := s.As(c.as).Diff(t.Context(), DiffQuery{Source: "try"}); err != nil || c.code != "" && d.Clashes != 0 {
+			t.Errorf("%s: the comparison counts %d clashes, %v; want none", c.collection, d.Clashes, err)
+		}
+		if m, err := s.Recall(t.Context(), Location{}, "m", AsOf{}); err != nil || (m != nil) != (c.code == "") {
+			t.Errorf("%s of %s: the memory beside it is %+v, %v; want it only where code %q is none", c.strategy, c.collection, m, err, c.code)
+		}
 	}
 }
 

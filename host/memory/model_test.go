@@ -340,7 +340,7 @@ func (m *model) judge(w Write, result MergeResult, v verdict) {
 	if v.unsure == nil && result.Unresolved != len(v.unresolved) || result.Unresolved < len(v.unresolved) {
 		m.fail("%d clashes are unresolved (%v), not %v", result.Unresolved, places(result.Clashes), v.unresolved)
 	}
-	if result.Merged != (result.Unresolved == 0 && !w.DryRun) {
+	if (result.Merged || result.Unchanged && !w.DryRun) != (result.Unresolved == 0 && !w.DryRun) {
 		m.fail("merged is %v with %d unresolved clashes", result.Merged, result.Unresolved)
 	}
 	applied := slices.DeleteFunc(places(result.Applied), func(p place2) bool { return slices.Contains(v.unsure, p) })

@@ -89,6 +89,8 @@ type Options struct {
 	Purging func(holds func(text []byte) bool) error
 	// CheckKey returns why the API key with an id does not hold; each commit asks it. Nil: all hold.
 	CheckKey func(id string) error
+	// IsPrivate reports whether only the family of a collection, as Collection.Name, sees its records. Nil: only it sees any.
+	IsPrivate func(collection string) bool
 	// DeepChain is the number of ancestors from which a branch's history is consolidated; 0: 16.
 	DeepChain int
 }
@@ -105,6 +107,7 @@ type Space struct {
 	hooks        Hooks                                    // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 	checkKey     func(id string) error                    // nil: all hold
+	isPrivate    func(collection string) bool
 
 	feed      feedKeep
 	deepChain int
@@ -202,6 +205,7 @@ func newSpace(o Options) *Space {
 		readOnly:     o.ReadOnly,
 		purging:      o.Purging,
 		checkKey:     o.CheckKey,
+		isPrivate:    o.IsPrivate,
 		catalogue:    lineage.New(),
 		usage:        newUsage(),
 		searchable:   make(chan struct{}),

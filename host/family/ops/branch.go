@@ -32,15 +32,20 @@ func branchList(call *Call, ctx context.Context, _ abi.BranchListRequest) (out a
 	return out, nil
 }
 
-// differencesOf returns the differences visible to a family: those of memories, and of its own records.
+// comparing returns the space with the differences that are visible to a family: those of memories, and of its own records.
+func (call *Call) comparing() *memory.Access {
+	return call.space().Showing(func(collection string) bool {
+		own, mine := strings.CutPrefix(collection, call.Manifest.Name+"/")
+		return mine && call.Powers.Allows(abi.CanRecord, own)
+	})
+}
+
 func (call *Call) differencesOf(list []memory.Difference) []abi.Difference {
 	out := []abi.Difference{}
 	for _, d := range list {
-		own, mine := strings.CutPrefix(d.Collection, call.Manifest.Name+"/")
-		if d.Collection == "" || mine && call.Powers.Allows(abi.CanRecord, own) {
-			out = append(out, abi.Difference{Namespace: d.Namespace, Collection: own, Key: d.Key, Base: memoryOf(d.Base), Source: memoryOf(d.Source),
-				Target: memoryOf(d.Target), Clash: string(d.Clash)})
-		}
+		own := strings.TrimPrefix(d.Collection, call.Manifest.Name+"/")
+		out = append(out, abi.Difference{Namespace: d.Namespace, Collection: own, Key: d.Key, Base: memoryOf(d.Base), Source: memoryOf(d.Source),
+			Target: memoryOf(d.Target), Clash: string(d.Clash)})
 	}
 	return out
 }
@@ -63,7 +68,7 @@ func branchDiff(call *Call, ctx context.Context, r abi.BranchDiffRequest) (out a
 	if err != nil {
 		return out, err
 	}
-	d, err := call.space().Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
+	d, err := call.comparing().Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
 		return out, err
 	}
@@ -102,7 +107,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	if err != nil {
 		return out, err
 	}
-	merged, err := call.space().Merge(ctx, m, memory.Write{DryRun: true})
+	merged, err := call.comparing().Merge(ctx, m, memory.Write{DryRun: true})
 	if err != nil {
 		return out, err
 	}
@@ -112,8 +117,8 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	}
 	out.Merged = merged.Unresolved == 0
 	call.after(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
-		done, err := call.space().Merge(ctx, m, memory.Write{})
-		if err == nil && !done.Merged {
+		done, err := call.comparing().Merge(ctx, m, memory.Write{})
+		if err == nil && done.Unresolved > 0 {
 			return clashing(call.differencesOf(done.Clashes))
 		}
 		return err

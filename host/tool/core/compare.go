@@ -16,15 +16,16 @@ const mostDifferences = 50 // listed by a diff or merge; all are counted
 
 // difference is a key that differs between two branches.
 type difference struct {
-	Namespace string `json:"namespace,omitempty"` // unless the call's
-	Key       string `json:"key"`
-	Change    string `json:"change"` // added, changed or removed by the source, relative to the target; or of a merge: added, changed or deleted on the target
-	Clash     string `json:"clash,omitempty"`
-	Source    *side  `json:"source,omitempty"`
-	Target    *side  `json:"target,omitempty"`
-	Result    *side  `json:"result,omitempty"` // of a merge, unless it is the source's value
-	Omitted   bool   `json:"value_omitted,omitempty"`
-	Truncated bool   `json:"truncated,omitempty"`
+	Namespace  string `json:"namespace,omitempty"`  // unless the call's
+	Collection string `json:"collection,omitempty"` // FAMILY/NAME of a family's record; none: a memory
+	Key        string `json:"key"`
+	Change     string `json:"change"` // added, changed or removed by the source, relative to the target; or of a merge: added, changed or deleted on the target
+	Clash      string `json:"clash,omitempty"`
+	Source     *side  `json:"source,omitempty"`
+	Target     *side  `json:"target,omitempty"`
+	Result     *side  `json:"result,omitempty"` // of a merge, unless it is the source's value
+	Omitted    bool   `json:"value_omitted,omitempty"`
+	Truncated  bool   `json:"truncated,omitempty"`
 }
 
 // side is one branch's memory.
@@ -45,7 +46,7 @@ func sideOf(m *memory.Memory, f form) *side {
 }
 
 func differenceOf(d memory.Difference, f form) *difference {
-	r := &difference{Namespace: f.unless("namespace", d.Namespace, f.place.Namespace), Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source, f), Target: sideOf(d.Target, f)}
+	r := &difference{Namespace: f.unless("namespace", d.Namespace, f.place.Namespace), Collection: d.Collection, Key: d.Key, Change: "changed", Clash: string(d.Clash), Source: sideOf(d.Source, f), Target: sideOf(d.Target, f)}
 	switch {
 	case d.Target == nil:
 		r.Change = "added"
@@ -142,7 +143,11 @@ func diffSummary(d memory.Diff) string {
 	if d.Added+d.Changed+d.Removed == 0 {
 		return fmt.Sprintf("%q and %q hold the same.", d.Source, d.Target)
 	}
-	text := fmt.Sprintf("%q has %s that %q has not, %d that differ, and lacks %d.", d.Source, plural(d.Added, "memory"), d.Target, d.Changed, d.Removed)
+	what := "memory"
+	if d.Records > 0 {
+		what = "key" // of memories and records
+	}
+	text := fmt.Sprintf("%q has %s that %q has not, %d that differ, and lacks %d.", d.Source, plural(d.Added, what), d.Target, d.Changed, d.Removed)
 	if d.Clashes > 0 {
 		text += fmt.Sprintf(" %d of these were changed on both sides: a merge must settle them.", d.Clashes)
 	}
@@ -170,6 +175,7 @@ type mergeAnswer struct {
 	Source     string        `json:"source"`
 	Target     string        `json:"target"`
 	Merged     bool          `json:"merged"`
+	Unchanged  bool          `json:"unchanged,omitempty"` // there is nothing to merge
 	Preview    bool          `json:"preview,omitempty"`
 	Summary    string        `json:"summary"`
 	Applied    int           `json:"applied"`              // number of keys applied to the target
@@ -204,7 +210,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}
 	r := mergeAnswer{
-		Source: m.Source, Target: m.Target, Merged: m.Merged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: len(m.Applied),
+		Source: m.Source, Target: m.Target, Merged: m.Merged, Unchanged: m.Unchanged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: len(m.Applied),
 		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
 	}
 	notes := []string{
@@ -222,10 +228,10 @@ func mergeSummary(m memory.MergeResult) string {
 	case m.Unresolved > 0:
 		return fmt.Sprintf("Nothing was written: both sides changed %s. Merge again with strategy (source, target, newest or fields) or with resolutions=[{key, take}] for the clashes listed.",
 			plural(m.Unresolved, "key"))
+	case m.Unchanged:
+		return fmt.Sprintf("Nothing to merge: %q has nothing new for %q, and nothing was written.", m.Source, m.Target)
 	case m.DryRun:
 		return fmt.Sprintf("Nothing was written yet: merging %q into %q would change %s.", m.Source, m.Target, keys)
-	case m.Version == 0:
-		return fmt.Sprintf("Nothing to merge: %q has nothing new for %q, and nothing was written.", m.Source, m.Target)
 	case len(m.Applied) == 0: // or a retry's answer
 		return fmt.Sprintf("Merged %q into %q.", m.Source, m.Target)
 	}

@@ -33,7 +33,8 @@ func newUser(t *testing.T) *user {
 	if err != nil {
 		t.Fatal(err)
 	}
-	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock})
+	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock,
+		IsPrivate: func(collection string) bool { return collection != "kv/values" }})
 	if err != nil {
 		t.Fatal(err)
 	}
