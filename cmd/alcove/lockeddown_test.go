@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,10 +10,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/alcove-memory/alcove/host"
 )
 
-// TestTheGuideToALockedServerWorks runs the commands of docs/locked-down.md, in order, in an empty home. Each line of output in the
-// guide must be in the command's output, and a command fails if and only if the guide shows its error.
+// TestTheGuideToALockedServerWorks runs the commands of docs/locked-down.md, in order, in an empty home, with nothing else than the guide
+// has, and while another program has the usual port. Each line of output in the guide must be in the command's output, and a command
+// fails if and only if the guide shows its error.
 func TestTheGuideToALockedServerWorks(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/locked-down.md")
@@ -23,9 +27,8 @@ func TestTheGuideToALockedServerWorks(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "guide.txtar"), []byte(scriptOf(t, string(guide))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	module, err := os.ReadFile("../../host/sandbox/testdata/guests/c.wasm")
-	if err != nil {
-		t.Fatal(err)
+	if l, err := net.Listen("tcp", host.DefaultHTTP); err == nil { // else it is taken already
+		defer l.Close()
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -36,11 +39,10 @@ func TestTheGuideToALockedServerWorks(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ALCOVE_DATA", filepath.Join(e.WorkDir, "data"))
-			e.Setenv("ALCOVE_LISTEN", "off")
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Defer(func() { stopOwners(t, e.WorkDir) })
-			return os.WriteFile(filepath.Join(e.WorkDir, "build.wasm"), module, 0o600)
+			return nil
 		},
 	})
 }
@@ -58,18 +60,22 @@ func showsLine(ts *testscript.TestScript, neg bool, args []string) {
 func scriptOf(t *testing.T, guide string) string {
 	t.Helper()
 	var script strings.Builder
-	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(guide, -1)
+	blocks := regexp.MustCompile("(?s)```(?:console|sh)\n(.*?)```").FindAllStringSubmatch(guide, -1)
 	manifests := regexp.MustCompile("(?s)`([a-z]+\\.json)`:\n\n```json\n(.*?)```").FindAllStringSubmatch(guide, -1)
 	if len(blocks) < 8 || len(manifests) != 2 {
 		t.Fatalf("the guide has %d blocks of commands, and %d manifests", len(blocks), len(manifests))
 	}
-	servers := 0
-	for _, b := range blocks {
+	servers, files := 0, ""
+	for i, b := range blocks {
+		if strings.HasPrefix(b[0], "```sh\n") {
+			fmt.Fprintf(&script, "exec sh block%d.sh\n", i)
+			files += fmt.Sprintf("-- block%d.sh --\n%s", i, b[1])
+		}
 		for _, run := range strings.Split("\n"+b[1], "\n$ ")[1:] {
 			command, output, _ := strings.Cut(strings.TrimRight(run, "\n"), "\n")
 			switch {
-			case command == "kill %1":
-				fmt.Fprintf(&script, "kill -INT server%d\nwait server%d\n", servers, servers)
+			case command == "alcove stop":
+				fmt.Fprintf(&script, "exec alcove stop\nwait server%d\n", servers)
 			case strings.HasSuffix(command, " &"):
 				servers++
 				fmt.Fprintf(&script, "exec %s &server%d&\nwaitfor data/owner.json\n", strings.TrimSuffix(command, " &"), servers)
@@ -81,7 +87,7 @@ func scriptOf(t *testing.T, guide string) string {
 	for _, m := range manifests {
 		fmt.Fprintf(&script, "-- %s --\n%s", m[1], m[2])
 	}
-	return script.String()
+	return script.String() + files
 }
 
 func quotedRun(command, output string) string {
