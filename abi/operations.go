@@ -851,7 +851,8 @@ type BranchMergeResponse struct {
 
 // BranchDeleteRequest is the request of branch.delete: delete a branch, after the commit.
 type BranchDeleteRequest struct {
-	Name string `json:"name"` // its name
+	Name  string `json:"name"`            // its name
+	Force bool   `json:"force,omitempty"` // also with changes that its parent lacks; without it, they fail the deletion, which is a note
 }
 
 // BranchDeleteResponse is the response of branch.delete.

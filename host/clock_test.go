@@ -123,7 +123,7 @@ func TestTheBranchThatASessionIsOnCanBeDeleted(t *testing.T) {
 	say(t, c, "memory_store", map[string]any{"key": "k", "value": "on b"})
 	other := connected(t, dir)
 	say(t, other, "memory_branch", map[string]any{"action": "switch", "name": "b"})
-	r, err := c.Call("memory_branch", map[string]any{"action": "delete", "name": "b"})
+	r, err := c.Call("memory_branch", map[string]any{"action": "delete", "name": "b", "force": true})
 	if err != nil {
 		t.Fatal(err)
 	}

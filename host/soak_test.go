@@ -264,7 +264,7 @@ func (w *worker) excursion() error {
 			return err
 		}
 	}
-	_, err := w.call(w.session, "memory_branch", map[string]any{"action": "delete", "name": branch})
+	_, err := w.call(w.session, "memory_branch", map[string]any{"action": "delete", "name": branch, "force": true})
 	return err
 }
 

@@ -116,7 +116,9 @@ func (a *app) switchCommand() *cobra.Command {
 }
 
 func (a *app) deleteCommand() *cobra.Command {
-	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch", Args: arguments(1, 1)}
+	var force bool
+	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch, unless it has unmerged changes", Args: arguments(1, 1)}
+	c.Flags().BoolVar(&force, "force", false, "also delete its unmerged changes")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, err := a.settingsFile()
 		if err != nil {
@@ -127,7 +129,15 @@ func (a *app) deleteCommand() *cobra.Command {
 			return err
 		}
 		a.scope.branch = "default" // the session must not be on what it deletes
-		if err := a.branchDone(c.Context(), fields{"action": "delete", "name": args[0]}, "deleted %s\n", args[0]); err != nil || s.Branch != args[0] {
+		f := fields{"action": "delete", "name": args[0]}
+		if force {
+			f["force"] = true
+		}
+		said := "deleted %s\n"
+		if s.Branch == args[0] {
+			said = "deleted %s: on default now\n"
+		}
+		if err := a.branchDone(c.Context(), f, said, args[0]); err != nil || s.Branch != args[0] {
 			return err
 		}
 		return writeSettings(file, settings{})

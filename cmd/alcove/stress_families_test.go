@@ -150,7 +150,7 @@ func TestAReadOnlySessionCannotWriteInAnyWay(t *testing.T) {
 		"memory_store":       {`{"key":"x","value":1}`, `{"value":1}`, `{"items":[{"value":1}]}`, `{"key":"k","value":3,"if_version":2}`, `{"key":"x","value":1,"branch":"f","namespace":"n"}`},
 		"memory_forget":      {`{"key":"k"}`, `{"key":["k"],"archive":true}`},
 		"memory_log":         {`{"event":"e","data":1}`},
-		"memory_branch":      {`{"action":"create","name":"x"}`, `{"action":"fork","name":"x"}`, `{"action":"merge","source":"f","strategy":"source"}`, `{"action":"delete","name":"f"}`},
+		"memory_branch":      {`{"action":"create","name":"x"}`, `{"action":"fork","name":"x"}`, `{"action":"merge","source":"f","strategy":"source"}`, `{"action":"delete","name":"f","force":true}`},
 		"records_do":         {`{}`},
 		"jobs_do":            {`{}`},
 		"memory_operation":   {`{"method":"memory_operation","params":{"method":"memory_store","params":{"key":"x","value":1}}}`},

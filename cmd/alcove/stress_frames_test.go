@@ -35,7 +35,7 @@ func (f frames) honest() string {
 		call("memory_log", `{"event":"fuzzed","data":{"n":1},"namespace":"fuzz"}`),
 		call("memory_branch", `{"action":"fork","name":"fuzz"}`),
 		call("memory_branch", `{"action":"merge","source":"fuzz","strategy":"newest","preview":true}`),
-		call("memory_branch", `{"action":"delete","name":"fuzz"}`),
+		call("memory_branch", `{"action":"delete","name":"fuzz","force":true}`),
 		call("memory_history", `{"key":"fuzz","limit":5,"namespace":"fuzz"}`),
 		call("memory_operation", `{"method":"memory_status","params":{},"options":{"timeout_ms":50}}`),
 		call("memory_capabilities", `{"include_schema":true}`),

@@ -445,7 +445,7 @@ func (w *stressWorker) delete() error {
 	}
 	l := mine[w.random.IntN(len(mine))]
 	return w.stressModel.delete(l, func() error {
-		return w.call("memory_branch", map[string]any{"action": "delete", "name": l.name}, nil)
+		return w.call("memory_branch", map[string]any{"action": "delete", "name": l.name, "force": true}, nil)
 	})
 }
 

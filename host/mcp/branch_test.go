@@ -146,6 +146,23 @@ func TestDeletingTheBranchOneIsOnLeadsBackToTheDefault(t *testing.T) {
 	}
 }
 
+func TestABranchIsDeletedWithItsUnmergedChangesOnlyByForce(t *testing.T) {
+	p := use(t)
+	p.must("memory_branch", `{"action":"fork","name":"side"}`)
+	p.must("memory_branch", `{"action":"switch","name":"side"}`)
+	p.must("memory_store", `{"key":"k","value":"v"}`)
+	if got := p.refused("memory_branch", `{"action":"delete","name":"side"}`).Message; !strings.Contains(got, "1 change that") {
+		t.Errorf("got %s, want the number of changes", got)
+	}
+	if got := p.must("memory_recall", `{"key":"k"}`).field("value"); got != `"v"` {
+		t.Errorf("after the refusal k is %s, want \"v\"", got)
+	}
+	got := p.must("memory_branch", `{"action":"delete","name":"side","force":true}`)
+	if got.field("current") != `"default"` || !strings.Contains(got.field("note"), "default") {
+		t.Errorf("got %s, want a note that the session is on default", got.text)
+	}
+}
+
 func TestAForkCanStartInThePast(t *testing.T) {
 	p := use(t)
 	version := p.must("memory_store", `{"key":"k","value":"old"}`).field("version")

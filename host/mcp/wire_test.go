@@ -153,6 +153,26 @@ func TestToolsAreListedInTheirOrder(t *testing.T) {
 	}
 }
 
+// What each core tool that writes can lose. A tool without a reason is none that may lose anything.
+func TestToolsThatCanLoseSomethingAreDestructive(t *testing.T) {
+	loses := map[string]string{
+		"memory_store":     "", // former versions stay
+		"memory_log":       "", // it only adds
+		"memory_forget":    "the memory leaves lists and searches",
+		"memory_branch":    "delete with force drops what was not merged",
+		"memory_operation": "it runs every tool",
+	}
+	for _, w := range wireTools(t) {
+		if w.Annotations["readOnlyHint"] {
+			continue
+		}
+		why, known := loses[w.Name]
+		if got, want := w.Annotations["destructiveHint"], why != ""; !known || got != want {
+			t.Errorf("%s has destructiveHint %t, want %t (%s; in the table: %t)", w.Name, got, want, why, known)
+		}
+	}
+}
+
 func TestAnnotationsSayWhatEachToolDoes(t *testing.T) {
 	want := map[string][3]bool{ // read-only, destructive, idempotent
 		"memory_store":   {false, false, true},
@@ -160,7 +180,7 @@ func TestAnnotationsSayWhatEachToolDoes(t *testing.T) {
 		"memory_search":  {true, false, true},
 		"memory_forget":  {false, true, true},
 		"memory_log":     {false, false, false},
-		"memory_branch":  {false, false, false},
+		"memory_branch":  {false, true, false},
 		"memory_history": {true, false, true},
 		"memory_status":  {true, false, true},
 

@@ -766,17 +766,17 @@ func TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas(t *testing.T) {
 	w := openWorld(t, true)
 	ctx := t.Context()
 	for _, branch := range []string{"draft", "default"} {
-		if err := w.As(clerk).Delete(ctx, branch, Write{}); codeOf(err) != Denied || strings.Contains(err.Error(), hidden) {
+		if err := w.As(clerk).Delete(ctx, Deletion{Branch: branch, Force: true}, Write{}); codeOf(err) != Denied || strings.Contains(err.Error(), hidden) {
 			t.Errorf("deleting %s: %v", branch, err)
 		}
 	}
-	if err := w.As(clerk).Delete(ctx, "own", Write{DryRun: true}); err != nil {
+	if err := w.As(clerk).Delete(ctx, Deletion{Branch: "own", Force: true}, Write{DryRun: true}); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.As(clerk).Recall(ctx, Location{"own", "desk/work"}, "mine", AsOf{}); err != nil {
 		t.Errorf("a dry run deleted the branch: %v", err)
 	}
-	if err := w.As(clerk).Delete(ctx, "own", Write{}); err != nil {
+	if err := w.As(clerk).Delete(ctx, Deletion{Branch: "own", Force: true}, Write{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.As(clerk).Recall(ctx, Location{"own", "desk/work"}, "mine", AsOf{}); codeOf(err) != NotFound {

@@ -3,8 +3,6 @@ package memory
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
@@ -188,78 +186,6 @@ func (s *Space) ensureSystem(ctx context.Context) {
 	if _, err := s.systemBranch(ctx); err != nil {
 		s.logger.Warn("whose commits are is not noted before the next start", "error", err)
 	}
-}
-
-// Delete deletes a branch. Its name is free at once; branches forked from it keep what they inherited.
-func (a *Access) Delete(ctx context.Context, name string, w Write) error {
-	s, w := a.space, a.sign(w)
-	if err := a.mayBranch(); err != nil {
-		return err
-	}
-	if name == Default {
-		return &Error{Code: Denied, Message: `the branch "default" cannot be deleted: forget what is in it instead`}
-	}
-	req := request(w, "delete", name)
-	if _, done, err := s.replayed(ctx, req); done || err != nil {
-		return err
-	}
-	if err := a.guardBranch(name, asSource); err != nil {
-		return err
-	}
-	s.branching.Lock()
-	defer s.branching.Unlock()
-	b, err := s.branch(name)
-	if err != nil {
-		return err
-	}
-	quiet, err := a.mayDelete(ctx, b)
-	if err != nil || w.DryRun {
-		return err
-	}
-	r := b.Record
-	r.Deleted = true
-	write, err := r.Write(b.ID)
-	if err != nil {
-		return err
-	}
-	batch, err := s.signed(store.Batch{
-		Writes:  []store.Write{write},
-		Expect:  []store.Expectation{b.Alive()},
-		Quiet:   quiet,
-		Request: req,
-	}, b.ID, b.Name, w.by)
-	if err != nil {
-		return err
-	}
-	done, err := s.engine.Commit(ctx, batch)
-	if err != nil {
-		return s.translate("delete branch "+name, err)
-	}
-	s.catalogue.Publish(b.ID, r, done.Point, b.Created)
-	s.counters.drop(b.ID)
-	s.queueReclaim()
-	return nil
-}
-
-// mayDelete returns an error unless the caller may write every namespace of a branch, because deleting it deletes its own data.
-// The result is valid while the branch is quiet.
-func (a *Access) mayDelete(ctx context.Context, b *lineage.Branch) ([]store.Quiet, error) {
-	if a.caller.Rights.writesAll() {
-		return nil, nil
-	}
-	head, err := a.space.engine.Head(ctx)
-	if err != nil {
-		return nil, a.space.translate("read the newest version", err)
-	}
-	for page, err := range store.Pages(ctx, a.space.engine.Versions, b.Lineage, store.Range{}, fillPage) {
-		if err != nil {
-			return nil, a.space.translate("look through branch "+b.Name, err)
-		}
-		if slices.ContainsFunc(page, func(e store.Entry) bool { return !a.caller.Rights.MayWrite(e.Namespace) }) {
-			return nil, &Error{Code: Denied, Message: fmt.Sprintf("branch %q may be deleted only by a caller that may write every namespace in it", b.Name)}
-		}
-	}
-	return []store.Quiet{{Branch: b.ID, Since: head.Version}}, nil
 }
 
 // translate converts an engine's error to one that a caller can act on. It keeps nil and errors of type *Error.

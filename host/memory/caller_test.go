@@ -128,7 +128,7 @@ func TestBranchesNeedTheRightToThem(t *testing.T) {
 	_, created := writer.Create(t.Context(), "other", Write{})
 	_, forked := writer.Fork(t.Context(), "", "other", AsOf{}, Write{})
 	_, merged := writer.Merge(t.Context(), Merge{Source: "draft"}, Write{})
-	for name, err := range map[string]error{"create": created, "fork": forked, "merge": merged, "delete": writer.Delete(t.Context(), "draft", Write{})} {
+	for name, err := range map[string]error{"create": created, "fork": forked, "merge": merged, "delete": writer.Delete(t.Context(), Deletion{Branch: "draft", Force: true}, Write{})} {
 		if codeOf(err) != Denied || !strings.Contains(err.Error(), "the right branch") {
 			t.Errorf("%s: %v", name, err)
 		}

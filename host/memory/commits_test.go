@@ -66,7 +66,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 		_, err := a.Create(ctx, "new", Write{})
 		return err
 	})
-	act("delete", "new", nil, func(a *Access) error { return a.Delete(ctx, "new", Write{}) })
+	act("delete", "new", nil, func(a *Access) error { return a.Delete(ctx, Deletion{Branch: "new", Force: true}, Write{}) })
 	act("stage", Default, []CommittedChange{{Namespace: Default, Collection: "fam/notes", Key: "r"}, {Namespace: Default, Key: "staged"},
 		{Namespace: Default, Collection: "fam/all", Key: "everywhere"}}, func(a *Access) error { return stageOne(ctx, a, "") })
 	act("proposal", "proposed", []CommittedChange{{Namespace: Default, Collection: "fam/notes", Key: "r"}, {Namespace: Default, Key: "staged"}}, func(a *Access) error {

@@ -83,7 +83,7 @@ func TestADryRunChecksEverythingAndCommitsNothing(t *testing.T) {
 	if m, err := a.Merge(ctx, Merge{Source: "draft"}, dry); err != nil || !m.DryRun || m.Merged {
 		t.Errorf("the merge would be %+v (%v)", m, err)
 	}
-	if err := a.Delete(ctx, "draft", dry); err != nil {
+	if err := a.Delete(ctx, Deletion{Branch: "draft", Force: true}, dry); err != nil {
 		t.Error(err)
 	}
 	if done, err := a.Import(ctx, "", []portable.Memory{{Key: "in", Value: json.RawMessage(`1`)}}, dry); err != nil || done.Stored != 1 {

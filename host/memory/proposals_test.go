@@ -88,7 +88,7 @@ func TestAProposalStaysAsItWasProposed(t *testing.T) {
 	if m, err := a.Recall(t.Context(), Location{}, "a", AsOf{}); err != nil || string(m.Value) != "9" {
 		t.Errorf("a is %s after the merge, want 9 (%v)", m.Value, err)
 	}
-	if err := a.Delete(t.Context(), branch, Write{}); err != nil {
+	if err := a.Delete(t.Context(), Deletion{Branch: branch, Force: true}, Write{}); err != nil {
 		t.Errorf("dropped: %v", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestOnlyWhoDecidesAboutAProposalTakesOrDropsIt(t *testing.T) {
 	acts := func(a *Access) map[string]error {
 		_, forked := a.Fork(t.Context(), branch, "copy", AsOf{}, Write{DryRun: true})
 		_, merged := a.Merge(t.Context(), Merge{Source: branch}, Write{})
-		return map[string]error{"fork": forked, "merge": merged, "delete": a.Delete(t.Context(), branch, Write{})}
+		return map[string]error{"fork": forked, "merge": merged, "delete": a.Delete(t.Context(), Deletion{Branch: branch, Force: true}, Write{})}
 	}
 	for act, err := range acts(s.As(ann)) {
 		if codeOf(err) != Denied {

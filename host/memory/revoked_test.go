@@ -63,7 +63,7 @@ func TestNothingIsCommittedWithAKeyThatWasRevokedMeanwhile(t *testing.T) {
 			_, err := a.Merge(t.Context(), Merge{Source: "side"}, Write{})
 			return err
 		},
-		"the deletion of a branch": func(a *Access) error { return a.Delete(t.Context(), "side", Write{}) },
+		"the deletion of a branch": func(a *Access) error { return a.Delete(t.Context(), Deletion{Branch: "side", Force: true}, Write{}) },
 	} {
 		before, err := w.engine.Head(t.Context())
 		w.must(nil, err)

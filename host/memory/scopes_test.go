@@ -316,7 +316,7 @@ func TestAScopeIsNotMadeOverWhatAnotherWrote(t *testing.T) {
 			branched(w)
 			_, err := w.As(ann).Store(t.Context(), elsewhere, item, Write{})
 			w.must(nil, err)
-			return w.As(Caller{Rights: FullRights()}).Delete(t.Context(), "side", Write{})
+			return w.As(Caller{Rights: FullRights()}).Delete(t.Context(), Deletion{Branch: "side", Force: true}, Write{})
 		},
 		"a memory that was forgotten": func(w *world) error {
 			w.must(nil, w.keep(ann, "board", "k"))

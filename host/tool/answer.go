@@ -72,7 +72,7 @@ func notesOf(r Result) []string {
 	notes := slices.Clone(r.Notes)
 	if told := func(note string) bool { return strings.Contains(note, r.Proposal) }; r.Proposal != "" && !slices.ContainsFunc(notes, told) {
 		notes = append(notes, fmt.Sprintf("Nothing is changed yet: what it proposes is on the branch %q. memory_branch action=diff compare=%q shows it, "+
-			"action=merge source=%q accepts it, action=delete name=%q drops it.", r.Proposal, r.Proposal, r.Proposal, r.Proposal))
+			"action=merge source=%q accepts it, action=delete name=%q force=true drops it.", r.Proposal, r.Proposal, r.Proposal, r.Proposal))
 	}
 	return notes
 }

@@ -474,7 +474,7 @@ struct alcove_branch_merge_request { alcove_text source; alcove_text target; alc
 // The response of branch.merge.
 struct alcove_branch_merge_response { bool merged; ALCOVE_LIST(alcove_difference) applied; ALCOVE_LIST(alcove_difference) clashes; int64_t unresolved; };
 // The request of branch.delete: delete a branch, after the commit.
-struct alcove_branch_delete_request { alcove_text name; };
+struct alcove_branch_delete_request { alcove_text name; bool force; };
 // The request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
 struct alcove_link_list_request { alcove_text key; alcove_text namespace; alcove_text after; int64_t limit; };
 // The response of link.list.

@@ -2884,13 +2884,18 @@ func (x *BranchMergeResponse) read(s *scan.Scanner) {
 
 // BranchDeleteRequest is the request of branch.delete: delete a branch, after the commit.
 type BranchDeleteRequest struct {
-	Name string `json:"name"` // its name
+	Name  string `json:"name"`           // its name
+	Force bool   `json:"force,omitzero"` // also with changes that its parent lacks; without it, they fail the deletion, which is a note
 }
 
 func (x *BranchDeleteRequest) write(w *scan.Writer) {
 	w.Open()
 	w.Key("name")
 	w.Text(x.Name)
+	if x.Force {
+		w.Key("force")
+		w.Bool(x.Force)
+	}
 	w.Close()
 }
 

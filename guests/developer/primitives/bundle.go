@@ -14,7 +14,7 @@ import (
 // the same keys; a bundle whose digest is wrong is refused. namespaces limits an export. file is a path below the directory bundles, where the
 // operator named one: export writes the bundle there, validate and import read it; without file it is content.
 //
-//alcove:tool memory_bundle mixed
+//alcove:tool memory_bundle mixed destructive
 //alcove:title Bundles
 //alcove:description Export, check or import a branch as one bundle of data.
 //alcove:alias strata_bundle_export action=export

@@ -16,7 +16,7 @@ type cellState struct {
 // only if there is no cell), and tells by swapped whether it did; of several at once, one wins. init sets the value only where there is
 // none. set always does.
 //
-//alcove:tool memory_cell mixed
+//alcove:tool memory_cell mixed destructive
 //alcove:title Cells with compare-and-swap
 //alcove:description A shared value or counter with compare-and-swap.
 //alcove:alias strata_state_init action=init

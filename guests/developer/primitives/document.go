@@ -13,7 +13,7 @@ var documents = alcove.Records[alcove.Raw]{Name: "json", Open: true}
 // answers its value; any other the list of what it selects. set and delete take such a single path: set makes objects that are missing,
 // and the index after the last element appends. path=$ is the whole document.
 //
-//alcove:tool memory_json mixed
+//alcove:tool memory_json mixed destructive
 //alcove:title JSON documents
 //alcove:description Read and write inside JSON documents by JSONPath.
 //alcove:alias strata_json_set action=set

@@ -9,7 +9,7 @@ var keyValues = alcove.Records[alcove.Raw]{Name: "kv", Open: true}
 // put takes key and value, or items: [{key, value}]. get and delete take key or keys. list shows keys that begin with prefix, history the
 // versions of one key.
 //
-//alcove:tool memory_kv mixed
+//alcove:tool memory_kv mixed destructive
 //alcove:title Key-value store
 //alcove:description Key-value store: put, get, delete, list keys, history; many at once with keys or items.
 //alcove:alias strata_kv_put action=put

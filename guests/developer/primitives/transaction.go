@@ -40,7 +40,7 @@ const (
 // begin answers as_of instead: a version to pass in calls that read. An open transaction expires after transaction_minutes; what a client
 // that crashed left expires the same way. id may be left out where exactly one is open in the namespace.
 //
-//alcove:tool memory_transaction mixed
+//alcove:tool memory_transaction mixed destructive
 //alcove:title Transactions
 //alcove:description Apply several calls together or not at all: begin, commit, rollback.
 //alcove:alias strata_txn_begin action=begin
@@ -291,7 +291,7 @@ func (x *begunTransaction) rollback(c *alcove.Call, id string) (transactionAnswe
 
 // leave deletes the branch of a transaction that is over. A caller who may not write every namespace may not delete it: it then expires.
 func leave(c *alcove.Call, branch string) error {
-	err := c.BranchDelete(alcove.BranchDeleteRequest{Name: branch})
+	err := c.BranchDelete(alcove.BranchDeleteRequest{Name: branch, Force: true})
 	if alcove.CodeOf(err) == alcove.Denied {
 		return nil
 	}
@@ -357,7 +357,7 @@ func (Expire) Run(c *alcove.Call, cfg Config) (out expiredBranches, err error) {
 		if err != nil || !strings.HasPrefix(b.Name, branchPrefix) || c.Time() < created.Add(lasts) {
 			continue
 		}
-		switch err := c.BranchDelete(alcove.BranchDeleteRequest{Name: b.Name}); {
+		switch err := c.BranchDelete(alcove.BranchDeleteRequest{Name: b.Name, Force: true}); {
 		case alcove.CodeOf(err) == alcove.Denied:
 		case err != nil:
 			return out, err

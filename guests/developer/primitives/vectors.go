@@ -30,7 +30,7 @@ type collectionInfo struct {
 // (euclidean: 1/(1+distance)). filter is a list of conditions on metadata that all hold: {field, op, value}, where op is eq, ne, gt, gte,
 // lt, lte, in or contains. drop deletes a collection with its vectors.
 //
-//alcove:tool memory_vectors mixed
+//alcove:tool memory_vectors mixed destructive
 //alcove:title Vector collections
 //alcove:description Vector store: collections of your own embeddings, nearest-neighbor search with metadata filters.
 //alcove:alias strata_vector_create_collection action=create

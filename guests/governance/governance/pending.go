@@ -203,7 +203,7 @@ func (in PendingReject) Call(c *alcove.Call, cfg Config) (out rejection, err err
 	if err := remember(c, at, p, in.Remember, false); err != nil {
 		return out, err
 	}
-	if err := c.BranchDelete(alcove.BranchDeleteRequest{Name: at.Key}); err != nil && alcove.CodeOf(err) != alcove.Denied { // it stays, and nobody may merge it
+	if err := c.BranchDelete(alcove.BranchDeleteRequest{Name: at.Key, Force: true}); err != nil && alcove.CodeOf(err) != alcove.Denied { // it stays, and nobody may merge it
 		return out, err
 	}
 	out.Rejected = true

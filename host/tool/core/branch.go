@@ -26,7 +26,7 @@ func (k *kit) branchTool() tool.Spec {
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
-			"verbose shows versions and times, too. resolutions settle single clashes first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. " +
+			"verbose shows versions and times, too. resolutions settle single clashes first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. It refuses while the branch has changes that its parent lacks, and says how many; force deletes them, too. " +
 			"branch says what counts as current in this call. namespace limits diff and merge.",
 		Input: json.RawMessage(`{
 			"type": "object",
@@ -39,6 +39,7 @@ func (k *kit) branchTool() tool.Spec {
 				"strategy": {"type": "string", "enum": ["strict", "source", "target", "newest", "fields"], "description": "merge: how to settle what both sides changed; strict when left out."},
 				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single clashes: {key, namespace, take: source, target, delete or value, value}."},
 				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
+				"force": {"type": "boolean", "x-advanced": true, "description": "delete: with its unmerged changes."},
 				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
 				"namespace": {"type": "string", "description": "switch: the session's namespace. diff, merge: only this namespace, or these."},
 				"branch": {"type": "string", "description": "What counts as the current branch in this call."},
@@ -55,7 +56,7 @@ func (k *kit) branchTool() tool.Spec {
 				"merged": {"type": "boolean", "description": "merge: whether it was written."}
 			}
 		}`),
-		Annotations: tool.Annotations{Mixed: true},
+		Annotations: tool.Annotations{Mixed: true, Destructive: true},
 		Lenient:     true,
 		Handler:     k.handler(branch),
 	}
@@ -126,6 +127,7 @@ type branchCall struct {
 	strategy    memory.Strategy
 	resolutions []memory.Resolution
 	preview     bool
+	force       bool
 	asOf        memory.AsOf
 	namespaces  []string
 }
@@ -134,7 +136,7 @@ func decodeBranch(c *call, action string) *branchCall {
 	a := c.Arguments
 	b := &branchCall{
 		call: c, name: a.Text("name"), source: a.Text("source"), target: a.Text("target"), compare: a.Text("compare"),
-		current: c.branch(), preview: a.Flag("preview"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
+		current: c.branch(), preview: a.Flag("preview"), force: a.Flag("force"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
 		strategy: strategyOf(a),
 	}
 	here := c.Location().Namespace
@@ -249,19 +251,22 @@ func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	if err := b.access().Delete(ctx, name, b.Write()); err != nil {
+	if err := b.access().Delete(ctx, memory.Deletion{Branch: name, Force: b.force}, b.Write()); err != nil {
 		return tool.Answer{}, err
 	}
 	if b.DryRun {
 		return rehearsed(map[string]any{"action": "delete", "name": name}), nil
 	}
-	if at, _ := b.Session.At(); at == name {
-		b.Session.Move(memory.Default, "")
-	}
 	r := struct {
 		Deleted string `json:"deleted"`
 		Current string `json:"current"`
-	}{name, b.here()}
+		Note    string `json:"note,omitempty"`
+	}{Deleted: name}
+	if b.here() == name {
+		b.Session.Move(memory.Default, "")
+		r.Note = fmt.Sprintf("It was the session's branch: %q is now.", memory.Default)
+	}
+	r.Current = b.here()
 	return tool.Answer{Structured: r, Plain: r}, nil
 }
 

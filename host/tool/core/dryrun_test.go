@@ -24,7 +24,7 @@ func TestADryRunOfEveryToolThatWritesWritesNothing(t *testing.T) {
 		{"memory_log", `{"event":"e","data":1,"dry_run":true}`, `"event":"e"`},
 		{"memory_branch", `{"action":"create","name":"b","dry_run":true}`, `"action":"create"`},
 		{"memory_branch", `{"action":"fork","name":"b","dry_run":true}`, `"action":"fork"`},
-		{"memory_branch", `{"action":"delete","name":"side","dry_run":true}`, `"action":"delete"`},
+		{"memory_branch", `{"action":"delete","name":"side","force":true,"dry_run":true}`, `"action":"delete"`},
 		{"memory_branch", `{"action":"merge","source":"side","dry_run":true}`, `"preview":true`},
 		{"memory_branch", `{"action":"switch","name":"side","dry_run":true}`, `"action":"switch"`},
 		{"memory_operation", `{"method":"memory_store","params":{"key":"k","value":3},"dry_run":true}`, `"dry_run":true`},
@@ -45,13 +45,15 @@ func TestADryRunOfEveryToolThatWritesWritesNothing(t *testing.T) {
 func TestADryRunFailsAsTheCallWould(t *testing.T) {
 	u := newUser(t)
 	u.must("memory_store", `{"key":"k","value":1}`)
+	u.must("memory_branch", `{"action":"fork","name":"unmerged"}`)
+	u.must("memory_store", `{"key":"k","value":2,"branch":"unmerged"}`)
 	long := strings.Repeat("x", 2000)
 	for _, c := range [][2]string{
 		{"memory_store", `{"key":"` + long + `","value":1}`}, {"memory_store", `{"key":"k","value":1,"type":"` + long + `"}`}, {"memory_store", `{"key":"k","value":1,"if_version":0}`},
 		{"memory_store", `{"key":"k","value":1,"branch":"none"}`}, {"memory_store", `{"key":"k","value":1,"namespace":"no name"}`}, {"memory_log", `{"event":"` + long + `","data":1}`},
 		{"memory_log", `{"event":"e","data":1,"branch":"none"}`}, {"memory_forget", `{"key":"` + long + `"}`}, {"memory_branch", `{"action":"fork","name":"default"}`},
 		{"memory_branch", `{"action":"fork","name":"b","source":"none"}`}, {"memory_branch", `{"action":"create","name":"no name"}`}, {"memory_branch", `{"action":"delete","name":"none"}`},
-		{"memory_branch", `{"action":"delete"}`},
+		{"memory_branch", `{"action":"delete"}`}, {"memory_branch", `{"action":"delete","name":"unmerged"}`},
 	} {
 		dry := strings.Replace(c[1], "{", `{"dry_run":true,`, 1)
 		if u.refused(c[0], dry) == "" || u.refused(c[0], c[1]) == "" {

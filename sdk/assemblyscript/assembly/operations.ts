@@ -1760,9 +1760,11 @@ export class BranchMergeResponse {
 /** The request of branch.delete: delete a branch, after the commit. */
 export class BranchDeleteRequest {
   name: string = "";
+  force: bool = false;
   json(): Json {
     const o = Json.object();
     o.set("name", Json.text(this.name));
+    if (this.force) o.set("force", Json.bool(this.force));
     return o;
   }
 }

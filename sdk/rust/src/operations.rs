@@ -261,7 +261,7 @@ object! {
     /// The response of branch.merge.
     pub struct BranchMergeResponse { merged: bool, applied: Vec<Difference>, clashes: Vec<Difference>, unresolved: i64 }
     /// The request of branch.delete: delete a branch, after the commit.
-    pub struct BranchDeleteRequest { name: String }
+    pub struct BranchDeleteRequest { name: String; force: bool }
     /// The request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
     pub struct LinkListRequest { key: String; namespace: String, after: String, limit: i64 }
     /// The response of link.list.
