@@ -34,17 +34,26 @@ const (
 	Markdown    Format = "markdown"     // a folder of notes
 	BasicMemory Format = "basic-memory" // a folder of notes with observations and relations
 	Mem0        Format = "mem0"         // memories exported from mem0: JSON
-	ChatGPT     Format = "chatgpt"      // conversations.json of an export of ChatGPT's
-	Claude      Format = "claude"       // conversations.json of an export of Claude's
+	ChatGPT     Format = "chatgpt"      // an export of ChatGPT's: the zip, the folder, or conversations.json
+	Claude      Format = "claude"       // an export of Claude's: the zip, the folder, or a file of it
 )
 
 // Input is the data of another tool.
 type Input struct {
-	Path   string // a file or folder
+	Path   string // a file, folder or zip
 	Format Format
 	// Skip is called for each invalid line, element or note. It is skipped if Skip returns nil. A nil Skip: the first one
 	// ends Read with its error.
 	Skip func(*InputError) error
+
+	open func() (io.ReadCloser, error) // opens a part of an export; nil: the file at Path
+}
+
+func (in Input) reader() (io.ReadCloser, error) {
+	if in.open != nil {
+		return in.open()
+	}
+	return regular.Open(in.Path)
 }
 
 // Yield receives a memory.
@@ -76,11 +85,19 @@ func readers() map[Format]func(in Input, yield Yield) error {
 // Formats returns the names of all formats, sorted.
 func Formats() []Format { return slices.Sorted(maps.Keys(readers())) }
 
+func formatNames() string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
 // Read converts the input. Memories yielded before an error are valid; the error names its location.
 func (in Input) Read(ctx context.Context, yield Yield) error {
 	read := readers()[in.Format]
 	if read == nil {
-		return fmt.Errorf("there is no format %q: use one of %v", in.Format, Formats())
+		return fmt.Errorf("there is no format %q: use one of %s", in.Format, formatNames())
 	}
 	return read(in, func(m portable.Memory) error {
 		err := ctx.Err()
@@ -123,23 +140,18 @@ func Detect(path string) (Format, error) {
 	if err != nil {
 		return "", err
 	}
+	x, err := openExport(path)
+	if err != nil {
+		return "", at(path, "", err)
+	}
+	format, err := x.format()
+	if err = errors.Join(err, x.close()); format != "" || err != nil {
+		return format, err
+	}
 	if info.IsDir() {
 		return detectNotes(path)
 	}
-	f, err := regular.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	start := make([]byte, 64<<10)
-	n, err := io.ReadFull(f, start)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	if format := detectJSON(start[:n]); format != "" {
-		return format, nil
-	}
-	return "", fmt.Errorf("%s is of no format that is known: say which with --format, one of %v", path, Formats())
+	return "", fmt.Errorf("%s is of no format that is known: say which with --format, one of %s", path, formatNames())
 }
 
 func detectJSON(start []byte) Format {
@@ -150,7 +162,7 @@ func detectJSON(start []byte) Format {
 		return Memories
 	case has("mapping") && (has("title") || has("create_time")):
 		return ChatGPT
-	case has("chat_messages"):
+	case claudeKind(start) != nil:
 		return Claude
 	case has("entityType") || has("relationType"):
 		return Graph
@@ -167,7 +179,7 @@ func detectNotes(dir string) (Format, error) {
 		return "", err
 	}
 	if len(notes) == 0 {
-		return "", fmt.Errorf("there is no note (*.md) in %s", dir)
+		return "", fmt.Errorf("there is neither a note (*.md) nor an export of a kind that is known in %s: formats are %s", dir, formatNames())
 	}
 	for _, n := range notes[:min(len(notes), 20)] {
 		text, err := readNote(dir, n)
@@ -253,7 +265,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // elements decodes the elements of an array one by one: the outermost, or the one in a field of the outermost object.
 func elements[T any](input Input, fields []string, do func(element T) error) (err error) {
-	f, err := regular.Open(input.Path)
+	f, err := input.reader()
 	if err != nil {
 		return err
 	}

@@ -190,6 +190,11 @@ func FuzzReaders(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	archive, err := os.ReadFile(zipped(f, chatGPTExport()))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(archive)
 	for _, bomb := range bombs() {
 		if len(bomb.input) < 1<<18 { // larger ones would be most of the time; a test of their own has them all
 			f.Add([]byte(bomb.input))

@@ -13,6 +13,12 @@ const (
 	maxDepth   = 512      // nested lists and objects, in a line or element
 	maxValues  = 500_000  // values and names of members, in a line or element
 
+	maxParts = 100_000       // files of an export
+	maxPart  = 2_000_000_000 // bytes of a file in a zip, unpacked
+	detected = 64 << 10      // bytes by which a format is told
+
+	maxText = 256 << 10 // bytes of an attached text in one memory
+
 	maxNote  = 1 << 20 // bytes
 	maxNotes = 1_000_000
 
