@@ -29,13 +29,15 @@ type Format string
 
 // The formats.
 const (
-	Memories    Format = "memories"     // alcove export --memories
-	Graph       Format = "server-graph" // the knowledge graph of MCP's memory server: JSON lines
-	Markdown    Format = "markdown"     // a folder of notes
-	BasicMemory Format = "basic-memory" // a folder of notes with observations and relations
-	Mem0        Format = "mem0"         // memories exported from mem0: JSON
-	ChatGPT     Format = "chatgpt"      // an export of ChatGPT's: the zip, the folder, or conversations.json
-	Claude      Format = "claude"       // an export of Claude's: the zip, the folder, or a file of it
+	Memories      Format = "memories"           // alcove export --memories
+	Graph         Format = "server-graph"       // the knowledge graph of MCP's memory server: JSON lines
+	Markdown      Format = "markdown"           // a folder of notes
+	BasicMemory   Format = "basic-memory"       // a folder of notes with observations and relations
+	Mem0          Format = "mem0"               // memories exported from mem0: JSON
+	MemoryService Format = "mcp-memory-service" // memories exported from mcp-memory-service: JSON
+	OpenMemory    Format = "openmemory"         // a backup of OpenMemory's: the zip, the folder, or memories.json
+	ChatGPT       Format = "chatgpt"            // an export of ChatGPT's: the zip, the folder, or conversations.json
+	Claude        Format = "claude"             // an export of Claude's: the zip, the folder, or a file of it
 )
 
 // Input is the data of another tool.
@@ -78,7 +80,7 @@ func (e *InputError) Unwrap() error { return e.Err }
 func readers() map[Format]func(in Input, yield Yield) error {
 	return map[Format]func(Input, Yield) error{
 		Memories: readMemories, Graph: readGraph, Markdown: readMarkdown, BasicMemory: readBasicMemory,
-		Mem0: readMem0, ChatGPT: readChatGPT, Claude: readClaude,
+		Mem0: readMem0, MemoryService: readMemoryService, OpenMemory: readOpenMemory, ChatGPT: readChatGPT, Claude: readClaude,
 	}
 }
 
@@ -166,6 +168,10 @@ func detectJSON(start []byte) Format {
 		return Claude
 	case has("entityType") || has("relationType"):
 		return Graph
+	case has("content_hash"):
+		return MemoryService
+	case has("category_ids") || has("apps") && has("owner_id") || has("content") && has("state") && has("categories"):
+		return OpenMemory
 	case has("memory") && has("id"):
 		return Mem0
 	}

@@ -114,6 +114,36 @@ func TestMemoriesOfMem0KeepWhoTheyAreAbout(t *testing.T) {
 	same(t, read(t, filepath.Join(dir, "list.json"), importer.Mem0), `{"namespace":"","key":"mem0/m2","value":"Lives in Lisbon"}`)
 }
 
+func TestMemoriesOfMCPMemoryServiceKeepTheirTimesAndTags(t *testing.T) {
+	dir := sample(t, map[string]string{"export.json": `{"export_metadata":{"source_machine":"desk","total_memories":3},"memories":[
+{"content":"Likes tea","content_hash":"h1","tags":["drink","ana"],"created_at":1749546000.25,"updated_at":1749546001,"memory_type":"preference","metadata":{"source":"chat","created_at":"no"}},
+{"content":"Lives in Lisbon","content_hash":"h2","tags":"place, ana","created_at":"2025-06-10T09:00:00Z","memory_type":null,"metadata":null},
+{"content":"Undated","content_hash":"h3","tags":null}]}`})
+	same(t, read(t, filepath.Join(dir, "export.json"), importer.MemoryService),
+		`{"namespace":"","key":"mcp-memory-service/h1","value":"Likes tea","tags":["drink","ana"],"type":"preference","metadata":{"created_at":"2025-06-10T09:00:00.25Z","source":"chat","updated_at":"2025-06-10T09:00:01Z"},"created":"2025-06-10T09:00:00.25Z"}`,
+		`{"namespace":"","key":"mcp-memory-service/h2","value":"Lives in Lisbon","tags":["place","ana"],"metadata":{"created_at":"2025-06-10T09:00:00Z"},"created":"2025-06-10T09:00:00Z"}`,
+		`{"namespace":"","key":"mcp-memory-service/h3","value":"Undated"}`)
+}
+
+func TestABackupOfOpenMemoryIsReadAsItWasDownloaded(t *testing.T) {
+	files := map[string]string{"memories.json": `{"user":{"id":"u","user_id":"ana","name":null},"apps":[{"id":"a","owner_id":"u","name":"cursor"}],
+"categories":[{"id":"c1","name":"travel"}],"memories":[
+{"id":"m1","user_id":"u","app_id":"a","content":"Likes Faro","metadata":{"source":"chat"},"state":"active","created_at":"2025-06-10T09:00:00+00:00","category_ids":["c1"]},
+{"id":"m2","content":"Old plan","metadata":null,"state":"archived","created_at":null,"category_ids":[]},
+{"id":"m3","content":"Gone","state":"deleted"}],"memory_categories":[{"memory_id":"m1","category_id":"c1"}],"status_history":[]}`}
+	want := []string{
+		`{"namespace":"","key":"openmemory/m1","value":"Likes Faro","tags":["travel"],"metadata":{"created_at":"2025-06-10T09:00:00+00:00","source":"chat"},"created":"2025-06-10T09:00:00Z"}`,
+		`{"namespace":"","key":"openmemory/m2","value":"Old plan","state":"archived"}`,
+	}
+	zipFiles := under("", files)
+	zipFiles["memories.jsonl.gz"] = "\x1f\x8b"
+	same(t, read(t, zipped(t, zipFiles), importer.OpenMemory), want...)
+	same(t, read(t, filepath.Join(sample(t, files), "memories.json"), importer.OpenMemory), want...)
+	page := sample(t, map[string]string{"page.json": `{"items":[{"id":"m4","content":"Likes tea","created_at":1749546000,"state":"active","app_name":"cursor","categories":["drink"],"metadata_":{"a":1}}],"total":1}`})
+	same(t, read(t, filepath.Join(page, "page.json"), importer.OpenMemory),
+		`{"namespace":"","key":"openmemory/m4","value":"Likes tea","tags":["drink"],"metadata":{"a":1,"app":"cursor","created_at":"2025-06-10T09:00:00Z"},"created":"2025-06-10T09:00:00Z"}`)
+}
+
 func TestTheBranchOfAChatGPTConversationThatWasLastLookedAtCounts(t *testing.T) {
 	dir := sample(t, map[string]string{"conversations.json": `[{"title":"Trip","conversation_id":"c1","create_time":1767225600.5,"current_node":"n3","mapping":{
 "root":{"message":null,"children":["n1"]},
