@@ -168,7 +168,7 @@ func TestADirectoryThatCannotBeWrittenCanBeRead(t *testing.T) {
 				t.Errorf("%s: %v\n%s", args[0], err, out)
 			}
 		}
-		if out := u.mustRun(dir, "status"); !strings.Contains(out, "read only    true") || !strings.Contains(out, "ok") {
+		if out := u.mustRun(dir, "status"); !strings.Contains(out, "read only      true") || !strings.Contains(out, "ok") {
 			t.Errorf("the status is\n%s", out)
 		}
 		if out, err := u.run(dir, "doctor"); err != nil || !strings.Contains(out, "served read-only") {
