@@ -28,7 +28,7 @@ func TestTheGuideToALockedServerWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l, err := net.Listen("tcp", host.DefaultHTTP); err == nil { // else it is taken already
-		defer l.Close()
+		t.Cleanup(func() { l.Close() }) // after the script, which runs in parallel
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
