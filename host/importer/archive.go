@@ -134,6 +134,9 @@ func (p part) start() (start []byte, err error) {
 	return start[:n], err
 }
 
+// downloads are the formats of several files.
+func downloads() []Format { return []Format{ChatGPT, Claude, OpenMemory} }
+
 // format returns the format of the first part that has one; empty: none has.
 func (x *export) format() (Format, error) {
 	for _, p := range x.parts {
@@ -141,7 +144,7 @@ func (x *export) format() (Format, error) {
 		if err != nil {
 			return "", at(p.path, "", err)
 		}
-		if format := detectJSON(start); format != "" {
+		if format := detectJSON(start); format != "" && (!x.whole || slices.Contains(downloads(), format)) {
 			return format, nil
 		}
 	}

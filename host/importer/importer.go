@@ -31,8 +31,8 @@ type Format string
 const (
 	Memories      Format = "memories"           // alcove export --memories
 	Graph         Format = "server-graph"       // the knowledge graph of MCP's memory server: JSON lines
-	Markdown      Format = "markdown"           // a folder of notes
-	BasicMemory   Format = "basic-memory"       // a folder of notes with observations and relations
+	Markdown      Format = "markdown"           // a folder of notes, or one
+	BasicMemory   Format = "basic-memory"       // the same with observations and relations
 	Mem0          Format = "mem0"               // memories exported from mem0: JSON
 	MemoryService Format = "mcp-memory-service" // memories exported from mcp-memory-service: JSON
 	OpenMemory    Format = "openmemory"         // a backup of OpenMemory's: the zip, the folder, or memories.json
@@ -142,6 +142,9 @@ func Detect(path string) (Format, error) {
 	if err != nil {
 		return "", err
 	}
+	if !info.IsDir() && strings.EqualFold(filepath.Ext(path), ".md") {
+		return detectNotes(path)
+	}
 	x, err := openExport(path)
 	if err != nil {
 		return "", at(path, "", err)
@@ -179,16 +182,16 @@ func detectJSON(start []byte) Format {
 }
 
 // detectNotes checks a few notes for basic-memory's syntax.
-func detectNotes(dir string) (Format, error) {
-	notes, err := listNotes(dir)
+func detectNotes(path string) (Format, error) {
+	all, err := Input{Path: path}.notes()
 	if err != nil {
 		return "", err
 	}
-	if len(notes) == 0 {
-		return "", fmt.Errorf("there is neither a note (*.md) nor an export of a kind that is known in %s: formats are %s", dir, formatNames())
+	if len(all.names) == 0 {
+		return "", fmt.Errorf("there is neither a note (*.md) nor an export of a kind that is known in %s: formats are %s", path, formatNames())
 	}
-	for _, n := range notes[:min(len(notes), 20)] {
-		text, err := readNote(dir, n)
+	for _, n := range all.names[:min(len(all.names), 20)] {
+		text, err := readNote(all.dir, n)
 		if err != nil {
 			continue // Read reports it
 		}

@@ -86,6 +86,41 @@ func TestNotesKeepTheirFrontMatterAndLinks(t *testing.T) {
 		`{"namespace":"","key":"plans/garden","value":"# Garden\nWith [[Tools|a spade]] and [[plans/garden#top]] and [[Nowhere]].","tags":["green","spring"],"type":"plan","metadata":{"due":"2026-04-01","title":"Garden"},"links":["Tools","plans/garden","Nowhere"]}`)
 }
 
+func TestANoteAloneHasAKeyOfItsPathSoThatAnEditReplacesIt(t *testing.T) {
+	dir := sample(t, map[string]string{"shop/CLAUDE.md": "Use tabs. The answer is {\"id\":1,\"memory\":\"x\"}", "bank/CLAUDE.md": "---\ntags: rules\n---\nUse spaces, see [[shop]].", "bank/other.md": "x"})
+	same(t, read(t, filepath.Join(dir, "shop/CLAUDE.md"), importer.Markdown), `{"namespace":"","key":"shop/CLAUDE","value":"Use tabs. The answer is {\"id\":1,\"memory\":\"x\"}"}`)
+	t.Chdir(filepath.Join(dir, "bank"))
+	bank := `{"namespace":"","key":"bank/CLAUDE","value":"Use spaces, see [[shop]].","tags":["rules"],"links":["shop"]}`
+	for _, path := range []string{"CLAUDE.md", "./CLAUDE.md", "../bank/CLAUDE.md"} {
+		same(t, read(t, path, importer.Markdown), bank)
+	}
+}
+
+func TestTagsInTheTextOfANoteAreItsTags(t *testing.T) {
+	text := "---\ntags: [front]\n---\n# Heading\n#meeting with #work/acme and (#no) a#no #2026 #y2026, see [[x#no]] `#no`\n```sh\n#no\n```\n#front\n~~~\n#no"
+	got := read(t, sample(t, map[string]string{"a.md": text}), importer.Markdown)
+	if want := `"tags":["front","meeting","work/acme","y2026"]`; len(got) != 1 || !strings.Contains(got[0], want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	many := read(t, sample(t, map[string]string{"a.md": "#" + strings.Repeat("x", 129) + manyTags(100)}), importer.Markdown)
+	if !strings.Contains(many[0], `"tags":["tag0",`) || !strings.Contains(many[0], `"tag63"]`) {
+		t.Errorf("of 100 tags and one of 129 bytes, got %.2000s, want the first 64", many[0])
+	}
+}
+
+func manyTags(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, " #tag%d", i)
+	}
+	return out.String()
+}
+
+func TestAFolderOfNotesWithOtherFilesIsOne(t *testing.T) {
+	dir := sample(t, map[string]string{"a.md": "A", "data.json": `[{"id":"1","memory":"x"}]`, "package.json": "{}"})
+	same(t, read(t, dir, importer.Markdown), `{"namespace":"","key":"a","value":"A"}`)
+}
+
 func TestANoteWasCreatedWhenItsFrontMatterSays(t *testing.T) {
 	dir := sample(t, map[string]string{"a.md": "---\ncreated: 2025-06-10T09:00\n---\nA", "b.md": "---\ndate: 2025-06-11\n---\nB", "c.md": "---\ncreated: in June\n---\nC"})
 	same(t, read(t, dir, importer.Markdown),

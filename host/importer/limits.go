@@ -22,6 +22,9 @@ const (
 	maxNote  = 1 << 20 // bytes
 	maxNotes = 1_000_000
 
+	mostTags   = 64  // from a note's text, as a memory may have
+	longestTag = 128 // bytes
+
 	maxFront         = 64 << 10  // bytes of a note's front matter
 	maxFrontNodes    = 10_000    // keys, values, lists and maps of it
 	maxFrontDepth    = 32        // nested lists and maps

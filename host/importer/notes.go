@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -12,10 +13,39 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/regular"
 )
+
+// notes are Markdown files.
+type notes struct {
+	dir   string
+	names []string // relative to dir, sorted
+	under string   // what the names in keys begin with: the folder of a file alone, so that those of several projects differ
+}
+
+// notes lists the notes of the input: a folder, or a file alone.
+func (in Input) notes() (notes, error) {
+	info, err := os.Stat(in.Path)
+	if err != nil {
+		return notes{}, err
+	}
+	if info.IsDir() {
+		names, err := listNotes(in.Path)
+		return notes{dir: in.Path, names: names}, err
+	}
+	path, err := filepath.Abs(in.Path)
+	if err != nil {
+		return notes{}, err
+	}
+	under := filepath.ToSlash(filepath.Base(filepath.Dir(path))) + "/"
+	return notes{filepath.Dir(in.Path), []string{filepath.Base(in.Path)}, strings.TrimLeft(under, "/.")}, nil
+}
+
+// name is a note's name in keys.
+func (n notes) name(file string) string { return n.under + strings.TrimSuffix(file, path.Ext(file)) }
 
 // listNotes returns the Markdown files below a folder, relative to it, sorted. Symbolic links that leave the folder are
 // not followed, and hidden folders are skipped.
@@ -63,23 +93,23 @@ func frontMatter(text []byte) (front, body []byte) {
 
 // note is a parsed note.
 type note struct {
-	path  string // relative, without .md
+	path  string // as in keys, without .md
 	front map[string]any
 	body  string
 }
 
 func (in Input) eachNote(do func(note) error) error {
-	notes, err := listNotes(in.Path)
+	all, err := in.notes()
 	if err != nil {
 		return err
 	}
-	for _, name := range notes {
-		n, err := parseNote(in.Path, name)
+	for _, name := range all.names {
+		n, err := all.parse(name)
 		if err == nil {
 			err = do(n)
 		}
 		if err != nil {
-			file, place := filepath.Join(in.Path, filepath.FromSlash(name)), ""
+			file, place := filepath.Join(all.dir, filepath.FromSlash(name)), ""
 			if wrong := new(frontError); errors.As(err, &wrong) && wrong.line > 0 {
 				place = fmt.Sprintf("line %d", wrong.line+1) // line 1 is ---
 			}
@@ -91,17 +121,17 @@ func (in Input) eachNote(do func(note) error) error {
 	return nil
 }
 
-func parseNote(dir, name string) (note, error) {
-	text, err := readNote(dir, name)
+func (n notes) parse(name string) (note, error) {
+	text, err := readNote(n.dir, name)
 	if err != nil {
 		return note{}, err
 	}
 	front, body := frontMatter(text)
-	n := note{path: strings.TrimSuffix(name, path.Ext(name)), body: strings.TrimSpace(string(body))}
-	if n.front, err = parseFront(front); err != nil {
+	parsed := note{path: n.name(name), body: strings.TrimSpace(string(body))}
+	if parsed.front, err = parseFront(front); err != nil {
 		return note{}, fmt.Errorf("its front matter: %w", err)
 	}
-	return n, nil
+	return parsed, nil
 }
 
 func firstLine(err error) string {
@@ -134,6 +164,26 @@ func (n note) tags() []string {
 	}
 	return tags.list
 }
+
+// allTags returns the tags of the front matter, and those in the text such as #work, as many as a memory may have.
+func (n note) allTags() []string {
+	var tags once
+	for _, tag := range n.tags() {
+		tags.add(tag)
+	}
+	for _, found := range tagInText().FindAllStringSubmatch(code().ReplaceAllString(n.body, " "), -1) {
+		tag := strings.Trim(found[1], "/")
+		if len(tags.list) < mostTags && len(tag) <= longestTag && strings.ContainsFunc(tag, unicode.IsLetter) {
+			tags.add(tag)
+		}
+	}
+	return tags.list
+}
+
+// code matches blocks of code, the last of which may have no end, and code within a line.
+var code = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?ms)^[ \t]*```.*?(?:^[ \t]*```|\\z)|^[ \t]*~~~.*?(?:^[ \t]*~~~|\\z)|`[^`\n]*`")
+})
 
 // once returns texts in order, without duplicates.
 type once struct {
@@ -213,21 +263,19 @@ func (n names) keys(links []string) []string {
 
 func readMarkdown(in Input, yield Yield) error {
 	known := names{}
-	notes, err := listNotes(in.Path)
+	all, err := in.notes()
 	if err != nil {
 		return err
 	}
-	for _, n := range notes {
-		p := strings.TrimSuffix(n, path.Ext(n))
-		known.add(p, key(p))
+	for _, n := range all.names {
+		known.add(strings.TrimSuffix(n, path.Ext(n)), key(all.name(n)))
 	}
-	for _, n := range notes {
-		p := strings.TrimSuffix(n, path.Ext(n))
-		known.add(path.Base(p), key(p))
+	for _, n := range all.names {
+		known.add(path.Base(all.name(n)), key(all.name(n)))
 	}
 	return in.eachNote(func(n note) error {
 		m := n.memory(n.path)
-		m.Value, m.Links = encode(n.body), known.keys(targets(n.body))
+		m.Value, m.Links, m.Tags = encode(n.body), known.keys(targets(n.body)), n.allTags()
 		return yield(m)
 	})
 }
