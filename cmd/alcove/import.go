@@ -28,7 +28,7 @@ func (a *app) importCommand() *cobra.Command {
 		Long: fmt.Sprintf(`Imports a bundle of alcove export into a data directory that has no store yet: all branches, history, logs and
 counters, wholly or not at all. Everything else is stored as memories on one branch: importing twice changes nothing.
 
-Formats: %v. The format is told from the file unless --format says it.`, importer.Formats()),
+Formats: %s. The format is told from the input, a file, a folder or a zip, unless --format says it.`, importer.FormatNames()),
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			bundle, err := isBundle(args[0])

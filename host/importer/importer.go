@@ -87,7 +87,8 @@ func readers() map[Format]func(in Input, yield Yield) error {
 // Formats returns the names of all formats, sorted.
 func Formats() []Format { return slices.Sorted(maps.Keys(readers())) }
 
-func formatNames() string {
+// FormatNames returns Formats as a list for people.
+func FormatNames() string {
 	var names []string
 	for _, f := range Formats() {
 		names = append(names, string(f))
@@ -99,7 +100,7 @@ func formatNames() string {
 func (in Input) Read(ctx context.Context, yield Yield) error {
 	read := readers()[in.Format]
 	if read == nil {
-		return fmt.Errorf("there is no format %q: use one of %s", in.Format, formatNames())
+		return fmt.Errorf("there is no format %q: use one of %s", in.Format, FormatNames())
 	}
 	return read(in, func(m portable.Memory) error {
 		err := ctx.Err()
@@ -156,7 +157,7 @@ func Detect(path string) (Format, error) {
 	if info.IsDir() {
 		return detectNotes(path)
 	}
-	return "", fmt.Errorf("%s is of no format that is known: say which with --format, one of %s", path, formatNames())
+	return "", fmt.Errorf("%s is of no format that is known: say which with --format, one of %s", path, FormatNames())
 }
 
 func detectJSON(start []byte) Format {
@@ -188,7 +189,7 @@ func detectNotes(path string) (Format, error) {
 		return "", err
 	}
 	if len(all.names) == 0 {
-		return "", fmt.Errorf("there is neither a note (*.md) nor an export of a kind that is known in %s: formats are %s", path, formatNames())
+		return "", fmt.Errorf("there is neither a note (*.md) nor an export of a kind that is known in %s: formats are %s", path, FormatNames())
 	}
 	for _, n := range all.names[:min(len(all.names), 20)] {
 		text, err := readNote(all.dir, n)
