@@ -40,7 +40,7 @@ type Fact struct {
 
 // Of is a memory as a fact. Its importance counts use and feedback if the memory came with its counters.
 func Of(m *alcove.Memory) Fact {
-	f := Fact{FactID: m.ID(), Content: m.Text(), FactType: m.Type, Importance: Importance(m), Tags: m.Tags, Timestamp: m.Timestamp, CreatedBy: m.Agent}
+	f := Fact{FactID: m.ID(), Content: m.Text(), FactType: m.Type, Importance: score.Rounded(Importance(m)), Tags: m.Tags, Timestamp: m.Timestamp, CreatedBy: m.Agent}
 	f.Summary, _ = m.Metadata[Summary].Text()
 	f.Pinned = Flag(m.Metadata[Pinned])
 	return f

@@ -86,6 +86,9 @@ func (f Fact) Importance() float64 {
 	return clamp((f.Weight+emotionShare*clamp(f.Emotion, 0, 1)+entities)*share, 0, 1)
 }
 
+// Rounded is a number for answers: 0.7200000000000001 is 0.72 to all who read it.
+func Rounded(v float64) float64 { return math.Round(v*1e6) / 1e6 }
+
 // Characters counts those of a text.
 func Characters(text string) int { return utf8.RuneCountInString(text) }
 

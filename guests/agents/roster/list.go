@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/guests/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -80,10 +81,10 @@ func (in ListAgents) match(c *alcove.Call) (out agents, err error) {
 	if err != nil {
 		return out, err
 	}
-	for i, score := range scores {
-		if score > 0 {
+	for i, match := range scores {
+		if match > 0 {
 			one := shown(&all[i])
-			one.Score = &score
+			one.Score = new(score.Rounded(match))
 			out.Agents = append(out.Agents, one)
 		}
 	}

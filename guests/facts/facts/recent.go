@@ -2,6 +2,7 @@ package facts
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -31,7 +32,7 @@ type Brief struct {
 }
 
 func brief(m *alcove.Memory) Brief {
-	return Brief{m.ID(), m.Text(), m.Type, fact.Importance(m), m.Tags, m.Timestamp}
+	return Brief{m.ID(), m.Text(), m.Type, score.Rounded(fact.Importance(m)), m.Tags, m.Timestamp}
 }
 
 // Call lists them.

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/score"
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -34,5 +35,5 @@ func (in Remember) Call(c *alcove.Call, cfg Config) (Remembered, error) {
 		value: in.Content, content: in.Content, kind: "observation", tags: in.Tags, importance: &importance,
 		metadata: map[string]any{fact.Context: in.Context},
 	}.store(c, cfg)
-	return Remembered{w.id, w.importance}, err
+	return Remembered{w.id, score.Rounded(w.importance)}, err
 }

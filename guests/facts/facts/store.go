@@ -2,6 +2,7 @@ package facts
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -63,7 +64,7 @@ func (in StoreFact) Call(c *alcove.Call, cfg Config) (Stored, error) {
 		d.metadata[fact.ConversationID] = in.ConversationID
 	}
 	w, err := d.store(c, cfg)
-	return Stored{w.id, w.version, w.importance, w.created}, err
+	return Stored{w.id, w.version, score.Rounded(w.importance), w.created}, err
 }
 
 // share is an error for a number that is not between 0 and 1.

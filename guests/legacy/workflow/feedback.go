@@ -1,8 +1,7 @@
 package workflow
 
 import (
-	"math"
-
+	"github.com/alcove-memory/alcove/guests/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -78,6 +77,6 @@ func move(c *alcove.Call, id alcove.ID, by float64) error {
 	if m == nil || m.Importance == nil || m.Type != "decision" && m.Type != "insight" {
 		return nil
 	}
-	moved := math.Round(1e6*min(max(*m.Importance+by, 0), 1)) / 1e6
+	moved := score.Rounded(min(max(*m.Importance+by, 0), 1))
 	return c.CallTool("memory_update", map[string]any{"id": m.ID().String(), "importance": moved}, nil)
 }

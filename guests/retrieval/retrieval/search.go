@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"github.com/alcove-memory/alcove/guests/fact"
+	"github.com/alcove-memory/alcove/guests/score"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -30,7 +31,7 @@ func find(c *alcove.Call, cfg Config, r alcove.MemorySearchRequest) (facts []fac
 			continue
 		}
 		f := fact.Of(&h.Memory)
-		f.Score = h.Score
+		f.Score = score.Rounded(h.Score)
 		facts = append(facts, f)
 	}
 	return facts, nil
