@@ -317,7 +317,7 @@ func (a acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 	if r.Expires != "" {
 		var err error
 		if g.Expires, err = memory.ParseExpiry(r.Expires, a.options.Clock()); err != nil {
-			return operator.IssuedKey{}, err
+			return operator.IssuedKey{}, fmt.Errorf("expires: %w", err)
 		}
 	}
 	var key keys.Key

@@ -155,6 +155,10 @@ var deeds = []deed{
 			say(a.Home(named), nil)
 		}
 	}},
+	{"Namespaces", func(ctx context.Context, a *Access, say func(any, error)) {
+		l, err := a.Namespaces(ctx, "draft")
+		say(l, err)
+	}},
 	{"Having", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, key := range []string{"k1", "k1" + secretWord} {
 			l, err := a.Having(ctx, "draft", key, AsOf{})

@@ -38,7 +38,7 @@ func ParseAsOf(text string, now time.Time) (AsOf, error) {
 	}
 	t, ok := moment.Parse(text, now)
 	if !ok {
-		return AsOf{}, invalid(`as_of %q is not a moment: use %s, or "v123" for a version`, clip(text, 64), timeForms)
+		return AsOf{}, invalid(`%q is not a moment: use %s, or "v123" for a version`, clip(text, 64), timeForms)
 	}
 	return AsOf{Time: t}, nil
 }
@@ -65,7 +65,7 @@ func ParseExpiry(text string, now time.Time) (time.Time, error) {
 	}
 	t, ok := moment.Parse(text, now)
 	if !ok {
-		return time.Time{}, invalid(`expiry %q is not a moment: use "in 2h", "30 days", RFC 3339 or a date`, clip(text, 64))
+		return time.Time{}, invalid(`%q is not a moment: use "in 2h", "30 days", RFC 3339 or a date`, clip(text, 64))
 	}
 	return t, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
@@ -55,9 +56,9 @@ func (s *Space) someBranches() string {
 	}
 	slices.Sort(names)
 	if len(names) > 10 {
-		return fmt.Sprintf("there are %d, among them %v; list them with memory_branch action=list", len(names), names[:10])
+		return fmt.Sprintf("there are %d, among them %s; list them with memory_branch action=list", len(names), strings.Join(names[:10], ", "))
 	}
-	return fmt.Sprintf("there are %v", names)
+	return "there are " + strings.Join(names, ", ")
 }
 
 func describe(b *lineage.Branch) Branch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -81,6 +82,9 @@ func (l Limits) checkPlace(p Location) (Location, error) {
 func (l Limits) checkKey(key string) error {
 	if key == "" {
 		return invalid("key is empty: give the key, or search for it")
+	}
+	if strings.ContainsRune(key, 0) {
+		return invalid("key has a NUL character, which readers of keys take for their end: leave it out")
 	}
 	return l.checkText("key", key, l.Key)
 }

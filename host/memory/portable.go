@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -60,7 +61,7 @@ func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.T
 	}
 	at, err := ParseAsOf(q.AsOf, s.clock())
 	if err != nil {
-		return v, since, err
+		return v, since, fmt.Errorf("as_of: %w", err)
 	}
 	if v, err = s.view(ctx, q.Branch, at); err != nil {
 		return v, since, err
@@ -70,7 +71,7 @@ func (s *Space) selected(ctx context.Context, q Selection) (v view, since time.T
 	}
 	from, err := ParseAsOf(q.Since, s.clock())
 	if err != nil {
-		return v, since, err
+		return v, since, fmt.Errorf("since: %w", err)
 	}
 	_, since, err = s.resolve(ctx, from)
 	return v, since, err
