@@ -52,6 +52,25 @@ func TestElevenToolsAtFirstAndAFamilysOnceItIsLoaded(t *testing.T) {
 	}
 }
 
+func TestAFamilyIsNamedInAnyCaseAndUnloadedByItsName(t *testing.T) {
+	p := withFamilies(t, newFake(), Session{})
+	for _, c := range []struct{ arguments, family, loaded string }{
+		{`{"family":"Auto-Tag"}`, "auto-tag", "auto-tag"},
+		{`{"unload":"AUTO-TAG"}`, "auto-tag", ""},
+		{`{"family":"auto-tag","unload":"false"}`, "auto-tag", "auto-tag"},
+		{`{"family":"Auto-tag","unload":true}`, "auto-tag", ""},
+	} {
+		var r loaded
+		p.must("memory_load_family", c.arguments).into(&r)
+		if r.Family != c.family || strings.Join(r.Loaded, " ") != c.loaded {
+			t.Errorf("%s: got %q with %q loaded, want %q with %q", c.arguments, r.Family, r.Loaded, c.family, c.loaded)
+		}
+	}
+	if got := p.refused("memory_load_family", `{"unload":"nosuch"}`); !strings.Contains(got.Message, "true or false") {
+		t.Errorf("an unknown family: refused with %s", got.Message)
+	}
+}
+
 func TestAFamilyThatIsUnloadedLeavesTheList(t *testing.T) {
 	p := withFamilies(t, newFake(), Session{})
 	p.must("memory_load_family", `{"family":"auto-tag"}`)

@@ -290,7 +290,7 @@ func TestADescriptionThatLooksLikeAHeadingStaysOne(t *testing.T) {
 	if err := all.Add(tool.Spec{Name: "odd", Description: "#123 consolidates", Input: json.RawMessage(`{"type":"object","properties":{"a":{"description":"#908 agent"}}}`)}); err != nil {
 		t.Fatal(err)
 	}
-	if advertised := wire(all.Core()[0]); advertised.Description != "#123 consolidates" || advertised.Title != "" {
+	if advertised := wire(all.Core()[0]); advertised.Description != "#123 consolidates" || advertised.Title != "Odd" {
 		t.Errorf("the description became %q, the title %q", advertised.Description, advertised.Title)
 	}
 }

@@ -60,6 +60,9 @@ func (s Spec) Answer(r Result) Answer {
 	if len(output) == 0 {
 		output = json.RawMessage("null")
 	}
+	if output[0] == '{' && s.Family != "" {
+		output = identified(output)
+	}
 	a := Answer{Structured: output, Plain: output, Value: output, Notes: notesOf(r), Version: r.Version, Proposal: r.Proposal, Family: s.Family}
 	if output[0] != '{' || len(s.Output) > 0 && !saysObject(s.Output) {
 		a.Structured = map[string]json.RawMessage{"result": output}

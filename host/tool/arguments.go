@@ -399,6 +399,13 @@ func (a *Arguments) Has(name string) bool {
 // Names lists the parameters that were given.
 func (a *Arguments) Names() []string { return slices.Sorted(maps.Keys(a.members)) }
 
+// Set sets a parameter to a text.
+func (a *Arguments) Set(name, text string) {
+	if raw, err := Encode(text); err == nil {
+		a.members[name] = raw
+	}
+}
+
 // Translate replaces a parameter's value that is a synonym in words.
 func (a *Arguments) Translate(name string, words map[string]string) {
 	raw, _ := a.Get(name)

@@ -22,6 +22,7 @@ type memberSchemas struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Additional json.RawMessage            `json:"additionalProperties"`
 	Patterns   json.RawMessage            `json:"patternProperties"`
+	Required   []string                   `json:"required"`
 }
 
 // describedBy returns what a schema says of members. An invalid schema says nothing.

@@ -64,6 +64,9 @@ func parametersOf(s Spec) parameters {
 			p.known[fold(alias)] = name
 		}
 	}
+	if name := soleID(described.Required); name != "" && p.known[idMember] == "" && !ambiguous[idMember] {
+		p.known[idMember] = name
+	}
 	p.addCommon(s, ambiguous)
 	return p
 }

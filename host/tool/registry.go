@@ -213,8 +213,18 @@ func (s *Snapshot) isOutdated() bool {
 	}
 }
 
-// Set returns the family with a name, or nil if there is none.
-func (s *Snapshot) Set(name string) *Set { return s.byName[name] }
+// Set returns the family with a name, in any case, or nil if there is none.
+func (s *Snapshot) Set(name string) *Set {
+	if set := s.byName[name]; set != nil {
+		return set
+	}
+	for _, set := range s.Sets {
+		if strings.EqualFold(set.Name, name) {
+			return set
+		}
+	}
+	return nil
+}
 
 // For returns the families that a caller has the right to use.
 func (s *Snapshot) For(rights memory.Rights) *Snapshot {
@@ -375,7 +385,22 @@ func (t *Tool) under(alias string) *Tool {
 	return other
 }
 
+// titled returns a name as a title: memory_store_fact is "Store fact".
+func titled(name string) string {
+	title := strings.TrimSpace(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._-", r) {
+			return ' '
+		}
+		return r
+	}, strings.TrimPrefix(name, methodPrefix)))
+	if title == "" {
+		return name
+	}
+	return strings.ToUpper(title[:1]) + title[1:]
+}
+
 func newTool(s Spec) *Tool {
+	s.Title = cmp.Or(s.Title, titled(s.Name))
 	t := &Tool{Spec: s, Spelling: flat(s.Name), parameters: parametersOf(s)}
 	var err error
 	switch t.Advertised, err = ArgumentsSchema(s.Input); {

@@ -71,7 +71,8 @@ type suggested struct {
 
 func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 	a := c.Arguments
-	name, intent, unload := a.Text("family"), a.Text("intent"), a.Flag("unload")
+	unload := c.unloads()
+	name, intent := a.Text("family"), a.Text("intent")
 	if name == "" && intent == "" && a.Err() == nil {
 		a.Missing("family", "the name of a family; or intent, what you want to do")
 	}
@@ -99,6 +100,19 @@ func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 		return c.load(ctx, chosen.family, list)
 	}
 	return c.suggest(there, list)
+}
+
+// unloads reads the flag unload. Its value may also be the name of the family to unload, as models guess.
+func (c *call) unloads() bool {
+	a := c.Arguments
+	there := c.Registry().Snapshot().For(c.Caller.Rights)
+	if raw, _ := a.Get("unload"); !a.Has("family") && len(raw) > 0 && raw[0] == '"' {
+		if named := a.Text("unload"); there.Set(named) != nil || c.Session.Has(named) {
+			a.Set("family", named)
+			return true
+		}
+	}
+	return a.Flag("unload")
 }
 
 // load loads a family and answers with its tools.
@@ -149,6 +163,9 @@ func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
 	f := there.Set(name)
 	if f == nil && !c.Session.Has(name) {
 		return tool.Answer{}, there.NoFamily(name)
+	}
+	if f != nil {
+		name = f.Name
 	}
 	r := loaded{Family: name}
 	switch {
