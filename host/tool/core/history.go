@@ -26,12 +26,12 @@ func (k *kit) historyTool() tool.Spec {
 			"type": "object",
 			"properties": {
 				"key": {"type": "string", "description": "The key whose versions to list."},
-				"limit": {"type": "integer", "default": 20, "minimum": 1, "maximum": 50, "description": "How many versions."},
+				"limit": {"type": "integer", "maximum": 50, "description": "How many versions: 20 when left out."},
 				"as_of": {"type": "string", "description": "Only versions up to this moment, such as yesterday or v12."},
 				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
 				` + fieldsProperty + `,
-				` + verboseProperty + `
+				` + verboseListed + `
 			}
 		}`),
 		Output: json.RawMessage(`{

@@ -22,7 +22,8 @@ const (
 // Properties of input schemas.
 const (
 	verboseProperty = `"verbose": {"type": "boolean", "x-advanced": true, "description": "Answer with every member, values whole: by default, answers leave out what the call says already."}`
-	fieldsProperty  = `"fields": {"type": "array", "items": {"type": "string", "enum": ["namespace", "branch", "agent", "version", "timestamp"]}, "x-advanced": true, "description": "Members to show that answers leave out by default."}`
+	verboseListed   = `"verbose": {"type": "boolean", "description": "Answer with every member, values whole: by default, answers leave out what the call says already."}`
+	fieldsProperty  = `"fields": {"type": "array", "items": {"type": "string"}, "description": "Members to show that answers leave out by default: namespace, branch, agent, version, timestamp."}`
 )
 
 // form is what an answer tells.

@@ -142,3 +142,38 @@ func TestADiffLeavesOutWhatTheCallSays(t *testing.T) {
 		t.Errorf("stored is %s, structured %s", text, structured)
 	}
 }
+
+func TestALeanHitHasNoBookkeepingAndNoBinaryFractions(t *testing.T) {
+	u := newUser(t)
+	u.must("memory_store", `{"key":"fact","value":"the roof leaks","importance":0.7200000000000001,"metadata":{"source":"mail","base_importance":0.6,"importanceTier":"background","observationTier":"x"}}`)
+	u.must("memory_store", `{"key":"bare","value":"the cellar leaks","metadata":{"base_importance":0.6}}`)
+	_, text, _ := u.lean("memory_search", `{"query":"leaks"}`)
+	for _, want := range []string{`"importance":0.72,`, `"metadata":{"source":"mail"}`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("got %s, want %s in it", text, want)
+		}
+	}
+	if strings.Contains(text, "base_importance") || strings.Count(text, `"metadata"`) != 1 {
+		t.Errorf("got %s, want no bookkeeping", text)
+	}
+	if _, text, _ := u.lean("memory_search", `{"query":"roof","verbose":true}`); !strings.Contains(text, `"base_importance":0.6`) {
+		t.Errorf("in full: got %s, want all metadata", text)
+	}
+	if _, text, _ := u.lean("memory_recall", `{"key":"fact"}`); !strings.Contains(text, `"base_importance":0.6`) || !strings.Contains(text, `"importance":0.72,`) {
+		t.Errorf("by its key: got %s, want all metadata", text)
+	}
+}
+
+func TestErrorsNameAParameterOnceAndListInSentences(t *testing.T) {
+	u := newUser(t)
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"memory_store", `{"key":"k","value":1,"expires":"soonish"}`, `expires: "soonish" is not a moment: use "in 2h", "30 days", RFC 3339 or a date`},
+		{"memory_recall", `{"key":"k","as_of":"whenever"}`, `as_of: "whenever" is not a moment: use RFC 3339`},
+		{"memory_recall", `{"key":"k","branch":"nosuch"}`, `branch "nosuch": there are default`},
+		{"memory_store", `{"key":"a\u0000b","value":1}`, `key has a NUL character, which readers of keys take for their end: leave it out`},
+	} {
+		if got := u.refused(c.tool, c.arguments); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: refused with %q, want %q", c.tool, c.arguments, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package core
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -30,13 +32,37 @@ type particulars struct {
 
 func particularsOf(m memory.Memory) particulars {
 	p := particulars{
-		Tags: m.Tags, Type: m.Type, Importance: m.Importance, Metadata: m.Metadata, Agent: m.Agent, State: m.State,
+		Tags: m.Tags, Type: m.Type, Importance: shortened(m.Importance), Metadata: m.Metadata, Agent: m.Agent, State: m.State,
 		Supersedes: m.Supersedes, Links: m.Links, Expires: stampOrNothing(m.ExpiresAt),
 	}
 	if p.State == memory.Active {
 		p.State = ""
 	}
 	return p
+}
+
+// shortened is an importance without what binary fractions add to it: 0.7200000000000001 is 0.72.
+func shortened(importance *float64) *float64 {
+	if importance == nil {
+		return nil
+	}
+	return new(math.Round(*importance*1e6) / 1e6)
+}
+
+// bookkeeping are the members of metadata in which families keep how they came to an importance. Hits do without them, unless they tell
+// everything.
+func bookkeeping() []string { return []string{"base_importance", "importanceTier", "observationTier"} }
+
+// told returns metadata without bookkeeping.
+func told(metadata map[string]json.RawMessage) map[string]json.RawMessage {
+	kept := maps.Clone(metadata)
+	for _, name := range bookkeeping() {
+		delete(kept, name)
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
 }
 
 // fewer drops the particulars that may be large.

@@ -14,7 +14,7 @@ func (k *kit) recallTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_recall",
 		Aliases:     strata("recall"),
-		Description: "Get a memory by its exact key, now or at a past moment, or search by query or topic.",
+		Description: "Get a memory by its exact key, now or as_of a moment (1h ago, v12), or search by query or topic.",
 		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
 			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +
 			"Both count an access to each memory that they return. memory_search finds the same with more filters, and counts nothing.",
@@ -24,14 +24,14 @@ func (k *kit) recallTool() tool.Spec {
 				"key": {"type": "string", "description": "The key it was stored under."},
 				"query": {"type": "string", "description": "Instead of key: what to look for, in plain words. Answers facts, and a recallId for feedback."},
 				"topic": {"type": "string", "description": "Instead of key: what to look for in one namespace. Answers memories and their count."},
-				"limit": {"type": "integer", "default": 10, "minimum": 1, "maximum": 50, "description": "How many results of query or topic."},
+				"limit": {"type": "integer", "maximum": 50, "description": "How many results of query or topic: 10 when left out."},
 				"mode": {"type": "string", "x-advanced": true, "description": "What ranks the results of query or topic: hybrid (words and meaning; when left out), lexical or semantic; also vector-only, text-only."},
 				"semantic": {"type": "boolean", "x-advanced": true, "description": "Whether meaning counts beside words, where mode is left out."},
 				"as_of": {"type": "string", "description": "A past moment, such as 2026-03-01T12:00:00Z, 1h ago, yesterday or v12."},
 				"namespace": {"type": "string", "description": "Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
 				` + fieldsProperty + `,
-				` + verboseProperty + `
+				` + verboseListed + `
 			},
 			"anyOf": [{"required": ["key"]}, {"required": ["query"]}, {"required": ["topic"]}]
 		}`),

@@ -165,7 +165,7 @@ type account struct {
 }
 
 func accountOf(h memory.Hit, f form) account {
-	a := account{Score: f.score(h.Score), Importance: h.Importance, Tags: h.Tags, Summary: h.Metadata["summary"]}
+	a := account{Score: f.score(h.Score), Importance: shortened(h.Importance), Tags: h.Tags, Summary: h.Metadata["summary"]}
 	if a.dates = f.dates(h.Memory); f.tells("timestamp") {
 		a.Timestamp = memory.FormatTime(h.Timestamp)
 	}

@@ -32,7 +32,7 @@ func (k *kit) searchTool() tool.Spec {
 		Name:        "memory_search",
 		Aliases:     strata("search"),
 		Spellings:   oldSearchSpellings(),
-		Description: "Find memories in plain words, best first, in all namespaces. Without query: list by order (newest, key, importance, accesses).",
+		Description: "Find memories in plain words, best first, in all namespaces. Without query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
 		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
 			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +
@@ -45,18 +45,18 @@ func (k *kit) searchTool() tool.Spec {
 				"query": {"type": "string", "description": "What to look for, in plain words. Without it, memories are listed."},
 				"order": {"type": "string", "description": "What a list goes by; with a query, instead of relevance: newest, oldest, updated, key, importance, accesses or accessed."},
 				"after": {"type": "string", "x-advanced": true, "description": "next of the page before, to list on."},
-				"k": {"type": "integer", "maximum": 50, "description": "How many results: 10 when left out."},
+				"k": {"type": "integer", "description": "How many results, at most 50: 10 when left out."},
 				"offset": {"type": "integer", "x-advanced": true, "description": "How many of the best results to pass over, to read on."},
 				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
-				"type": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "Only memories of this type, or one of these."},
+				"type": {"type": "array", "items": {"type": "string"}, "description": "Only memories of this type, or one of these."},
 				"agent": {"type": "string", "x-advanced": true, "description": "Only what this agent wrote last, or one of a list of agents."},
-				"state": {"type": "string", "description": "active (when left out), archived, merged or pruned; or a list of these."},
-				"since": {"type": "string", "description": "Only what was created or written from this moment on."},
-				"until": {"type": "string", "description": "Only what was created or written before this moment."},
+				"state": {"type": "string", "x-advanced": true, "description": "active (when left out), archived, merged or pruned; or a list of these."},
+				"since": {"type": "string", "description": "Only what was created or written from this moment on, such as 2h ago, yesterday or 2026-03-01."},
+				"until": {"type": "string", "x-advanced": true, "description": "Only what was created or written before this moment, in the same forms."},
 				"namespace": {"type": "string", "description": "Only this namespace, or a list of them; all when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
 				"as_of": {"type": "string", "description": "Search what there was at a past moment, such as 1h ago, yesterday or v12."},
-				"events": {"type": "boolean", "description": "Search the log's events instead of memories."},
+				"events": {"type": "boolean", "x-advanced": true, "description": "Search the log's events instead of memories."},
 				"mode": {"type": "string", "x-advanced": true, "description": "What ranks: hybrid (words and meaning; when left out), lexical or semantic. Without an embedder all is by words."},
 				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the question means, in the embedder's dimensions, instead of having it embedded."},
 				"embedder": {"type": "string", "x-advanced": true, "description": "Whose vectors decide, where there are several."},
@@ -65,7 +65,7 @@ func (k *kit) searchTool() tool.Spec {
 				"budget_tokens": {"type": "integer", "minimum": 200, "maximum": 100000, "x-advanced": true, "description": "How many tokens of a model the results may take; what does not fit is left out, and said."},
 				"explain": {"type": "boolean", "x-advanced": true, "description": "Say how each score came about."},
 				` + fieldsProperty + `,
-				` + verboseProperty + `
+				` + verboseListed + `
 			}
 		}`),
 		Output: json.RawMessage(`{
@@ -246,6 +246,9 @@ func hitOf(h memory.Hit, event bool, f form) *hit {
 		r.dates = f.dates(h.Memory)
 	}
 	r.Agent = f.unless("agent", r.Agent, f.agent)
+	if !f.verbose {
+		r.Metadata = told(r.Metadata)
+	}
 	r.Value, r.Truncated = f.shown(h.Value, h.Snippet)
 	if r.Omitted = r.Truncated && r.Value == nil; r.Omitted || f.verbose {
 		r.Snippet = &r.snippet

@@ -17,7 +17,7 @@ func (k *kit) storeTool() tool.Spec {
 	return tool.Spec{
 		Name:        "memory_store",
 		Aliases:     strata("store"),
-		Description: "Remember any JSON value under a key; older versions are kept. Several at once: items, with these fields.",
+		Description: "Remember any JSON value under a key; older versions are kept. Several at once: items. expires: 2h or a date.",
 		Docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
 			"A batch in items is stored as a whole or not at all; tags, type and the like beside items count for each that does not say otherwise.",
@@ -32,7 +32,7 @@ func (k *kit) storeTool() tool.Spec {
 				"metadata": {"type": "object", "description": "Any further facts about it. They are kept but not searched."},
 				"expires": {"type": "string", "description": "When it stops being true: a time, or a span such as 2h or 30 days."},
 				"supersedes": {"type": "string", "description": "The key of the memory that this one replaces, or a list of keys."},
-				"links": {"type": "array", "items": {"type": "string"}, "description": "Keys of related memories."},
+				"links": {"type": "array", "items": {"type": "string"}, "x-advanced": true, "description": "Keys of related memories."},
 				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the value means, if that is known: it is not embedded then."},
 				"embedder": {"type": "string", "x-advanced": true, "description": "The embedder that the vector is of; any with as many dimensions when left out."},
 				"if_version": {"type": "integer", "description": "Store only if the key is at this version now; 0: only if there is none."},
