@@ -200,7 +200,7 @@ func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o 
 }
 
 func (a *app) importSeed(ctx context.Context, path string) error {
-	done, err := a.storeMemories(ctx, importOptions{}, func(add func(operator.Memory) error) error { return readSeed(ctx, path, add) })
+	done, err := a.storeMemories(ctx, importOptions{}, func(add func(operator.Memory) error) error { return readSeed(ctx, path, mostSeed, add) })
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 const mostSeed = 64 << 20
 
 // readSeed reads the memories of a --seed: lines that somebody wrote, or a file of a format that alcove import knows. Lines are told by
-// the first one, for a memory may mention any word by which the formats are told.
-func readSeed(ctx context.Context, path string, yield func(operator.Memory) error) error {
+// the first one, for a memory may mention any word by which the formats are told. Lines may have most bytes in all.
+func readSeed(ctx context.Context, path string, most int64, yield func(operator.Memory) error) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound("there is no file %s", path)
@@ -26,30 +26,33 @@ func readSeed(ctx context.Context, path string, yield func(operator.Memory) erro
 		return err
 	}
 	if !info.IsDir() {
-		written, err := readSeedLines(path, yield)
+		written, err := readSeedLines(path, most, yield)
 		if written || err != nil {
 			return err
 		}
 	}
 	format, err := importer.Detect(path)
 	if err != nil {
-		return &usageError{fmt.Errorf(`read %s: it has neither lines such as {"namespace": "default", "key": "a", "value": "text"}, nor what alcove export --memories writes`, path)}
+		return &usageError{fmt.Errorf(`read %s: it has neither lines such as {"namespace": "default", "key": "a", "value": "text"}, at most %d bytes in all, nor what alcove export --memories writes`, path, most)}
 	}
 	return importer.Input{Path: path, Format: format}.Read(ctx, yield)
 }
 
 // readSeedLines reads memories that somebody wrote. It reads nothing and says so if the file begins with something else.
-func readSeedLines(path string, yield func(operator.Memory) error) (written bool, err error) {
+func readSeedLines(path string, most int64, yield func(operator.Memory) error) (written bool, err error) {
 	f, err := openFile(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	lines := json.NewDecoder(io.LimitReader(f, mostSeed))
+	lines := json.NewDecoder(&seedBytes{f, most})
 	for n := 1; ; n++ {
 		var raw json.RawMessage
 		var m operator.Memory
 		err := lines.Decode(&raw)
+		if n > 1 && errors.Is(err, errTooLong) { // else it may be one value of another format
+			return true, &usageError{fmt.Errorf("read memory %d of %s: the file has more than %d bytes, which is the limit: give fewer memories", n, path, most)}
+		}
 		if n == 1 && (err != nil && !errors.Is(err, io.EOF) || err == nil && !isMemory(raw)) {
 			return false, nil
 		}
@@ -60,12 +63,31 @@ func readSeedLines(path string, yield func(operator.Memory) error) (written bool
 			err = json.Unmarshal(raw, &m)
 		}
 		if err != nil {
-			return true, &usageError{fmt.Errorf(`read memory %d of %s, which has at most %d bytes, as {"namespace": "default", "key": "a", "value": "text"}: %w`, n, path, mostSeed, err)}
+			return true, &usageError{fmt.Errorf(`read memory %d of %s as {"namespace": "default", "key": "a", "value": "text"}: %w`, n, path, err)}
 		}
 		if err := yield(m); err != nil {
 			return true, err
 		}
 	}
+}
+
+var errTooLong = errors.New("too long")
+
+// seedBytes reads from r, and fails where r has more than left bytes.
+type seedBytes struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *seedBytes) Read(p []byte) (int, error) {
+	if l.left < 0 {
+		return 0, errTooLong
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left+1)])
+	if l.left -= int64(n); l.left < 0 {
+		return n - 1, errTooLong
+	}
+	return n, err
 }
 
 // isMemory tells whether a JSON value is a memory.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/operator"
@@ -20,9 +22,26 @@ func TestASeedIsWrittenByHandOrExported(t *testing.T) {
 				t.Fatal(err)
 			}
 			keys := ""
-			if err := readSeed(t.Context(), path, func(m operator.Memory) error { keys += m.Key; return nil }); err != nil || keys != "ab" {
+			if err := readSeed(t.Context(), path, mostSeed, func(m operator.Memory) error { keys += m.Key; return nil }); err != nil || keys != "ab" {
 				t.Errorf("got keys %q, %v, want ab", keys, err)
 			}
 		})
+	}
+}
+
+func TestASeedBeyondTheLimitIsRefusedWhereverTheLimitFalls(t *testing.T) {
+	const line = `{"key":"a","value":"text"}` + "\n"
+	path := filepath.Join(t.TempDir(), "seed.jsonl")
+	if err := os.WriteFile(path, []byte(line+line+line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for most := int64(1); most < 3*int64(len(line)); most++ {
+		err := readSeed(t.Context(), path, most, func(operator.Memory) error { return nil })
+		if want := fmt.Sprintf(" %d bytes", most); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes with a limit of %d: got the error %v, want %q", 3*len(line), most, err, want)
+		}
+	}
+	if err := readSeed(t.Context(), path, 3*int64(len(line)), func(operator.Memory) error { return nil }); err != nil {
+		t.Errorf("as many bytes as the limit: got the error %v, want none", err)
 	}
 }

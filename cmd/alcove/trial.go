@@ -68,7 +68,7 @@ func (t *trial) seeds(ctx context.Context) (list []operator.Memory, err error) {
 		return nil, nil
 	}
 	size := 0
-	err = readSeed(ctx, t.seed, func(m operator.Memory) error {
+	err = readSeed(ctx, t.seed, mostSeed, func(m operator.Memory) error {
 		if size += len(m.Key) + len(m.Value); size > mostSeed {
 			return &usageError{fmt.Errorf("read %s: its memories are larger than %d bytes: give fewer", t.seed, mostSeed)}
 		}
