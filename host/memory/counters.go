@@ -379,7 +379,7 @@ func (c *counting) merge(ctx context.Context, p *mergePlan) ([]store.CounterWrit
 		if err != nil {
 			return nil, finish, err
 		}
-		writes = append(writes, store.CounterWrite{Branch: p.target.branch.ID, Key: key, Version: p.at, Keep: min(keep, p.at), Value: value})
+		writes = append(writes, store.CounterWrite{Branch: p.target.branch.ID, Key: key, Version: p.targetAt, Keep: min(keep, p.targetAt), Value: value})
 	}
 	return writes, finish, nil
 }

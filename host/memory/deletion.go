@@ -182,7 +182,7 @@ func (a *Access) unmerged(ctx context.Context, b *lineage.Branch, heirs []string
 		if err := c.findChanges(ctx, c.source); err != nil {
 			return 0, false, err
 		}
-		err = c.each(ctx, func(t triple) error {
+		err = c.each(ctx, c.sorted(), func(t triple) error {
 			if !t.states.Agree() && t.states.SourceChanged() {
 				lacking[t.key]++
 			}

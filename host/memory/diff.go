@@ -62,7 +62,7 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	}
 	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
 	limit := s.page(q.Limit)
-	err = c.each(ctx, func(t triple) error {
+	err = c.each(ctx, c.sorted(), func(t triple) error {
 		if t.states.Agree() || !a.shows(t.key.Collection) {
 			return nil
 		}
@@ -113,6 +113,8 @@ type comparison struct {
 type ground struct {
 	both  lineage.Known
 	bases []store.Lineage
+	from  lineage.Known // what the source knows
+	into  lineage.Known // what the target knows, apart from itself
 }
 
 func (a *Access) comparison(ctx context.Context, source, target string, namespaces []string) (*comparison, error) {
@@ -146,11 +148,13 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 		return nil
 	}
 	catalogue := c.space.catalogue
-	both := catalogue.Knows(c.source.lineage, namespace).Common(catalogue.Knows(c.target.lineage, namespace))
+	from, into := catalogue.Knows(c.source.lineage, namespace), catalogue.Knows(c.target.lineage, namespace)
+	both := from.Common(into)
+	delete(into, c.target.branch.ID)
 	bases, err := catalogue.Bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
 		return c.space.written(ctx, b, namespace, after, to)
 	})
-	c.shared[namespace] = ground{both: both, bases: bases}
+	c.shared[namespace] = ground{both: both, bases: bases, from: from, into: into}
 	return c.space.translate("compare branches", err)
 }
 
@@ -284,15 +288,24 @@ const (
 	changesPage = 10_000 // changes read at once
 )
 
-// each visits every key that may differ, in order.
-func (c *comparison) each(ctx context.Context, do func(triple) error) error {
+// sorted returns every key that may differ, in order.
+func (c *comparison) sorted() []store.Key {
 	keys := make([]store.Key, 0, len(c.keys))
 	for key := range c.keys {
 		keys = append(keys, key)
 	}
+	sortKeys(keys)
+	return keys
+}
+
+func sortKeys(keys []store.Key) {
 	order.By(keys, func(a, b store.Key) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// each visits sorted keys.
+func (c *comparison) each(ctx context.Context, keys []store.Key, do func(triple) error) error {
 	for start := 0; start < len(keys); {
 		end := start
 		for end < len(keys) && end-start < comparePage && keys[end].Namespace == keys[start].Namespace {

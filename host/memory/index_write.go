@@ -169,24 +169,23 @@ func (t *Stage) replaced(ctx context.Context, c Commit, sites []site) ([]*record
 	return list, nil
 }
 
-// index adds the index writes of a merge.
-func (p *mergePlan) index(t triple, outcome outcome) error {
+// index returns the index writes of a merge.
+func (p *mergePlan) index(t triple, outcome outcome) ([]store.Write, error) {
 	set := p.setOf(t.key.Collection)
 	if set == nil {
-		return nil
+		return nil, nil
 	}
 	old, err := stored(t.target)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var is *record.Record
 	if outcome.value != nil {
 		if is, err = stored(store.Entry{Key: t.key, Point: store.Point{Version: 1}, Value: outcome.value}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	p.writes = append(p.writes, set.writes(indexChange{branch: p.target.branch.ID, key: t.key, old: old, new: is, sure: true})...)
-	return nil
+	return set.writes(indexChange{branch: p.target.branch.ID, key: t.key, old: old, new: is, sure: true}), nil
 }
 
 // setOf returns the indexes of a collection, the same for all keys of the plan: if they change meanwhile, the commit is a conflict.

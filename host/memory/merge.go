@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,7 @@ type Merge struct {
 	Strategy    Strategy // empty: Strict
 	Resolutions []Resolution
 	Namespaces  []string // nil: all
+	Limit       int      `json:"-"` // differences to list; 0: Limits.Page. All are counted
 }
 
 // MergeResult is the result of a merge, or of its dry run.
@@ -55,8 +57,10 @@ type MergeResult struct {
 	DryRun         bool         // nothing was written
 	Merged         bool         // it was written
 	Unchanged      bool         // there is nothing to merge
-	Applied        []Difference // changes of the target that the caller sees
-	Clashes        []Difference // changed on both sides, and seen by the caller
+	Changed        int          // keys changed on the target that the caller sees
+	Applied        []Difference // the first of these
+	Clashing       int          // keys changed on both sides that the caller sees
+	Clashes        []Difference // the first of these
 	Unresolved     int          // clashes without a resolution: they stop the merge
 	Version        uint64       // of the merge; 0: nothing was written
 	Timestamp      time.Time
@@ -79,17 +83,21 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	}
 	effects := a.hookEffects(ctx, w)
 	ctx = WithEffects(ctx, effects)
-	own := &resolutions{access: a}
+	plan, err := s.planMerge(ctx, m, w, &resolutions{access: a})
+	if err != nil {
+		return MergeResult{}, effects.Failed(ctx, s.translate("merge", err))
+	}
 	for attempt := 1; ; attempt++ {
 		last := attempt == mergeAttempts
-		result, err := s.tryMerge(ctx, m, w, req, own, last)
+		result, err := plan.try(ctx, w, req, last)
 		if !errors.Is(err, store.ErrConflict) || last {
 			return result, effects.Failed(ctx, s.translate("merge", err))
 		}
 	}
 }
 
-// mergeAttempts bounds the tries of a merge whose target is written meanwhile. The last one stops other writers.
+// mergeAttempts bounds the tries of a merge whose target is written meanwhile. The last one stops other writers, while it decides again
+// about what they wrote, and while it is committed.
 const mergeAttempts = 4
 
 // mergeRequest identifies a merge. Its digest includes a field that Merge had before, so that a merge repeated after an upgrade is
@@ -156,71 +164,333 @@ func (a *Access) confine(m *Merge, w Write) error {
 	return err
 }
 
-// tryMerge merges unless the target is written meanwhile. Quotas are locked first, then Space.writing, then the counters: two merges
-// that lock them in different orders would deadlock.
-func (s *Space) tryMerge(ctx context.Context, m Merge, w Write, req store.Request, own *resolutions, last bool) (MergeResult, error) {
-	plan, err := s.planMerge(ctx, m, w, own)
-	if err != nil || plan.result.Unresolved > 0 {
-		return plan.result, err
+// try merges unless the target is written meanwhile. Quotas are locked first, then Space.writing, then the counters: two merges that
+// lock them in different orders would deadlock.
+func (p *mergePlan) try(ctx context.Context, w Write, req store.Request, last bool) (MergeResult, error) {
+	s := p.space
+	err := p.refresh(ctx)
+	if err == nil && p.result.Unresolved == 0 {
+		err = p.ask(ctx, w)
 	}
-	if !own.covers(plan.own) {
-		if err := own.ask(ctx, plan, w); err != nil {
-			return MergeResult{}, err
-		}
-		if plan, err = s.replanMerge(ctx, m, w, own); err != nil || plan.result.Unresolved > 0 {
-			return plan.result, err
-		}
+	if err != nil || p.result.Unresolved > 0 {
+		return p.result, err
 	}
-	release, err := own.spend(ctx, w)
+	release, err := p.resolutions.spend(ctx, w)
 	if err != nil {
 		return MergeResult{}, err
 	}
 	defer release()
-	if plan.result.Unchanged, err = plan.isEmpty(ctx); w.DryRun || plan.result.Unchanged || err != nil {
-		return plan.result, err
+	if p.result.Unchanged, err = p.isEmpty(ctx); w.DryRun || p.result.Unchanged || err != nil {
+		return p.result, err
 	}
 	if !last {
 		s.writing.RLock()
 		defer s.writing.RUnlock()
-		return plan.commit(ctx, req)
+		return p.commit(ctx, req)
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if plan, err = s.replanMerge(ctx, m, w, own); err != nil || plan.result.Unresolved > 0 {
-		return plan.result, err
+	if err := p.refresh(ctx); err != nil || p.result.Unresolved > 0 {
+		return p.result, err
 	}
-	return plan.commit(ctx, req)
+	if !p.resolutions.covers(p.own) {
+		return MergeResult{}, store.ErrConflict
+	}
+	return p.commit(ctx, req)
 }
 
-// replanMerge is planMerge after the hooks, with a conflict if what they were asked about is no longer what the merge brings.
-func (s *Space) replanMerge(ctx context.Context, m Merge, w Write, own *resolutions) (*mergePlan, error) {
-	plan, err := s.planMerge(ctx, m, w, own)
-	if err == nil && plan.result.Unresolved == 0 && !own.covers(plan.own) {
-		err = store.ErrConflict
+// ask calls the hooks for what resolutions bring along, unless they were asked about exactly that.
+func (p *mergePlan) ask(ctx context.Context, w Write) error {
+	if p.resolutions.covers(p.own) {
+		return nil
 	}
-	return plan, err
+	if err := p.resolutions.ask(ctx, p, w); err != nil {
+		return err
+	}
+	keys := make([]store.Key, len(p.own))
+	for i, c := range p.own {
+		keys[i] = c.key
+	}
+	return p.decideAll(ctx, keys)
 }
 
-// planMerge compares the branches, and decides about each key. It never returns nil.
+// planMerge compares the branches, and decides about each key.
 func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolutions) (*mergePlan, error) {
 	c, err := own.access.comparison(ctx, m.Source, m.Target, m.Namespaces)
 	if err != nil {
-		return &mergePlan{}, err
+		return nil, err
 	}
 	if err := c.findChanges(ctx, c.source); err != nil {
-		return &mergePlan{}, err
+		return nil, err
 	}
-	plan := &mergePlan{comparison: c, merge: m, agent: w.Agent, by: w.by, brought: map[string]int{}, resolutions: own, resolved: map[store.Key]bool{}}
-	plan.result = MergeResult{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: m.Namespaces, DryRun: w.DryRun}
-	if err := c.each(ctx, plan.decide); err != nil {
-		return &mergePlan{}, err
+	p := &mergePlan{comparison: c, merge: m, write: w, targetAt: c.at, resolutions: own, keys: c.sorted(), decisions: make(map[store.Key]*decision, len(c.keys))}
+	return p, p.decideAll(ctx, p.keys)
+}
+
+// refresh decides again about the keys that were written on the target since the plan was made; about all only if more than writes
+// changed. The source stays at the version of the plan.
+func (p *mergePlan) refresh(ctx context.Context) error {
+	head, err := p.space.engine.Head(ctx)
+	if err != nil {
+		return p.space.translate("read the newest version", err)
 	}
-	for _, r := range m.Resolutions {
-		if key := r.key(); !plan.resolved[key] {
-			return &mergePlan{}, invalid("nothing was merged: the resolution of %q in namespace %q resolves no clash: leave it out, and change that memory with memory_store or memory_forget", clip(r.Key, 64), clip(key.Namespace, 64))
+	lineage := p.target.branch.Lineage.At(head.Version)
+	written, known, err := p.writtenSince(ctx, head.Version)
+	if err != nil {
+		return err
+	}
+	if !known || p.isStale(lineage) {
+		again, err := p.space.planMerge(ctx, p.merge, p.write, p.resolutions)
+		if again != nil {
+			*p = *again
+		}
+		return err
+	}
+	p.target.lineage, p.targetAt = lineage, head.Version
+	if len(written) == 0 {
+		return nil
+	}
+	return p.decideAll(ctx, written)
+}
+
+// writtenSince returns the keys of the plan that were written on the target since; known is false if its change log was trimmed.
+func (p *mergePlan) writtenSince(ctx context.Context, at uint64) (written []store.Key, known bool, err error) {
+	seen := map[store.Key]bool{}
+	for from := p.targetAt; from < at; {
+		changes, next, err := p.space.engine.Changes(ctx, p.target.branch.ID, from, at, changesPage)
+		if _, trimmed := asTrimmed(err); trimmed {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, p.space.translate("compare branches", err)
+		}
+		for _, change := range changes {
+			if key := change.Key; p.comparison.keys[key] && !seen[key] {
+				seen[key] = true
+				written = append(written, key)
+			}
+		}
+		if next == 0 {
+			break
+		}
+		from = next
+	}
+	sortKeys(written)
+	return written, true, nil
+}
+
+// isStale reports whether another merge, a deleted branch or a changed index makes the plan wrong as a whole.
+func (p *mergePlan) isStale(target store.Lineage) bool {
+	catalogue := p.space.catalogue
+	if !catalogue.IsLive(p.source.branch) || !catalogue.IsLive(p.target.branch) {
+		return true
+	}
+	for collection, set := range p.sets {
+		if p.space.indexes.of(collection) != set {
+			return true
 		}
 	}
-	return plan, plan.stopped()
+	for namespace, g := range p.shared {
+		into := catalogue.Knows(target, namespace)
+		delete(into, p.target.branch.ID)
+		if !maps.Equal(into, g.into) || !maps.Equal(catalogue.Knows(p.source.lineage, namespace), g.from) {
+			return true
+		}
+	}
+	return false
+}
+
+// mergePlan is what a merge does with each key, and the sum of that.
+type mergePlan struct {
+	*comparison
+	merge       Merge
+	write       Write
+	resolutions *resolutions
+	targetAt    uint64      // the target's version that was decided about
+	keys        []store.Key // sorted
+	decisions   map[store.Key]*decision
+	sets        map[string]*indexSet // of written indexes, by collection
+
+	mergeSum
+}
+
+// mergeSum is what the decisions of a plan amount to.
+type mergeSum struct {
+	writes  []store.Write
+	brought map[string]int // memories written, by namespace; also none, with records
+	silent  []store.Key    // keys that stay unchanged on the target
+	kept    []useChange    // in families' records on the target
+	own     []ownChange    // changes that resolutions bring along
+	result  MergeResult
+	foreign bool // records clash of a family that the caller may not use
+	hidden  bool // records clash that the strategy leaves, and that the caller does not see
+}
+
+// decision is what a merge does with a key.
+type decision struct {
+	foreign    bool // a clash in records that the caller may not decide about; nothing else is set
+	shown      bool // to the caller
+	clash      bool
+	unresolved bool
+	resolved   bool          // by a resolution
+	silent     bool          // the target keeps its state
+	writes     []store.Write // of the key, and of indexes; empty: the target stays
+	kept       *useChange
+	own        *ownChange  // that a resolution brings along
+	difference *Difference // nil: not listed yet
+}
+
+// decideAll decides about keys, which are sorted, and sums up.
+func (p *mergePlan) decideAll(ctx context.Context, keys []store.Key) error {
+	err := p.each(ctx, keys, func(t triple) error {
+		d, err := p.decide(t)
+		p.decisions[t.key] = d
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.sum(); err != nil {
+		return err
+	}
+	return p.list(ctx)
+}
+
+// decide returns what to do with a key.
+func (p *mergePlan) decide(t triple) (*decision, error) {
+	if t.states.Agree() {
+		return &decision{silent: true}, nil
+	}
+	clash := t.states.Clash() != threeway.NoClash
+	if clash && !p.access.uses(ownerOf(t.key.Collection)) {
+		return &decision{foreign: true}, nil
+	}
+	o, err := p.outcome(t)
+	if err != nil {
+		return nil, err
+	}
+	d := &decision{shown: p.access.shows(t.key.Collection), clash: clash, unresolved: o.unresolved, resolved: o.resolved, own: o.own}
+	if o.unresolved {
+		return d, nil
+	}
+	if d.silent = o.keep || o.state(t) == t.states.Target; d.silent {
+		return d, nil
+	}
+	if owner := ownerOf(t.key.Collection); owner != "" {
+		change, err := useChangeOf(owner, p.target.branch.ID, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.ID, Value: o.value, Deleted: o.value == nil})
+		if err != nil {
+			return nil, err
+		}
+		d.kept = &change
+	}
+	indexed, err := p.index(t, o)
+	if err != nil {
+		return nil, err
+	}
+	d.writes = append([]store.Write{{Branch: p.target.branch.ID, Key: t.key, Value: o.value, Delete: o.value == nil}}, indexed...)
+	return d, nil
+}
+
+// sum sets the sum of the decisions. Its error says why nothing can be merged.
+func (p *mergePlan) sum() error {
+	p.mergeSum = mergeSum{brought: map[string]int{}}
+	p.result = MergeResult{Source: p.source.branch.Name, Target: p.target.branch.Name, Namespaces: p.merge.Namespaces, DryRun: p.write.DryRun}
+	resolved := map[store.Key]bool{}
+	for _, key := range p.keys {
+		d := p.decisions[key]
+		if d.resolved {
+			resolved[key] = true
+		}
+		p.add(key, d)
+	}
+	for _, r := range p.merge.Resolutions {
+		if key := r.key(); !resolved[key] {
+			return invalid("nothing was merged: the resolution of %q in namespace %q resolves no clash: leave it out, and change that memory with memory_store or memory_forget", clip(r.Key, 64), clip(key.Namespace, 64))
+		}
+	}
+	return p.stopped()
+}
+
+func (p *mergePlan) add(key store.Key, d *decision) {
+	p.foreign = p.foreign || d.foreign
+	p.hidden = p.hidden || d.unresolved && !d.shown
+	if d.silent {
+		p.silent = append(p.silent, key)
+	}
+	if d.own != nil {
+		p.own = append(p.own, *d.own)
+	}
+	if d.kept != nil {
+		p.kept = append(p.kept, *d.kept)
+	}
+	if len(d.writes) > 0 {
+		p.writes = append(p.writes, d.writes...)
+		memories := 0 // the event says that something was merged, and counts no records
+		if ownerOf(key.Collection) == "" {
+			memories = 1
+		}
+		p.brought[key.Namespace] += memories
+	}
+	switch {
+	case !d.shown:
+		return
+	case d.unresolved:
+		p.result.Unresolved++
+	case len(d.writes) > 0:
+		p.result.Changed++
+	}
+	if d.clash {
+		p.result.Clashing++
+	}
+}
+
+// list adds the first clashes and changes that the caller sees to the result.
+func (p *mergePlan) list(ctx context.Context) error {
+	limit := p.space.page(p.merge.Limit)
+	var clashes, applied, missing []store.Key
+	for _, key := range p.keys {
+		d := p.decisions[key]
+		isClash, isChange := d.shown && d.clash && len(clashes) < limit, d.shown && len(d.writes) > 0 && len(applied) < limit
+		if isClash {
+			clashes = append(clashes, key)
+		}
+		if isChange {
+			applied = append(applied, key)
+		}
+		if (isClash || isChange) && d.difference == nil {
+			missing = append(missing, key)
+		}
+	}
+	err := p.each(ctx, missing, func(t triple) error {
+		difference, err := t.difference()
+		p.decisions[t.key].difference = &difference
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range clashes {
+		p.result.Clashes = append(p.result.Clashes, *p.decisions[key].difference)
+	}
+	for _, key := range applied {
+		d := p.decisions[key]
+		difference := *d.difference
+		if difference.Result, err = written(d.writes[0]); err != nil {
+			return err
+		}
+		p.result.Applied = append(p.result.Applied, difference)
+	}
+	return nil
+}
+
+// written returns the memory that a write stores, without a version; nil: it deletes.
+func written(w store.Write) (*Memory, error) {
+	if w.Delete {
+		return nil, nil
+	}
+	m, err := decodeMemory(store.Entry{Key: w.Key, Point: store.Point{Version: 1}, Value: w.Value})
+	m.Version = 0
+	return &m, err
 }
 
 // stopped returns why clashes that the caller does not see stop the merge. They are not counted.
@@ -236,107 +506,13 @@ func (p *mergePlan) stopped() error {
 	return nil
 }
 
-// mergePlan collects a merge's writes.
-type mergePlan struct {
-	*comparison
-	merge   Merge
-	agent   string
-	by      Caller
-	writes  []store.Write
-	brought map[string]int       // memories written, by namespace; also none, with records
-	silent  []store.Key          // keys that stay unchanged on the target
-	kept    []useChange          // in families' records on the target
-	sets    map[string]*indexSet // of written indexes, by collection
-	result  MergeResult
-	foreign bool // records clash of a family that the caller may not use
-	hidden  bool // records clash that the strategy leaves, and that the caller does not see
-
-	resolutions *resolutions
-	own         []ownChange        // changes that resolutions bring along
-	resolved    map[store.Key]bool // clashes with a resolution
-}
-
-// decide adds the outcome of a key to the plan.
-func (p *mergePlan) decide(t triple) error {
-	if t.states.Agree() {
-		p.silent = append(p.silent, t.key)
-		return nil
-	}
-	clash, shown := t.states.Clash(), p.access.shows(t.key.Collection)
-	if clash != threeway.NoClash && !p.access.uses(ownerOf(t.key.Collection)) {
-		p.foreign = true
-		return nil
-	}
-	outcome, err := p.outcome(t)
-	if err != nil {
-		return err
-	}
-	if outcome.keep || !outcome.unresolved && outcome.state(t) == t.states.Target {
-		p.silent = append(p.silent, t.key)
-	}
-	if clash == threeway.NoClash && outcome.keep {
-		return nil
-	}
-	changes := !outcome.unresolved && !outcome.keep && outcome.state(t) != t.states.Target
-	if shown {
-		if err := p.list(t, outcome, changes); err != nil {
-			return err
-		}
-	} else if outcome.unresolved {
-		p.hidden = true
-	}
-	if !changes {
-		return nil
-	}
-	return p.bring(t, outcome)
-}
-
-// list adds a key to the result.
-func (p *mergePlan) list(t triple, o outcome, changes bool) error {
-	difference, err := t.difference()
-	if err != nil {
-		return err
-	}
-	if difference.Clash != threeway.NoClash {
-		p.result.Clashes = append(p.result.Clashes, difference)
-	}
-	if o.unresolved {
-		p.result.Unresolved++
-	}
-	if !changes {
-		return nil
-	}
-	if difference.Result, err = o.memory(t.key); err != nil {
-		return err
-	}
-	p.result.Applied = append(p.result.Applied, difference)
-	return nil
-}
-
-// bring adds the write of an outcome.
-func (p *mergePlan) bring(t triple, outcome outcome) error {
-	owner := ownerOf(t.key.Collection)
-	if brought := p.brought[t.key.Namespace]; owner == "" {
-		p.brought[t.key.Namespace] = brought + 1
-	} else {
-		p.brought[t.key.Namespace] = brought // the event says that something was merged
-	}
-	if owner != "" {
-		change, err := useChangeOf(owner, p.target.branch.ID, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.ID, Value: outcome.value, Deleted: outcome.value == nil})
-		if err != nil {
-			return err
-		}
-		p.kept = append(p.kept, change)
-	}
-	p.writes = append(p.writes, store.Write{Branch: p.target.branch.ID, Key: t.key, Value: outcome.value, Delete: outcome.value == nil})
-	return p.index(t, outcome)
-}
-
 // outcome is the result of merging a key: the target's state stays, the clash is unresolved, or the value is written, nil to delete.
 type outcome struct {
 	keep       bool
 	unresolved bool
 	value      []byte
+	resolved   bool       // by a resolution
+	own        *ownChange // that the resolution brings along
 }
 
 func (o outcome) state(t triple) string {
@@ -350,16 +526,6 @@ func (o outcome) state(t triple) string {
 	return state
 }
 
-// memory returns what is written, without a version; nil for a deletion.
-func (o outcome) memory(key store.Key) (*Memory, error) {
-	if o.value == nil {
-		return nil, nil
-	}
-	m, err := decodeMemory(store.Entry{Key: key, Point: store.Point{Version: 1}, Value: o.value})
-	m.Version = 0
-	return &m, err
-}
-
 func fromSource(t triple) outcome {
 	if !t.source.Exists() {
 		return outcome{}
@@ -370,8 +536,9 @@ func fromSource(t triple) outcome {
 func (p *mergePlan) outcome(t triple) (outcome, error) {
 	clash := t.states.Clash() != threeway.NoClash
 	if r, ok := p.resolution(t.key); ok && clash {
-		p.resolved[t.key] = true
-		return p.resolve(t, r)
+		o, err := p.resolve(t, r)
+		o.resolved = true
+		return o, err
 	}
 	switch {
 	case clash:
@@ -416,7 +583,7 @@ func (p *mergePlan) resolve(t triple, r Resolution) (outcome, error) {
 	if !bytes.Equal(keep.Value, value) {
 		keep.Vector, keep.VectorOf = nil, "" // it embeds the former value
 	}
-	keep.Value, keep.Agent = value, p.agent
+	keep.Value, keep.Agent = value, p.write.Agent
 	encoded, err := keep.Encode()
 	if err != nil {
 		return outcome{}, err
@@ -430,13 +597,12 @@ func (p *mergePlan) resolveTo(t triple, value []byte) (outcome, error) {
 		return outcome{}, nil
 	}
 	change := ownChange{key: t.key, over: t.target.Version, record: string(value)}
-	p.own = append(p.own, change)
 	r, asked := p.resolutions.of(change)
 	if !asked || r == nil {
-		return outcome{value: value}, nil
+		return outcome{value: value, own: &change}, nil
 	}
 	encoded, err := r.Encode()
-	return outcome{value: encoded}, err
+	return outcome{value: encoded, own: &change}, err
 }
 
 func (p *mergePlan) decideClash(t triple) (outcome, error) {
@@ -479,7 +645,7 @@ func (p *mergePlan) mergeFields(t triple) (outcome, error) {
 	if !ok {
 		return outcome{unresolved: true}, nil
 	}
-	merged.Agent = p.agent
+	merged.Agent = p.write.Agent
 	merged.Succeed(&target, t.target)
 	value, err := merged.Encode()
 	return outcome{value: value}, err
@@ -513,9 +679,9 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 		Appends:  appends,
 		Counters: counted,
 		Expect:   expect,
-		Quiet:    []store.Quiet{{Branch: p.target.branch.ID, Since: p.at}},
+		Quiet:    []store.Quiet{{Branch: p.target.branch.ID, Since: p.targetAt}},
 		Request:  req,
-	}, nil, p.by)
+	}, nil, p.write.by)
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -563,7 +729,7 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 		if err != nil {
 			return nil, err
 		}
-		appends = append(appends, record.Event{Event: mergeEvent, Data: data, Agent: p.agent}.Append(p.target.branch.Lineage, namespace))
+		appends = append(appends, record.Event{Event: mergeEvent, Data: data, Agent: p.write.Agent}.Append(p.target.branch.Lineage, namespace))
 	}
 	return appends, nil
 }

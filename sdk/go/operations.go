@@ -2860,8 +2860,8 @@ func (x *BranchMergeRequest) write(w *scan.Writer) {
 // BranchMergeResponse is the response of branch.merge.
 type BranchMergeResponse struct {
 	Merged     bool         `json:"merged"`     // it is going to be merged
-	Applied    []Difference `json:"applied"`    // the changed memories
-	Clashes    []Difference `json:"clashes"`    // what both changed
+	Applied    []Difference `json:"applied"`    // the changed memories, at most 1000
+	Clashes    []Difference `json:"clashes"`    // what both changed, at most 1000
 	Unresolved int          `json:"unresolved"` // how many clashes the strategy leaves; with any, nothing is merged
 }
 

@@ -119,7 +119,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	call.after(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
 		done, err := call.comparing().Merge(ctx, m, memory.Write{})
 		if err == nil && done.Unresolved > 0 {
-			return clashing(call.differencesOf(done.Clashes))
+			return clashing(done.Clashing, call.differencesOf(done.Clashes))
 		}
 		return err
 	}, r.Required)
@@ -127,12 +127,12 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 }
 
 // clashing is the error of a merge that others made impossible since it was previewed.
-func clashing(list []abi.Difference) error {
+func clashing(count int, list []abi.Difference) error {
 	var keys []string
 	for _, d := range list[:min(len(list), 10)] {
 		keys = append(keys, fmt.Sprintf("%.128q", d.Key))
 	}
-	return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("both branches changed %d keys, so nothing was merged: %s", len(list), strings.Join(keys, ", "))}
+	return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("both branches changed %d keys, so nothing was merged: %s", count, strings.Join(keys, ", "))}
 }
 
 // mergeOf returns a merge that the call may make, or preview.

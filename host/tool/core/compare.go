@@ -196,7 +196,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	w := b.Write()
 	w.DryRun = w.DryRun || b.preview
 	m, err := b.access().Merge(ctx, memory.Merge{
-		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions, Namespaces: b.namespaces,
+		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions, Namespaces: b.namespaces, Limit: mostDifferences,
 	}, w)
 	if err != nil {
 		return tool.Answer{}, err
@@ -210,12 +210,12 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 		return tool.Answer{}, fmt.Errorf("encode changes: %w", err)
 	}
 	r := mergeAnswer{
-		Source: m.Source, Target: m.Target, Merged: m.Merged, Unchanged: m.Unchanged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: len(m.Applied),
+		Source: m.Source, Target: m.Target, Merged: m.Merged, Unchanged: m.Unchanged, Preview: m.DryRun, Summary: mergeSummary(m), Applied: m.Changed,
 		Unresolved: m.Unresolved, Changes: changes, Clashes: clashes, Version: m.Version, Timestamp: stampOrNothing(m.Timestamp), Current: b.here(),
 	}
 	notes := []string{
-		differencesNote(clashes, cutClashes, len(m.Clashes)-len(clashes)),
-		differencesNote(changes, cutChanges, len(m.Applied)-len(changes)),
+		differencesNote(clashes, cutClashes, m.Clashing-len(clashes)),
+		differencesNote(changes, cutChanges, m.Changed-len(changes)),
 	}
 	r.Note = b.also(notes...)
 	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true}, nil
@@ -223,7 +223,7 @@ func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 
 // mergeSummary describes what a merge did, and the remedy if it did nothing.
 func mergeSummary(m memory.MergeResult) string {
-	keys := plural(len(m.Applied), "key")
+	keys := plural(m.Changed, "key")
 	switch {
 	case m.Unresolved > 0:
 		return fmt.Sprintf("Nothing was written: both sides changed %s. Merge again with strategy (source, target, newest or fields) or with resolutions=[{key, take}] for the clashes listed.",
@@ -232,7 +232,7 @@ func mergeSummary(m memory.MergeResult) string {
 		return fmt.Sprintf("Nothing to merge: %q has nothing new for %q, and nothing was written.", m.Source, m.Target)
 	case m.DryRun:
 		return fmt.Sprintf("Nothing was written yet: merging %q into %q would change %s.", m.Source, m.Target, keys)
-	case len(m.Applied) == 0: // or a retry's answer
+	case m.Changed == 0: // or a retry's answer
 		return fmt.Sprintf("Merged %q into %q.", m.Source, m.Target)
 	}
 	return fmt.Sprintf("Merged %q into %q: %s changed.", m.Source, m.Target, keys)
