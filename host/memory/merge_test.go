@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/store"
@@ -199,6 +200,29 @@ func TestAMergeWithNothingToMergeWritesNothing(t *testing.T) {
 	}
 	if after, err := s.engine.Head(t.Context()); err != nil || after != before {
 		t.Errorf("the newest version is %+v, %v; want %+v", after, err, before)
+	}
+}
+
+func TestHooksSeeTheExpiredMemoryThatAResolutionDeletes(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return now })
+	t.Cleanup(closeSpace)
+	put(t, s, "", "k", "old")
+	fork(t, s, "", "try")
+	put(t, s, "try", "k", "theirs")
+	if _, err := s.Store(t.Context(), Location{}, []Item{{Key: "k", Value: json.RawMessage(`"ours"`), ExpiresAt: now.Add(time.Hour)}}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * time.Hour)
+	m := Merge{Source: "try", Resolutions: []Resolution{{Key: "k", Take: "delete"}}}
+	seen := watched(s, []Change{ChangeDelete}, deny)
+	if done, err := s.Merge(t.Context(), m, Write{}); codeOf(err) != Denied || len(*seen) != 1 || (*seen)[0] != `delete k="ours"` {
+		t.Errorf("refused: got %+v, %v, asked about %q; want a denial, and a question with the value", done, err, *seen)
+	}
+	watched(s, []Change{ChangeDelete}, allow)
+	mustMerge(t, s, m)
+	if found, err := s.engine.GetAt(t.Context(), s.catalogue.Named(Default).Lineage, []store.Key{memoryKey(Default, "k")}); err != nil || found[0].Exists() {
+		t.Errorf("allowed: got %+v, %v; want that k is deleted", found, err)
 	}
 }
 

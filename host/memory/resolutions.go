@@ -40,6 +40,7 @@ func (r *resolutions) covers(changes []ownChange) bool { return slices.Equal(r.a
 func (r *resolutions) ask(ctx context.Context, p *mergePlan, w Write) error {
 	t := r.access.blind(p.target.branch)
 	t.agent = w.Agent
+	t.expiry = WithExpired // which a resolution deletes like others
 	t.changed = map[site]*record.Record{}
 	for _, c := range p.own {
 		at := site{Key: c.key}
