@@ -9,7 +9,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 # What make test and make test-race test. Of all packages, the second takes those whose goroutines share memory: the others run alike
 # with the race detector and without it.
 PACKAGES  ?= ./...
-RACE      := $(addprefix ./host/,api audit bridge client family family/budget family/hooks family/jobs jsonrpc keys mcp memory metrics operator outbound owner sandbox sandbox/early schema stream \
+RACE      := $(addprefix ./host/,api audit bridge client family family/budget family/hooks family/jobs httpsessions jsonrpc keys mcp memory metrics operator outbound owner remote sandbox sandbox/early schema stream \
              search search/embed search/near search/semantic search/vector store/bolt tool tool/operation usage wire) ./host ./cmd/...
 # Tests wait for processes, disks and timers, so that more of them than processors run at once. make check vets.
 RUN       := -vet=off -p 4 -parallel 4
