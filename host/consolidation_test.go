@@ -78,7 +78,7 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	if got := stateOf(t, s, "", "note"); got != memory.Active {
 		t.Errorf("the proposal changed the memories: the duplicate is %s", got)
 	}
-	if err := owned(s, "").Delete(t.Context(), memory.Deletion{Branch: result.Proposal, Force: true}, memory.Write{}); err != nil {
+	if err := owned(s, "").Delete(t.Context(), memory.Deletion{Branch: result.Proposal, Force: true, Final: true}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	result = ask(t, f, "memory_consolidate", `{}`, &out)

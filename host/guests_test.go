@@ -146,7 +146,7 @@ func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *t
 	if err != nil || len(changes.Notices) != 0 {
 		t.Errorf("%d changes on the branch itself, %v", len(changes.Notices), err)
 	}
-	if err := owned(s, "").Delete(t.Context(), memory.Deletion{Branch: result.Proposal, Force: true}, memory.Write{}); err != nil {
+	if err := owned(s, "").Delete(t.Context(), memory.Deletion{Branch: result.Proposal, Force: true, Final: true}, memory.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range set.Memories[:200] {

@@ -158,7 +158,7 @@ func TestWhatIsTheSameOnAllBranchesIsItselfNoBranchAndInNoComparison(t *testing.
 	_, fed := owned(space, "").Feed(t.Context(), hidden, nil, 0, 10)
 	_, staged := owned(space, "").Stage(t.Context(), hidden)
 	for what, err := range map[string]error{"store": stored, "list": read, "fork": forked, "fork to": made, "diff": compared, "merge": merged,
-		"feed": fed, "stage": staged, "delete": owned(space, "").Delete(t.Context(), memory.Deletion{Branch: hidden, Force: true}, memory.Write{})} {
+		"feed": fed, "stage": staged, "delete": owned(space, "").Delete(t.Context(), memory.Deletion{Branch: hidden, Force: true, Final: true}, memory.Write{})} {
 		if err == nil {
 			t.Errorf("%s reaches it", what)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -25,15 +26,53 @@ or on the one that alcove mcp --branch names.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.listBranches(c.Context()) },
 	}
-	c.AddCommand(a.listCommand(), a.createCommand(), a.forkCommand(), a.switchCommand(), a.diffCommand(), a.mergeCommand(), a.deleteCommand())
+	c.AddCommand(a.listCommand(), a.createCommand(), a.forkCommand(), a.switchCommand(), a.diffCommand(), a.mergeCommand(), a.deleteCommand(), a.restoreBranchCommand())
 	return c
 }
 
 func (a *app) listCommand() *cobra.Command {
-	return &cobra.Command{
+	var deleted bool
+	c := &cobra.Command{
 		Use: "list", Short: "List the branches; * marks the current one", Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return a.listBranches(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if deleted {
+				return a.listDeleted(c.Context())
+			}
+			return a.listBranches(c.Context())
+		},
 	}
+	c.Flags().BoolVar(&deleted, "deleted", false, "list the deleted ones that can be restored")
+	return c
+}
+
+// listDeleted prints the deleted branches, with the moments of their deletion.
+func (a *app) listDeleted(ctx context.Context) error {
+	var answer struct {
+		Branches []struct {
+			Name    string
+			Deleted time.Time
+		}
+	}
+	if printed, err := a.get(ctx, branchTool, fields{"action": "list", "deleted": true}, &answer); printed || err != nil {
+		return err
+	}
+	for _, b := range answer.Branches {
+		if err := a.printf("%s  %s\n", b.Name, a.dim("deleted "+clock(b.Deleted))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) restoreBranchCommand() *cobra.Command {
+	var as string
+	c := &cobra.Command{Use: "restore NAME", Short: "Bring back a deleted branch", Args: arguments(1, 1)}
+	c.Flags().StringVar(&as, "as", "", "its new name (default: the one it had)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f := fields{"action": "restore", "name": args[0]}.set("as", as)
+		return a.branchDone(c.Context(), f, "restored %s\n", cmp.Or(as, args[0]))
+	}
+	return c
 }
 
 func (a *app) listBranches(ctx context.Context) error {
@@ -117,7 +156,7 @@ func (a *app) switchCommand() *cobra.Command {
 
 func (a *app) deleteCommand() *cobra.Command {
 	var force bool
-	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch, unless it has unmerged changes", Args: arguments(1, 1)}
+	c := &cobra.Command{Use: "delete NAME", Short: "Delete a branch, unless it has unmerged changes; branch restore brings it back", Args: arguments(1, 1)}
 	c.Flags().BoolVar(&force, "force", false, "also delete its unmerged changes")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, err := a.settingsFile()

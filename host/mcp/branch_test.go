@@ -161,6 +161,13 @@ func TestABranchIsDeletedWithItsUnmergedChangesOnlyByForce(t *testing.T) {
 	if got.field("current") != `"default"` || !strings.Contains(got.field("note"), "default") {
 		t.Errorf("got %s, want a note that the session is on default", got.text)
 	}
+	if list := p.must("memory_branch", `{"action":"list","deleted":true}`).field("branches"); !strings.Contains(list, `"side"`) || !strings.Contains(list, `"deleted"`) {
+		t.Errorf("the deleted branches are %s, want side and when", list)
+	}
+	p.must("memory_branch", `{"action":"restore","name":"side","as":"back"}`)
+	if got := p.must("memory_recall", `{"key":"k","branch":"back"}`).field("value"); got != `"v"` {
+		t.Errorf("restored, k is %s, want \"v\"", got)
+	}
 }
 
 func TestAForkCanStartInThePast(t *testing.T) {
@@ -176,17 +183,19 @@ func TestAForkCanStartInThePast(t *testing.T) {
 func TestBranchSaysWhatIsWrong(t *testing.T) {
 	p := use(t)
 	for arguments, want := range map[string]string{
-		`{}`:                                   "memory_branch needs action: one of create, switch, list, fork, merge, diff, delete",
-		`{"action":"rebase"}`:                  `action must be one of create, switch, list, fork, merge, diff, delete, got "rebase"`,
-		`{"action":"create"}`:                  "memory_branch create needs name",
-		`{"action":"fork"}`:                    "memory_branch fork needs name",
-		`{"action":"switch"}`:                  "memory_branch switch needs name",
-		`{"action":"delete"}`:                  "memory_branch delete needs name",
-		`{"action":"merge"}`:                   "memory_branch merge needs source",
-		`{"action":"diff"}`:                    "memory_branch diff needs compare",
-		`{"action":"switch","name":"nowhere"}`: "nowhere",
-		`{"action":"delete","name":"default"}`: "default",
-		`{"action":"merge","source":"s","strategy":"ours"}`:                          "strategy must be one of strict, source, target, newest, fields",
+		`{}`:                                                "memory_branch needs action: one of create, switch, list, fork, merge, diff, delete, restore",
+		`{"action":"rebase"}`:                               `action must be one of create, switch, list, fork, merge, diff, delete, restore, got "rebase"`,
+		`{"action":"create"}`:                               "memory_branch create needs name",
+		`{"action":"fork"}`:                                 "memory_branch fork needs name",
+		`{"action":"switch"}`:                               "memory_branch switch needs name",
+		`{"action":"delete"}`:                               "memory_branch delete needs name",
+		`{"action":"restore"}`:                              "memory_branch restore needs name",
+		`{"action":"restore","name":"none"}`:                "no deleted branch",
+		`{"action":"merge"}`:                                "memory_branch merge needs source",
+		`{"action":"diff"}`:                                 "memory_branch diff needs compare",
+		`{"action":"switch","name":"nowhere"}`:              "nowhere",
+		`{"action":"delete","name":"default"}`:              "default",
+		`{"action":"merge","source":"s","strategy":"ours"}`: "strategy must be one of strict, source, target, newest, fields",
 		`{"action":"merge","source":"s","resolutions":[{"take":"source"}]}`:          "resolutions[0].key",
 		`{"action":"merge","source":"s","resolutions":[{"key":"k"}]}`:                "resolutions[0].take",
 		`{"action":"merge","source":"s","resolutions":[{"key":"k","take":"value"}]}`: "resolutions[0].value",

@@ -26,7 +26,7 @@ const (
 
 const instructions = "Alcove is memory that lasts between sessions. Before you answer, memory_search for what is already known; " +
 	"memory_store what will matter later, under a key you can guess again. memory_history and as_of show what was replaced or forgotten, " +
-	"as far back as the server keeps it; memory_branch lets you try changes and merge them, and a deleted branch is gone. " +
+	"as far back as the server keeps it; memory_branch lets you try changes and merge them, and a deleted branch can be restored. " +
 	"For more than that, say what you want to do to memory_load_family: it adds tools."
 
 // Options configures a Server. All fields but Version are optional.

@@ -282,6 +282,13 @@ var deeds = []deed{
 		w, err := a.Written(ctx, WrittenQuery{Branch: "draft", Memories: true, Collections: []string{"notes/own"}, Merges: true})
 		say([]any{w.Entries, w.Merges}, err) // the watermark is a version, which is everybody's
 	}},
+	{"Deleted", func(ctx context.Context, a *Access, say func(any, error)) {
+		list, err := a.Deleted(ctx)
+		for i := range list {
+			list[i].Deleted = time.Time{}
+		}
+		say(list, err)
+	}},
 	{"Branches", func(ctx context.Context, a *Access, say func(any, error)) {
 		l, err := a.Branches(ctx)
 		say(l, err)
@@ -750,7 +757,7 @@ func (w *world) said(d deed, reader Caller) []string {
 }
 
 func TestEveryMethodOfAnAccessIsTestedForRights(t *testing.T) {
-	tested := map[string]bool{"Access.Delete": true} // by TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas
+	tested := map[string]bool{"Access.Delete": true, "Access.Restore": true} // by TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas
 	for _, d := range deeds {
 		tested["Access."+d.method] = true
 	}
@@ -785,6 +792,18 @@ func TestABranchIsDeletedOnlyByThoseWhoMayWriteAllThatItHas(t *testing.T) {
 	}
 	if _, err := w.As(clerk).Recall(ctx, Location{"own", "desk/work"}, "mine", AsOf{}); codeOf(err) != NotFound {
 		t.Errorf("the branch is still there: %v", err)
+	}
+	if err := w.As(ann).Delete(ctx, Deletion{Branch: "draft", Force: true}, Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.As(clerk).Restore(ctx, "draft", "", Write{}); codeOf(err) != Denied || strings.Contains(err.Error(), hidden) {
+		t.Errorf("restoring draft: got %v, want denied", err)
+	}
+	if _, err := w.As(clerk).Restore(ctx, "own", "", Write{}); err != nil {
+		t.Errorf("restoring own: %v", err)
+	}
+	if m, err := w.As(clerk).Recall(ctx, Location{"own", "desk/work"}, "mine", AsOf{}); err != nil || m == nil {
+		t.Errorf("the restored branch lacks its memory: %+v, %v", m, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
@@ -62,5 +63,9 @@ func (s *Space) someBranches() string {
 }
 
 func describe(b *lineage.Branch) Branch {
-	return Branch{Name: b.Name, Parent: b.Parent, ForkedAt: b.At, Created: b.Created, Depth: len(b.Lineage) - 1}
+	d := Branch{Name: b.Name, Parent: b.Parent, ForkedAt: b.At, Created: b.Created, Depth: len(b.Lineage) - 1}
+	if b.Restorable() {
+		d.Deleted = time.UnixMilli(b.DeletedAt).UTC()
+	}
+	return d
 }

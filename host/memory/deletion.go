@@ -1,14 +1,17 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -16,9 +19,11 @@ import (
 type Deletion struct {
 	Branch string
 	Force  bool // also if it has changes that are nowhere else
+	Final  bool // it cannot be restored
 }
 
-// Delete deletes a branch. Its name is free at once; branches forked from it keep what they inherited.
+// Delete deletes a branch. Its name is free at once; branches forked from it keep what they inherited. It can be restored, unless the
+// deletion is final: that of a proposal always is, because what was restored under another name could be merged without its approver.
 func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 	s, w, name := a.space, a.sign(w), d.Branch
 	if err := a.mayBranch(); err != nil {
@@ -46,27 +51,157 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 	}
 	r := b.Record
 	r.Deleted = true
-	write, err := r.Write(b.ID)
-	if err != nil {
-		return err
+	changed := []changedBranch{{b, r}}
+	if !d.Final && !IsProposal(name) {
+		changed[0].to.DeletedAt = s.clock().UnixMilli()
+		changed = append(changed, s.beyondRestoring()...)
 	}
-	batch, err := s.signed(store.Batch{
-		Writes:  []store.Write{write},
-		Expect:  []store.Expectation{b.Alive()},
-		Quiet:   quiet,
-		Request: req,
-	}, b.ID, b.Name, w.by)
+	if err := s.changeBranches(ctx, changed, store.Batch{Quiet: quiet, Request: req}, w.by); err != nil {
+		return s.translate("delete branch "+name, err)
+	}
+	s.counters.drop(b.ID)
+	s.queueReclaim()
+	return nil
+}
+
+// changedBranch is a branch with its next record.
+type changedBranch struct {
+	*lineage.Branch
+	to lineage.Record
+}
+
+// changeBranches commits and publishes the records of branches, as changes to the first. The caller holds branching.
+func (s *Space) changeBranches(ctx context.Context, changed []changedBranch, batch store.Batch, by Caller) error {
+	for _, c := range changed {
+		write, err := c.to.Write(c.ID)
+		if err != nil {
+			return err
+		}
+		batch.Writes = append(batch.Writes, write)
+		batch.Expect = append(batch.Expect, c.Alive())
+	}
+	batch, err := s.signed(batch, changed[0].ID, changed[0].to.Name, by)
 	if err != nil {
 		return err
 	}
 	done, err := s.engine.Commit(ctx, batch)
 	if err != nil {
-		return s.translate("delete branch "+name, err)
+		return err
 	}
-	s.catalogue.Publish(b.ID, r, done.Point, b.Created)
-	s.counters.drop(b.ID)
-	s.queueReclaim()
+	for _, c := range changed {
+		s.catalogue.Publish(c.ID, c.to, done.Point, c.Created)
+	}
 	return nil
+}
+
+// beyondRestoring ends the restoring of the branches that were deleted first, so that there is room for one more.
+func (s *Space) beyondRestoring() (ended []changedBranch) {
+	kept := s.catalogue.Restorable()
+	for len(kept) >= s.limits.Deleted {
+		ended, kept = append(ended, final(kept[0])), kept[1:]
+	}
+	return ended
+}
+
+// final is a deleted branch that can no longer be restored.
+func final(b *lineage.Branch) changedBranch {
+	r := b.Record
+	r.DeletedAt = 0
+	return changedBranch{b, r}
+}
+
+// Deleted lists the deleted branches that can be restored, those deleted first first.
+func (a *Access) Deleted(ctx context.Context) ([]Branch, error) {
+	if _, err := a.readable(nil); err != nil {
+		return nil, err
+	}
+	list := []Branch{}
+	for _, b := range a.space.catalogue.Restorable() {
+		list = append(list, describe(b))
+	}
+	return list, ctx.Err()
+}
+
+// Restore brings back the branch that was deleted last of those with a name, under that name or another. Who may delete a branch may
+// restore it.
+func (a *Access) Restore(ctx context.Context, name, as string, w Write) (Branch, error) {
+	s, w, as := a.space, a.sign(w), cmp.Or(as, name)
+	if err := a.mayBranch(); err != nil {
+		return Branch{}, err
+	}
+	if err := s.limits.checkName("branch", as); err != nil {
+		return Branch{}, err
+	}
+	if err := a.guardBranch(as, asName); err != nil {
+		return Branch{}, err
+	}
+	req := request(w, "restore", name, as)
+	if done, err := s.replayedBranch(ctx, req, as); done != nil || err != nil {
+		return done.orZero(), err
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	b, err := s.deleted(name)
+	if err == nil {
+		err = a.mayWriteAllOf(ctx, b)
+	}
+	if err == nil {
+		err = s.restorableAs(as)
+	}
+	if err != nil {
+		return Branch{}, err
+	}
+	r := b.Record
+	r.Name, r.Deleted, r.DeletedAt = as, false, 0
+	if w.DryRun {
+		return s.branchToBe(r, len(b.Lineage)-1)
+	}
+	if err := s.changeBranches(ctx, []changedBranch{{b, r}}, store.Batch{Request: req}, w.by); err != nil {
+		return Branch{}, s.translate("restore branch "+name, err)
+	}
+	return describe(s.catalogue.ByID(b.ID)), nil
+}
+
+// deleted returns the branch that was deleted last of those with a name, and can be restored.
+func (s *Space) deleted(name string) (*lineage.Branch, error) {
+	var names []string
+	for _, b := range slices.Backward(s.catalogue.Restorable()) {
+		if b.Name == name {
+			return b, nil
+		}
+		if !slices.Contains(names, b.Name) {
+			names = append(names, b.Name)
+		}
+	}
+	return nil, notFound("no deleted branch %q can be restored: those that can are %v", clip(name, 64), names[:min(len(names), 10)])
+}
+
+// restorableAs returns an error if a deleted branch cannot have a name.
+func (s *Space) restorableAs(name string) error {
+	if name == lineage.System {
+		return s.nameFree(name)
+	}
+	if _, err := s.branch(name); err == nil {
+		return conflict("there is another branch %q now: restore the deleted one under another name", name)
+	}
+	return nil
+}
+
+// retainDeleted ends the restoring of branches that were deleted longer ago than their age.
+func (s *Space) retainDeleted(ctx context.Context, policy retention.Policy) error {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	var ended []changedBranch
+	for _, b := range s.catalogue.Restorable() {
+		if age := policy.Age(b.Name); age > 0 && s.clock().Sub(time.UnixMilli(b.DeletedAt)) > age {
+			ended = append(ended, final(b))
+		}
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	defer s.queueReclaim()
+	return s.changeBranches(ctx, ended, store.Batch{}, Caller{})
 }
 
 // mayDelete returns an error unless the caller may write every namespace of a branch, because deleting it deletes its own data, and, without

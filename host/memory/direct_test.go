@@ -106,9 +106,9 @@ func (s *Space) Create(ctx context.Context, name string, w Write) (Branch, error
 	return s.owner(w.Agent).Create(ctx, name, w)
 }
 
-// Delete is Access.Delete for the owner, with force.
+// Delete is Access.Delete for the owner, with force, and final.
 func (s *Space) Delete(ctx context.Context, name string, w Write) error {
-	return s.owner(w.Agent).Delete(ctx, Deletion{Branch: name, Force: true}, w)
+	return s.owner(w.Agent).Delete(ctx, Deletion{Branch: name, Force: true, Final: true}, w)
 }
 
 // Merge is Access.Merge for the owner.

@@ -253,7 +253,7 @@ func TestWrittenTellsOfMerges(t *testing.T) {
 	if m.Source != "draft" || m.Version != done.Version || m.Count != 2 || m.By.Agent != "bob" || m.By.Generation != 1 || fmt.Sprint(m.Keys) != "[{default a false} {default b true}]" {
 		t.Errorf("%+v", m)
 	}
-	if err := s.As(ann).Delete(t.Context(), Deletion{Branch: "draft", Force: true}, Write{}); err != nil {
+	if err := s.As(ann).Delete(t.Context(), Deletion{Branch: "draft", Force: true, Final: true}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, when := range []string{"deleted", "erased"} {

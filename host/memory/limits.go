@@ -25,6 +25,7 @@ type Limits struct {
 	Metadata  int // bytes of a memory's metadata; 64 KiB
 	MergeKeys int // keys that one diff or merge may compare; 200,000
 	Page      int // versions or events in one answer; 1,000
+	Deleted   int // deleted branches that can be restored; 100
 
 	Staged      int // entries, events and counts that a stage may change; 50,000
 	StagedBytes int // bytes of a stage's changes; 64 MiB
@@ -39,6 +40,7 @@ func (l Limits) withDefaults() Limits {
 		Tag:       cmp.Or(l.Tag, 128),
 		Name:      cmp.Or(l.Name, 128),
 		Batch:     cmp.Or(l.Batch, 1000),
+		Deleted:   cmp.Or(l.Deleted, 100),
 		Query:     cmp.Or(l.Query, 4<<10),
 		K:         cmp.Or(l.K, 50),
 		Depth:     cmp.Or(l.Depth, 512),

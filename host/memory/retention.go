@@ -131,6 +131,9 @@ func (s *Space) Retain(ctx context.Context) (Retained, error) {
 	if err := s.retainSystem(ctx); err != nil {
 		done.fail(RetentionFailure{}, s.translate("drop the past of the system branch", err))
 	}
+	if err := s.retainDeleted(ctx, policy); err != nil {
+		done.fail(RetentionFailure{}, s.translate("drop deleted branches", err))
+	}
 	keeps := s.keeps(ctx, policy, &done)
 	for _, b := range s.catalogue.Live() {
 		age := policy.Age(b.Name)

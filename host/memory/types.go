@@ -211,7 +211,8 @@ type Branch struct {
 	Parent   string // empty for the first; the parent's last name if it was deleted
 	ForkedAt uint64 // the version of the parent at the fork
 	Created  time.Time
-	Depth    int // number of ancestors that it reads through
+	Depth    int       // number of ancestors that it reads through
+	Deleted  time.Time // of one that can be restored; zero: it is not deleted
 }
 
 // Extent is the readable past of a branch.

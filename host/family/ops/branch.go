@@ -167,7 +167,7 @@ func branchDelete(call *Call, _ context.Context, r abi.BranchDeleteRequest) (out
 		return out, &abi.Error{Code: abi.CodeDenied, Message: "deleting a branch needs memory.write for every namespace"}
 	}
 	call.After("delete "+r.Name, func(ctx context.Context) error {
-		return call.space().Delete(ctx, memory.Deletion{Branch: r.Name, Force: r.Force}, memory.Write{})
+		return call.space().Delete(ctx, memory.Deletion{Branch: r.Name, Force: r.Force, Final: r.Force}, memory.Write{})
 	})
 	return out, nil
 }

@@ -283,10 +283,19 @@ func (c *Catalogue) mergePins(id, target store.BranchID, m Merge) []uint64 {
 	return pins
 }
 
-// Unneeded finds a deleted branch whose data no other branch can read any more.
+// Restorable lists the deleted branches that can be restored, those deleted first first.
+func (c *Catalogue) Restorable() []*Branch {
+	list := slices.DeleteFunc(c.Kept(), func(b *Branch) bool { return !b.Restorable() })
+	order.By(list, func(a, b *Branch) int {
+		return cmp.Or(cmp.Compare(a.DeletedAt, b.DeletedAt), cmp.Compare(a.Version, b.Version))
+	})
+	return list
+}
+
+// Unneeded finds a deleted branch whose data no other branch can read any more, and that cannot be restored.
 func (c *Catalogue) Unneeded() (*Branch, bool) {
 	for _, b := range c.Kept() {
-		if b.Deleted && !b.Reclaimed && !c.needed(b.ID) {
+		if b.Deleted && !b.Reclaimed && !b.Restorable() && !c.needed(b.ID) {
 			return b, true
 		}
 	}

@@ -29,9 +29,14 @@ type Record struct {
 	From    store.BranchID `json:"from,omitempty"`   // 0: started empty
 	At      uint64         `json:"at,omitempty"`     // the version of From that it started from
 	Deleted bool           `json:"deleted,omitempty"`
+	// DeletedAt is when a branch was deleted that can be restored, in Unix milliseconds; 0: it cannot, or was not deleted.
+	DeletedAt int64 `json:"deleted_at,omitempty"`
 	// Reclaimed branches have no data any more. Their records and merges stay to tell what the branches that merged them know.
 	Reclaimed bool `json:"reclaimed,omitempty"`
 }
+
+// Restorable reports whether the branch was deleted and can be restored. Nothing drops its data while it can.
+func (r Record) Restorable() bool { return r.Deleted && !r.Reclaimed && r.DeletedAt != 0 }
 
 // Write is the write that stores the record of a branch.
 func (r Record) Write(id store.BranchID) (store.Write, error) {

@@ -27,12 +27,13 @@ func (k *kit) branchTool() tool.Spec {
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +
 			"strategy says how a merge settles what both sides changed: strict writes nothing and lists the clashes (default); source or target takes that side, newest the later one, fields merges JSON objects field by field. " +
 			"verbose shows versions and times, too. resolutions settle single clashes first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. It refuses while the branch has changes that its parent lacks, and says how many; force deletes them, too. " +
+			"restore brings the deleted branch name back, under the name as if given; list with deleted shows those that can be restored: the last hundred, unless retention drops them. " +
 			"branch says what counts as current in this call. namespace limits diff and merge.",
 		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"action": {"type": "string", "enum": ["create", "switch", "list", "fork", "merge", "diff", "delete"]},
-				"name": {"type": "string", "description": "create, fork, delete, switch: the branch."},
+				"action": {"type": "string", "enum": ["create", "switch", "list", "fork", "merge", "diff", "delete", "restore"]},
+				"name": {"type": "string", "description": "create, fork, delete, switch, restore: the branch."},
 				"source": {"type": "string", "description": "merge: the branch to bring in. fork: the branch to start from, the current one when left out."},
 				"target": {"type": "string", "description": "merge: the branch to change, the current one when left out."},
 				"compare": {"type": "string", "description": "diff: the branch to compare with the current one."},
@@ -40,6 +41,8 @@ func (k *kit) branchTool() tool.Spec {
 				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single clashes: {key, namespace, take: source, target, delete or value, value}."},
 				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
 				"force": {"type": "boolean", "x-advanced": true, "description": "delete: with its unmerged changes."},
+				"as": {"type": "string", "x-advanced": true, "description": "restore: another name, if that of the branch is taken."},
+				"deleted": {"type": "boolean", "x-advanced": true, "description": "list: deleted branches that can be restored."},
 				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
 				"namespace": {"type": "string", "description": "switch: the session's namespace. diff, merge: only this namespace, or these."},
 				"branch": {"type": "string", "description": "What counts as the current branch in this call."},
@@ -72,6 +75,7 @@ func actions() []action {
 		{"merge", true, mergeBranch},
 		{"diff", false, diffBranch},
 		{"delete", true, deleteBranch},
+		{"restore", true, restoreBranch},
 	}
 }
 
@@ -121,13 +125,14 @@ func (b *branchCall) checkAsOf(a action) error {
 // branchCall is a call of memory_branch.
 type branchCall struct {
 	*call
-	name, source, target, compare, current string
+	name, source, target, compare, as, current string
 
 	form        form
 	strategy    memory.Strategy
 	resolutions []memory.Resolution
 	preview     bool
 	force       bool
+	deleted     bool
 	asOf        memory.AsOf
 	namespaces  []string
 }
@@ -136,7 +141,7 @@ func decodeBranch(c *call, action string) *branchCall {
 	a := c.Arguments
 	b := &branchCall{
 		call: c, name: a.Text("name"), source: a.Text("source"), target: a.Text("target"), compare: a.Text("compare"),
-		current: c.branch(), preview: a.Flag("preview"), force: a.Flag("force"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
+		current: c.branch(), preview: a.Flag("preview"), force: a.Flag("force"), deleted: a.Flag("deleted"), as: a.Text("as"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
 		strategy: strategyOf(a),
 	}
 	here := c.Location().Namespace
@@ -201,13 +206,15 @@ type branchRow struct {
 	ForkedAt uint64 `json:"forked_at,omitempty"` // the parent's version
 	Created  string `json:"created,omitempty"`
 	Depth    int    `json:"depth,omitempty"`
+	Deleted  string `json:"deleted,omitempty"`
 }
 
 func branchOf(b memory.Branch, f form) branchRow {
-	if !f.verbose {
-		return branchRow{Name: b.Name, Parent: b.Parent, ForkedAt: b.ForkedAt}
+	row := branchRow{Name: b.Name, Parent: b.Parent, ForkedAt: b.ForkedAt, Deleted: stampOrNothing(b.Deleted)}
+	if f.verbose {
+		row.Created, row.Depth = memory.FormatTime(b.Created), b.Depth
 	}
-	return branchRow{b.Name, b.Parent, b.ForkedAt, memory.FormatTime(b.Created), b.Depth}
+	return row
 }
 
 // made answers with a new branch. Creating one does not switch the session, which is easily overlooked.
@@ -270,6 +277,18 @@ func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	return tool.Answer{Structured: r, Plain: r}, nil
 }
 
+func restoreBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
+	name, err := b.need("restore", "name", b.name, "the deleted branch (list with deleted shows them)")
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	made, err := b.access().Restore(ctx, name, b.as, b.Write())
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	return b.made("restore", made), nil
+}
+
 func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	namespace := ""
 	if len(b.namespaces) > 0 {
@@ -319,7 +338,11 @@ func (listed) dropValue()             {}
 func (listed) dropDetails()           {}
 
 func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	branches, err := b.access().Branches(ctx)
+	all := b.access().Branches
+	if b.deleted {
+		all = b.access().Deleted
+	}
+	branches, err := all(ctx)
 	if err != nil {
 		return tool.Answer{}, err
 	}
