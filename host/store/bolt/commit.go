@@ -21,6 +21,7 @@ import (
 type job struct {
 	ctx   context.Context
 	batch *store.Batch
+	keyed []keyedWrite             // the batch's writes
 	work  func(tx *bbolt.Tx) error // instead of a batch; runs alone in its transaction
 	alone func() error             // instead of both; runs without a transaction, between those of others
 	done  store.Committed
@@ -40,9 +41,42 @@ func (e *Engine) Commit(ctx context.Context, b store.Batch) (store.Committed, er
 	if err := checkBatch(b); err != nil {
 		return store.Committed{}, fmt.Errorf("commit: %w", err)
 	}
-	j := &job{ctx: ctx, batch: &b}
+	j := &job{ctx: ctx, batch: &b, keyed: keyedWrites(b.Writes)}
 	err := e.do(j)
 	return j.done, err
+}
+
+// keyedWrite is a write with its encoded key.
+type keyedWrite struct {
+	store.Write
+	raw []byte
+}
+
+func compareKeyed(a, b keyedWrite) int {
+	return cmp.Or(cmp.Compare(a.Branch, b.Branch), bytes.Compare(a.raw, b.raw))
+}
+
+// keyedWrites returns writes in key order. It is called before a batch is queued: other commits wait for the transaction.
+func keyedWrites(writes []store.Write) []keyedWrite {
+	list := make([]keyedWrite, len(writes))
+	for i, w := range writes {
+		list[i] = keyedWrite{w, layout.EncodeKey(w.Key)}
+	}
+	order.By(list, compareKeyed)
+	return list
+}
+
+// together returns two ordered lists as one.
+func together(a, b []keyedWrite) []keyedWrite {
+	all := make([]keyedWrite, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compareKeyed(a[0], b[0]) <= 0 {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }
 
 // update queues work for a write transaction of its own.
@@ -198,7 +232,7 @@ func (e *Engine) apply(tx *bbolt.Tx, head store.Point, j *job) (store.Point, err
 		return head, nil
 	}
 	at := e.next(head)
-	writes, sequences, err := e.makeAppends(tx, b, at)
+	writes, sequences, err := e.makeAppends(tx, j, at)
 	if err != nil {
 		j.err = fmt.Errorf("commit: %w", err)
 		return head, nil
@@ -268,15 +302,15 @@ func lastTailed(tx *bbolt.Tx, b store.BranchID, since uint64) (uint64, error) {
 }
 
 // makeAppends computes the values of a batch's appends. It returns all writes in key order, and the appends' sequences.
-func (e *Engine) makeAppends(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]store.Write, []uint64, error) {
-	writes := slices.Clone(b.Writes)
+func (e *Engine) makeAppends(tx *bbolt.Tx, j *job, at store.Point) ([]keyedWrite, []uint64, error) {
+	var appended []store.Write
 	var sequences []uint64
 	type log struct {
 		branch                store.BranchID
 		namespace, collection string
 	}
 	lasts := map[log]store.Entry{}
-	for _, a := range b.Appends {
+	for _, a := range j.batch.Appends {
 		id := log{a.Lineage[0].Branch, a.Namespace, a.Collection}
 		last, ok := lasts[id]
 		if !ok {
@@ -292,12 +326,9 @@ func (e *Engine) makeAppends(tx *bbolt.Tx, b *store.Batch, at store.Point) ([]st
 		lasts[id] = entry
 		sequence, _ := store.ParseSequence(entry.Name) // made by makeAppend
 		sequences = append(sequences, sequence)
-		writes = append(writes, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
+		appended = append(appended, store.Write{Branch: id.branch, Key: entry.Key, Value: entry.Value})
 	}
-	order.By(writes, func(a, b store.Write) int {
-		return cmp.Or(cmp.Compare(a.Branch, b.Branch), bytes.Compare(layout.EncodeKey(a.Key), layout.EncodeKey(b.Key)))
-	})
-	return writes, sequences, nil
+	return together(j.keyed, keyedWrites(appended)), sequences, nil
 }
 
 func makeAppend(a store.Append, last store.Entry, at store.Point) (e store.Entry, err error) {
@@ -364,7 +395,7 @@ func (r *reader) lastVisible(blocks []block, key store.Key, high uint64) (store.
 	return best, nil
 }
 
-func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done store.Committed) error {
+func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []keyedWrite, done store.Committed) error {
 	for _, w := range writes {
 		if err := putEntry(tx, w, done.Point); err != nil {
 			return fmt.Errorf("write %s: %w", w.Key, err)
@@ -379,7 +410,7 @@ func (e *Engine) put(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done st
 }
 
 // putPoint writes the point of a commit, with its tail, or moves all tails if it is their turn or this one is too long.
-func putPoint(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done store.Committed) error {
+func putPoint(tx *bbolt.Tx, b *store.Batch, writes []keyedWrite, done store.Committed) error {
 	tail, err := tailOf(b, writes, done)
 	if err != nil {
 		return err
@@ -397,10 +428,10 @@ func putPoint(tx *bbolt.Tx, b *store.Batch, writes []store.Write, done store.Com
 	)
 }
 
-func tailOf(b *store.Batch, writes []store.Write, done store.Committed) (t layout.Tail, err error) {
+func tailOf(b *store.Batch, writes []keyedWrite, done store.Committed) (t layout.Tail, err error) {
 	t.Changes = make([]layout.TailChange, len(writes))
 	for i, w := range writes {
-		t.Changes[i] = layout.TailChange{Branch: w.Branch, Raw: layout.EncodeKey(w.Key), Deleted: w.Delete}
+		t.Changes[i] = layout.TailChange{Branch: w.Branch, Raw: w.raw, Deleted: w.Delete}
 	}
 	if b.Request == (store.Request{}) {
 		return t, nil
@@ -410,13 +441,12 @@ func tailOf(b *store.Batch, writes []store.Write, done store.Committed) (t layou
 	return t, err
 }
 
-func putEntry(tx *bbolt.Tx, w store.Write, at store.Point) error {
+func putEntry(tx *bbolt.Tx, w keyedWrite, at store.Point) error {
 	branch, err := layout.MakeBranch(tx, w.Branch)
 	if err != nil {
 		return err
 	}
-	raw := layout.EncodeKey(w.Key)
-	key := layout.VersionKey(raw, at.Version)
+	key := layout.VersionKey(w.raw, at.Version)
 	r, apart := layout.NewRecord(key, store.Entry{Branch: w.Branch, Point: at, Value: w.Value, Deleted: w.Delete})
 	if apart != nil {
 		if err := layout.InBranch(branch, w.Branch, layout.KindValues).AddSealed(key, apart); err != nil {

@@ -156,7 +156,7 @@ func Lower(e *Engine) error {
 // CommitUnstamped commits a batch as engines did before there were stamps.
 func CommitUnstamped(e *Engine, b store.Batch) error {
 	return e.db.Update(func(tx *bbolt.Tx) error {
-		head, err := e.apply(tx, e.head, &job{ctx: context.Background(), batch: &b})
+		head, err := e.apply(tx, e.head, &job{ctx: context.Background(), batch: &b, keyed: keyedWrites(b.Writes)})
 		e.head = head
 		return errors.Join(err, layout.Branches(tx).SetSequence(0))
 	})
