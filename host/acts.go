@@ -241,7 +241,24 @@ func (a acts) ConfigureFamily(ctx context.Context, r operator.ConfigureRequest) 
 }
 
 func (a acts) FamilyJobs(ctx context.Context) ([]operator.FamilyJob, error) {
-	return withFamilies(a, func(f *family.Families) ([]operator.FamilyJob, error) { return f.Jobs(ctx) })
+	return withFamilies(a, func(f *family.Families) ([]operator.FamilyJob, error) {
+		list, err := f.Jobs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		next, err := f.NextJobs(ctx)
+		return append(list, next...), err
+	})
+}
+
+func (a acts) RunFamilyJob(ctx context.Context, r operator.FamilyJobName) error {
+	_, err := withFamilies(a, func(f *family.Families) (struct{}, error) { return struct{}{}, f.RunJob(ctx, r.Family, r.Job) })
+	return err
+}
+
+func (a acts) CancelFamilyJob(ctx context.Context, r operator.FamilyJobID) error {
+	_, err := withFamilies(a, func(f *family.Families) (struct{}, error) { return struct{}{}, f.CancelJob(ctx, r.ID) })
+	return err
 }
 
 func (a acts) Endpoints(context.Context) (map[string]operator.Endpoint, error) {

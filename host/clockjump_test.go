@@ -402,7 +402,7 @@ func (j *jumping) jobsEnded() {
 	j.eventually("all jobs are done", func() bool {
 		list, err := j.operator.FamilyJobs(j.t.Context())
 		did(j.t, err)
-		return !slices.ContainsFunc(list, func(job operator.FamilyJob) bool { return job.State != jobs.Done })
+		return !slices.ContainsFunc(list, func(job operator.FamilyJob) bool { return job.State != jobs.Done && job.State != jobs.Scheduled })
 	})
 }
 

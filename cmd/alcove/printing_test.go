@@ -98,7 +98,7 @@ func printings(s scene) []printing {
 		shows("config", "get", "words", "--family", "hostile"), shows("config", "list", "--family", "hostile"), shows("config", "set", "words="+steering, "--in", "family:hostile", "--reason", steering), shows("config", "get", steering),
 		shows("config", "history", "words", "--in", "family:hostile"), shows("config", "rollback", "words", "0", "--in", "family:hostile", "--reason", steering), print("config", "undo", "words@2", "--in", "family:hostile", "--reason", steering), shows("config", "undo", steering), shows("config", "list", "--in", steering), print("config"),
 		{args: []string{"store", "hooked", "a note is made of what the hook says"}, shows: true},
-		{args: []string{"call", "hostile_do", "{}"}, shows: true, once: true}, shows("family", "jobs"),
+		{args: []string{"call", "hostile_do", "{}"}, shows: true, once: true}, shows("family", "jobs"), shows("family", "jobs", "run", "hostile", steering), shows("family", "jobs", "cancel", steering),
 		shows("family", "revoke", "hostile", "job", steering), shows("family", "call", s.module, "{}"), shows("family", "call", "--bare", s.module, "{}"),
 		shows("family", "call", s.grabber, "{}"), shows("family", "pack", s.module, "--manifest", steeringName, "-o", out), shows("family", "meter", s.module, "-o", out), shows("family", "test", s.module), shows("family", "test", s.module, "--tool", steering), shows("family", "remove", steering),
 		shows("family", "push", s.module, "127.0.0.1:1/notes:1"+steering), shows("family", "pull", "oci://127.0.0.1:1/notes"+steering), shows("family", "install", "oci://127.0.0.1:1/notes@sha256:"+steering),

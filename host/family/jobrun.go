@@ -238,3 +238,18 @@ func (w *request) runJob(ctx context.Context, m Guest, job jobs.Job) (json.RawMe
 
 // Jobs lists the remembered jobs, oldest first, with the progress of running ones.
 func (f *Families) Jobs(ctx context.Context) ([]jobs.Job, error) { return f.jobs.List(ctx) }
+
+// NextJobs lists the next runs of jobs with a schedule.
+func (f *Families) NextJobs(ctx context.Context) ([]jobs.Job, error) {
+	return f.jobs.Next(ctx, f.o.Clock())
+}
+
+// RunJob runs a job with a schedule now.
+func (f *Families) RunJob(ctx context.Context, family, job string) error {
+	return f.jobs.RunNow(ctx, family, job, f.o.Clock())
+}
+
+// CancelJob cancels a job that waits or runs.
+func (f *Families) CancelJob(ctx context.Context, id string) error {
+	return f.jobs.Cancel(ctx, id, f.o.Clock())
+}

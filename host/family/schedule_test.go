@@ -1,6 +1,7 @@
 package family
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -124,6 +125,69 @@ func TestARoundOfASchedulePausesWhileThereIsNoRoom(t *testing.T) {
 	now.set(now.get().Add(61 * time.Minute))
 	w.jobs.WakeUp()
 	w.ranUntil("each ran once", &now, func(runs []string) bool { return slices.Equal(runs, want) })
+}
+
+func TestAScheduledJobTellsWhenItRunsNextAndRunsWhenAnOperatorSaysSo(t *testing.T) {
+	t.Parallel()
+	var now atomicTime
+	w := branched(t, abi.EachBranch, &now)
+	w.begun("tidy/tidy")
+	began := now.get()
+	next := func() jobs.Job {
+		t.Helper()
+		list, err := w.NextJobs(t.Context())
+		if err != nil || len(list) != 1 || list[0].Family != "tidy" || list[0].Name != "tidy" || list[0].State != jobs.Scheduled {
+			t.Fatalf("got %+v, %v, want the next run of tidy", list, err)
+		}
+		return list[0]
+	}
+	if got, want := next().Due, began.Add(time.Hour); !got.Equal(want) {
+		t.Errorf("the first run is due at %v, want %v", got, want)
+	}
+	now.set(now.get().Add(10 * time.Minute))
+	if err := w.RunJob(t.Context(), "tidy", "tidy"); err != nil {
+		t.Fatal(err)
+	}
+	again := now.get().Add(time.Hour)
+	w.ranUntil("it ran where its schedule has it run", &now, func(runs []string) bool { return slices.Equal(runs, []string{"default#default", "draft#default"}) })
+	if got := next().Due; !got.Equal(again) {
+		t.Errorf("after the run the next one is due at %v, want %v: an interval later", got, again)
+	}
+	var unknown *memory.Error
+	if err := w.RunJob(t.Context(), "tidy", "tydi"); !errors.As(err, &unknown) || unknown.Code != memory.NotFound {
+		t.Errorf("an unknown job: got %v, want not_found", err)
+	}
+}
+
+func TestAnOperatorCancelsAJobThatWaits(t *testing.T) {
+	t.Parallel()
+	var now atomicTime
+	w := branched(t, abi.EachNone, &now)
+	w.begun("tidy/tidy")
+	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := jobs.Job{ID: "waits", Family: "tidy", Name: "tidy", Branch: memory.Default, Namespace: memory.Default, State: jobs.Queued, Due: now.get().Add(time.Hour), Created: now.get()}
+	if err := w.jobs.Put(t.Context(), stage, waits); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.jobs.Commit(t.Context(), stage, memory.Commit{}, []jobs.Job{waits}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.CancelJob(t.Context(), "waits"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.Jobs(t.Context())
+	if err != nil || len(all) != 1 || all[0].State != jobs.Cancelled {
+		t.Errorf("got %+v, %v, want one job that is cancelled", all, err)
+	}
+	for id, want := range map[string]memory.Code{"waits": memory.Conflict, "none": memory.NotFound} {
+		var refused *memory.Error
+		if err := w.CancelJob(t.Context(), id); !errors.As(err, &refused) || refused.Code != want {
+			t.Errorf("cancelling %s: got %v, want %s", id, err, want)
+		}
+	}
 }
 
 // begun waits until the interval of a schedule has begun.

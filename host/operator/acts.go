@@ -61,6 +61,8 @@ const (
 	familyStats     act[FamilyName, []FamilyStats]      = "family-stats"
 	followFamily    stream[FollowRequest]               = "family-follow"
 	familyJobs      act[none, []FamilyJob]              = "family-jobs"
+	runFamilyJob    act[FamilyJobName, none]            = "family-job-run"
+	cancelFamilyJob act[FamilyJobID, none]              = "family-job-cancel"
 	undoFamily      act[UndoRequest, Undone]            = "family-undo"
 	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
 	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
@@ -97,7 +99,7 @@ func table(o Operator) []served {
 		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
 		installFamily.by(o.InstallFamily).changing(), updateFamily.by(o.UpdateFamily).changing(), rollbackFamily.by(o.RollbackFamily).changing(),
 		removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
-		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), undoFamily.by(o.UndoFamily), tryFamily.by(o.TryFamily), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
+		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), told(runFamilyJob, o.RunFamilyJob), told(cancelFamilyJob, o.CancelFamilyJob), undoFamily.by(o.UndoFamily), tryFamily.by(o.TryFamily), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
 		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
 		proposeChange.by(o.ProposeChange), trustKeys.by(o.TrustKeys).changing(), lockDirectory.asked(o.LockDirectory).changing(),
 		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),

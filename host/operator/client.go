@@ -211,6 +211,16 @@ func (c *Client) FamilyJobs(ctx context.Context) ([]FamilyJob, error) {
 	return ask(ctx, c, familyJobs)
 }
 
+// RunFamilyJob implements Operator.
+func (c *Client) RunFamilyJob(ctx context.Context, r FamilyJobName) error {
+	return tell(ctx, c, runFamilyJob, r)
+}
+
+// CancelFamilyJob implements Operator.
+func (c *Client) CancelFamilyJob(ctx context.Context, r FamilyJobID) error {
+	return tell(ctx, c, cancelFamilyJob, r)
+}
+
 // Endpoints implements Operator.
 func (c *Client) Endpoints(ctx context.Context) (map[string]Endpoint, error) {
 	return ask(ctx, c, listEndpoints)

@@ -100,7 +100,12 @@ type Families interface {
 	// LockDirectory locks the data directory.
 	LockDirectory(ctx context.Context) (LockChange, error)
 	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
+	// FamilyJobs lists jobs, and the next runs of those with a schedule.
 	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
+	// RunFamilyJob runs a job with a schedule now.
+	RunFamilyJob(ctx context.Context, r FamilyJobName) error
+	// CancelFamilyJob cancels a job that waits or runs.
+	CancelFamilyJob(ctx context.Context, r FamilyJobID) error
 	// UndoFamily reverts what families wrote.
 	UndoFamily(ctx context.Context, r UndoRequest) (Undone, error)
 	// TryFamily makes one request to a module that is not installed, on the data that there is, and keeps nothing of it.
@@ -205,6 +210,9 @@ const (
 	EventEnded = family.EventEnded
 	EventNote  = family.EventNote
 )
+
+// JobScheduled is the state of the next run of a job with a schedule.
+const JobScheduled = jobs.Scheduled
 
 // The parts of a family's work.
 const (
@@ -368,6 +376,17 @@ type ToolCall struct {
 type ToolAnswer struct {
 	Result json.RawMessage `json:"result"`
 	Notes  []string        `json:"notes,omitempty"`
+}
+
+// FamilyJobName names a job of a family's manifest.
+type FamilyJobName struct {
+	Family string `json:"family"`
+	Job    string `json:"job"`
+}
+
+// FamilyJobID names a queued job.
+type FamilyJobID struct {
+	ID string `json:"id"`
 }
 
 // QuotaRequest sets the quota of a namespace; the zero Quota is none.

@@ -31,6 +31,8 @@ const (
 	Done      State = "done"
 	Failed    State = "failed"
 	Cancelled State = "cancelled"
+	// Scheduled is only listed: the next run of a job with a schedule, which is queued when it is due.
+	Scheduled State = "scheduled"
 )
 
 // Job is a piece of a family's background work.

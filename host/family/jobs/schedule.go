@@ -33,6 +33,91 @@ type Schedule struct {
 
 func (s Schedule) key() string { return s.Family + "/" + s.Job }
 
+// last returns the last round of a schedule, if there was one.
+func (q *Queue) last(ctx context.Context, stage *memory.Stage, s Schedule) (last round, found bool, err error) {
+	list, err := stage.Records(ctx, schedules, q.o.Namespace, []string{s.key()})
+	if err != nil || list[0] == nil {
+		return last, false, err
+	}
+	if err := json.Unmarshal(list[0].Value, &last); err != nil {
+		return last, false, fmt.Errorf("read when %s ran: %w", s.key(), err)
+	}
+	return last, true, nil
+}
+
+// Next lists the next run of each job with a schedule, as a job in the state Scheduled.
+func (q *Queue) Next(ctx context.Context, now time.Time) (list []Job, err error) {
+	stage, err := q.o.Space.Stage(ctx, memory.Default)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range q.o.Families.Schedules() {
+		last, found, err := q.last(ctx, stage, s)
+		if err != nil {
+			return nil, err
+		}
+		next := Job{Family: s.Family, Name: s.Job, State: Scheduled, Created: last.Began, Due: last.Began.Add(s.Every)}
+		switch {
+		case !found: // its first interval is about to begin
+			next.Created, next.Due = now, now.Add(s.Every)
+		case last.Reached != nil: // it is being queued
+			next.Due = last.Began
+		}
+		list = append(list, next)
+	}
+	order.By(list, func(a, b Job) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Family+"/"+a.Name, b.Family+"/"+b.Name))
+	})
+	return list, nil
+}
+
+// RunNow begins a round of a job with a schedule. Its next interval begins now.
+func (q *Queue) RunNow(ctx context.Context, family, job string, now time.Time) error {
+	for _, s := range q.o.Families.Schedules() {
+		if s.Family != family || s.Job != job {
+			continue
+		}
+		stage, err := q.o.Space.Stage(ctx, memory.Default)
+		if err != nil {
+			return err
+		}
+		if err := q.keep(ctx, stage, s, round{Began: now.UTC(), Reached: &memory.Location{}}); err != nil {
+			return fmt.Errorf("run %s: %w", s.key(), err)
+		}
+		q.WakeUp()
+		return nil
+	}
+	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %.64q has no job %.64q with a schedule that runs: alcove family jobs lists them; a job runs once "+
+		"it is granted, with alcove family grant NAME --hook job", family, job)}
+}
+
+// Cancel cancels a job that waits or runs.
+func (q *Queue) Cancel(ctx context.Context, id string, now time.Time) error {
+	stage, err := q.o.Space.Stage(ctx, memory.Default)
+	if err != nil {
+		return err
+	}
+	job, err := q.Find(ctx, stage, id)
+	if err != nil {
+		return err
+	}
+	if job == nil {
+		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no job %.64q: alcove family jobs lists them", id)}
+	}
+	if job.State != Queued {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("the job %s has ended: it is %s", job.ID, job.State)}
+	}
+	job.State, job.Ended = Cancelled, now
+	if err := q.Put(ctx, stage, *job); err != nil {
+		return err
+	}
+	if _, err := stage.Commit(ctx, memory.Commit{}); err != nil {
+		return fmt.Errorf("cancel the job %s: %w", job.ID, err)
+	}
+	q.Stop(id)
+	return nil
+}
+
 // round is the progress of a schedule: each interval begins with a round, which queues the job for one location after the other.
 type round struct {
 	Began   time.Time        `json:"began"`
@@ -54,18 +139,12 @@ func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	found, err := stage.Records(ctx, schedules, q.o.Namespace, []string{s.key()})
+	last, found, err := q.last(ctx, stage, s)
 	if err != nil {
 		return err
 	}
-	var last round
-	if found[0] != nil {
-		if err := json.Unmarshal(found[0].Value, &last); err != nil {
-			return fmt.Errorf("read when %s ran: %w", s.key(), err)
-		}
-	}
 	switch passed := now.Sub(last.Began); {
-	case found[0] == nil || passed < 0: // or the clock was put back: the interval restarts
+	case !found || passed < 0: // or the clock was put back: the interval restarts
 		return q.keep(ctx, stage, s, round{Began: now.UTC()})
 	case last.Reached != nil:
 		return q.advance(ctx, stage, s, last, now)
