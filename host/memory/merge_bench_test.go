@@ -27,7 +27,7 @@ func BenchmarkMergeBesideWriters(b *testing.B) {
 			group.Go(func() {
 				for ; ctx.Err() == nil; stored[w]++ {
 					began := time.Now()
-					if _, err := s.Store(b.Context(), Location{}, []Item{{Key: fmt.Sprint("w", w), Value: json.RawMessage(`1`)}}, Write{}); err != nil {
+					if _, err := s.Store(b.Context(), Location{}, []Item{{Key: fmt.Sprint("w", w), Value: json.RawMessage(fmt.Sprint(stored[w]))}}, Write{}); err != nil {
 						b.Error(err)
 						return
 					}
