@@ -246,6 +246,16 @@ func TestTheRightsOfAKeyBoundThePrimitives(t *testing.T) {
 	if got := ask(t, ann, "transaction", object{"action": "rollback", "id": begun["id"]}); got["state"] != "rolled_back" {
 		t.Errorf("%v", got)
 	}
+	// A transaction that is rolled back loses its changes without more ado, and is none of the branches to restore.
+	begun = ask(t, all, "transaction", object{"action": "begin"})
+	ask(t, all, "kv", object{"action": "put", "key": "k", "value": "newest", "branch": begun["branch"]})
+	ask(t, all, "transaction", object{"action": "rollback", "id": begun["id"]})
+	if got := ask(t, all, "memory_branch", object{"action": "list", "name": begun["branch"]}); len(got["branches"].([]any)) != 0 {
+		t.Errorf("got %v, want the branch %v gone", got, begun["branch"])
+	}
+	if got := ask(t, all, "memory_branch", object{"action": "list", "deleted": true}); len(got["branches"].([]any)) != 0 {
+		t.Errorf("%v can be restored, want nothing", got)
+	}
 	// The keys of one agent are one caller; a key without the right to branch begins none.
 	mustFail(t, p.client(p.key("eve", "--rights", "read,write,family:*")), client.Denied, "transaction", object{"action": "begin"})
 }
