@@ -61,6 +61,7 @@ func (a *app) auditDir(ctx context.Context) (dir string, head operator.AuditHead
 func (a *app) auditVerifyCommand() *cobra.Command {
 	var anchor string
 	var kept []string
+	var restored bool
 	c := &cobra.Command{
 		Use: "verify", Short: "Verify the audit log, and that it has the heads that were kept elsewhere", Args: noArguments,
 		Example: `  alcove audit verify
@@ -81,15 +82,20 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 				}
 				heads = append(heads, h)
 			}
-			return a.auditVerify(c.Context(), heads)
+			verify := audit.Verify
+			if restored {
+				verify = audit.VerifyRestored
+			}
+			return a.auditVerify(c.Context(), heads, verify)
 		},
 	}
 	c.Flags().StringVar(&anchor, "anchor", "", "a file of heads, as alcove serve --audit-anchor writes it")
 	c.Flags().StringArrayVar(&kept, "head", nil, "a head that was noted down, as NUMBER:HASH")
+	c.Flags().BoolVar(&restored, "restored", false, "the data directory was restored from a backup: its log may have begun then")
 	return c
 }
 
-func (a *app) auditVerify(ctx context.Context, heads []audit.Head) error {
+func (a *app) auditVerify(ctx context.Context, heads []audit.Head, verify func(dir string, heads []audit.Head) (audit.Report, error)) error {
 	dir, now, err := a.auditDir(ctx)
 	if err != nil {
 		return err
@@ -98,7 +104,7 @@ func (a *app) auditVerify(ctx context.Context, heads []audit.Head) error {
 	if now.Seq != 0 {
 		heads = append(heads, now)
 	}
-	r, err := audit.Verify(dir, heads)
+	r, err := verify(dir, heads)
 	if err != nil {
 		return err
 	}
@@ -123,6 +129,13 @@ func (a *app) printAuditReport(r audit.Report, given int) error {
 	a.printf("%d entries in %d files, from entry %d\nhead %d:%s\n", r.Entries, r.Files, r.First, r.Head.Seq, r.Head.Hash)
 	if given == 0 {
 		return a.notef("No earlier head was given: damage is found, a log that was rewritten or cut short is not. Give a head that was kept elsewhere with --head or --anchor.\n")
+	}
+	if from := r.Restored; from != nil && len(r.Problems) == 0 {
+		a.notef("The data directory was restored from a backup, and this log began then, %s: entries 1 to %d are in the former log, not in this one. Verify that with the same heads.\n",
+			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
+		if from.Last > from.Head.Seq {
+			a.notef("Its entries %d to %d were written after the backup: what they record is in the former log alone, and not in the restored store.\n", from.Head.Seq+1, from.Last)
+		}
 	}
 	if r.Older > 0 {
 		a.notef("%d heads are of entries that the log no longer keeps.\n", r.Older)

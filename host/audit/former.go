@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/regular"
@@ -50,7 +52,50 @@ func ForgetFormer(dir string) error {
 	return nil
 }
 
+// RestoredFrom is the former log of a restored data directory, as far as heads that were kept elsewhere show it.
+type RestoredFrom struct {
+	Head  Head      `json:"head"`  // beside which the backup was made
+	At    time.Time `json:"at"`    // when the restored log began
+	Heads int       `json:"heads"` // kept elsewhere, of the former log
+	Last  uint64    `json:"last"`  // the last entry of the former log that one of them shows
+}
+
+// former returns the head that the first entry of a restored log names.
+func (e Entry) former() (h Head, ok bool) {
+	_, named, ok := strings.Cut(e.Detail, restoredBeside)
+	if e.Kind != FromBackup || !ok {
+		return h, false
+	}
+	text, _, _ := strings.Cut(named, " ")
+	h, err := ParseHead(text)
+	return h, err == nil
+}
+
+// withoutFormer returns the heads that are not of the log before a restored one, which begins with the entry first. Its former log is known
+// by the head that first names: if that was kept elsewhere, so are those kept before it began. Otherwise anybody could begin a log so.
+func withoutFormer(heads []Head, first Entry) ([]Head, *RestoredFrom) {
+	former, ok := first.former()
+	if !ok || !slices.ContainsFunc(heads, former.is) {
+		return heads, nil
+	}
+	from, rest := &RestoredFrom{Head: former, At: first.Time}, []Head(nil)
+	for _, h := range heads {
+		if !former.is(h) && (h.Time.IsZero() || !h.Time.Before(first.Time)) {
+			rest = append(rest, h)
+			continue
+		}
+		from.Heads++
+		from.Last = max(from.Last, h.Seq)
+	}
+	return rest, from
+}
+
+func (h Head) is(other Head) bool { return h.Seq == other.Seq && h.Hash == other.Hash }
+
+// restoredBeside begins, in the first entry of a restored log, the head of the former one.
+const restoredBeside = "beside a log with the head "
+
 // restored says what became of the log with the head.
 func (h Head) restored() string {
-	return fmt.Sprintf("restored from a backup that was made beside a log with the head %d:%s of %s: entries up to there are in that log, not in this one", h.Seq, h.Hash, h.Time.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("restored from a backup that was made "+restoredBeside+"%d:%s of %s: entries up to there are in that log, not in this one", h.Seq, h.Hash, h.Time.UTC().Format(time.RFC3339))
 }

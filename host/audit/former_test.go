@@ -3,9 +3,11 @@ package audit
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestALogOfARestoredDirectoryBeginsWithTheHeadOfTheFormerLog(t *testing.T) {
@@ -47,6 +49,59 @@ func TestAHeadOfAFormerLogThatIsNoneIsRefused(t *testing.T) {
 		}
 		if _, err := Former(data); err == nil || !strings.Contains(err.Error(), "move the file away") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestARestoredLogIsAcceptedByTheHeadsOfTheFormerOneIfTheyHaveTheOneThatItNames(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	logged := func(o Options) (heads []Head) {
+		o.Clock = clock
+		l, err := Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for range 4 {
+			l.Add(Entry{Kind: Called, Family: "notes"})
+			h, err := l.Head()
+			if err != nil {
+				t.Fatal(err)
+			}
+			heads = append(heads, h)
+		}
+		return heads
+	}
+	former := logged(Options{Dir: t.TempDir()}) // entries 2 to 5
+	dir := t.TempDir()
+	restored := logged(Options{Dir: dir, Former: &former[1]})
+	for _, c := range []struct {
+		name  string
+		heads []Head
+		last  uint64 // of the former log; 0: it is not accepted
+		bad   bool
+	}{
+		{"all heads of both", slices.Concat(former, restored), 5, false},
+		{"the named one", former[1:2], 3, false},
+		{"the named one, noted down", []Head{{Seq: former[1].Seq, Hash: former[1].Hash}}, 3, false},
+		{"others of the former log", []Head{former[0], former[3]}, 0, true},
+		{"one that was forged", []Head{former[1], {Seq: 2, Hash: former[3].Hash}}, 3, true},
+		{"those of the restored log", restored, 0, false},
+	} {
+		r, err := VerifyRestored(dir, c.heads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := Verify(dir, c.heads); err != nil || len(plain.Problems) == 0 && c.last > 0 {
+			t.Errorf("%s: without being told that the directory was restored, got no problem (%v)", c.name, err)
+		}
+		last := uint64(0)
+		if r.Restored != nil {
+			last = r.Restored.Last
+		}
+		if last != c.last || (len(r.Problems) > 0) != c.bad {
+			t.Errorf("%s: got the former log up to entry %d and problems %q, want up to %d and problems: %t", c.name, last, r.Problems, c.last, c.bad)
 		}
 	}
 }

@@ -67,9 +67,10 @@ type Report struct {
 	Head    Head   `json:"head"`
 	Torn    int    `json:"torn,omitempty"` // bytes at the end that are no whole entry
 	// Checked is how many heads kept elsewhere the log agrees with, and Older how many are of entries that it no longer has.
-	Checked  int      `json:"checked"`
-	Older    int      `json:"older,omitempty"`
-	Problems []string `json:"problems,omitempty"`
+	Checked  int           `json:"checked"`
+	Older    int           `json:"older,omitempty"`
+	Restored *RestoredFrom `json:"restored,omitempty"` // nil: the log began with the store, or its former one is not known
+	Problems []string      `json:"problems,omitempty"`
 }
 
 // mostProblems bounds a report.
@@ -81,12 +82,29 @@ func (r *Report) problem(format string, args ...any) {
 	}
 }
 
-// Verify checks the chain of the log in a folder, and that it has the heads that were kept elsewhere.
-func Verify(dir string, heads []Head) (r Report, err error) {
-	expect := map[uint64][]Head{}
+func bySeq(heads []Head) map[uint64][]Head {
+	list := map[uint64][]Head{}
 	for _, h := range heads {
-		expect[h.Seq] = append(expect[h.Seq], h)
+		list[h.Seq] = append(list[h.Seq], h)
 	}
+	return list
+}
+
+// Verify checks the chain of the log in a folder, and that it has the heads that were kept elsewhere. A log that began anew when the data
+// directory was restored is not the one that they are of: anybody who can write to the folder can begin a log so.
+func Verify(dir string, heads []Head) (Report, error) {
+	r, err := VerifyRestored(dir, heads)
+	if from := r.Restored; from != nil {
+		r.problem("the log began anew at %s, and names entry %d, which was kept elsewhere, as the last before: entries up to there are in the former log alone; if the directory was restored from a backup then, add --restored",
+			from.At.UTC().Format("2006-01-02 15:04:05"), from.Head.Seq)
+	}
+	return r, err
+}
+
+// VerifyRestored is Verify for a data directory of which it is known that it was restored from a backup. Its log may have begun then, if
+// one of the heads is that of the former log which it names.
+func VerifyRestored(dir string, heads []Head) (r Report, err error) {
+	expect := bySeq(heads)
 	var prev hash
 	err = eachFile(dir, func(name string, in *bufio.Reader) error {
 		r.Files++
@@ -111,6 +129,10 @@ func Verify(dir string, heads []Head) (r Report, err error) {
 			e, err := decode(body)
 			if err != nil {
 				continue // check reported it
+			}
+			if r.Entries == 0 && e.Seq == 1 {
+				heads, r.Restored = withoutFormer(heads, e)
+				expect = bySeq(heads)
 			}
 			if first {
 				first = false
