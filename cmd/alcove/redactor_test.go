@@ -126,8 +126,8 @@ func (c *storer) run(stop <-chan struct{}) {
 func (c *storer) store(s *client.Client, n int) bool {
 	shape := n % len(shapes)
 	key := fmt.Sprintf("%s-%d-%d", shapes[shape].name, c.number, n)
-	if shapes[shape].name == "resolution" { // there is nothing to settle after the first merge: the branch is forked anew
-		for _, arguments := range []map[string]any{{"action": "delete", "name": unmerged(key)}, {"action": "fork", "source": "default", "name": unmerged(key)}} {
+	if shapes[shape].name == "resolution" { // there is nothing to resolve after the first merge: the branch is forked anew
+		for _, arguments := range []map[string]any{{"action": "delete", "name": unmerged(key), "force": true}, {"action": "fork", "source": "default", "name": unmerged(key)}} {
 			s.Call("memory_branch", arguments) //nolint:errcheck // the merge fails then
 		}
 	}
