@@ -11,25 +11,28 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/registry/oci"
 	"github.com/alcove-memory/alcove/registry/review"
 )
 
 func (a *app) familyDiffCommand() *cobra.Command {
-	return &cobra.Command{
+	var from sourceFlags
+	c := &cobra.Command{
 		Use: "diff OLD NEW", Short: "Compare two versions of a family", Args: arguments(2, 2),
 		Long: `Compare two versions of a family: capabilities, limits, hooks, tools, schemas and
 descriptions. Texts of NEW that target a model or deceive readers are listed:
 instructions, names of other tools, links, hidden or bidirectional characters,
 and look-alike letters. A line with ! marks a new power.
 
-OLD and NEW are files, or names of families on the server.`,
-		Example: `  alcove family diff notes notes-2.wasm`,
+OLD and NEW are files, modules of an OCI registry, or names of families on the server.`,
+		Example: `  alcove family diff notes notes-2.wasm
+  alcove family diff notes oci://registry.example.org/notes:2`,
 		RunE: func(c *cobra.Command, args []string) error {
-			old, err := a.manifestOf(c.Context(), args[0])
+			old, err := a.manifestOf(c.Context(), args[0], from)
 			if err != nil {
 				return err
 			}
-			now, err := a.manifestOf(c.Context(), args[1])
+			now, err := a.manifestOf(c.Context(), args[1], from)
 			if err != nil {
 				return err
 			}
@@ -49,10 +52,23 @@ OLD and NEW are files, or names of families on the server.`,
 			return nil
 		},
 	}
+	from.registryFlags(c)
+	return c
 }
 
 // manifestOf returns the manifest in a file, or of a family that the server has.
-func (a *app) manifestOf(ctx context.Context, name string) (*abi.Manifest, error) {
+func (a *app) manifestOf(ctx context.Context, name string, from sourceFlags) (*abi.Manifest, error) {
+	if strings.HasPrefix(name, oci.Scheme) {
+		i, _, err := a.pulled(ctx, name, from)
+		if err != nil {
+			return nil, err
+		}
+		report, err := checkModule(name, i.Module)
+		if report == nil {
+			return nil, err
+		}
+		return report.Manifest, nil
+	}
 	module, err := readModule(name)
 	if err == nil {
 		report, err := checkModule(name, module)

@@ -45,6 +45,9 @@ func Advise(err error) error {
 	if errors.Is(err, auth.ErrBasicCredentialNotFound) {
 		return fmt.Errorf("%w: log in with docker login", err)
 	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return fmt.Errorf("%w: a registry on this machine is used without TLS with --plain-http", err)
+	}
 	return err
 }
 
