@@ -65,7 +65,7 @@ func rules() []rule {
 		{pkg: "guests/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
 		{pkg: "guests/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/agents", own: []string{"sdk/go", "guests/agents/*"}, never: append(outside, "os")},
-		{pkg: "guests/agents/*", own: []string{"sdk/go", "sdk/go/scan", "guests/identity", "guests/words", "guests/agents/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/agents/*", own: []string{"sdk/go", "sdk/go/scan", "guests/identity", "guests/score", "guests/words", "guests/agents/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/auto-tag", own: []string{"sdk/go", "guests/auto-tag/*"}, never: append(outside, "os")},
 		{pkg: "guests/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/words", "guests/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
@@ -99,7 +99,7 @@ func rules() []rule {
 		{pkg: "guests/vault/*", own: []string{"sdk/go", "sdk/go/scan", "guests/fact", "guests/front", "guests/words", "guests/vault/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/legacy", own: []string{"sdk/go", "guests/legacy/*"}, never: append(outside, "os")},
 		{pkg: "guests/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
-		{pkg: "guests/legacy/*", own: []string{"sdk/go", "sdk/go/scan", "guests/legacy/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/legacy/*", own: []string{"sdk/go", "sdk/go/scan", "guests/score", "guests/legacy/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/messages", own: []string{"sdk/go", "guests/messages/*"}, never: append(outside, "os")},
 		{pkg: "guests/messages/*", own: []string{"sdk/go", "sdk/go/scan", "guests/identity", "guests/words", "guests/messages/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/working-memory", own: []string{"sdk/go", "guests/working-memory/*"}, never: append(outside, "os")},
