@@ -360,6 +360,9 @@ version serves it until you grant the hook to the new one.
 The module is checked and compiled first. After an error, the installed version
 stays in use. To return to the previous version, use alcove family rollback.
 
+What the new version may do beyond the installed one is shown as by family diff;
+with --dry-run it stops there.
+
 Without M.wasm, the tag that the family was installed from is resolved again.`,
 		Example: `  alcove family update notes notes-2.wasm
   alcove family update notes
@@ -376,6 +379,7 @@ Without M.wasm, the tag that the family was installed from is resolved again.`,
 			if err != nil {
 				return err
 			}
+			a.noteDifferences(c.Context(), args[0], installation.Module)
 			r := operator.UpdateRequest{Family: args[0], Installation: installation}
 			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || *dryRun {
 				return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/registry/oci"
 	"github.com/alcove-memory/alcove/registry/review"
@@ -57,6 +58,23 @@ OLD and NEW are files, modules of an OCI registry, or names of families on the s
 }
 
 // manifestOf returns the manifest in a file, or of a family that the server has.
+// noteDifferences tells on standard error what a module would change of an installed family, as family diff does. Without the family or
+// its manifest there is nothing to tell: what follows says why.
+func (a *app) noteDifferences(ctx context.Context, family string, module []byte) {
+	info, err := answeredBy(ctx, a, operator.Operator.FamilyInfo, operator.FamilyName{Family: family})
+	if err != nil || info.Manifest == nil {
+		return
+	}
+	report, _ := checkModule(family, module)
+	if report == nil {
+		return
+	}
+	a.notef("%s %s becomes %s %s:\n", terminal.Line(family), terminal.Line(info.Manifest.Version), terminal.Line(report.Manifest.Name), terminal.Line(report.Manifest.Version))
+	for _, l := range review.Compare(info.Manifest, report.Manifest) {
+		a.notef("%s\n", differenceText(l))
+	}
+}
+
 func (a *app) manifestOf(ctx context.Context, name string, from sourceFlags) (*abi.Manifest, error) {
 	if strings.HasPrefix(name, oci.Scheme) {
 		i, _, err := a.pulled(ctx, name, from)
