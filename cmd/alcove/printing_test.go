@@ -90,7 +90,7 @@ func printings(s scene) []printing {
 		print("status"), shows("status", "--namespace", steering), print("namespaces"), shows("namespaces", steering), shows("call", "memory_recall", `{"key":"object"}`), shows("call", steering),
 		print("branch"), print("branch", "list"), shows("branch", "fork", steering), shows("branch", "create", steering), shows("branch", "switch", steering), shows("branch", "delete", steering),
 		{args: []string{"branch", "fork", "b"}, once: true}, {args: []string{"store", steering, "other", "--branch", "b"}},
-		shows("branch", "diff", "b"), shows("branch", "merge", "b", "--preview"), shows("branch", "merge", steering), shows("history", "h"+steering),
+		shows("branch", "diff", "b"), shows("branch", "restore", steering), shows("branch", "merge", "b", "--preview"), shows("branch", "merge", steering), shows("history", "h"+steering),
 		print("tools"), print("version"), shows("connect"), shows("connect", steering), shows("doctor"),
 
 		shows("family", "inspect", s.module), shows("family", "inspect", "--bare", s.module), shows("family", "install", s.module), shows("family", "install", "none"+steeringName),
