@@ -1010,6 +1010,7 @@ type CallerGetRequest struct {
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
 	Caller       string  `json:"caller"`            // the agent that calls; empty for calls by the host itself
+	Principal    string  `json:"principal"`         // `caller`, or the agent that it works for as a delegate: the first of a chain
 	Namespace    string  `json:"namespace"`         // the call's namespace
 	Branch       string  `json:"branch"`            // the call's branch
 	Capabilities []Power `json:"capabilities"`      // what the call may do

@@ -53,6 +53,17 @@ func (c *council) issueKeys() {
 	}
 }
 
+// delegate gives agents a delegate AGENT/NAME, which may do in the namespace what they may.
+func (c *council) delegate(name string, agents ...string) {
+	c.t.Helper()
+	request := fmt.Sprintf(`identity.delegate {"name":%q,"namespaces":[%q],"rights":["read","write","branch","family:*"],"expires_s":3600}`, name, c.at)
+	c.asking(abi.CanIdentityDelegate, map[string]string{"spawn" + name: request})
+	for _, agent := range agents {
+		made := answered[struct{ Key, Agent string }](c.t, c.as(agent), "spawn"+name+"_ask", nil)
+		c.keys[made.Agent] = made.Key
+	}
+}
+
 // restart stops the server, and starts another on what it left.
 func (c *council) restart() {
 	c.t.Helper()
@@ -395,4 +406,67 @@ func TestNobodyChangesReplacesOrDropsAChangeThatWaits(t *testing.T) {
 	if p := c.waiting(); len(p) != 0 {
 		t.Errorf("%+v wait after the rejection", p)
 	}
+}
+
+// mal may delegate, and lets two delegates vote, first on mal's own change, then on ann's.
+func TestVotesCountPrincipalsAndTheDelegatesOfAnAuthorHaveNone(t *testing.T) {
+	c := newCouncil(t)
+	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "add": "mal"})
+	c.keys["mal"] = c.issue("mal", everyRight, "*").Secret
+	c.delegate("a", "mal")
+	c.delegate("b", "mal")
+	delegates := []string{"mal/a", "mal/b"}
+	refuses := func(agent, id string) {
+		t.Helper()
+		text := told(c.as(agent), "memory_pending_approve", map[string]any{"id": id})
+		if !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "nobody decides about their own change") {
+			t.Errorf("%s approves what mal's principal proposed: %s, want a refusal", agent, text)
+		}
+	}
+
+	own := c.propose(c.as("mal"), "tea")
+	byDelegate := c.propose(c.as("mal/a"), "milk")
+	for _, agent := range append(delegates, "mal") {
+		refuses(agent, own)
+		refuses(agent, byDelegate)
+	}
+	if c.stored("tea")+c.stored("milk") != 0 {
+		t.Errorf("mal and its delegates approved their own changes")
+	}
+
+	others := c.propose(c.as("ann"), "wine")
+	for _, agent := range append(delegates, "mal") {
+		c.approves(agent, others, vote{Votes: 1, Needed: 2})
+	}
+	for _, p := range c.waiting() {
+		if p.ID == others && !slices.Equal(p.Votes, []string{"mal"}) {
+			t.Errorf("the votes of mal and its delegates are listed as %q, want mal's alone", p.Votes)
+		}
+	}
+	c.approves("bob", others, vote{Merged: true, Votes: 2, Needed: 2})
+
+	answered[any](t, c.as("mal"), "memory_pending_reject", map[string]any{"id": byDelegate}) // the author withdraws it
+	for _, p := range c.waiting() {
+		if p.ID == byDelegate {
+			t.Errorf("%+v waits, after mal withdrew it", p)
+		}
+	}
+}
+
+// What bob's delegate approves for all that ann's delegate writes holds for ann too, and ends with bob's membership.
+func TestARememberedApprovalIsOfPrincipals(t *testing.T) {
+	c := newCouncil(t)
+	answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
+		"governance": map[string]any{"write": "approve", "approver": map[string]any{"consensus": 1}}})
+	c.delegate("task", "ann", "bob")
+	id := c.propose(c.as("ann/task"), "one")
+	answered[any](t, c.as("bob/task"), "memory_pending_approve", map[string]any{"id": id, "remember": "forever"})
+	for _, agent := range []string{"ann", "ann/task"} {
+		key := "two of " + agent
+		if answered[any](t, c.as(agent), "memory_store", map[string]any{"key": key, "value": "tea"}); c.stored(key) != 1 {
+			t.Errorf("%q waits, although bob/task approved what ann and its delegates write", key)
+		}
+	}
+	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "remove": "bob"})
+	c.propose(c.as("ann/task"), "three")
 }

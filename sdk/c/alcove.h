@@ -518,7 +518,7 @@ struct alcove_config_set_request { ALCOVE_MAP(const alcove_value *) values; };
 // The response of config.set.
 struct alcove_config_set_response { ALCOVE_MAP(const alcove_value *) config; };
 // The response of caller.get.
-struct alcove_caller_get_response { alcove_text caller; alcove_text namespace; alcove_text branch; ALCOVE_LIST(alcove_power) capabilities; bool read_only; bool proposes; alcove_text client; alcove_text session; alcove_text space; alcove_text key; };
+struct alcove_caller_get_response { alcove_text caller; alcove_text principal; alcove_text namespace; alcove_text branch; ALCOVE_LIST(alcove_power) capabilities; bool read_only; bool proposes; alcove_text client; alcove_text session; alcove_text space; alcove_text key; };
 // The request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
 struct alcove_quota_list_request { alcove_text agent; };
 // The response of quota.list.

@@ -3361,6 +3361,7 @@ func (x *ConfigSetResponse) read(s *scan.Scanner) {
 // CallerGetResponse is the response of caller.get.
 type CallerGetResponse struct {
 	Caller       string  `json:"caller"`           // the agent that calls; empty for calls by the host itself
+	Principal    string  `json:"principal"`        // `caller`, or the agent that it works for as a delegate: the first of a chain
 	Namespace    string  `json:"namespace"`        // the call's namespace
 	Branch       string  `json:"branch"`           // the call's branch
 	Capabilities []Power `json:"capabilities"`     // what the call may do
@@ -3377,6 +3378,8 @@ func (x *CallerGetResponse) read(s *scan.Scanner) {
 		switch key {
 		case "caller":
 			x.Caller = s.String()
+		case "principal":
+			x.Principal = s.String()
 		case "namespace":
 			x.Namespace = s.String()
 		case "branch":

@@ -9,7 +9,7 @@ import (
 // PendingApprove merges a change that waits.
 //
 // Where agents approve by consensus it is a vote, and the last one merges. A vote counts while its agent may write the namespace and the
-// API key that it had holds. remember allows later changes of this kind by the same agent, for its session or forever, as long as a vote
+// API key that it had holds. An agent and its delegates have one vote, and none on their own change. remember allows later changes of this kind by the same agent, for its session or forever, as long as a vote
 // would count. A change that clashes with what was written since is not merged.
 //
 //alcove:title Approve a change
@@ -36,11 +36,15 @@ func (in PendingApprove) Call(c *alcove.Call, cfg Config) (out approval, err err
 	if err != nil {
 		return out, err
 	}
-	r := b.of(at.Namespace, p.Op)
-	if err := mayDecide(c, at, p, r); err != nil {
+	who, err := c.CallerGet()
+	if err != nil {
 		return out, err
 	}
-	enough, err := p.vote(c, at, r)
+	r := b.of(at.Namespace, p.Op)
+	if err := mayDecide(c, who, at, p, r); err != nil {
+		return out, err
+	}
+	enough, err := p.vote(c, who, at, r)
 	if err != nil {
 		return out, err
 	}
@@ -55,33 +59,29 @@ func (in PendingApprove) Call(c *alcove.Call, cfg Config) (out approval, err err
 	if err := keep(c, at, p, version); err != nil {
 		return out, err
 	}
-	if err := remember(c, at, p, in.Remember, true); err != nil {
+	if err := remember(c, who, at, p, in.Remember, true); err != nil {
 		return out, err
 	}
 	return out, announce(c, "pending_approved", at.Namespace, map[string]any{"id": at.String(), "by": p.By})
 }
 
-// vote adds the caller's vote to those that count.
-func (p *pending) vote(c *alcove.Call, at alcove.ID, r rule) (enough bool, err error) {
+// vote adds the caller's vote, or that of the agent which delegated to it, to those that count.
+func (p *pending) vote(c *alcove.Call, who alcove.CallerGetResponse, at alcove.ID, r rule) (enough bool, err error) {
 	if c.Operator {
 		return true, nil
-	}
-	who, err := c.CallerGet()
-	if err != nil {
-		return false, err
 	}
 	if err := p.dropVotes(newElectorate(c, at.Namespace, who)); err != nil {
 		return false, err
 	}
-	if !slices.Contains(p.Votes, c.Caller) {
-		p.Votes = append(p.Votes, c.Caller)
+	if !slices.Contains(p.Votes, who.Principal) {
+		p.Votes = append(p.Votes, who.Principal)
 	}
-	delete(p.With, c.Caller)
+	delete(p.With, who.Principal)
 	if who.Key != "" {
 		if p.With == nil {
 			p.With = map[string]string{}
 		}
-		p.With[c.Caller] = who.Key
+		p.With[who.Principal] = who.Key
 	}
 	return len(p.Votes) >= r.voters(), nil
 }
@@ -116,7 +116,7 @@ type electorate struct {
 	known     map[voter]bool
 }
 
-// voter is an agent, with the id of the API key that it had; empty: none.
+// voter is a principal, with the id of the API key that it or its delegate had; empty: none.
 type voter struct{ agent, key string }
 
 func newElectorate(c *alcove.Call, namespace string, who alcove.CallerGetResponse) *electorate {

@@ -4,7 +4,8 @@ import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
-// pending is a change that waits for approval, under the branch that it is on.
+// pending is a change that waits for approval, under the branch that it is on. Its agents are principals: what a delegate writes or votes
+// is of the agent that delegated to it.
 //
 //alcove:json
 type pending struct {
@@ -30,8 +31,8 @@ type decision struct {
 	Session string `json:",omitzero"` // only in this one
 	By      string
 	Space   string `json:",omitzero"` // where it was decided: imported approvals do not hold
-	Agent   string `json:",omitzero"` // who decided; empty: an operator, or a decision of an earlier release
-	Key     string `json:",omitzero"` // the id of that agent's API key
+	Agent   string `json:",omitzero"` // the principal who decided; empty: an operator, or a decision of an earlier release
+	Key     string `json:",omitzero"` // the id of its API key, or of its delegate's
 }
 
 // holds reports whether a decision applies to the caller. Rejections hold for good. An agent's approval is one of this space, and ends with
@@ -43,7 +44,7 @@ func (d *decision) holds(c *alcove.Call, namespace string, who alcove.CallerGetR
 	return newElectorate(c, namespace, who).includes(voter{d.Agent, d.Key})
 }
 
-// decisionKey is the key of a decision for a session of an agent, or for all of them.
+// decisionKey is the key of a decision for a session of a principal or its delegate, or for all of them.
 func decisionKey(op, agent, session string) string {
 	if session == "" {
 		return op + "|" + agent
@@ -57,7 +58,7 @@ func decided(c *alcove.Call, namespace, op string, who alcove.CallerGetResponse)
 		return nil, nil
 	}
 	for _, session := range []string{who.Session, ""} {
-		d, there, err := decisions.In(namespace).Get(c, decisionKey(op, c.Caller, session))
+		d, there, err := decisions.In(namespace).Get(c, decisionKey(op, who.Principal, session))
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func hold(c *alcove.Call, namespace, op string, entries []alcove.Entry) error {
 	if c.Proposal == "" {
 		return alcove.Refuse("it needs approval, and the operator has to turn the hook on with: alcove family grant governance --hook store=refuse")
 	}
-	p := pending{Op: op, By: c.Caller, Session: who.Session, Into: c.Branch, At: c.Now, State: waiting}
+	p := pending{Op: op, By: who.Principal, Session: who.Session, Into: c.Branch, At: c.Now, State: waiting}
 	if was, there, err := pendings.In(namespace).Get(c, c.Proposal); err != nil {
 		return err
 	} else if there { // another part of the same change

@@ -109,12 +109,12 @@ func find(c *alcove.Call, id alcove.ID) (at alcove.ID, p pending, version uint64
 }
 
 // mayDecide returns why the caller may not decide about a change.
-func mayDecide(c *alcove.Call, at alcove.ID, p pending, r rule) error {
+func mayDecide(c *alcove.Call, who alcove.CallerGetResponse, at alcove.ID, p pending, r rule) error {
 	switch {
 	case c.Operator:
 		return nil
-	case c.Caller == "" || c.Caller == p.By:
-		return alcove.Errorf(alcove.Denied, "nobody decides about their own change")
+	case c.Caller == "" || who.Principal == p.By:
+		return alcove.Errorf(alcove.Denied, "nobody decides about their own change, nor do their delegates")
 	case p.By == "" && r.approver != human:
 		return alcove.Errorf(alcove.Denied, "it is not known whose change it is: a human decides, with alcove approval")
 	case !r.may(c):
@@ -147,17 +147,13 @@ func keep(c *alcove.Call, at alcove.ID, p pending, version uint64) error {
 }
 
 // remember keeps a decision for later changes.
-func remember(c *alcove.Call, at alcove.ID, p pending, how string, approve bool) error {
+func remember(c *alcove.Call, who alcove.CallerGetResponse, at alcove.ID, p pending, how string, approve bool) error {
 	if how == "once" {
 		return nil
 	}
-	who, err := c.CallerGet()
-	if err != nil {
-		return err
-	}
 	d := decision{Approve: approve, By: or(c.Caller, "operator"), Space: who.Space}
 	if !c.Operator {
-		d.Agent, d.Key = c.Caller, who.Key
+		d.Agent, d.Key = who.Principal, who.Key
 	}
 	if how == "session" {
 		if d.Session = p.Session; d.Session == "" {
@@ -192,15 +188,19 @@ func (in PendingReject) Call(c *alcove.Call, cfg Config) (out rejection, err err
 	if err != nil {
 		return out, err
 	}
-	own := c.Caller != "" && c.Caller == p.By && in.Remember == "once"
-	if err := mayDecide(c, at, p, b.of(at.Namespace, p.Op)); err != nil && !own {
+	who, err := c.CallerGet()
+	if err != nil {
+		return out, err
+	}
+	own := c.Caller != "" && who.Principal == p.By && in.Remember == "once"
+	if err := mayDecide(c, who, at, p, b.of(at.Namespace, p.Op)); err != nil && !own {
 		return out, err
 	}
 	p.State, p.Reason = rejected, in.Reason
 	if err := keep(c, at, p, version); err != nil {
 		return out, err
 	}
-	if err := remember(c, at, p, in.Remember, false); err != nil {
+	if err := remember(c, who, at, p, in.Remember, false); err != nil {
 		return out, err
 	}
 	if err := c.BranchDelete(alcove.BranchDeleteRequest{Name: at.Key, Force: true}); err != nil && alcove.CodeOf(err) != alcove.Denied { // it stays, and nobody may merge it

@@ -8,7 +8,7 @@ import (
 )
 
 func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {
-	out := abi.CallerGetResponse{Caller: call.Caller.Agent, Namespace: call.Namespace, Branch: call.Stage.Branch(), Capabilities: []abi.Power{},
+	out := abi.CallerGetResponse{Caller: call.Caller.Agent, Principal: call.Caller.AsMember(), Namespace: call.Namespace, Branch: call.Stage.Branch(), Capabilities: []abi.Power{},
 		ReadOnly: call.Caller.Rights.WritesNothing(), Proposes: !call.Powers.Has(abi.CanMemoryWrite) && call.Powers.Has(abi.CanMemoryPropose)}
 	out.Client, out.Session, out.Space, out.Key = call.Caller.Client, call.Caller.Session, call.host.Space.ID(), call.Caller.Key
 	for _, g := range call.Powers.List() {

@@ -2052,6 +2052,7 @@ export class ConfigSetResponse {
 /** The response of caller.get. */
 export class CallerGetResponse {
   caller: string = "";
+  principal: string = "";
   namespace: string = "";
   branch: string = "";
   capabilities: Power[] = [];
@@ -2064,6 +2065,7 @@ export class CallerGetResponse {
   static of(j: Json): CallerGetResponse {
     const x = new CallerGetResponse();
     x.caller = j.get("caller").string();
+    x.principal = j.get("principal").string();
     x.namespace = j.get("namespace").string();
     x.branch = j.get("branch").string();
     x.capabilities = readList<Power>(j.get("capabilities"), (v) => Power.of(v));

@@ -305,7 +305,7 @@ object! {
     /// The response of config.set.
     pub struct ConfigSetResponse { config: Map<Value> }
     /// The response of caller.get.
-    pub struct CallerGetResponse { caller: String, namespace: String, branch: String, capabilities: Vec<Power>, read_only: bool, proposes: bool; client: String, session: String, space: String, key: String }
+    pub struct CallerGetResponse { caller: String, principal: String, namespace: String, branch: String, capabilities: Vec<Power>, read_only: bool, proposes: bool; client: String, session: String, space: String, key: String }
     /// The request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
     pub struct QuotaListRequest { ; agent: String }
     /// The response of quota.list.
