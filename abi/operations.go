@@ -801,10 +801,12 @@ type BranchListResponse struct {
 
 // BranchDiffRequest is the request of branch.diff: what differs between two branches.
 type BranchDiffRequest struct {
-	Source     string   `json:"source"`               // a branch
-	Target     string   `json:"target,omitempty"`     // the branch that it is compared with; default: the call's own
-	Namespaces []string `json:"namespaces,omitempty"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
-	Limit      int      `json:"limit,omitempty"`      // entries in one page; 1 to 1000; default: 100
+	Source     string   `json:"source"`                // a branch
+	Target     string   `json:"target,omitempty"`      // the branch that it is compared with; default: the call's own
+	Namespaces []string `json:"namespaces,omitempty"`  // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
+	Limit      int      `json:"limit,omitempty"`       // entries in one page; 1 to 1000; default: 100
+	SourceOnly bool     `json:"source_only,omitempty"` // only keys that the source changed since the branches parted: those that a merge brings
+	Longest    int      `json:"longest,omitempty"`     // the most bytes of a value, also of one in metadata; of a longer one the beginning, size and digest are listed, as a text; 1 to 65536; default: no limit
 }
 
 // BranchDiffResponse is the response of branch.diff.
@@ -1972,6 +1974,11 @@ func (r *BranchListRequest) Check() error {
 func (r *BranchDiffRequest) Check() error {
 	if r.Limit != 0 {
 		if err := checkNumber("limit", float64(r.Limit), 1, 1000); err != nil {
+			return err
+		}
+	}
+	if r.Longest != 0 {
+		if err := checkNumber("longest", float64(r.Longest), 1, 65536); err != nil {
 			return err
 		}
 	}

@@ -470,3 +470,59 @@ func TestARememberedApprovalIsOfPrincipals(t *testing.T) {
 	answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "remove": "bob"})
 	c.propose(c.as("ann/task"), "three")
 }
+
+// ann proposes a new memory, one with a long value and other tags, and the deletion of a third. While they wait, what is merged changes.
+func TestTheListOfWaitingChangesShowsWhatWouldBeMerged(t *testing.T) {
+	c := newCouncil(t)
+	ann, long := c.as("ann"), strings.Repeat("green ", 100)
+	rule := func(who string) {
+		t.Helper()
+		answered[any](t, ann, "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
+			"governance": map[string]any{"write": who, "delete": who, "approver": map[string]any{"consensus": 2}}})
+	}
+	rule("any")
+	answered[any](t, ann, "memory_store", map[string]any{"key": "tea", "value": "black"})
+	answered[any](t, ann, "memory_store", map[string]any{"key": "milk", "value": "oat"})
+	rule("approve")
+	answered[any](t, ann, "memory_store", map[string]any{"key": "new", "value": map[string]any{"pay": "ann"}})
+	answered[any](t, ann, "memory_store", map[string]any{"key": "tea", "value": long, "tags": []string{"hot"}})
+	if text := told(ann, "memory_forget", map[string]any{"key": "milk"}); !strings.Contains(text, "waits for approval") {
+		t.Fatalf("a deletion is answered with %s, want a note that it waits", text)
+	}
+	type change struct {
+		Key, Change, Clash string
+		Before, After      any
+		Also               []string
+	}
+	list := func() map[string]change {
+		t.Helper()
+		all := map[string]change{}
+		for _, p := range answered[struct{ Pending []struct{ Changes []change } }](t, c.as("eve"), "memory_pending_list", nil).Pending {
+			for _, shown := range p.Changes {
+				all[shown.Key] = shown
+			}
+		}
+		return all
+	}
+	shown := list()
+	if got := shown["new"]; got.Change != "added" || got.Before != nil || fmt.Sprint(got.After) != "map[pay:ann]" {
+		t.Errorf("a new memory is listed as %+v, want it added with its value", got)
+	}
+	if got := shown["milk"]; got.Change != "deleted" || got.Before != "oat" || got.After != nil {
+		t.Errorf("a deletion is listed as %+v, want it deleted with its former value", got)
+	}
+	tea := shown["tea"]
+	after, _ := tea.After.(string)
+	if tea.Change != "changed" || tea.Before != "black" || !strings.Contains(after, "(602 bytes, sha256 ") || len(after) > 500 || !slices.Equal(tea.Also, []string{"tags: none → hot"}) {
+		t.Errorf("a change to a long value is listed as %+v, want both values, the second one shortened with its size, and the tags", tea)
+	}
+	rule("any")
+	answered[any](t, ann, "memory_store", map[string]any{"key": "tea", "value": "white"})
+	answered[any](t, ann, "memory_store", map[string]any{"key": "other", "value": "not proposed"})
+	if got, there := list()["other"]; there {
+		t.Errorf("a memory that nobody proposed is listed as %+v", got)
+	}
+	if got := list()["tea"]; got.Before != "white" || got.Clash == "" {
+		t.Errorf("what was changed since is listed as %+v, want a clash with what is there now", got)
+	}
+}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,8 +44,10 @@ func (a *app) approvalListCommand() *cobra.Command {
 			}
 			var page struct {
 				Pending []struct {
-					ID, Op, By, At string
-					Keys           []string
+					ID, Op, By, At, Branch string
+					Keys                   []string
+					Changes                []pendingChange
+					More                   int
 				}
 			}
 			if err := json.Unmarshal(answer.Result, &page); err != nil {
@@ -51,6 +55,12 @@ func (a *app) approvalListCommand() *cobra.Command {
 			}
 			for _, p := range page.Pending {
 				a.printf("%s  %s %s by %s  %s\n", p.ID, p.Op, strings.Join(p.Keys, ", "), p.By, p.At)
+				for _, change := range p.Changes {
+					a.printf("    %s\n", change)
+				}
+				if p.More > 0 {
+					a.printf("    %d more: alcove branch diff %s\n", p.More, p.Branch)
+				}
 			}
 			return nil
 		},
@@ -58,6 +68,31 @@ func (a *app) approvalListCommand() *cobra.Command {
 	c.Flags().StringVar(&namespace, "in", "default", "the namespace")
 	c.Flags().StringVar(&status, "status", "pending", "pending, approved or rejected")
 	return c
+}
+
+// pendingChange is a memory that an approval changes.
+type pendingChange struct {
+	Key, Change, Clash string
+	Before, After      json.RawMessage
+	Also               []string
+}
+
+func (p pendingChange) String() string {
+	text := fmt.Sprintf("%s %q", p.Change, p.Key)
+	switch {
+	case p.Before != nil && p.After != nil && bytes.Equal(p.Before, p.After):
+	case p.Before != nil && p.After != nil:
+		text += fmt.Sprintf(": %s → %s", p.Before, p.After)
+	default:
+		text += fmt.Sprintf(": %s%s", p.Before, p.After)
+	}
+	for _, other := range p.Also {
+		text += "; " + other
+	}
+	if p.Clash != "" {
+		text += "; cannot be merged: " + p.Clash
+	}
+	return text
 }
 
 func (a *app) approvalDecision(verb, short string) *cobra.Command {

@@ -26,6 +26,7 @@ type Difference struct {
 type DiffQuery struct {
 	Source     string
 	Target     string
+	SourceOnly bool     // only keys that Source changed since they parted
 	Namespaces []string // nil: all
 	Limit      int      // differences to list; 0: Limits.Page. All are counted.
 }
@@ -57,8 +58,10 @@ func (a *Access) Diff(ctx context.Context, q DiffQuery) (Diff, error) {
 	if err := c.findChanges(ctx, c.source); err != nil {
 		return Diff{}, err
 	}
-	if err := c.findChanges(ctx, c.target); err != nil {
-		return Diff{}, err
+	if !q.SourceOnly {
+		if err := c.findChanges(ctx, c.target); err != nil {
+			return Diff{}, err
+		}
 	}
 	diff := Diff{Source: c.source.branch.Name, Target: c.target.branch.Name, Namespaces: namespaces}
 	limit := s.page(q.Limit)

@@ -462,7 +462,7 @@ struct alcove_feed_emit_request { alcove_text kind; const alcove_value *payload;
 // The response of branch.list.
 struct alcove_branch_list_response { ALCOVE_LIST(alcove_branch) branches; };
 // The request of branch.diff: what differs between two branches.
-struct alcove_branch_diff_request { alcove_text source; alcove_text target; ALCOVE_LIST(alcove_text) namespaces; int64_t limit; };
+struct alcove_branch_diff_request { alcove_text source; alcove_text target; ALCOVE_LIST(alcove_text) namespaces; int64_t limit; bool source_only; int64_t longest; };
 // The response of branch.diff.
 struct alcove_branch_diff_response { int64_t added; int64_t changed; int64_t removed; int64_t clashes; ALCOVE_LIST(alcove_difference) differences; bool truncated; };
 // The request of branch.fork: make a branch, after the commit.

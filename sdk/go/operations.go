@@ -2718,10 +2718,12 @@ func (x *BranchListResponse) read(s *scan.Scanner) {
 
 // BranchDiffRequest is the request of branch.diff: what differs between two branches.
 type BranchDiffRequest struct {
-	Source     string   `json:"source"`              // a branch
-	Target     string   `json:"target,omitzero"`     // the branch that it is compared with; default: the call's own
-	Namespaces []string `json:"namespaces,omitzero"` // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
-	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
+	Source     string   `json:"source"`               // a branch
+	Target     string   `json:"target,omitzero"`      // the branch that it is compared with; default: the call's own
+	Namespaces []string `json:"namespaces,omitzero"`  // the namespaces; `*` alone stands for all that the call may read; default: all that the call may read
+	Limit      int      `json:"limit,omitzero"`       // entries in one page; 1 to 1000; default: 100
+	SourceOnly bool     `json:"source_only,omitzero"` // only keys that the source changed since the branches parted: those that a merge brings
+	Longest    int      `json:"longest,omitzero"`     // the most bytes of a value, also of one in metadata; of a longer one the beginning, size and digest are listed, as a text; 1 to 65536; default: no limit
 }
 
 func (x *BranchDiffRequest) write(w *scan.Writer) {
@@ -2739,6 +2741,14 @@ func (x *BranchDiffRequest) write(w *scan.Writer) {
 	if x.Limit != 0 {
 		w.Key("limit")
 		w.Int(int64(x.Limit))
+	}
+	if x.SourceOnly {
+		w.Key("source_only")
+		w.Bool(x.SourceOnly)
+	}
+	if x.Longest != 0 {
+		w.Key("longest")
+		w.Int(int64(x.Longest))
 	}
 	w.Close()
 }

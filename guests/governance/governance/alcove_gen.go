@@ -858,6 +858,16 @@ func encodeShownPending(w *scan.Writer, x *shownPending) {
 	w.List(len(x.Keys), func(i0 int) {
 		w.Text(x.Keys[i0])
 	})
+	if len(x.Changes) > 0 {
+		w.Key("changes")
+		w.List(len(x.Changes), func(i0 int) {
+			encodeShownChange(w, &x.Changes[i0])
+		})
+	}
+	if x.More != 0 {
+		w.Key("more")
+		w.Int(int64(x.More))
+	}
 	w.Key("by")
 	w.Text(x.By)
 	w.Key("branch")
@@ -901,5 +911,32 @@ func encodeQuota(w *scan.Writer, x *quota) {
 	w.Int(int64(x.Bytes))
 	w.Key("most_bytes")
 	w.Int(int64(x.MostBytes))
+	w.Close()
+}
+
+func encodeShownChange(w *scan.Writer, x *shownChange) {
+	w.Open()
+	w.Key("key")
+	w.Text(x.Key)
+	w.Key("change")
+	w.Text(x.Change)
+	if len(x.Before) > 0 {
+		w.Key("before")
+		w.Raw(x.Before)
+	}
+	if len(x.After) > 0 {
+		w.Key("after")
+		w.Raw(x.After)
+	}
+	if len(x.Also) > 0 {
+		w.Key("also")
+		w.List(len(x.Also), func(i0 int) {
+			w.Text(x.Also[i0])
+		})
+	}
+	if x.Clash != "" {
+		w.Key("clash")
+		w.Text(x.Clash)
+	}
 	w.Close()
 }

@@ -2,6 +2,7 @@ package governance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -269,5 +270,32 @@ func TestQuotasAreShownToThoseTheyAreOf(t *testing.T) {
 	w.call("memory_quota_status", nil, &out)
 	if !strings.Contains(string(out), `"agent_id":"ann","day":"2026-06-01","memories":2,"most_memories":2`) {
 		t.Errorf("%s", out)
+	}
+}
+
+// Eighty changes wait, each with a long value: the list has them all, and as many values as it has room for.
+func TestAListOfManyWaitingChangesTellsWhatItLeavesOut(t *testing.T) {
+	w := open(t, byAgents)
+	for i := range 80 {
+		if err := w.store(fmt.Sprint("tea", i), strings.Repeat("green ", 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out struct {
+		Pending []struct {
+			Changes []struct{ After string }
+			More    int
+		}
+	}
+	w.call("memory_pending_list", nil, &out)
+	shown, bytes, more := 0, 0, 0
+	for _, p := range out.Pending {
+		for _, change := range p.Changes {
+			shown, bytes = shown+1, bytes+len(change.After)
+		}
+		more += p.More
+	}
+	if len(out.Pending) != 80 || shown == 0 || more == 0 || shown+more != 80 || bytes > 32<<10 {
+		t.Errorf("%d changes are listed, %d with their value, in all %d bytes, and %d without; want 80, some with values of at most 32768 bytes, and the rest without", len(out.Pending), shown, bytes, more)
 	}
 }

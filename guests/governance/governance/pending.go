@@ -17,7 +17,8 @@ const (
 
 // PendingList lists changes of the namespace that wait for approval, or were decided.
 //
-// Each names who wrote it, when, what it changes, and the votes so far. memory_pending_approve and memory_pending_reject take its id.
+// Each names who wrote it, when, what its approval changes now, and the votes so far. Long values are shortened: recall with the branch gives
+// them whole. memory_pending_approve and memory_pending_reject take its id.
 //
 //alcove:title Changes that wait for approval
 //alcove:description Changes waiting for approval.
@@ -38,6 +39,8 @@ type shownPending struct {
 	ID       alcove.ID // For memory_pending_approve and memory_pending_reject.
 	Op       string
 	Keys     []string
+	Changes  []shownChange `json:"changes,omitzero"` // What an approval merges.
+	More     int           `json:"more,omitzero"`    // Changed memories that Changes leaves out.
 	By       string
 	Branch   string // Compare it with memory_branch.
 	At       string
@@ -64,7 +67,7 @@ func (in PendingList) Call(c *alcove.Call, cfg Config) (out pendingPage, err err
 	if err != nil {
 		return out, err
 	}
-	voters := newElectorate(c, c.Namespace, who)
+	voters, previews := newElectorate(c, c.Namespace, who), previewer{c, mostPreview}
 	for i := range list.Records {
 		item, err := pendings.Item(&list.Records[i])
 		if err != nil {
@@ -75,7 +78,11 @@ func (in PendingList) Call(c *alcove.Call, cfg Config) (out pendingPage, err err
 		if p.State != in.Status || !there && p.State == waiting {
 			continue
 		}
+		shown := shownPending{Op: p.Op, Keys: p.Keys, By: p.By, At: p.At, Reason: p.Reason}
 		if p.State == waiting {
+			if shown.Changes, shown.More, err = previews.of(item.ID.Key, p); err != nil {
+				return out, err
+			}
 			err = p.dropVotes(voters)
 		} else if p.Space != who.Space {
 			p.Votes = nil
@@ -83,8 +90,9 @@ func (in PendingList) Call(c *alcove.Call, cfg Config) (out pendingPage, err err
 		if err != nil {
 			return out, err
 		}
-		id := alcove.ID{Namespace: c.Namespace, Key: item.ID.Key}
-		out.Pending = append(out.Pending, shownPending{id, p.Op, p.Keys, p.By, id.Key, p.At, p.Reason, p.Votes, b.of(c.Namespace, p.Op).approver})
+		shown.ID, shown.Branch = alcove.ID{Namespace: c.Namespace, Key: item.ID.Key}, item.ID.Key
+		shown.Votes, shown.Approver = p.Votes, b.of(c.Namespace, p.Op).approver
+		out.Pending = append(out.Pending, shown)
 	}
 	out.NextCursor, out.Truncated = list.Next, list.Next != ""
 	return out, nil

@@ -3,7 +3,10 @@ package ops
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -40,14 +43,43 @@ func (call *Call) comparing() *memory.Access {
 	})
 }
 
-func (call *Call) differencesOf(list []memory.Difference) []abi.Difference {
+// differencesOf lists differences; of a value with more bytes than longest it has a short form. 0 is no limit.
+func (call *Call) differencesOf(list []memory.Difference, longest int) []abi.Difference {
 	out := []abi.Difference{}
 	for _, d := range list {
 		own := strings.TrimPrefix(d.Collection, call.Manifest.Name+"/")
-		out = append(out, abi.Difference{Namespace: d.Namespace, Collection: own, Key: d.Key, Base: memoryOf(d.Base), Source: memoryOf(d.Source),
-			Target: memoryOf(d.Target), Clash: string(d.Clash)})
+		out = append(out, abi.Difference{Namespace: d.Namespace, Collection: own, Key: d.Key, Base: shortMemory(d.Base, longest), Source: shortMemory(d.Source, longest),
+			Target: shortMemory(d.Target, longest), Clash: string(d.Clash)})
 	}
 	return out
+}
+
+// shortMemory returns a memory with short forms of the values that have more bytes than longest. 0 is no limit.
+func shortMemory(m *memory.Memory, longest int) *abi.Memory {
+	out := memoryOf(m)
+	if out == nil || longest == 0 {
+		return out
+	}
+	out.Value = short(out.Value, longest)
+	out.Metadata = maps.Clone(out.Metadata)
+	for name, value := range out.Metadata {
+		out.Metadata[name] = short(value, longest)
+	}
+	return out
+}
+
+// short returns a value that has at most longest bytes; of another one a text with its beginning, size and digest, so that different values
+// look different.
+func short(value json.RawMessage, longest int) json.RawMessage {
+	if len(value) <= longest {
+		return value
+	}
+	digest := sha256.Sum256(value)
+	text, err := json.Marshal(fmt.Sprintf("%s… (%d bytes, sha256 %x…)", strings.ToValidUTF8(string(value[:longest]), ""), len(value), digest[:8]))
+	if err != nil {
+		panic(err) // a string has JSON
+	}
+	return text
 }
 
 func (call *Call) mayCompare(branches ...string) error {
@@ -68,12 +100,12 @@ func branchDiff(call *Call, ctx context.Context, r abi.BranchDiffRequest) (out a
 	if err != nil {
 		return out, err
 	}
-	d, err := call.comparing().Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
+	d, err := call.comparing().Diff(ctx, memory.DiffQuery{Source: r.Source, Target: target, SourceOnly: r.SourceOnly, Namespaces: namespaces, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
 		return out, err
 	}
 	return abi.BranchDiffResponse{Added: d.Added, Changed: d.Changed, Removed: d.Removed, Clashes: d.Clashes,
-		Differences: call.differencesOf(d.Differences), Truncated: d.Truncated}, nil
+		Differences: call.differencesOf(d.Differences, r.Longest), Truncated: d.Truncated}, nil
 }
 
 func orAll(namespaces []string) []string {
@@ -111,7 +143,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	if err != nil {
 		return out, err
 	}
-	out = abi.BranchMergeResponse{Applied: call.differencesOf(merged.Applied), Clashes: call.differencesOf(merged.Clashes), Unresolved: merged.Unresolved}
+	out = abi.BranchMergeResponse{Applied: call.differencesOf(merged.Applied, 0), Clashes: call.differencesOf(merged.Clashes, 0), Unresolved: merged.Unresolved}
 	if r.Preview {
 		return out, nil
 	}
@@ -119,7 +151,7 @@ func branchMerge(call *Call, ctx context.Context, r abi.BranchMergeRequest) (out
 	call.after(fmt.Sprintf("merge %s into %s", m.Source, m.Target), func(ctx context.Context) error {
 		done, err := call.comparing().Merge(ctx, m, memory.Write{})
 		if err == nil && done.Unresolved > 0 {
-			return clashing(done.Clashing, call.differencesOf(done.Clashes))
+			return clashing(done.Clashing, call.differencesOf(done.Clashes, 0))
 		}
 		return err
 	}, r.Required)

@@ -1663,12 +1663,16 @@ export class BranchDiffRequest {
   target: string = "";
   namespaces: string[] = [];
   limit: i64 = 0;
+  source_only: bool = false;
+  longest: i64 = 0;
   json(): Json {
     const o = Json.object();
     o.set("source", Json.text(this.source));
     if (this.target != "") o.set("target", Json.text(this.target));
     if (this.namespaces.length > 0) o.set("namespaces", writeList<string>(this.namespaces, (v) => Json.text(v)));
     if (this.limit != 0) o.set("limit", Json.int(this.limit));
+    if (this.source_only) o.set("source_only", Json.bool(this.source_only));
+    if (this.longest != 0) o.set("longest", Json.int(this.longest));
     return o;
   }
 }

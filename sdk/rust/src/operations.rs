@@ -249,7 +249,7 @@ object! {
     /// The response of branch.list.
     pub struct BranchListResponse { branches: Vec<Branch> }
     /// The request of branch.diff: what differs between two branches.
-    pub struct BranchDiffRequest { source: String; target: String, namespaces: Vec<String>, limit: i64 }
+    pub struct BranchDiffRequest { source: String; target: String, namespaces: Vec<String>, limit: i64, source_only: bool, longest: i64 }
     /// The response of branch.diff.
     pub struct BranchDiffResponse { added: i64, changed: i64, removed: i64, clashes: i64, differences: Vec<Difference>, truncated: bool }
     /// The request of branch.fork: make a branch, after the commit.
