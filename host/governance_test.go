@@ -526,3 +526,21 @@ func TestTheListOfWaitingChangesShowsWhatWouldBeMerged(t *testing.T) {
 		t.Errorf("what was changed since is listed as %+v, want a clash with what is there now", got)
 	}
 }
+
+// bob may write the namespace, but has no right to merge branches, and his is the last vote.
+func TestAnApprovalThatCannotBeMergedIsRefusedAndTheChangeWaits(t *testing.T) {
+	c := newCouncil(t)
+	c.keys["bob"] = c.issue("bob", []operator.Right{"read", "write", "family:*"}, "*").Secret
+	id := c.propose(c.as("ann"), "tea")
+	c.approves("carl", id, vote{Votes: 1, Needed: 2})
+	if text := told(c.as("bob"), "memory_pending_approve", map[string]any{"id": id}); !strings.HasPrefix(text, "error: ") || !strings.Contains(text, "the right branch") {
+		t.Errorf("bob's vote is answered with %s, want an error that names the right branch", text)
+	}
+	if p := c.waiting(); len(p) != 1 || p[0].ID != id || !slices.Equal(p[0].Votes, []string{"carl"}) {
+		t.Errorf("%+v wait, want %s with carl's vote", p, id)
+	}
+	c.approves("eve", id, vote{Merged: true, Votes: 2, Needed: 2})
+	if got := c.stored("tea"); got != 1 {
+		t.Errorf("the memory has %d versions after the approval, want 1", got)
+	}
+}

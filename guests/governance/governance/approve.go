@@ -137,8 +137,17 @@ func (e *electorate) includes(v voter) (bool, error) {
 	return may, nil
 }
 
-// merge brings a change into its branch after the commit.
+// merge brings a change into its branch after the commit. A caller that may not is refused now: then the change would count as approved.
 func merge(c *alcove.Call, at alcove.ID, p pending) error {
+	if !c.Operator {
+		can, err := c.CallerCan(alcove.CallerCanRequest{Action: "branch", Namespace: at.Namespace})
+		if err != nil {
+			return err
+		}
+		if !can.Allowed {
+			return alcove.Errorf(alcove.Denied, "%s may not merge branches, which this approval does: it needs the right branch", c.Caller)
+		}
+	}
 	out, err := c.BranchMerge(alcove.BranchMergeRequest{Source: at.Key, Target: p.Into, Strategy: "strict", Namespaces: []string{at.Namespace}})
 	if err != nil {
 		return err
