@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -126,8 +125,8 @@ func brief(text string) string {
 	if text == "" {
 		return "none"
 	}
-	if cut := words.Cut(text, longestShown); cut != text {
-		return cut + "…"
+	if len(text) > longestShown {
+		return strings.ToValidUTF8(text[:longestShown], "") + "…"
 	}
 	return text
 }
