@@ -39,9 +39,23 @@ func (f *Families) manifestOf(name string) *abi.Manifest {
 
 // IsPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone, as one that no manifest declares is.
 func (f *Families) IsPrivate(collection string) bool {
+	c := f.declarationOf(collection)
+	return c == nil || c.Private
+}
+
+// declarationOf returns the declaration of a collection, as FAMILY/NAME; nil: no usable family declares it.
+func (f *Families) declarationOf(collection string) *abi.Collection {
 	family, name, _ := strings.Cut(collection, "/")
 	m := f.manifestOf(family)
-	return m == nil || !slices.ContainsFunc(m.Collections, func(c abi.Collection) bool { return c.Name == name && !c.Private })
+	if m == nil {
+		return nil
+	}
+	for i := range m.Collections {
+		if m.Collections[i].Name == name {
+			return &m.Collections[i]
+		}
+	}
+	return nil
 }
 
 // names returns the names of all families, sorted.

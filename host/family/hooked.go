@@ -98,12 +98,13 @@ func (h hooked) Rights() memory.Rights {
 }
 
 // ReadsRecords implements hooks.Family. What is private is shown to no family but one that redacts, which the operator approved for that:
-// a secret must not stay in clear because it stands in a private message.
+// a secret must not stay in clear because it stands in a private message. A collection that no manifest declares is shown: a hook that may refuse
+// is not passed because a family has a fault.
 func (h hooked) ReadsRecords(collection string) bool {
 	family, _, _ := strings.Cut(collection, "/")
-	store := h.family.manifest.Hooks.Store
+	store, c := h.family.manifest.Hooks.Store, h.families.declarationOf(collection)
 	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) &&
-		(store != nil && store.Redacts || !h.families.IsPrivate(collection))
+		(store != nil && store.Redacts || c == nil || !c.Private)
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.

@@ -123,7 +123,7 @@ func branchFork(call *Call, _ context.Context, r abi.BranchForkRequest) (out abi
 	if err := call.Powers.Check(abi.CanBranchWrite, r.Name); err != nil {
 		return out, err
 	}
-	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
+	at, err := call.asOf(r.AsOf)
 	if err != nil {
 		return out, err
 	}

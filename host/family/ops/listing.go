@@ -38,7 +38,7 @@ func (call *Call) selected(ctx context.Context, namespace string, r abi.MemoryLi
 
 // stageAt returns the call's stage, or one of another moment.
 func (call *Call) stageAt(ctx context.Context, asOf string) (*memory.Stage, error) {
-	at, err := memory.ParseAsOf(asOf, call.Stage.Now())
+	at, err := call.asOf(asOf)
 	if err != nil || at.IsNow() {
 		return call.Stage, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -107,9 +108,21 @@ func memoryGet(call *Call, ctx context.Context, r abi.MemoryGetRequest) (out abi
 	return out, err
 }
 
+// asOf reads a moment of the past.
+func (call *Call) asOf(asOf string) (memory.AsOf, error) {
+	at, err := memory.ParseAsOf(asOf, call.Stage.Now())
+	var e *memory.Error
+	if errors.As(err, &e) {
+		named := *e
+		named.Message = "as_of: " + e.Message
+		return at, &named
+	}
+	return at, err
+}
+
 // get reads memories at the stage's version, or as of another moment.
 func (call *Call) get(ctx context.Context, namespace string, r abi.MemoryGetRequest) (found []*memory.Memory, err error) {
-	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
+	at, err := call.asOf(r.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +199,7 @@ func (call *Call) list(ctx context.Context, namespace string, r abi.MemoryListRe
 	if !isPlain(r) {
 		return call.selected(ctx, namespace, r)
 	}
-	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
+	at, err := call.asOf(r.AsOf)
 	if err != nil {
 		return out, err
 	}
@@ -239,7 +252,7 @@ func (call *Call) searchOf(r abi.MemorySearchRequest) (memory.Search, error) {
 		q.States = append(q.States, memory.State(state))
 	}
 	var err error
-	if q.AsOf, err = memory.ParseAsOf(r.AsOf, call.Stage.Now()); err != nil {
+	if q.AsOf, err = call.asOf(r.AsOf); err != nil {
 		return q, err
 	}
 	if q.Since, err = call.moment(r.Since); err != nil {

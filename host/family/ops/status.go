@@ -125,7 +125,7 @@ func versionAt(call *Call, ctx context.Context, r abi.VersionAtRequest) (out abi
 			return out, err
 		}
 	}
-	at, err := memory.ParseAsOf(r.AsOf, call.Stage.Now())
+	at, err := call.asOf(r.AsOf)
 	if err != nil {
 		return out, err
 	}
