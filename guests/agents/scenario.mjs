@@ -29,6 +29,6 @@ export async function run({ assert, call, refused, operation, post }) {
 
   await call("memory_store", { key: "k", value: "held", namespace: scopeId });
   assert.equal((await refused("memory_delete_scope", { scopeId })).code, "conflict");
-  assert.deepEqual(await call("memory_delete_scope", { scopeId, force: true }), { success: true, entityId: scopeId });
+  assert.deepEqual(await call("memory_delete_scope", { scopeId, force: true }), { success: true, entityId: scopeId, id: scopeId });
   assert.equal((await refused("memory_delete_scope", { scopeId: "no-such-scope" })).code, "not_found");
 }

@@ -7,7 +7,7 @@ export async function run({ assert, call, refused, operation, namespace }) {
   const ann = await call("memory_link_entity", {
     entityId: "ent:ann", name: "Ann Lee", type: "person", aliases: ["Annie"], relationships: [{ toEntityId: "ent:acme", relationType: "works_with" }],
   });
-  assert.deepEqual(ann, { entityId: `${namespace}#ent:ann`, created: true, links: 1 });
+  assert.deepEqual(ann, { id: `${namespace}#ent:ann`, entityId: `${namespace}#ent:ann`, created: true, links: 1 });
   assert.equal((await call("memory_link_entity", { entity_id: "ent:ann", name: "Ann Lee", type: "person" })).created, false);
   await call("memory_link_entity", { entityId: "ent:acme", name: "Acme", type: "company" });
   const found = await call("memory_get_entity", { id: "annie" });

@@ -47,7 +47,7 @@ export async function run({ assert, call, refused, operation, namespace }) {
   const signal = await call("memory_record_signal", { signalType: "rating", value: 10, factId: `${namespace}#far` });
   assert.equal(signal.outcome, 0.625);
   assert.equal((await refused("memory_record_signal", { signalType: "rating", value: 11 })).code, "invalid_argument");
-  assert.deepEqual(await call("memory_delete_signal", { signalId: signal.signalId }), { success: true, entityId: `${namespace}#${signal.signalId}` });
+  assert.deepEqual(await call("memory_delete_signal", { signalId: signal.signalId }), { success: true, entityId: `${namespace}#${signal.signalId}`, id: `${namespace}#${signal.signalId}` });
   assert.equal((await call("memory_bump_access", { factIds: ["near", "far", "none"] })).updated, 2);
   assert.equal((await refused("memory_record_recall_usage", { recallId: "rec:nothing", usedFactIds: ["near"] })).code, "not_found");
 

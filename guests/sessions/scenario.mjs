@@ -45,7 +45,7 @@ export async function run({ assert, call, refused, operation, post, namespace, a
   const { results } = await call("memory_search", { query: "obsidian knife" });
   const { conversations } = await call("memory_replay", { memory_id: results[0].key });
   assert.deepEqual([conversations.length, conversations[0].turns[0].content, conversations[0].factIds], [1, "Which obsidian knife?", [`${namespace}#port`]]);
-  assert.deepEqual(await call("memory_delete_conversation", { id: conversationId }), { success: true, entityId: conversationId });
+  assert.deepEqual(await call("memory_delete_conversation", { id: conversationId }), { success: true, entityId: conversationId, id: conversationId });
   assert.equal((await refused("memory_delete_conversation", { id: conversationId })).code, "not_found");
 
   // The end of a session is a summary; its checkpoints are clean.

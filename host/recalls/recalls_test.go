@@ -64,10 +64,13 @@ func TestARecallIsReadByWhoMadeIt(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	for _, unknown := range []string{"", "rec:", "rec:" + strings.Repeat("0", 26), strings.ToLower(id), id + "0", "rec:\x00", strings.Repeat("r", 1<<20)} {
+	for _, unknown := range []string{"", "rec:", "rec:" + strings.Repeat("0", 26), strings.ToLower(id), id + "0", strings.Repeat("r", 1<<20)} {
 		if r, err := k.Get(t.Context(), own, unknown); r != nil || err != nil {
 			t.Errorf("%.40q: %+v, %v", unknown, r, err)
 		}
+	}
+	if r, err := k.Get(t.Context(), own, "rec:\x00"); r != nil || err == nil {
+		t.Errorf("an id with a NUL character: got %+v and %v, want a refusal", r, err)
 	}
 	clock.Set(clock.Now().Add(Kept*24*time.Hour + time.Second))
 	if r, err := k.Get(t.Context(), own, id); r != nil || err != nil {

@@ -18,7 +18,7 @@ func (k *kit) forgetTool() tool.Spec {
 		Input: json.RawMessage(`{
 			"type": "object",
 			"properties": {
-				"key": {"type": "array", "items": {"type": "string"}, "description": "The key to forget, or several; a text is one."},
+				"key": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "The key to forget, or several."},
 				"archive": {"type": "boolean", "description": "Set it aside instead of deleting it."},
 				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
 				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}

@@ -48,7 +48,7 @@ func (k *kit) searchTool() tool.Spec {
 				"k": {"type": "integer", "description": "How many results, at most 50: 10 when left out."},
 				"offset": {"type": "integer", "x-advanced": true, "description": "How many of the best results to pass over, to read on."},
 				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
-				"type": {"type": "array", "items": {"type": "string"}, "description": "Only memories of this type, or one of these."},
+				"type": {"type": ["string", "array"], "items": {"type": "string"}, "description": "Only memories of this type, or one of these."},
 				"agent": {"type": "string", "x-advanced": true, "description": "Only what this agent wrote last, or one of a list of agents."},
 				"state": {"type": "string", "x-advanced": true, "description": "active (when left out), archived, merged or pruned; or a list of these."},
 				"since": {"type": "string", "description": "Only what was created or written from this moment on, such as 2h ago, yesterday or 2026-03-01."},

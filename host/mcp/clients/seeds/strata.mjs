@@ -116,7 +116,7 @@ export const examples = [
   hint(225, "memory_recall", { readOnlyHint: true }), hint(226, "memory_search", { readOnlyHint: true }),
   hint(227, "memory_forget", { readOnlyHint: false, destructiveHint: true, idempotentHint: true }),
   hint(228, "memory_log", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }),
-  hint(229, "memory_branch", { readOnlyHint: false, destructiveHint: false }),
+  hint(229, "memory_branch", { readOnlyHint: false, destructiveHint: true }) /* a forced deletion loses what was not merged */,
   hint(230, "memory_history", { readOnlyHint: true }), hint(231, "memory_status", { readOnlyHint: true }),
   { line: 247, tool: "strata_store", arguments: (w) => ({ items: [{ key: `i${w.next()}`, value: 1 }, { key: `i${w.next()}`, value: 2 }] }), effect: "open question: several at once", expect: (a, w) => w.assert.ok(JSON.stringify(a).includes("version")) },
   { line: 251, tool: "strata_search", arguments: async (w) => { await w.call("memory_log", { event: "observation", data: "a wombat slept" }); return { query: "wombat", events: true }; }, effect: "open question: events are searchable", expect: (a, w) => w.assert.ok(JSON.stringify(a).includes("wombat")) },
