@@ -81,6 +81,9 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
 		return MergeResult{Source: m.Source, Target: m.Target, Namespaces: m.Namespaces, Merged: true, Version: done.Version, Timestamp: done.Time}, err
 	}
+	if err := s.unmoved(ctx, m.Source); err != nil {
+		return MergeResult{}, err
+	}
 	effects := a.hookEffects(ctx, w)
 	ctx = WithEffects(ctx, effects)
 	plan, err := s.planMerge(ctx, m, w, &resolutions{access: a})

@@ -2,8 +2,12 @@ package memory
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/store"
 )
 
 // proposed is a space in which a is proposed to become 9, on a branch that it returns, with another branch, draft.
@@ -140,6 +144,29 @@ func TestOnlyWhoDecidesAboutAProposalTakesOrDropsIt(t *testing.T) {
 	for act, err := range acts(s.As(Caller{Family: "x", Rights: FullRights()})) {
 		if err != nil {
 			t.Errorf("%s by the family: %v", act, err)
+		}
+	}
+}
+
+func TestAProposalThatChangedAfterItWasProposedIsNotMerged(t *testing.T) {
+	s, branch := proposed(t)
+	b, err := s.branch(branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Past every guard, as another program could write it.
+	value, err := record.Record{Value: json.RawMessage(`"pay mallory"`)}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.engine.Commit(t.Context(), store.Batch{Writes: []store.Write{{Branch: b.ID, Key: memoryKey(Default, "a"), Value: value}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []Write{{DryRun: true}, {}} {
+		_, err = s.As(ann).Merge(t.Context(), Merge{Source: branch}, w)
+		var e *Error
+		if !errors.As(err, &e) || e.Code != Conflict || !strings.Contains(e.Message, "has changed since its change was proposed") {
+			t.Errorf("dry run %t: got %v, want a conflict that names the change", w.DryRun, err)
 		}
 	}
 }
