@@ -39,15 +39,22 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 	if err := a.guardBranch(name, asSource); err != nil {
 		return err
 	}
-	s.branching.Lock()
-	defer s.branching.Unlock()
 	b, err := s.branch(name)
 	if err != nil {
 		return err
 	}
-	quiet, err := a.mayDelete(ctx, b, d.Force)
+	quiet, err := a.mayDelete(ctx, b, d.Force) // a comparison of large branches takes a while, in which others may branch
 	if err != nil || w.DryRun {
 		return err
+	}
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	compared := b.ID
+	if b, err = s.branch(name); err != nil {
+		return err
+	}
+	if b.ID != compared {
+		return conflict("nothing was deleted: another branch has the name %q now: look at it first", name)
 	}
 	r := b.Record
 	r.Deleted = true
@@ -110,7 +117,7 @@ func final(b *lineage.Branch) changedBranch {
 	return changedBranch{b, r}
 }
 
-// Deleted lists the deleted branches that can be restored, those deleted first first.
+// Deleted lists the deleted branches that can be restored, the oldest deletion first.
 func (a *Access) Deleted(ctx context.Context) ([]Branch, error) {
 	if _, err := a.readable(nil); err != nil {
 		return nil, err
@@ -173,7 +180,10 @@ func (s *Space) deleted(name string) (*lineage.Branch, error) {
 			names = append(names, b.Name)
 		}
 	}
-	return nil, notFound("no deleted branch %q can be restored: those that can are %v", clip(name, 64), names[:min(len(names), 10)])
+	if len(names) == 0 {
+		return nil, notFound("no deleted branch %q can be restored: there are none", clip(name, 64))
+	}
+	return nil, notFound("no deleted branch %q can be restored: those that can are %s", clip(name, 64), strings.Join(names[:min(len(names), 10)], ", "))
 }
 
 // restorableAs returns an error if a deleted branch cannot have a name.
