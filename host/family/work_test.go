@@ -75,6 +75,7 @@ func TestAHookThatIsToldOfStoresIsWorkInTheBackground(t *testing.T) {
 	m.Hooks.Stored = &abi.StoreHook{}
 	w := open(t, nil).with(m, script{steps: putsAndAsks})
 	w.writesDuring("tidy", registry.Calls)
+	w.followed("tidy")
 	w.store("k", `1`)
 	await.That(t, "it proposed something", func() bool { return len(w.proposals("tidy")) == 1 })
 	if w.value("", "a") != "" || w.value(w.proposals("tidy")[0], "a") != "1" {
