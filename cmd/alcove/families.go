@@ -551,7 +551,7 @@ func grantInWords(r operator.GrantRequest) string {
 	if len(said) == 0 {
 		return "family " + r.Family + " keeps what it was granted"
 	}
-	return "family " + r.Family + " is granted " + strings.Join(said, "; ")
+	return "to be granted to family " + r.Family + ": " + strings.Join(said, "; ")
 }
 
 func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
