@@ -61,7 +61,7 @@ PROGRAM   := $(GO) build -trimpath -tags $(TAGS) $(COLD:%=-gcflags=%=-l) $(INLIN
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 build guests test vet lint imports generated cross: export CGO_ENABLED := 0
 
-.PHONY: fetch family-costs seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race guests reproducible verify-guests release verify-release stress fuzz
+.PHONY: fetch family-costs seed-examples bench-pairs follow primitives help run build test check bench fmt clean format vet lint imports modules generated samples size cross bench-peers bench-conversations test-race test-times guests reproducible verify-guests release verify-release stress fuzz
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -114,6 +114,9 @@ fetch:
 # With the first-party families embedded, as they are in the binary.
 test: fetch guests ## run all tests
 	$(GO) test $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
+
+test-times: fetch guests ## run all tests, and write which take longest to bin/test-times.txt
+	$(GO) run ./host/measure/testtimes -o bin/test-times.txt -- $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
 
 # The race detector needs a C compiler.
 test-race: fetch ## run the tests of the concurrent packages under the race detector

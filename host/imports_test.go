@@ -181,7 +181,8 @@ func rules() []rule {
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
-		{pkg: "host/measure/pairs"}, // serves measurements only
+		{pkg: "host/measure/pairs"},     // serves measurements only
+		{pkg: "host/measure/testtimes"}, // likewise
 		{pkg: "host/measure", never: append(outside, "os")},
 		{pkg: "host/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/schema/instance", own: []string{"host/schema"}, never: append(outside, "os")},
