@@ -38,7 +38,6 @@ func rules() []rule {
 		// The standard library only, and nothing of it that is large in a guest.
 		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
-		{pkg: "sdk/go/order", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
 		{pkg: "sdk/go/example", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "sdk/go/gen", own: []string{"abi", "sdk/go/gen/output"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
 		{pkg: "sdk/go/gen/output", never: outside},
@@ -150,9 +149,9 @@ func rules() []rule {
 		{pkg: "host/policy", own: []string{"abi", "host/namespace"}, never: append(outside, "os")},
 		{pkg: "host/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
 		{pkg: "host/family/ops", own: []string{"host/namespace", "abi", "registry", "host/memory", "host/policy", "host/search", "host/jsontext", "host/recalls", "host/usage", "host/sessions", "host/memory/scope", "host/family/config", "host/tokens"}, never: append(outside, "os")},
-		{pkg: "host/audit", own: []string{"host/durable", "host/regular", "sdk/go/order"}, never: outside},
+		{pkg: "host/audit", own: []string{"host/durable", "host/regular"}, never: outside},
 		{pkg: "host/requestlog", own: []string{"host/durable", "host/jsontext"}, never: outside},
-		{pkg: "host/refusals", own: []string{"sdk/go/order"}, never: append(outside, "os")},
+		{pkg: "host/refusals", never: append(outside, "os")},
 		{pkg: "host/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
 		{pkg: "host/httpsessions", own: []string{"host/durable", "host/regular"}, never: outside},
 		{pkg: "host/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
@@ -252,15 +251,9 @@ func TestImportsThatAreForbiddenAreFound(t *testing.T) {
 	}
 }
 
-// everywhere is what all packages may import: it sorts, and imports package sort only.
-const everywhere = "sdk/go/order"
-
 // forbids says why a package may not import another; empty when it may.
 func (r rule) forbids(imported string) string {
 	if name, own := strings.CutPrefix(imported, module); own {
-		if name == everywhere {
-			return ""
-		}
 		if slices.ContainsFunc(r.own, func(p string) bool { return matches(p, name) }) {
 			return ""
 		}

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (
@@ -207,7 +206,7 @@ func (l *Log) recover(end tail, before []string) error {
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	order.By(lost, func(a, b Entry) int { return cmp.Compare(a.Version, b.Version) })
+	slices.SortFunc(lost, func(a, b Entry) int { return cmp.Compare(a.Version, b.Version) })
 	for _, e := range lost {
 		e.Kind, e.Detail = Recovered, "called "+e.Time.UTC().Format(time.RFC3339Nano)
 		l.add(e)

@@ -15,7 +15,6 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Event is something that a family did: it printed a line, called an operation of the host, or ended a request.
@@ -282,7 +281,7 @@ func (f *Families) Stats(name string) ([]Stats, error) {
 	for i := range list {
 		list[i].Spent = spent[list[i].Family]
 	}
-	order.By(list, func(a, b Stats) int { return cmp.Or(cmp.Compare(b.TimeMS, a.TimeMS), cmp.Compare(a.Family, b.Family)) })
+	slices.SortFunc(list, func(a, b Stats) int { return cmp.Or(cmp.Compare(b.TimeMS, a.TimeMS), cmp.Compare(a.Family, b.Family)) })
 	return list, nil
 }
 

@@ -3,12 +3,12 @@ package family
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Trouble is what went wrong with a family again and again since the server began.
@@ -53,7 +53,7 @@ func (t *troubles) of(family string) (list []Trouble) {
 	for _, one := range t.seen[family] {
 		list = append(list, one)
 	}
-	order.By(list, func(a, b Trouble) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Kind, b.Kind)) })
+	slices.SortFunc(list, func(a, b Trouble) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Kind, b.Kind)) })
 	return list
 }
 

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,7 +26,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/registry"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Limits of files and roots.
@@ -428,7 +428,7 @@ func (r *root) walk(folder string) (list []abi.FileEntry, refused int, err error
 		}
 		return nil
 	})
-	order.By(list, func(a, b abi.FileEntry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b abi.FileEntry) int { return strings.Compare(a.Path, b.Path) })
 	return list, refused, err
 }
 

@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (
@@ -236,7 +235,7 @@ func (k *Keys) List() []Key {
 	for i, s := range k.file.Keys {
 		list[i] = s.Key
 	}
-	order.By(list, byAge)
+	slices.SortFunc(list, byAge)
 	return list
 }
 

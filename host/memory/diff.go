@@ -9,7 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Difference is a key whose state differs between two branches. A nil side has no such memory.
@@ -302,7 +301,7 @@ func (c *comparison) sorted() []store.Key {
 }
 
 func sortKeys(keys []store.Key) {
-	order.By(keys, func(a, b store.Key) int {
+	slices.SortFunc(keys, func(a, b store.Key) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // buildPage is the number of records indexed per commit of a build.
@@ -104,7 +103,7 @@ func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string
 			}
 		}
 	}
-	order.By(ranges, func(a, b store.Range) int { return cmp.Compare(a.Namespace, b.Namespace) })
+	slices.SortFunc(ranges, func(a, b store.Range) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	return ranges, nil
 }
 

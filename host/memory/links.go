@@ -9,7 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Ref names a memory.
@@ -124,7 +123,7 @@ func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 		}
 	}
 	run.behind = last
-	order.By(list, Ref.compare)
+	slices.SortFunc(list, Ref.compare)
 	return slices.Compact(list), nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/record"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // FilterOp is the comparison of a filter.
@@ -129,7 +128,7 @@ func (f Field) oneOf(q RecordFilter) ([]interval, error) {
 		}
 		list = append(list, one...)
 	}
-	order.By(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
 	return slices.Compact(list), nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // foundRecord is a match of a query.
@@ -102,7 +101,7 @@ func (run *recordRun) scan(ctx context.Context, lineage store.Lineage) error {
 			run.scanned = append(run.scanned, indexEntry{run.plan.index.name(e.Name, fieldsOf(&r)), expiryText(r.Expires)})
 		}
 	}
-	order.By(run.scanned, func(a, b indexEntry) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(run.scanned, func(a, b indexEntry) int { return cmp.Compare(a.name, b.name) })
 	return nil
 }
 
@@ -218,7 +217,7 @@ func (run *recordRun) page(ctx context.Context) (RecordPage, error) {
 			list = append(list, f)
 		}
 	}
-	order.By(list, func(a, b foundRecord) int {
+	slices.SortFunc(list, func(a, b foundRecord) int {
 		if desc {
 			a, b = b, a
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Stage is a transaction on one branch: it reads at the version at which it began, and commits its changes together
@@ -347,7 +346,7 @@ func (t *Stage) staged(c Collection, namespace, prefix string) (list []site) {
 			list = append(list, at)
 		}
 	}
-	order.By(list, func(a, b site) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b site) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -374,7 +373,7 @@ func (t *Stage) listWith(ctx context.Context, c Collection, namespace, prefix, a
 		}
 	}
 	if len(staged) > 0 {
-		order.By(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(list, func(a, b stagedEntry) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	if len(list) > limit {
 		list, next = list[:limit], list[limit-1].Name

@@ -14,7 +14,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Undo selects commits of families to revert. Call, or Family with Since, is required.
@@ -201,7 +200,7 @@ func (p *undoing) branches() ([]*lineage.Branch, error) {
 	}
 	list := slices.Clone(p.space.catalogue.Live())
 	list = slices.DeleteFunc(list, func(b *lineage.Branch) bool { return b.Name == lineage.System || p.isProposed(b) })
-	order.By(list, func(x, y *lineage.Branch) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(list, func(x, y *lineage.Branch) int { return cmp.Compare(x.ID, y.ID) })
 	return list, nil
 }
 
@@ -275,7 +274,7 @@ func (p *undoing) stage(ctx context.Context, t *Stage, on store.BranchID, seen s
 				keys = append(keys, k)
 			}
 		}
-		order.By(keys, func(a, b store.Key) int {
+		slices.SortFunc(keys, func(a, b store.Key) int {
 			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Name, b.Name))
 		})
 		for len(keys) > 0 {

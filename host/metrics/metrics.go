@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/tool"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (
@@ -106,7 +105,7 @@ func (m *Metrics) ofTools(permits func(family string) bool) []family {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	tools := slices.Collect(maps.Keys(m.tools))
-	order.By(tools, labels.compare)
+	slices.SortFunc(tools, labels.compare)
 	for _, l := range tools {
 		if !permits(l.family) {
 			continue

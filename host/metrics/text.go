@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // contentType is that of the text format, https://prometheus.io/docs/instrumenting/exposition_formats.
@@ -36,7 +34,7 @@ type label struct{ name, value string }
 
 // text is the text format of the metrics that have samples.
 func text(all []family) []byte {
-	order.By(all, func(a, b family) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b family) int { return cmp.Compare(a.name, b.name) })
 	help := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 	value := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 	var b []byte

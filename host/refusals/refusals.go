@@ -4,10 +4,9 @@ package refusals
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Limits of an account. With them a day of attacks adds at most 24 × 2 × 129 entries to the log that receives the reports.
@@ -157,7 +156,7 @@ func (a *Account) flush() {
 		t.count = 0
 	}
 	a.mu.Unlock()
-	order.By(list, func(x, y Report) int {
+	slices.SortFunc(list, func(x, y Report) int {
 		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.Key, y.Key), cmp.Compare(x.Rule, y.Rule))
 	})
 	for _, r := range list {

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/regular"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // cache stores rewritten modules and their native code for all processes of a user. Each entry ends with a MAC of its name
@@ -195,7 +194,7 @@ func (c *cache) evict() {
 	c.sweep()
 	var total int64
 	files := c.files()
-	order.By(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	slices.SortFunc(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
 	files = slices.DeleteFunc(files, abandoned)
 	for _, f := range files {
 		total += f.size

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Weighted is a term with its weight.
@@ -43,7 +41,7 @@ func (a *Analyser) Expand(question string, texts [][]string, scores []float64) [
 	for term, weight := range weights {
 		list = append(list, Weighted{term, weight})
 	}
-	order.By(list, func(a, b Weighted) int { return strings.Compare(a.Term, b.Term) })
+	slices.SortFunc(list, func(a, b Weighted) int { return strings.Compare(a.Term, b.Term) })
 	return list
 }
 
@@ -64,7 +62,7 @@ func (a *Analyser) likely(texts [][]string, scores []float64) []Weighted {
 	for term, weight := range chance {
 		list = append(list, Weighted{term, weight})
 	}
-	order.By(list, func(a, b Weighted) int {
+	slices.SortFunc(list, func(a, b Weighted) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Term, b.Term))
 	})
 	return list[:min(len(list), expandedTerms)]
@@ -94,5 +92,5 @@ func (q *question) weigh(weights []Weighted) {
 		}
 		q.clauses = append(q.clauses, clause{label: w.Term, weight: w.Weight, added: true})
 	}
-	order.By(q.clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
+	slices.SortFunc(q.clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
 }

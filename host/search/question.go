@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // question is a parsed query.
@@ -445,7 +443,7 @@ func (p *parser) question() question {
 	for i := range clauses {
 		clauses[i].weight = 1
 	}
-	order.By(clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
+	slices.SortFunc(clauses, func(a, b clause) int { return strings.Compare(a.label, b.label) })
 	clauses = slices.CompactFunc(clauses, func(a, b clause) bool { return a.label == b.label })
 	return question{clauses, p.conditions}
 }

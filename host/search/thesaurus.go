@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Thesaurus finds semantically similar words.
@@ -89,7 +87,7 @@ func nearTerms(words []NearWord, self string, by *Analyser) []nearTerm {
 	for term, near := range best {
 		list = append(list, nearTerm{term, near})
 	}
-	order.By(list, func(a, b nearTerm) int { return cmp.Or(cmp.Compare(b.near, a.near), strings.Compare(a.term, b.term)) })
+	slices.SortFunc(list, func(a, b nearTerm) int { return cmp.Or(cmp.Compare(b.near, a.near), strings.Compare(a.term, b.term)) })
 	return list[:min(mostNear, len(list))]
 }
 

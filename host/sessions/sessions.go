@@ -3,11 +3,11 @@ package sessions
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Session is what one caller does over one connection or HTTP session.
@@ -126,7 +126,7 @@ func (s *Sessions) Recent(within time.Duration) []Session {
 			list = append(list, *known)
 		}
 	}
-	order.By(list, func(a, b Session) int {
+	slices.SortFunc(list, func(a, b Session) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Caller.Agent, b.Caller.Agent), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Caller.Key, b.Caller.Key))
 	})
 	return list
@@ -155,7 +155,7 @@ func (s *Sessions) List() []Session {
 			list = append(list, *each)
 		}
 	}
-	order.By(list, func(a, b Session) int {
+	slices.SortFunc(list, func(a, b Session) int {
 		return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Caller.Key, b.Caller.Key), cmp.Compare(a.Caller.Agent, b.Caller.Agent))
 	})
 	return list

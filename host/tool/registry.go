@@ -12,7 +12,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/schema"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // longestName is the longest tool name that model APIs accept, in characters. They refuse a whole list over a longer one.
@@ -299,7 +298,7 @@ func (s *Set) Offered(readOnly bool) []*Tool {
 // snapshot indexes families for lookup; the caller holds mu.
 func (r *Registry) snapshot(all []Family, changed <-chan struct{}) *Snapshot {
 	s := &Snapshot{byName: map[string]*Set{}, tools: map[string]*Tool{}, outdated: changed}
-	order.By(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range all {
 		set := &Set{Family: f}
 		s.Sets, s.byName[f.Name] = append(s.Sets, set), set

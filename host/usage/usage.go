@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Bounds of the counts.
@@ -207,7 +206,7 @@ func (c *Counter) read(ctx context.Context, stage *memory.Stage, day string) (ma
 
 func sorted(rows map[key]Row) []Row {
 	list := slices.Collect(maps.Values(rows))
-	order.By(list, func(a, b Row) int {
+	slices.SortFunc(list, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Alias, b.Alias))
 	})
 	return list

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/guests/legacy/successor"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Alias is what an alias stands for.
@@ -100,7 +99,7 @@ func (t Tools) Rewrite(text string) Result {
 	w.objects()
 	w.done = disjoint(append(w.done, w.edits...))
 	w.names()
-	order.StableBy(w.edits, func(a, b edit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	slices.SortStableFunc(w.edits, func(a, b edit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	var b strings.Builder
 	at := 0
 	for _, e := range w.edits {
@@ -111,8 +110,8 @@ func (t Tools) Rewrite(text string) Result {
 		at = e.end
 	}
 	w.out.Text = b.String() + text[at:]
-	order.StableBy(w.out.Changes, func(a, b Change) int { return a.position - b.position })
-	order.StableBy(w.out.Left, func(a, b Left) int { return a.Line - b.Line })
+	slices.SortStableFunc(w.out.Changes, func(a, b Change) int { return a.position - b.position })
+	slices.SortStableFunc(w.out.Left, func(a, b Left) int { return a.Line - b.Line })
 	return w.out
 }
 
@@ -348,7 +347,7 @@ func (w *rewriter) within(start, end int) bool {
 
 // disjoint are parts of a text without what they have in common, in order.
 func disjoint(list []edit) (out []edit) {
-	order.By(list, func(a, b edit) int { return a.start - b.start })
+	slices.SortFunc(list, func(a, b edit) int { return a.start - b.start })
 	for _, e := range list {
 		if n := len(out); n > 0 && e.start <= out[n-1].end {
 			out[n-1].end = max(out[n-1].end, e.end)

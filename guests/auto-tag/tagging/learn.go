@@ -2,10 +2,10 @@ package tagging
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Learn counts which tags a namespace has and which words all of it has in common.
@@ -127,7 +127,7 @@ func (t *tally) common() []string {
 			common = append(common, w)
 		}
 	}
-	order.By(common, func(a, b string) int {
+	slices.SortFunc(common, func(a, b string) int {
 		return cmp.Or(cmp.Compare(t.holds[b], t.holds[a]), cmp.Compare(a, b))
 	})
 	return common[:min(len(common), commonMost)]
@@ -163,7 +163,7 @@ const frequent = 1000
 // correct leads tags with a slip of a key to those that are used at least three times as often.
 func correct(now map[string]word) int {
 	folds := sortedKeys(now)
-	order.StableBy(folds, func(a, b string) int { return cmp.Compare(now[b].Uses, now[a].Uses) })
+	slices.SortStableFunc(folds, func(a, b string) int { return cmp.Compare(now[b].Uses, now[a].Uses) })
 	n := 0
 	for _, rare := range folds {
 		if often, ok := slip(rare, folds[:min(len(folds), frequent)], now); ok {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // MergeTags puts one tag in the stead of others.
@@ -127,7 +126,7 @@ func (r reader) propose(c *alcove.Call, namespace string) (MergedTags, error) {
 			out.Groups = append(out.Groups, *g)
 		}
 	}
-	order.StableBy(out.Groups, func(a, b Group) int { return cmp.Compare(b.Uses, a.Uses) })
+	slices.SortStableFunc(out.Groups, func(a, b Group) int { return cmp.Compare(b.Uses, a.Uses) })
 	out.Groups = out.Groups[:min(len(out.Groups), 50)]
 	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/consolidation/compare"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // plan is what would be done with the memories of a namespace. Numbers are those of items.
@@ -74,7 +73,7 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 	for i := range neighbours {
 		byImportance = append(byImportance, i)
 	}
-	order.By(byImportance, l.better)
+	slices.SortFunc(byImportance, l.better)
 	grouped := map[int]bool{}
 	var merges []merge
 	for _, i := range byImportance {
@@ -97,7 +96,7 @@ func (l *loaded) merges(pairs []compare.Pair) []merge {
 			merges = append(merges, m)
 		}
 	}
-	order.By(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
+	slices.SortFunc(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
 	return merges
 }
 

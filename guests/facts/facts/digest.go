@@ -2,10 +2,10 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/alcove-memory/alcove/guests/fact"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Digest tells what is stored: counts, topics, collections, and a page of memories, newest first. Types are counted exactly; tags and
@@ -105,6 +105,6 @@ func frequent(counts map[string]int) (list []Named) {
 	for name, n := range counts {
 		list = append(list, Named{name, n})
 	}
-	order.By(list, func(a, b Named) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b Named) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
 	return list[:min(len(list), mostNamed)]
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // ExportGraph writes the graph of the namespace for other tools.
@@ -152,7 +151,7 @@ func (g *graph) links() error {
 
 // memories adds the memories among some nodes.
 func (g *graph) memories(ids []alcove.ID) error {
-	order.By(ids, compareIDs)
+	slices.SortFunc(ids, compareIDs)
 	ids = slices.DeleteFunc(slices.Compact(ids), func(id alcove.ID) bool { return g.there[id] })
 	for part := range slices.Chunk(ids, enough) {
 		there, err := existing(g.c, part)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // FindPaths finds the shortest connections between two memories or entities.
@@ -227,7 +226,7 @@ func compareIDs(a, b alcove.ID) int {
 func (m *meeting) onward(node int) []int {
 	if !m.sorted[node] {
 		list := m.next[node]
-		order.By(list, func(a, b int) int { return compareIDs(m.ids[a], m.ids[b]) })
+		slices.SortFunc(list, func(a, b int) int { return compareIDs(m.ids[a], m.ids[b]) })
 		m.next[node], m.sorted[node] = slices.Compact(list), true
 	}
 	return m.next[node]

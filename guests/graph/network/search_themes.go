@@ -2,9 +2,9 @@ package network
 
 import (
 	"cmp"
+	"slices"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // SearchThemes finds themes by name and description.
@@ -77,7 +77,7 @@ func (in SearchThemes) list(c *alcove.Call) (items []alcove.Item[theme], err err
 		}
 		items = append(items, item)
 	}
-	order.StableBy(items, func(a, b alcove.Item[theme]) int {
+	slices.SortStableFunc(items, func(a, b alcove.Item[theme]) int {
 		return cmp.Or(cmp.Compare(b.Value.Importance, a.Value.Importance), cmp.Compare(b.Value.Updated, a.Value.Updated))
 	})
 	return items, nil

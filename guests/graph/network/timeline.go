@@ -6,7 +6,6 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/moment"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // GraphTimeline lists what was said about an entity, by time.
@@ -60,7 +59,7 @@ func (in GraphTimeline) Call(c *alcove.Call, cfg Config) (out timeline, err erro
 	hops = slices.DeleteFunc(hops, func(h hop) bool {
 		return h.ValidFrom == 0 || h.ValidFrom < since || until != 0 && h.ValidFrom > until
 	})
-	order.StableBy(hops, func(a, b hop) int { return cmp.Compare(a.ValidFrom, b.ValidFrom) })
+	slices.SortStableFunc(hops, func(a, b hop) int { return cmp.Compare(a.ValidFrom, b.ValidFrom) })
 	out.Truncated = w.truncated
 	return out, out.add(c, hops, bounded(in.Limit, mostListed))
 }

@@ -2,10 +2,10 @@ package aging
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // ListStaleFacts lists memories that are worth pruning, and why.
@@ -82,7 +82,7 @@ func (in ListStaleFacts) Call(c *alcove.Call, cfg Config) (out staleFacts, err e
 		}
 	}
 	out.NextCursor, out.Truncated = r.After, r.After != ""
-	order.StableBy(out.Facts, func(a, b staleFact) int { return cmp.Compare(b.ForgetScore, a.ForgetScore) })
+	slices.SortStableFunc(out.Facts, func(a, b staleFact) int { return cmp.Compare(b.ForgetScore, a.ForgetScore) })
 	return out, nil
 }
 

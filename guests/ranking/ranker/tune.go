@@ -3,10 +3,10 @@ package ranker
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/alcove-memory/alcove/guests/ranking/rank"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // CompareRankings compares two sets of ranking weights. a are the configured weights where they are left out. Weights that are left out
@@ -69,7 +69,7 @@ func (in CompareRankings) Call(c *alcove.Call, cfg Config) (out Comparison, err 
 		}
 		out.Changes = append(out.Changes, Change{searches[i].Query, short(a), short(b)})
 	}
-	order.StableBy(out.Changes, func(x, y Change) int { return cmp.Compare(math.Abs(y.B-y.A), math.Abs(x.B-x.A)) })
+	slices.SortStableFunc(out.Changes, func(x, y Change) int { return cmp.Compare(math.Abs(y.B-y.A), math.Abs(x.B-x.A)) })
 	out.Changes = out.Changes[:min(len(out.Changes), maxChanges)]
 	return out, nil
 }

@@ -2,10 +2,10 @@ package retrieval
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/alcove-memory/alcove/guests/fact"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // sample is a recall that somebody gave feedback about.
@@ -98,7 +98,7 @@ func changesSince(c *alcove.Call, since alcove.Time) (list []change, err error) 
 			}
 		}
 	}
-	order.By(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Scope, b.Scope)) })
+	slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Scope, b.Scope)) })
 	return list, nil
 }
 

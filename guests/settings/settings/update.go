@@ -2,7 +2,7 @@ package settings
 
 import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
+	"slices"
 )
 
 // UpdateConfig changes one or several settings together, for everything: all, or with any fault none. null goes back to the default.
@@ -60,7 +60,7 @@ func changesOf(values map[string]alcove.Raw, priority *int) (list []alcove.Setti
 	for key, value := range values {
 		list = append(list, alcove.SettingChange{Key: key, Value: value, Priority: priority})
 	}
-	order.By(list, func(a, b alcove.SettingChange) int {
+	slices.SortFunc(list, func(a, b alcove.SettingChange) int {
 		if a.Key < b.Key {
 			return -1
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // buffers are the thoughts in focus, by agent.
@@ -65,7 +64,7 @@ func (b *buffer) find(content string) *item {
 
 // strongest sorts thoughts by attention; of equal ones, the last accessed comes first.
 func (b *buffer) strongest() {
-	order.StableBy(b.Items, func(x, y item) int {
+	slices.SortStableFunc(b.Items, func(x, y item) int {
 		return cmp.Or(cmp.Compare(y.Attention, x.Attention), cmp.Compare(y.Accessed, x.Accessed))
 	})
 }

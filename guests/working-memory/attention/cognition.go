@@ -2,7 +2,7 @@ package attention
 
 import (
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
+	"slices"
 )
 
 // CognitiveStatus counts boundaries and measures the load of the buffer.
@@ -60,7 +60,7 @@ func (b *buffer) patterns() (list []pattern) {
 			list = append(list, pattern{thought, n, len(b.Items)})
 		}
 	}
-	order.By(list, func(x, y pattern) int {
+	slices.SortFunc(list, func(x, y pattern) int {
 		if x.Thought < y.Thought {
 			return -1
 		}

@@ -2,10 +2,10 @@ package attention
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	alcove "github.com/alcove-memory/alcove/sdk/go"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // ProcessBoundary acts on a boundary.
@@ -128,7 +128,7 @@ func (b *buffer) topic(f *focus) (topic []*item) {
 			topic = append(topic, it)
 		}
 	}
-	order.StableBy(topic, func(x, y *item) int { return cmp.Compare(x.Added, y.Added) })
+	slices.SortStableFunc(topic, func(x, y *item) int { return cmp.Compare(x.Added, y.Added) })
 	return topic
 }
 

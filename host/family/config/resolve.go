@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // For identifies where settings apply. Empty names omit their scopes.
@@ -97,7 +96,7 @@ func (r *resolver) candidates(k *Key) (list []candidate, unused []string) {
 		}
 		list = append(list, candidate{l.scope, e})
 	}
-	order.StableBy(list, func(a, b candidate) int { return b.entry.Priority - a.entry.Priority })
+	slices.SortStableFunc(list, func(a, b candidate) int { return b.entry.Priority - a.entry.Priority })
 	list = append(list, system...)
 	return append(list, candidate{entry: entry{Value: k.Default}}), unused
 }

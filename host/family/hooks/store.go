@@ -13,7 +13,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Limits of a store hook, whatever its manifest asks for: of elapsed and of processor time.
@@ -36,7 +35,7 @@ func (h *Hooks) storing(what memory.Storing) ([]Store, error) {
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(s Store) bool { return !s.covers(what) })
-	order.By(list, func(a, b Store) int {
+	slices.SortFunc(list, func(a, b Store) int {
 		if redacts := a.Manifest().Hooks.Store.Redacts; redacts != b.Manifest().Hooks.Store.Redacts {
 			if redacts {
 				return 1

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // refresh reads the queue again if others changed it.
@@ -61,7 +60,7 @@ func (q *Queue) remove(id string) {
 
 // sortQueue sorts jobs by due time.
 func sortQueue(list []Job) {
-	order.StableBy(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(list, func(a, b Job) int { return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.ID, b.ID)) })
 }
 
 // ready returns the waiting jobs, in order, of usable families whose running jobs let them start. Others wait
@@ -181,7 +180,7 @@ func (q *Queue) Forget(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	order.StableBy(list, func(a, b Job) int { return b.Ended.Compare(a.Ended) })
+	slices.SortStableFunc(list, func(a, b Job) int { return b.Ended.Compare(a.Ended) })
 	var old []string
 	ended := map[string]int{}
 	for _, job := range list {

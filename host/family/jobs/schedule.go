@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // scheduled queues due jobs with a schedule.
@@ -65,7 +65,7 @@ func (q *Queue) Next(ctx context.Context, now time.Time) (list []Job, err error)
 		}
 		list = append(list, next)
 	}
-	order.By(list, func(a, b Job) int {
+	slices.SortFunc(list, func(a, b Job) int {
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Family+"/"+a.Name, b.Family+"/"+b.Name))
 	})
 	return list, nil
@@ -235,7 +235,7 @@ func (q *Queue) locations(ctx context.Context, each abi.Each, reached memory.Loc
 	if err != nil {
 		return nil, false, err
 	}
-	order.By(branches, func(a, b memory.Branch) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(branches, func(a, b memory.Branch) int { return strings.Compare(a.Name, b.Name) })
 	for _, b := range branches {
 		if b.Name < reached.Branch || memory.IsProposal(b.Name) { // it awaits a decision
 			continue

@@ -10,7 +10,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/policy"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // CollectionOf converts a family's collection from its manifest.
@@ -349,7 +348,7 @@ func collectionsOf(m *abi.Manifest, may func(abi.Collection) bool) (list []abi.R
 				Indexes: c.Indexes, Expires: c.Expires, Unversioned: c.Versioned != nil && !*c.Versioned, Open: c.Open, Private: c.Private})
 		}
 	}
-	order.By(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b abi.RecordCollection) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

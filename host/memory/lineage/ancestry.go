@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Known maps every branch whose writes are part of a view to the version up to which they are: what the view reads through its
@@ -74,7 +73,7 @@ func (c *Catalogue) Bases(both Known, namespace string, written Written) ([]stor
 	for b, at := range both {
 		points = append(points, store.Segment{Branch: b, At: at})
 	}
-	order.By(points, func(a, b store.Segment) int { // what contains another is newer, or a fork of it
+	slices.SortFunc(points, func(a, b store.Segment) int { // what contains another is newer, or a fork of it
 		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Branch, a.Branch))
 	})
 	covered := Known{}

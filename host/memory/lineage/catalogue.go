@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Catalogue is the set of branches and of the merges between them. It is safe for concurrent use.
@@ -36,7 +35,7 @@ func (c *Catalogue) Load(branches, merges []store.Entry) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	branches = slices.Clone(branches)
-	order.By(branches, func(a, b store.Entry) int { // ancestors first, each branch's newest version first
+	slices.SortFunc(branches, func(a, b store.Entry) int { // ancestors first, each branch's newest version first
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
 	})
 	created := map[string]time.Time{}
@@ -89,7 +88,7 @@ func (c *Catalogue) loadMerges(entries []store.Entry) error {
 		c.merges[r.Target] = append(c.merges[r.Target], Merge{r, e.Version, e.Key})
 	}
 	for _, list := range c.merges {
-		order.By(list, func(a, b Merge) int { return cmp.Compare(a.At, b.At) })
+		slices.SortFunc(list, func(a, b Merge) int { return cmp.Compare(a.At, b.At) })
 	}
 	return nil
 }
@@ -188,7 +187,7 @@ func (c *Catalogue) Live() []*Branch {
 			list = append(list, b)
 		}
 	}
-	order.By(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
@@ -200,7 +199,7 @@ func (c *Catalogue) Kept() []*Branch {
 	for _, b := range c.byID {
 		list = append(list, b)
 	}
-	order.By(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b *Branch) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
@@ -286,7 +285,7 @@ func (c *Catalogue) mergePins(id, target store.BranchID, m Merge) []uint64 {
 // Restorable lists the deleted branches that can be restored, those deleted first first.
 func (c *Catalogue) Restorable() []*Branch {
 	list := slices.DeleteFunc(c.Kept(), func(b *Branch) bool { return !b.Restorable() })
-	order.By(list, func(a, b *Branch) int {
+	slices.SortFunc(list, func(a, b *Branch) int {
 		return cmp.Or(cmp.Compare(a.DeletedAt, b.DeletedAt), cmp.Compare(a.Version, b.Version))
 	})
 	return list

@@ -2,9 +2,9 @@ package meter
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // gap is the longest run of zeros, in bytes, worth storing to save a data segment.
@@ -56,7 +56,7 @@ func locate(segments []wasm.Data) ([]located, bool) {
 		}
 		sorted[i] = located{s, at}
 	}
-	order.StableBy(sorted, func(a, b located) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(sorted, func(a, b located) int { return cmp.Compare(a.at, b.at) })
 	for i := 1; i < len(sorted); i++ {
 		if before := sorted[i-1]; sorted[i].at < before.at+uint64(len(before.Bytes)) {
 			return nil, false

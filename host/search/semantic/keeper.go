@@ -17,7 +17,6 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/vector"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // Blobs stores files of vectors.
@@ -385,7 +384,7 @@ func (k *Keeper) Status() []Status {
 			list = append(list, s)
 		}
 	}
-	order.By(list, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // job is a commit or other work that waits for the writer.
@@ -62,7 +61,7 @@ func keyedWrites(writes []store.Write) []keyedWrite {
 	for i, w := range writes {
 		list[i] = keyedWrite{w, layout.EncodeKey(w.Key)}
 	}
-	order.By(list, compareKeyed)
+	slices.SortFunc(list, compareKeyed)
 	return list
 }
 

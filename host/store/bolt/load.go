@@ -16,7 +16,6 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 // loading is the file name of an unfinished load.
@@ -120,7 +119,7 @@ type change struct {
 }
 
 func putLog(tx *bbolt.Tx, log []change) error {
-	order.By(log, func(a, b change) int {
+	slices.SortFunc(log, func(a, b change) int {
 		if a.branch != b.branch {
 			return int(int64(a.branch) - int64(b.branch))
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
-	"github.com/alcove-memory/alcove/sdk/go/order"
 )
 
 const (
@@ -79,7 +78,7 @@ func suggest(there *tool.Snapshot, intent string) []suggestion {
 			list = append(list, s)
 		}
 	}
-	order.StableBy(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
 	if !slices.ContainsFunc(list, func(s suggestion) bool { return s.about >= fits && (!beside || s.strong >= fitsBeside) }) {
 		return nil // they have words in common that tell nothing of what is wanted
 	}
