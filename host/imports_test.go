@@ -201,9 +201,8 @@ func rules() []rule {
 		{pkg: "host/remote", own: []string{"host/jsonrpc", "host/owner"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/client", own: []string{"host/bridge", "host/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host", own: []string{"host/memory/portable", "host/sandbox/early", "host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
-		{pkg: "cmd/alcove", own: []string{"abi", "registry", "host/lockfile", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/remote", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/catalogue", "registry/signature", "registry/review", "cmd/alcove/attach", "host/develop", "registry/oci"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "registry", "host/lockfile", "guests", "host", "host/owner", "host/bridge", "host/client", "host/conform", "host/admin", "host/backup", "host/datadir", "host/durable", "host/importer", "host/measure", "host/operator", "host/regular", "host/remote", "host/requestlog", "host/sandbox", "host/service", "host/settings", "host/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/image", "guests/project", "guests/legacy/successor", "host/audit", "registry/catalogue", "registry/signature", "registry/review", "host/develop", "registry/oci"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/release", own: []string{"abi", "guests/image", "host", "registry/catalogue", "registry/signature"}, others: []string{"github.com/CycloneDX/cyclonedx-go"}, never: outside}, // runs where a release is made
-		{pkg: "cmd/alcove/attach", own: []string{"host/owner", "host/bridge"}, others: []string{"github.com/spf13/pflag"}},
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
 	}
@@ -292,6 +291,27 @@ func TestOnlyTheWiringKnowsAnEngine(t *testing.T) {
 				}
 				if strings.Contains(text, "alcove.db") {
 					t.Errorf("%s knows a file of an engine: %q", at, text)
+				}
+			}
+		}
+	}
+}
+
+// A program runs in main: what another command needs is not in the way of the first answer. Guests have no main.
+func TestNothingOfOurOwnRunsBeforeMain(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		if strings.HasPrefix(name, "guests/") || strings.HasPrefix(name, "sdk/") {
+			continue
+		}
+		for _, file := range pkg.GoFiles {
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parsed.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+					t.Errorf("%s has a func init: call it from main, or when its result is first used", path.Join(name, file))
 				}
 			}
 		}

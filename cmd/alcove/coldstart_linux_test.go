@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net"
@@ -111,59 +112,124 @@ func served(b *testing.B, program, dir string) time.Duration {
 	return took
 }
 
-// BenchmarkAttach starts a client's bridge to a running server, and waits for its list of tools: warm, and when nothing of the program's
-// file is in memory. In turn, it starts an older build that BEFORE names, as a client of the same server:
+// BenchmarkStartOfASession starts alcove mcp beside a running server and waits for the answer of tools/list, in turn with a program that
+// prints "hello" and exits. bound-ms is twice the time of that program plus 15 ms, which a session must not exceed. BEFORE names an older
+// build to start, too; with COLD=1, sessions are also started when nothing of the program's file is in memory, in turn with reading it:
 //
-//	make build && BEFORE=path go test -run '^$' -bench Attach -benchtime 50x ./cmd/alcove
-func BenchmarkAttach(b *testing.B) {
-	programs := map[string]string{"now": builtProgram(b)}
+//	make build && go test -run '^$' -bench StartOfASession -benchtime 50x ./cmd/alcove
+func BenchmarkStartOfASession(b *testing.B) {
+	programs := map[string]string{"session": builtProgram(b)}
 	if before := os.Getenv("BEFORE"); before != "" {
 		programs["before"] = before
 	}
-	dir := filepath.Join(b.TempDir(), "data")
-	serving := exec.Command(programs["now"], "serve", "--data", dir, "--listen", "off")
-	if err := serving.Start(); err != nil {
-		b.Fatal(err)
-	}
-	defer serving.Wait()
-	defer serving.Process.Signal(os.Interrupt)
-	for {
-		if conn, err := net.Dial("unix", filepath.Join(dir, "alcove.sock")); err == nil {
-			conn.Close()
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	warm, cold, own, read := map[string][]time.Duration{}, map[string][]time.Duration{}, map[string][]time.Duration{}, []time.Duration{}
+	hello, dir := helloProgram(b), filepath.Join(b.TempDir(), "data")
+	serveFor(b, programs["session"], dir)
+	took, cpu := map[string][]time.Duration{}, map[string][]time.Duration{}
 	for b.Loop() {
+		took["hello"] = append(took["hello"], timed(func() { runToEnd(b, exec.Command(hello)) }))
 		for name, program := range programs {
-			c := attachTo(program, dir)
-			warm[name] = append(warm[name], timed(func() { runAttached(b, c) }))
-			own[name] = append(own[name], c.ProcessState.UserTime()+c.ProcessState.SystemTime())
-			if copied := program + ".cold"; os.Getenv("COLD") != "" {
-				if _, err := os.Stat(copied); err != nil { // the server has the other one mapped
-					data, err := os.ReadFile(program)
-					if err = errors.Join(err, os.WriteFile(copied, data, 0o755)); err != nil {
-						b.Fatal(err)
-					}
-					defer os.Remove(copied)
-				}
+			warm, used := sessionStart(b, program, dir)
+			took[name], cpu[name] = append(took[name], warm), append(cpu[name], used)
+			if os.Getenv("COLD") != "" {
+				copied := copyOf(b, program) // the server has the other one mapped
 				forget(b, copied)
-				cold[name] = append(cold[name], timed(func() { runAttached(b, attachTo(copied, dir)) }))
+				cold, _ := sessionStart(b, copied, dir)
+				took[name+"-cold"] = append(took[name+"-cold"], cold)
 				forget(b, copied)
-				read = append(read, timed(func() { readAll(b, copied) }))
+				took[name+"-read"] = append(took[name+"-read"], timed(func() { readAll(b, copied) }))
 			}
 		}
 	}
-	for name := range programs {
-		b.ReportMetric(median(warm[name])/1000, name+"-warm-ms")
-		b.ReportMetric(median(own[name])/1000, name+"-cpu-ms")
-		if len(cold[name]) > 0 {
-			b.ReportMetric(median(cold[name])/1000, name+"-cold-ms")
-			b.ReportMetric(median(read)/1000, "read-ms")
+	for name := range took {
+		b.ReportMetric(median(took[name])/1000, name+"-ms")
+	}
+	for name := range cpu {
+		b.ReportMetric(median(cpu[name])/1000, name+"-cpu-ms")
+	}
+	b.ReportMetric(2*median(took["hello"])/1000+15, "bound-ms")
+	b.ReportMetric(0, "ns/op")
+}
+
+// helloProgram builds the program that a session is compared with.
+func helloProgram(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	source, program := filepath.Join(dir, "hello.go"), filepath.Join(dir, "hello")
+	if err := os.WriteFile(source, []byte("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"hello\\n\") }\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	runToEnd(b, exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, source))
+	return program
+}
+
+// serveFor serves a directory until the benchmark ends.
+func serveFor(b *testing.B, program, dir string) {
+	b.Helper()
+	serving := exec.Command(program, "serve", "--data", dir, "--listen", "off")
+	if err := serving.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		serving.Process.Signal(os.Interrupt)
+		serving.Wait()
+	})
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if conn, err := net.Dial("unix", filepath.Join(dir, "alcove.sock")); err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			b.Fatal("the server does not listen")
 		}
 	}
-	b.ReportMetric(0, "ns/op")
+}
+
+const sessionStartMessages = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
+// sessionStart is the time from the start of alcove mcp to its list of tools, and the processor time of the whole session.
+func sessionStart(b *testing.B, program, dir string) (took, cpu time.Duration) {
+	b.Helper()
+	c := exec.Command(program, "mcp", "--data", dir)
+	in, errIn := c.StdinPipe()
+	out, errOut := c.StdoutPipe()
+	if err := errors.Join(errIn, errOut); err != nil {
+		b.Fatal(err)
+	}
+	answers, began := bufio.NewReader(out), time.Now()
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	_, errWritten := io.WriteString(in, sessionStartMessages)
+	for line := ""; !strings.Contains(line, `"id":2,`); {
+		var err error
+		if line, err = answers.ReadString('\n'); err != nil {
+			b.Fatalf("read the list of tools: got %q, %v (write: %v)", line, err, errWritten)
+		}
+	}
+	took = time.Since(began)
+	in.Close()
+	if err := c.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	return took, c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+}
+
+// copyOf copies a program once, beside the original.
+func copyOf(b *testing.B, program string) string {
+	b.Helper()
+	copied := filepath.Join(filepath.Dir(program), filepath.Base(program)+".cold")
+	if _, err := os.Stat(copied); err == nil {
+		return copied
+	}
+	data, err := os.ReadFile(program)
+	if err = errors.Join(err, os.WriteFile(copied, data, 0o755)); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.Remove(copied) })
+	return copied
 }
 
 func builtProgram(b *testing.B) string {
@@ -176,20 +242,4 @@ func builtProgram(b *testing.B) string {
 		b.Skip("the program is not built: make build")
 	}
 	return program
-}
-
-func attachTo(program, dir string) *exec.Cmd {
-	c := exec.Command(program, "mcp", "--data", dir)
-	c.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`)
-	return c
-}
-
-func runAttached(b *testing.B, c *exec.Cmd) {
-	b.Helper()
-	if said, err := c.Output(); err != nil || !strings.Contains(string(said), "memory_store") {
-		b.Fatalf("%v: %s", err, said)
-	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/cmd/alcove/attach"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -37,12 +36,9 @@ func Main() int {
 	// A write to an output that nobody reads ends a process, unless it takes the signal: head must not end an act.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	ran, err := attach.Early()
-	if !ran {
-		command := a.command()
-		command.SetArgs(os.Args[1:])
-		err = command.ExecuteContext(ctx)
-	}
+	command := a.command()
+	command.SetArgs(os.Args[1:])
+	err := command.ExecuteContext(ctx)
 	if errors.Is(err, syscall.EPIPE) && a.out.Closed() {
 		return 0 // whoever reads the output has enough
 	}
@@ -103,7 +99,7 @@ All commands talk to the one server of the data directory, and start it if need 
 		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.data, "data", attach.DefaultData(a.env), "the data directory (or ALCOVE_DATA)")
+	flags.StringVar(&a.data, "data", defaultData(a.env), "the data directory (or ALCOVE_DATA)")
 	flags.StringVar(&a.cache, "cache", a.env("ALCOVE_CACHE"), "where modules are kept compiled, or off (or ALCOVE_CACHE; default: the cache directory of this user)")
 	flags.BoolVar(&a.sharing.Group, "shared-group", a.env("ALCOVE_SHARED_GROUP") != "", "the group of the data directory may write to it (or ALCOVE_SHARED_GROUP)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
@@ -168,6 +164,31 @@ func answersVersion(root *cobra.Command) {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "alcove %s\n", versionText())
 	})
+}
+
+// defaultData is ALCOVE_DATA, or the folder where the system keeps what programs store for a user.
+func defaultData(env func(string) string) string {
+	if dir := env("ALCOVE_DATA"); dir != "" {
+		return dir
+	}
+	if dir := env("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "alcove")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "."
+	}
+	switch runtime.GOOS {
+	case "windows":
+		if dir := env("LOCALAPPDATA"); dir != "" {
+			return filepath.Join(dir, "alcove")
+		}
+		return filepath.Join(home, "AppData", "Local", "alcove")
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support", "alcove")
+	default:
+		return filepath.Join(home, ".local", "share", "alcove")
+	}
 }
 
 // dir is the data directory, absolute. Commands that use a server elsewhere have none.

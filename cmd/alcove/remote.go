@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/cmd/alcove/attach"
 	"github.com/alcove-memory/alcove/host/bridge"
 	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -106,17 +105,20 @@ func (a *app) server(notices bool) (*remote.Server, error) {
 	return remote.New(o)
 }
 
-// dialer connects to the server that commands use: that of --url, or the owner of the data directory, found or started.
-func (a *app) dialer(hello owner.Hello) (attach.Dial, error) { return a.dialerTo(hello, false) }
+// dialFunc connects to a server, for a session that starts in a state.
+type dialFunc = func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error)
 
-func (a *app) dialerTo(hello owner.Hello, notices bool) (attach.Dial, error) {
+// dialer connects to the server that commands use: that of --url, or the owner of the data directory, found or started.
+func (a *app) dialer(hello owner.Hello) (dialFunc, error) { return a.dialerTo(hello, false) }
+
+func (a *app) dialerTo(hello owner.Hello, notices bool) (dialFunc, error) {
 	if a.elsewhere.url != "" {
 		s, err := a.server(notices)
 		if err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
-			conn, err := s.Dial(ctx, attach.At(hello, at))
+			conn, err := s.Dial(ctx, resumed(hello, at))
 			if err != nil {
 				return nil, err
 			}
@@ -132,7 +134,11 @@ func (a *app) dialerTo(hello owner.Hello, notices bool) (attach.Dial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return attach.Dialer(o), nil
+	return func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
+		o := o
+		o.Hello = resumed(o.Hello, at)
+		return owner.Dial(ctx, o)
+	}, nil
 }
 
 // settingsFile is where the command line keeps its state between commands: in the data directory, or, for a server elsewhere, with the

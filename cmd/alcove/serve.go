@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/cmd/alcove/attach"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -151,59 +150,6 @@ func builtIn() []host.FamilyModule {
 		list = append(list, host.FamilyModule{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body(), Native: nativeOf(g)})
 	}
 	return list
-}
-
-func (a *app) mcpCommand() *cobra.Command {
-	var f attach.Flags
-	c := &cobra.Command{
-		Use:   "mcp",
-		Short: "The command that MCP clients start: it serves one of them on standard input and output",
-		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which is started if there is none, or of the
-server that --url names. Any number of clients share one memory.
-
-MCP clients start this command themselves: alcove connect prints what to paste into which. The flags are for that place.`,
-		Example: `  alcove mcp --namespace notes --agent planner
-  alcove mcp --profile full --read-only
-  alcove mcp --url https://memory.example:9742 --key-file ~/.alcove-key`,
-		Args: func(c *cobra.Command, args []string) error {
-			if f.TakesName() {
-				return arguments(0, 1)(c, args)
-			}
-			return noArguments(c, args)
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			f.Name(a.env, args)
-			return a.mcp(c.Context(), f)
-		},
-	}
-	f.Define(c.Flags(), a.env)
-	c.SetHelpFunc(func(c *cobra.Command, args []string) {
-		c.Flags().Lookup("agent").NoOptDefVal = "" // --agent alone is for command lines that other servers take, and would look odd
-		c.Root().HelpFunc()(c, args)
-	})
-	return c
-}
-
-func (a *app) mcp(ctx context.Context, f attach.Flags) error {
-	dial, err := a.dialerTo(f.Hello(a.env), true)
-	if err != nil {
-		return err
-	}
-	if f.AutoEmbed {
-		a.tellWithoutEmbedder(ctx)
-	}
-	return attach.Run(ctx, dial, a.in, a.out.Data(), a.err)
-}
-
-// tellWithoutEmbedder warns if no embedder is configured.
-func (a *app) tellWithoutEmbedder(ctx context.Context) {
-	list, err := asked(ctx, a, operator.Operator.Embedders)
-	switch logger := slog.New(slog.NewTextHandler(a.err, nil)); {
-	case err != nil:
-		logger.Warn("could not ask whether stored text is embedded", "error", err)
-	case len(list) == 0:
-		logger.Warn("stored text is not embedded, and searches are by words: set an embedder with alcove embedder set")
-	}
 }
 
 // ownerOf is how the owner of the data directory is found, or started.

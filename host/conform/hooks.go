@@ -14,10 +14,12 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// values are memories of every form.
-var values = []string{
-	`null`, `true`, `0`, `-1e308`, `""`, `"tea"`, `"\u0000\ud83d\ude00 \u202e"`, `[]`, `{}`, `[[[[[[[[1]]]]]]]]`, `{"":{"a":[null,1.5]}}`,
-	`"` + strings.Repeat("long text ", 6000) + `"`, `{"text":"card 4111 1111 1111 1111, mail ann@example.com"}`,
+// values returns memories of every form.
+func values() []string {
+	return []string{
+		`null`, `true`, `0`, `-1e308`, `""`, `"tea"`, `"\u0000\ud83d\ude00 \u202e"`, `[]`, `{}`, `[[[[[[[[1]]]]]]]]`, `{"":{"a":[null,1.5]}}`,
+		`"` + strings.Repeat("long text ", 6000) + `"`, `{"text":"card 4111 1111 1111 1111, mail ann@example.com"}`,
+	}
 }
 
 // hooks runs the hooks and jobs.
@@ -46,7 +48,7 @@ func (t *test) hooks(ctx context.Context) error {
 // stores stores memories of every form, and tells the family of them.
 func (t *test) stores(ctx context.Context) error {
 	c := Check{Name: "answers", Subject: "hooks of stores"}
-	for i, value := range values {
+	for i, value := range values() {
 		c.Cases++
 		item := memory.Item{Key: fmt.Sprintf("conform/%d", i), Value: json.RawMessage(value), Tags: []string{"tea", "İ"}}
 		_, err := t.world.Space.As(tester()).Store(ctx, memory.Location{Branch: memory.Default, Namespace: memory.Default}, []memory.Item{item}, memory.Write{Agent: "conform"})

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package attach
+package main
 
 import "io"
 

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/owner"
+)
+
+// mcpFlags are the flags of alcove mcp.
+type mcpFlags struct {
+	namespace, branch, agent, profile, families string
+	readOnly, developer, autoEmbed              bool
+}
+
+const (
+	// agentOfEnvironment is the value of --agent without a name.
+	agentOfEnvironment = "ALCOVE_AGENT"
+	// developerFamily has the tools of --developer.
+	developerFamily = "developer"
+	// defaultProfile is that of clients that ask for no other.
+	defaultProfile = "agent"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	var f mcpFlags
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "The command that MCP clients start: it serves one of them on standard input and output",
+		Long: `Serve one MCP client on standard input and output, by way of the server of the data directory, which is started if there is none, or of the
+server that --url names. Any number of clients share one memory.
+
+MCP clients start this command themselves: alcove connect prints what to paste into which. The flags are for that place.`,
+		Example: `  alcove mcp --namespace notes --agent planner
+  alcove mcp --profile full --read-only
+  alcove mcp --url https://memory.example:9742 --key-file ~/.alcove-key`,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.takesName() {
+				return arguments(0, 1)(c, args)
+			}
+			return noArguments(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			f.nameAgent(a.env, args)
+			return a.mcp(c.Context(), f)
+		},
+	}
+	f.define(c, a.env)
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.Flags().Lookup("agent").NoOptDefVal = "" // --agent alone is for command lines that other servers take, and would look odd
+		c.Root().HelpFunc()(c, args)
+	})
+	return c
+}
+
+func (f *mcpFlags) define(c *cobra.Command, env func(string) string) {
+	flags := c.Flags()
+	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the `NAMESPACE` of calls that name none (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&f.branch, "branch", env("ALCOVE_BRANCH"), "the `BRANCH` that the session begins on (or ALCOVE_BRANCH)")
+	flags.StringVar(&f.agent, "agent", env("ALCOVE_AGENT"), "the agent's `NAME`, which is kept with what it writes (or ALCOVE_AGENT)")
+	flags.Lookup("agent").NoOptDefVal = agentOfEnvironment
+	flags.BoolVar(&f.developer, "developer", false, "list the tools of the family developer from the start, beside the core")
+	flags.BoolVar(&f.autoEmbed, "auto-embed", false, "warn if stored text is not embedded because no embedder is set (alcove embedder set)")
+	flags.StringVar(&f.profile, "profile", cmp.Or(env("ALCOVE_PROFILE"), defaultProfile), "which tools are listed, by `PROFILE`: agent (the core, and families as they are loaded), full (all families), deferred (all, for clients that search tools), operation (memory_operation alone) (or ALCOVE_PROFILE)")
+	flags.StringVar(&f.families, "families", env("ALCOVE_FAMILIES"), "`FAMILIES` whose tools are listed from the start, such as auto-tag,ranking (or ALCOVE_FAMILIES)")
+	flags.BoolVar(&f.readOnly, "read-only", false, "refuse every write of this client")
+}
+
+// takesName reports whether an argument may name the agent: --agent may stand alone, so --agent NAME is a flag and an argument.
+func (f *mcpFlags) takesName() bool { return f.agent == agentOfEnvironment }
+
+// nameAgent takes the agent's name from the arguments or the environment if --agent stands alone.
+func (f *mcpFlags) nameAgent(env func(string) string, args []string) {
+	switch {
+	case f.takesName() && len(args) > 0:
+		f.agent = args[0]
+	case f.takesName():
+		f.agent = env("ALCOVE_AGENT")
+	}
+}
+
+// listedFamilies are the families whose tools are listed from the start.
+func (f *mcpFlags) listedFamilies() []string {
+	var families []string
+	for name := range strings.SplitSeq(f.families, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			families = append(families, name)
+		}
+	}
+	if f.developer && !slices.Contains(families, developerFamily) {
+		families = append(families, developerFamily)
+	}
+	return families
+}
+
+// hello introduces the client to the server.
+func (f *mcpFlags) hello(env func(string) string) owner.Hello {
+	return owner.Hello{Key: env("ALCOVE_KEY"), Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly, Families: f.listedFamilies()}
+}
+
+// mcp serves one client until its input ends.
+func (a *app) mcp(ctx context.Context, f mcpFlags) error {
+	dial, err := a.dialerTo(f.hello(a.env), true)
+	if err != nil {
+		return err
+	}
+	if f.autoEmbed {
+		a.warnWithoutEmbedder(ctx)
+	}
+	if isTerminal(a.in) {
+		io.WriteString(a.err, typedByHand)
+	}
+	in, restore := polled(a.in)
+	defer restore()
+	return bridge.Run(ctx, bridge.Options{
+		Dial: dial, In: in, Out: a.out.Data(), Logger: slog.New(slog.NewTextHandler(a.err, nil)),
+		Fatal: func(err error) bool { var refused *owner.Refusal; return errors.As(err, &refused) },
+	})
+}
+
+// warnWithoutEmbedder warns if no embedder is configured.
+func (a *app) warnWithoutEmbedder(ctx context.Context) {
+	list, err := asked(ctx, a, operator.Operator.Embedders)
+	switch logger := slog.New(slog.NewTextHandler(a.err, nil)); {
+	case err != nil:
+		logger.Warn("could not ask whether stored text is embedded", "error", err)
+	case len(list) == 0:
+		logger.Warn("stored text is not embedded, and searches are by words: set an embedder with alcove embedder set")
+	}
+}
+
+// typedByHand is the message to people who run alcove mcp themselves.
+const typedByHand = "alcove mcp talks to an MCP client on standard input and output, and waits for one: clients start it themselves, as alcove connect prints.\n" +
+	"Commands such as alcove search talk to the same memory. Ctrl-C ends this one.\n"
+
+// isTerminal reports whether in is a terminal.
+func isTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// resumed is the hello of a session that continues in the state at.
+func resumed(hello owner.Hello, at bridge.SessionState) owner.Hello {
+	hello.Branch, hello.Namespace = cmp.Or(at.Branch, hello.Branch), cmp.Or(at.Namespace, hello.Namespace)
+	if at.Families != nil {
+		hello.Families = at.Families
+	}
+	return hello
+}
