@@ -46,8 +46,8 @@ TENANTS   ?= 20000
 FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
-GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/*/manifest.json))
-FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/*/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go))
+GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/families/*/manifest.json))
+FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/families/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go))
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid=' \
              -gcflags='github.com/alcove-memory/alcove/guests/...=-l'
 DIST      ?= guests/dist
@@ -91,8 +91,8 @@ verify-release: release ## build the release again, elsewhere and without what w
 # One module of all families, packed once with the manifest of each, and the image that the binary carries.
 guests:          ## build the first-party families into guests/dist
 	@mkdir -p $(DIST)/raw
-	@$(GUEST) -o $(DIST)/raw/all.wasm ./guests/all
-	@$(GO) run ./guests/pack -module $(DIST)/raw/all.wasm -out $(DIST) -templates $(DIST)/templates.zst $(GUESTS:%=guests/%/manifest.json)
+	@$(GUEST) -o $(DIST)/raw/all.wasm ./guests/build/all
+	@$(GO) run ./guests/build/pack -module $(DIST)/raw/all.wasm -out $(DIST) -templates $(DIST)/templates.zst $(GUESTS:%=guests/%/manifest.json)
 
 # Built twice, elsewhere and without what was built before, the module is the same. Each family is also built alone, which is the
 # form that third parties copy.
@@ -116,7 +116,7 @@ test: fetch guests ## run all tests
 	$(GO) test $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
 
 test-times: fetch guests ## run all tests, and write which take longest to bin/test-times.txt
-	$(GO) run ./host/measure/testtimes -o bin/test-times.txt -- $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
+	$(GO) run ./host/bench/measure/testtimes -o bin/test-times.txt -- $(RUN) -timeout 1h -tags $(TAGS) $(PACKAGES)
 
 # The race detector needs a C compiler.
 test-race: fetch ## run the tests of the concurrent packages under the race detector
@@ -143,11 +143,11 @@ modules:
 
 # The constants of the ABI, from abi/abi.json, the manifests and codecs of the first-party families, from their packages, and their pages,
 # from their manifests. To write them anew: go run ./abi/gen, go run ./cmd/alcove family gen DIR, and
-# go run ./guests/doc -out docs/families -settings docs/CONFIGURATION.md guests/*/manifest.json.
+# go run ./guests/build/doc -out docs/families -settings docs/CONFIGURATION.md guests/families/*/manifest.json.
 generated:
 	$(GO) run ./abi/gen -check
 	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
-	$(GO) run ./guests/doc -check -out docs/families -settings docs/CONFIGURATION.md $(GUESTS:%=guests/%/manifest.json)
+	$(GO) run ./guests/build/doc -check -out docs/families -settings docs/CONFIGURATION.md $(GUESTS:%=guests/%/manifest.json)
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:
@@ -160,7 +160,7 @@ size: build
 cross:
 	@for p in $(PLATFORMS); do echo "build $$p"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/alcove || exit 1; done
-	GOOS=windows GOARCH=amd64 $(GO) vet ./host/owner ./host/api ./host/sandbox ./host/family ./host ./cmd/...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./host/daemon/owner ./host/front/listen ./host/sandbox ./host/family ./host ./cmd/...
 
 # What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.
 stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
@@ -169,10 +169,10 @@ stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_KILLS=$(KILLS) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host
 	ALCOVE_STORES=$(STORES) $(LONG) -v -run 'TenProcesses' ./cmd/alcove
 	ALCOVE_SOAK=$(SOAK) $(LONG) -v -run 'TestSoak' ./host
-	ALCOVE_POWER_ROUNDS=$(POWER) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/backup
+	ALCOVE_POWER_ROUNDS=$(POWER) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/store/backup
 	ALCOVE_FLIP_STEP=$(FLIP) ALCOVE_DAMAGE_ROUNDS=$(DAMAGE) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt
 	ALCOVE_TENANTS=$(TENANTS) $(LONG) -tags guests -run 'NothingOfAnotherKey' ./host
-	ALCOVE_GRAPH=1 $(LONG) -run 'AsNetworkxWalksThem' ./guests/graph/network
+	ALCOVE_GRAPH=1 $(LONG) -run 'AsNetworkxWalksThem' ./guests/families/graph
 	ALCOVE_EVENTS=1 $(LONG) -v -tags guests -run 'EventsReachAReceiver' ./host
 	ALCOVE_LEAK=$(LEAK) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	@$(MAKE) --no-print-directory fuzz
@@ -184,20 +184,20 @@ fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m eac
 
 bench: guests    ## run all benchmarks; figures and ratios count within one run only
 	$(GO) test -tags guests -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./...
-	cd host/sandbox/bench && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
+	cd host/bench/sandbox && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
 
 family-costs:    ## print what the same family costs in each language, as a table (COSTS=200 calls)
 	@ALCOVE_COSTS=$(COSTS) $(LONG) -v -run TestCostsOfEachLanguage ./sdk/interop
 
-FACTS = host/measure/pairs/testdata/facts
+FACTS = host/bench/pairs/testdata/facts
 
 bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFORE=path, PAIRS=20)
 	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o bin/facts.raw ./$(FACTS)/guest
 	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
-	$(GO) run ./host/measure/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(PAIRS)
+	$(GO) run ./host/bench/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(PAIRS)
 
 seed-examples: guests ## run every call that the documents of other systems print, and write docs/seed-examples.md
-	$(GO) test -count=1 ./host/mcp/clients -run TestTheExamplesOfOtherSystems -update
+	$(GO) test -count=1 ./host/integration/clients -run TestTheExamplesOfOtherSystems -update
 
 # In one run, on a server process of its own: 1,000 agents that poll every 5 s and 1,000 streams, beside 50 stores and 5 searches a second
 # on 100,000 memories.
@@ -209,10 +209,10 @@ primitives: guests ## measure writes, access bumps, searches and queries beside 
 	ALCOVE_PRIMITIVES=$(PRIMITIVES) $(LONG) -tags guests -v -run TestPrimitives ./host
 
 bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
-	cd host/search/bench && $(GO) vet . && $(GO) run . $(PEERS)
+	cd host/bench/search && $(GO) vet . && $(GO) run . $(PEERS)
 
 bench-conversations: ## measure the ranking of turns, and without each feature (DATA=dir FIT=-fit; see docs/guides/search.md)
-	cd host/search/bench && $(GO) vet ./conversations && $(GO) run ./conversations $(FIT) $(abspath $(DATA))
+	cd host/bench/search && $(GO) vet ./conversations && $(GO) run ./conversations $(FIT) $(abspath $(DATA))
 
 fmt:             ## format all Go files
 	gofmt -w abi cmd guests host registry sdk

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/alcove-memory/alcove/guests/consolidation/planted"
+	"github.com/alcove-memory/alcove/host/testing/planted"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 

@@ -7,22 +7,22 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/alcove-memory/alcove/guests/agents/roster"
-	"github.com/alcove-memory/alcove/guests/developer/primitives"
-	"github.com/alcove-memory/alcove/guests/doc/page"
-	"github.com/alcove-memory/alcove/guests/events/events"
-	"github.com/alcove-memory/alcove/guests/facts/facts"
-	"github.com/alcove-memory/alcove/guests/governance/governance"
-	"github.com/alcove-memory/alcove/guests/graph/network"
-	"github.com/alcove-memory/alcove/guests/legacy/workflow"
-	"github.com/alcove-memory/alcove/guests/lifecycle/aging"
-	"github.com/alcove-memory/alcove/guests/messages/room"
-	"github.com/alcove-memory/alcove/guests/retrieval/retrieval"
-	"github.com/alcove-memory/alcove/guests/sessions/sessions"
-	"github.com/alcove-memory/alcove/guests/settings/settings"
-	"github.com/alcove-memory/alcove/guests/sites/remote"
-	"github.com/alcove-memory/alcove/guests/vault/vault"
-	"github.com/alcove-memory/alcove/guests/working-memory/attention"
+	"github.com/alcove-memory/alcove/guests/build/doc/page"
+	"github.com/alcove-memory/alcove/guests/families/agents"
+	"github.com/alcove-memory/alcove/guests/families/developer"
+	"github.com/alcove-memory/alcove/guests/families/events"
+	"github.com/alcove-memory/alcove/guests/families/facts"
+	"github.com/alcove-memory/alcove/guests/families/governance"
+	"github.com/alcove-memory/alcove/guests/families/graph"
+	"github.com/alcove-memory/alcove/guests/families/legacy"
+	"github.com/alcove-memory/alcove/guests/families/lifecycle"
+	"github.com/alcove-memory/alcove/guests/families/messages"
+	"github.com/alcove-memory/alcove/guests/families/retrieval"
+	"github.com/alcove-memory/alcove/guests/families/sessions"
+	"github.com/alcove-memory/alcove/guests/families/settings"
+	"github.com/alcove-memory/alcove/guests/families/sites"
+	"github.com/alcove-memory/alcove/guests/families/vault"
+	"github.com/alcove-memory/alcove/guests/families/working-memory"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -32,21 +32,21 @@ var update = flag.Bool("update", false, "write the answers of examples")
 // Each call of a worked example answers what the example says.
 func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 	for name, family := range map[string]*alcove.Family{
-		"agents":         roster.Family(),
-		"developer":      primitives.Family(),
+		"agents":         agents.Family(),
+		"developer":      developer.Family(),
 		"events":         events.Family(),
 		"facts":          facts.Family(),
 		"governance":     governance.Family(),
-		"graph":          network.Family(),
-		"legacy":         workflow.Family(),
-		"lifecycle":      aging.Family(),
-		"messages":       room.Family(),
+		"graph":          graph.Family(),
+		"legacy":         legacy.Family(),
+		"lifecycle":      lifecycle.Family(),
+		"messages":       messages.Family(),
 		"retrieval":      retrieval.Family(),
 		"sessions":       sessions.Family(),
 		"settings":       settings.Family(),
-		"sites":          remote.Family(),
+		"sites":          sites.Family(),
 		"vault":          vault.Family(),
-		"working-memory": attention.Family(),
+		"working-memory": workingmemory.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(name, "example.txt")
@@ -56,7 +56,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 			if name == "legacy" { // it calls tools of these
 				s.Beside(facts.Family(), manifest(t, "facts"))
 				s.Beside(retrieval.Family(), manifest(t, "retrieval"))
-				s.Beside(aging.Family(), manifest(t, "lifecycle"))
+				s.Beside(lifecycle.Family(), manifest(t, "lifecycle"))
 			}
 			s.Put(
 				alcove.Memory{Key: "kettle", Value: alcove.JSON("The kettle is blue."), Type: "observation", Importance: new(.5)},

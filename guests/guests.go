@@ -6,8 +6,8 @@ package guests
 import (
 	"errors"
 
-	"github.com/alcove-memory/alcove/guests/image"
-	"github.com/alcove-memory/alcove/guests/project"
+	"github.com/alcove-memory/alcove/guests/build/image"
+	"github.com/alcove-memory/alcove/guests/build/project"
 )
 
 // Embedded says whether this binary was built with families in it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 )
 
 // Two keys: bob sees ann's scope when ann adds him, and not from the call on that removes him, over MCP and on a WebSocket whose

@@ -9,13 +9,13 @@ import (
 	"os"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family"
-	"github.com/alcove-memory/alcove/host/keys"
-	"github.com/alcove-memory/alcove/host/lockfile"
+	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 )
 
 // anchorEvery is the default of Options.AnchorEvery.

@@ -5,10 +5,10 @@ import (
 	"crypto/subtle"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/keys"
-	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 )
 
 // keyRequired is told to clients without a key of a server that requires one.

@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/bridge"
-	"github.com/alcove-memory/alcove/host/client"
-	"github.com/alcove-memory/alcove/host/httpsessions"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/httpsessions"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/testcert"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/testcert"
 )
 
 // keyed is a server whose operator gives out keys.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/alcove-memory/alcove/host/conform"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/author/conform"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 

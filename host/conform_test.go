@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/conform"
+	"github.com/alcove-memory/alcove/host/family/author/conform"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 )
 
 // guestOf is a family with one tool. Its handler gets a kind and a length as locals 0 and 1, and may write what say makes of a text.

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 
 	"github.com/alcove-memory/alcove/host/family/ops"
-	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sessions"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 )
 
 // delegates makes keys for the agents that families have work for callers.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"net"
 
-	"github.com/alcove-memory/alcove/host/mcp"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/mcp"
 )
 
 // Dial begins a session in this process, as a client of the socket would after its hello. It ends when the connection is

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/bundle"
-	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
-	"github.com/alcove-memory/alcove/host/settings"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/backup"
+	"github.com/alcove-memory/alcove/host/store/bundle"
+	"github.com/alcove-memory/alcove/host/store/datadir"
+	"github.com/alcove-memory/alcove/host/store/settings"
 )
 
 // Directory returns the data directory at path, with a store of the default driver, for use while nobody serves it.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 	"github.com/alcove-memory/alcove/registry"
 )
 

@@ -21,9 +21,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/measure"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/bench/measure"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // following is how long the load of TestFollowersKeepUp lasts, such as 60s; without it, the short form has a twentieth of the clients.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
 // formatThree unpacks a data directory as the program of commit 32ad210 left it (store, index, vectors of an embedder whose

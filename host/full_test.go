@@ -11,7 +11,7 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 

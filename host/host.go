@@ -16,27 +16,27 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/api"
-	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/embedders"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/ops"
-	"github.com/alcove-memory/alcove/host/httpsessions"
-	"github.com/alcove-memory/alcove/host/keys"
-	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/front/httpsessions"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/front/operations"
+	"github.com/alcove-memory/alcove/host/front/rest"
+	"github.com/alcove-memory/alcove/host/front/stream"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/metrics"
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/refusals"
-	"github.com/alcove-memory/alcove/host/requestlog"
-	"github.com/alcove-memory/alcove/host/rest"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/embedders"
+	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/operator/metrics"
+	"github.com/alcove-memory/alcove/host/operator/refusals"
+	"github.com/alcove-memory/alcove/host/operator/requestlog"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/sessions"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/stream"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/host/tool/operation"
-	"github.com/alcove-memory/alcove/host/wire"
 )
 
 // Options say what to open, and how.
@@ -95,7 +95,7 @@ type Host struct {
 	kept     *httpsessions.File // of HTTP clients; nil: the directory cannot be written
 	requests *requestlog.Log    // nil: none
 	streams  *stream.Server
-	wire     *wire.Server
+	wire     *operations.Server
 
 	closing sync.Once
 	closed  error
@@ -168,9 +168,9 @@ func (h *Host) open(ctx context.Context) (err error) {
 	h.streams = stream.New(stream.Options{
 		Space: h.space, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
 		Client: func(r *http.Request) stream.Client { return stream.Client(h.clientOf(r)) }, Sessions: h.sessions,
-		Limits: stream.Limits{Streams: api.Streams(api.Descriptors())}, Keys: h.keys,
+		Limits: stream.Limits{Streams: listen.Streams(listen.Descriptors())}, Keys: h.keys,
 	})
-	h.wire = wire.New(wire.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})
+	h.wire = operations.New(operations.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})
 	return nil
 }
 
@@ -276,7 +276,7 @@ func (h *Host) readToken() (err error) {
 	if _, missing := os.Stat(path); h.readOnly && errors.Is(missing, fs.ErrNotExist) {
 		return nil
 	}
-	h.token, err = api.Token(path)
+	h.token, err = listen.Token(path)
 	return err
 }
 
@@ -330,7 +330,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 	if hello.Protocol != owner.Operations {
 		return h.mcp.ServeConn(ctx, r, w, session)
 	}
-	client := wire.Client{Caller: h.callerOf(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
+	client := operations.Client{Caller: h.callerOf(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
 	return h.wire.ServeConn(ctx, r, w, client)
 }
 

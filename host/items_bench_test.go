@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/client"
 )
 
 // BenchmarkItemsOverTheBridge stores 100,000 memories of 200 bytes in calls of 1,000 items, from one client over a bridge, and reports

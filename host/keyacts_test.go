@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 )
 
 // keyEntries returns the text of the audit log's entries about API keys, in order. Each is an operator's.

@@ -19,12 +19,12 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 // The holders of two keys use one server. What bob keeps where ann may not read must not change any answer to her, so there are two

@@ -20,14 +20,14 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/bridge"
-	"github.com/alcove-memory/alcove/host/client"
-	"github.com/alcove-memory/alcove/host/datadir"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/store/backup"
+	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
 func asOperator(t *testing.T, dir string) *operator.Client {

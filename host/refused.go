@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/keys"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/metrics"
-	"github.com/alcove-memory/alcove/host/refusals"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/operator/metrics"
+	"github.com/alcove-memory/alcove/host/operator/refusals"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 

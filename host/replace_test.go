@@ -15,7 +15,7 @@ import (
 // backups work on whole databases, and their tests fail the power too. The sandbox renames entries of the compile cache, which are
 // authenticated: one that a power failure emptied is compiled again.
 func TestOnlyPackagesThatSyncRenameFiles(t *testing.T) {
-	allowed := []string{"host/durable", "host/store/bolt", "host/store/bolt/salvage", "host/backup", "host/sandbox"}
+	allowed := []string{"host/durable", "host/store/bolt", "host/store/bolt/salvage", "host/store/backup", "host/sandbox"}
 	files := 0
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/requestlog"
+	"github.com/alcove-memory/alcove/host/operator/requestlog"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
 )

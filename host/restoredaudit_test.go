@@ -14,12 +14,12 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/datadir"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/store/backup"
+	"github.com/alcove-memory/alcove/host/store/datadir"
 	"github.com/alcove-memory/alcove/registry"
 	"github.com/alcove-memory/alcove/registry/signature"
 )

@@ -9,12 +9,12 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/bridge"
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
 )
 

@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/alcove-memory/alcove/host/api"
-	"github.com/alcove-memory/alcove/host/mcp"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/daemon/presence"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/watch"
 )
 
 // DefaultHTTP is the address for HTTP unless another is chosen.
@@ -44,7 +44,7 @@ type Listen struct {
 func (h *Host) Serve(ctx context.Context, l Listen) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s := &service{host: h, use: &api.Use{}}
+	s := &service{host: h, use: &listen.Use{}}
 	record, err := s.listen(l)
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
@@ -70,12 +70,12 @@ func (h *Host) Serve(ctx context.Context, l Listen) error {
 // service is the listeners of one Serve.
 type service struct {
 	host   *Host
-	use    *api.Use
-	socket *api.SocketListener
-	admin  *api.SocketListener
-	http   net.Listener     // nil: none
-	cert   *api.Certificate // for HTTP; nil: without TLS
-	issuer string           // for HTTP; empty: none
+	use    *listen.Use
+	socket *listen.SocketListener
+	admin  *listen.SocketListener
+	http   net.Listener        // nil: none
+	cert   *listen.Certificate // for HTTP; nil: without TLS
+	issuer string              // for HTTP; empty: none
 }
 
 func (s *service) listen(l Listen) (owner.Record, error) {
@@ -88,14 +88,14 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	if err != nil {
 		return record, err
 	}
-	if s.socket, err = api.ListenSocket(sockets...); err != nil {
+	if s.socket, err = listen.ListenSocket(sockets...); err != nil {
 		return record, err
 	}
 	operators, err := owner.AdminPaths(o.Dir)
 	if err != nil {
 		return record, err
 	}
-	if s.admin, err = api.ListenSocket(operators...); err != nil {
+	if s.admin, err = listen.ListenSocket(operators...); err != nil {
 		return record, err
 	}
 	record.Socket, record.Admin = s.socket.Path(), s.admin.Path()
@@ -105,9 +105,9 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	return record, err
 }
 
-func (s *service) watcher(l Listen, r owner.Record, stop func()) *watch.Watcher {
+func (s *service) watcher(l Listen, r owner.Record, stop func()) *presence.Watcher {
 	h := s.host
-	return watch.New(watch.Options{
+	return presence.New(presence.Options{
 		Dir: h.options.Dir, Opened: h.dir, Lock: h.lock, Record: r, Clients: s.socket, Operators: s.admin, Writable: h.Writable,
 		Unused: s.use.None, Stop: stop, Every: l.Look, ReadOnly: h.readOnly, OnDemand: l.Idle > 0, Logger: h.options.Logger,
 	})
@@ -131,7 +131,7 @@ func socketPaths(l Listen, dir string) ([]string, error) {
 func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	logger := s.host.options.Logger
 	if l.Issuer != "" {
-		if err := api.CheckIssuer(l.Issuer); err != nil {
+		if err := listen.CheckIssuer(l.Issuer); err != nil {
 			return err
 		}
 	}
@@ -144,15 +144,15 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 		return nil
 	}
 	if l.TLSCert != "" || l.TLSKey != "" {
-		if s.cert, err = api.LoadCertificate(l.TLSCert, l.TLSKey); err != nil {
+		if s.cert, err = listen.LoadCertificate(l.TLSCert, l.TLSKey); err != nil {
 			return err
 		}
 	}
-	s.http, err = api.ListenHTTP(l.HTTP)
+	s.http, err = listen.ListenHTTP(l.HTTP)
 	switch {
 	case err == nil:
 		record.HTTP, record.TLS = s.http.Addr().String(), s.cert != nil
-		return api.CheckExposure(s.http, s.cert, s.requiresKeys(l))
+		return listen.CheckExposure(s.http, s.cert, s.requiresKeys(l))
 	case l.HTTPOptional:
 		logger.Warn("going on without HTTP", "error", err)
 	default:
@@ -170,7 +170,7 @@ func (s *service) requiresKeys(l Listen) bool {
 
 func (s *service) closeListeners() error {
 	var errs []error
-	for _, l := range []*api.SocketListener{s.socket, s.admin} {
+	for _, l := range []*listen.SocketListener{s.socket, s.admin} {
 		if l != nil {
 			errs = append(errs, l.Close())
 		}
@@ -182,7 +182,7 @@ func (s *service) closeListeners() error {
 }
 
 // run serves on all listeners. When one ends, all stop; the first failure is the error.
-func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error {
+func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) error {
 	o := s.host.options
 	var all errgroup.Group
 	all.Go(func() error {
@@ -196,7 +196,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	})
 	all.Go(func() error {
 		defer stop()
-		socket := api.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
+		socket := listen.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}, Stopped: stopped()}
 		defer context.AfterFunc(ctx, s.host.wire.Stop)()
 		return socket.Serve(ctx, s.socket)
@@ -204,7 +204,7 @@ func (s *service) run(ctx context.Context, stop func(), w *watch.Watcher) error 
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := api.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Refused: s.host.refusedRequest, Certificate: s.cert, Issuer: s.issuer,
+			server := listen.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Refused: s.host.refusedRequest, Certificate: s.cert, Issuer: s.issuer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Without: s.host.withoutFamilies, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			defer s.host.streams.Close()
 			ended := context.AfterFunc(ctx, func() {

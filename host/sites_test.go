@@ -28,20 +28,20 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 // siteSecret is what the site requires, and nobody but the operator's file and the site may have.
 const siteSecret = "s3cret-of-anwe-7f1c09d2b8a6e4"
 
-// siteProcess is guests/sites/testdata/site.py, a site in another process and language.
+// siteProcess is guests/families/sites/testdata/site.py, a site in another process and language.
 type siteProcess struct {
 	t       *testing.T
 	address string

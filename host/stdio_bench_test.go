@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/measure"
+	"github.com/alcove-memory/alcove/host/bench/measure"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 

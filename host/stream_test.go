@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // dialStream opens a stream. Without one, the answer says why.

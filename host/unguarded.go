@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/registry"
 )
 

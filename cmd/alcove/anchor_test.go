@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/audit"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 )
 
 var aHead = audit.Head{Seq: 7, Hash: strings.Repeat("ab", 32)}

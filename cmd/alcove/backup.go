@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/backup"
-	"github.com/alcove-memory/alcove/host/datadir"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/store/backup"
+	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
 func (a *app) backupCommand() *cobra.Command {

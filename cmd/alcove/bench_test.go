@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/host/measure"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/bench/measure"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )

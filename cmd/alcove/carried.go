@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/guests/build/image"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )

@@ -12,9 +12,9 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/develop"
+	"github.com/alcove-memory/alcove/host/family/author/develop"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/tokens"
+	"github.com/alcove-memory/alcove/host/tool/tokens"
 )
 
 // Goals for what every model reads of a tool, in tokens of cl100k_base. They are those of the families that the program carries.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 )
 
 // serveWithin starts a server that may open only so many files, and gives where it listens and its log.

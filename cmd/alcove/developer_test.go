@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/sdk/client"
 )
 

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/tokens"
+	"github.com/alcove-memory/alcove/host/tool/tokens"
 )
 
 // recently is how long a family's trouble is a worry.

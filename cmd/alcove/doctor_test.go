@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // patient is a home with a data directory in it, which a doctor examines.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/admin"
-	"github.com/alcove-memory/alcove/host/client"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 

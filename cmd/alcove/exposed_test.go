@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestADirectoryThatEveryUserCanChangeIsRefused(t *testing.T) {

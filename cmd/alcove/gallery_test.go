@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // examples are the example families: their languages, and what the last line of each README answers.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // hostile is what somebody sends who means no good, or has a mistake in a program. Each front end must answer it in

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // irregular makes what no file can be read from, by what an error calls it.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // mcpFlags are the flags of alcove mcp.

@@ -16,7 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/migrate"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/guests/legacy/successor"
+	"github.com/alcove-memory/alcove/guests/families/legacy/successor"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/regular"
 )

@@ -15,8 +15,8 @@ import (
 	mcptypes "github.com/mark3labs/mcp-go/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/testcert"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/testcert"
 )
 
 // htpasswd is the bcrypt hash of the password opensesame, at the least cost.

@@ -6,8 +6,8 @@ import (
 	"io"
 	"net"
 
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/owner"
 )
 
 // operator connects to the socket for operators, and starts the server if need be.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/owner"
-	"github.com/alcove-memory/alcove/host/testcert"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/testcert"
 )
 
 // Each server would leave at once if it were started, and end without an error.

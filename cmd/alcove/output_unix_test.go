@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 

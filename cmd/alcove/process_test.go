@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // program is the program as a process of its own, with a data directory.

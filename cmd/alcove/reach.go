@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 )
 
 // certificateWithin is how long a server may take to show its certificate.

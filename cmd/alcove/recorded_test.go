@@ -20,9 +20,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/owner"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 var updateRecorded = flag.Bool("update", false, "record the answers of the front ends anew")

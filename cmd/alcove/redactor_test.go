@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // hunter is in what clients store. The terms of a search index have it as it is.

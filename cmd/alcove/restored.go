@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/datadir"
-	hostsettings "github.com/alcove-memory/alcove/host/settings"
+	"github.com/alcove-memory/alcove/host/store/datadir"
+	hostsettings "github.com/alcove-memory/alcove/host/store/settings"
 )
 
 // printRestored reports a restore, and the missing modules and keys.

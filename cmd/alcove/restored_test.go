@@ -13,9 +13,9 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/backup"
-	hostsettings "github.com/alcove-memory/alcove/host/settings"
+	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	hostsettings "github.com/alcove-memory/alcove/host/store/settings"
 	"github.com/alcove-memory/alcove/registry"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/guests/project"
+	"github.com/alcove-memory/alcove/guests/build/project"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/guests/project"
+	"github.com/alcove-memory/alcove/guests/build/project"
 )
 
 // cleanMachine makes the guide's test build with an empty cache of Go's, too, which takes a minute.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/alcove-memory/alcove/host/importer"
+	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	guests "github.com/alcove-memory/alcove/host/sandbox/hostile"
-	"github.com/alcove-memory/alcove/host/stress"
+	guests "github.com/alcove-memory/alcove/host/testing/hostile"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // TestClientsBesideNoisyFamiliesGetTheirAnswers has families spin, sleep, take memory, call the host, search, flood logs and

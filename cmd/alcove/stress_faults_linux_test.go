@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/owner"
-	guests "github.com/alcove-memory/alcove/host/sandbox/hostile"
-	"github.com/alcove-memory/alcove/host/stress"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	guests "github.com/alcove-memory/alcove/host/testing/hostile"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // under has a shell run a command after a setting of its own, such as ulimit -n 64.

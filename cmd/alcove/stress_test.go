@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/stress"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // stressClients are the workers, by how they reach the server.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/client"
+	"github.com/alcove-memory/alcove/host/daemon/client"
 )
 
 const (

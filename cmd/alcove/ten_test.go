@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // storesVariable is how many memories each process stores; unset: few, and the server is killed once. The long form is:

@@ -13,7 +13,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/guests/build/image"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"

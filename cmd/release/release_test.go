@@ -12,7 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/guests/build/image"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 

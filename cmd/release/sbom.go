@@ -16,7 +16,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/guests/image"
+	"github.com/alcove-memory/alcove/guests/build/image"
 	"github.com/alcove-memory/alcove/registry/catalogue"
 )
 

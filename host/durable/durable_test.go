@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/store/powerloss"
+	"github.com/alcove-memory/alcove/host/testing/powerloss"
 )
 
 // powerWork makes the test binary the process whose power fails: the directory that it works in.

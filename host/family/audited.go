@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/audit"
-	"github.com/alcove-memory/alcove/host/lockfile"
+	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )

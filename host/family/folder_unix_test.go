@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestAFileThatWasAwayAndComesBackIsTheSameFamily(t *testing.T) {

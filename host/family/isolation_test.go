@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/scope"
-	"github.com/alcove-memory/alcove/host/stress"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 	"github.com/alcove-memory/alcove/registry"
 )
 

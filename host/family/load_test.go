@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestCallersWhoAppendAtOnceAllSucceed(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
 )
 

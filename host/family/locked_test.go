@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/await"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/registry"
 	"github.com/alcove-memory/alcove/registry/signature"
 )

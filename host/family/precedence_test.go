@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {

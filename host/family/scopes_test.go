@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/scope"
-	"github.com/alcove-memory/alcove/host/sessions"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
 )
 
 // putScope commits a change of a scope.

@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/sessions"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
 )
 
 // sessionEnd is the name of jobs for session_end hooks.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/policy"
+	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
 

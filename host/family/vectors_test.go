@@ -17,12 +17,12 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/family/ops"
-	"github.com/alcove-memory/alcove/host/files"
+	"github.com/alcove-memory/alcove/host/family/outside/files"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/recalls"
+	"github.com/alcove-memory/alcove/host/memory/recalls"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
+	"github.com/alcove-memory/alcove/host/memory/usage"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/sessions"
-	"github.com/alcove-memory/alcove/host/usage"
 	"github.com/alcove-memory/alcove/registry"
 )
 

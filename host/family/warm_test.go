@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestAnInstalledFamilyIsCompiledBeforeItIsCalled(t *testing.T) {

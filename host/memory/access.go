@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
-	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Access is one caller's access to a space: the only way to its contents. Namespaces outside its Rights appear

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/memory/scope"
-	"github.com/alcove-memory/alcove/host/namespace"
 )
 
 // Caller identifies who reads or writes. Every read and write of a space has one.

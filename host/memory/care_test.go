@@ -11,7 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {

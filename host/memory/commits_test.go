@@ -14,7 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 // oneOfEach calls everything that commits, each as a call of its own, and returns what each wrote by the call's id.

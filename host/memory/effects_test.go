@@ -10,7 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 func begin(t *testing.T, e *Effects, what string) *Effect {

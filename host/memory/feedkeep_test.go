@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 func TestAFeedKeepsAndCountsAsItsLimitsSay(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // kept are the branches that the engine has.

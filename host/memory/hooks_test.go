@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // watched are hooks that note what they are asked about, and answer with a decision.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/stress"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/stress"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 // ledger is every memory of a space, kept beside it in plain maps. It decides about filters by itself.

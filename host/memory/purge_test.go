@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
-	"github.com/alcove-memory/alcove/host/memory/traces/tracestest"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/tracestest"
 )
 
 // replacingEngine is an engine whose replacements can fail.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // TestManyMergesIntoABusyBranchAllEnd merges into a branch that is written all the time, so that merges lose their races

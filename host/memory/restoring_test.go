@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 // deleteKept deletes a branch so that it can be restored.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 func TestAStageOfThePastReadsWhatThereWasAndChangesNothing(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 // notes is a collection of the family notes, with a quota.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/alcove-memory/alcove/host/admin"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 )
 
 // act is the name of an act on the wire, with the types of its request and its answer.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 
-	"github.com/alcove-memory/alcove/host/admin"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 )
 
 // Client has a server in another process carry out acts. An error that has a code there is an *admin.Error.

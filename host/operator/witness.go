@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/purge"
-	"github.com/alcove-memory/alcove/host/policy"
 )
 
 // NewPurged adds to the result of a purge who may still have what was purged: the families, by their grants and by what they

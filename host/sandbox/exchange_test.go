@@ -11,8 +11,8 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 )
 
 func TestExchangesFollowTheVectorsOfTheABI(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/schema"
+	"github.com/alcove-memory/alcove/host/internal/schema"
 )
 
 // mostFaults bounds the faults of form that Faults lists.

@@ -13,8 +13,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 )
 
 // step is an instruction of a request to the guest of machine.

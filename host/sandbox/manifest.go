@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/internal/schema"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
-	"github.com/alcove-memory/alcove/host/schema"
 )
 
 // checkManifest reads the module's manifest.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 )
 
 func TestAManifestIsReadWithoutTheRestOfTheModule(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestAFloodOfOneFamilyDelaysAnotherByOneCall(t *testing.T) {

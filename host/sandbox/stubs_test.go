@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 )
 
 func TestImportsOfLibrariesAreReplacedByStubsThatAnswerNotSupported(t *testing.T) {

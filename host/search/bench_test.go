@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/measure"
+	"github.com/alcove-memory/alcove/host/bench/measure"
 	"github.com/alcove-memory/alcove/host/store"
 )
 

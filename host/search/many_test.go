@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // TestAnIndexIsUsedByManyAtOnce applies, searches, lists, tends, saves, trims, replaces and drops at once. What is left is as if it

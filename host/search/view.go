@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/alcove-memory/alcove/host/namespace"
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 

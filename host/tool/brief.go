@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 )
 
 // inBrief are the optional parameters that brief lists keep: what a call is about, or what one of several forms of a call needs. A client

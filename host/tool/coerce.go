@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/jsonrpc"
-	"github.com/alcove-memory/alcove/host/schema"
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/internal/schema"
 )
 
 // property is a parameter's top-level schema.

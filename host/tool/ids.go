@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/alcove-memory/alcove/host/jsonrpc"
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 )
 
 // idMember is the one name of what a call or an answer is about. Families keep the names that the systems had from which their tools come,

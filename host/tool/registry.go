@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/alcove-memory/alcove/host/internal/schema"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/schema"
 )
 
 // longestName is the longest tool name that model APIs accept, in characters. They refuse a whole list over a longer one.

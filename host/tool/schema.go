@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 )
 
 // longestDefault is the longest text default that is advertised, in characters; longer ones are prose.

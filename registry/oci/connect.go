@@ -19,7 +19,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
 
-	"github.com/alcove-memory/alcove/host/outbound"
+	"github.com/alcove-memory/alcove/host/family/outside/outbound"
 )
 
 const (

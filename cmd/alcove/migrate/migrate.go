@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/alcove-memory/alcove/guests/legacy/successor"
+	"github.com/alcove-memory/alcove/guests/families/legacy/successor"
 )
 
 // Alias is what an alias stands for.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/guests/legacy/successor"
+	"github.com/alcove-memory/alcove/guests/families/legacy/successor"
 )
 
 // tools are the tools of the families in this repository, some core tools, and aliases of other systems.
@@ -21,7 +21,7 @@ func tools(t *testing.T) Tools {
 		"strata_search":      {Tool: "memory_search", Spellings: map[string]string{"time_range": Spread, "start": "since", "end": "until"}},
 		"strata_kv_put":      {Tool: "memory_kv", Arguments: map[string]json.RawMessage{"action": json.RawMessage(`"put"`)}},
 	}}
-	paths, err := filepath.Glob("../../../guests/*/manifest.json")
+	paths, err := filepath.Glob("../../../guests/families/*/manifest.json")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("there are no manifests", err)
 	}

@@ -3,7 +3,7 @@ package migrate
 import (
 	"slices"
 
-	"github.com/alcove-memory/alcove/guests/legacy/successor"
+	"github.com/alcove-memory/alcove/guests/families/legacy/successor"
 )
 
 // step is a call of a tool that replaces another.

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/schema"
+	"github.com/alcove-memory/alcove/host/internal/schema"
 )
 
 // Key is a declared setting. It may be used concurrently.

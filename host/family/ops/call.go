@@ -14,14 +14,14 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
-	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/family/policy"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/namespace"
-	"github.com/alcove-memory/alcove/host/policy"
-	"github.com/alcove-memory/alcove/host/recalls"
-	"github.com/alcove-memory/alcove/host/sessions"
-	"github.com/alcove-memory/alcove/host/tokens"
-	"github.com/alcove-memory/alcove/host/usage"
+	"github.com/alcove-memory/alcove/host/memory/recalls"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
+	"github.com/alcove-memory/alcove/host/memory/usage"
+	"github.com/alcove-memory/alcove/host/tool/tokens"
 	"github.com/alcove-memory/alcove/registry"
 )
 

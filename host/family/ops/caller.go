@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/namespace"
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 )
 
 func callerGet(call *Call, _ context.Context, _ abi.CallerGetRequest) (abi.CallerGetResponse, error) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 )
 
 // meant returns the namespace of a request, for an error of denial; empty if it has none, or many.

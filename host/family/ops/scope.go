@@ -9,7 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/scope"
-	"github.com/alcove-memory/alcove/host/sessions"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
 )
 
 func scopeGet(call *Call, ctx context.Context, r abi.ScopeGetRequest) (out abi.ScopeGetResponse, err error) {

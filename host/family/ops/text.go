@@ -7,7 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/tokens"
+	"github.com/alcove-memory/alcove/host/tool/tokens"
 )
 
 func textAnalyze(_ *Call, _ context.Context, r abi.TextAnalyzeRequest) (abi.TextAnalyzeResponse, error) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/policy"
-	"github.com/alcove-memory/alcove/host/usage"
+	"github.com/alcove-memory/alcove/host/memory/usage"
 )
 
 func toolsList(call *Call, _ context.Context, _ abi.ToolsListRequest) (abi.ToolsListResponse, error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/namespace"
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/alcove-memory/alcove/host/namespace"
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 )
 
 // Table has the newest records of a space, for checks that cost no read of the store. The zero Table is empty. Its methods may be called

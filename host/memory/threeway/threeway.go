@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/alcove-memory/alcove/host/jsontext"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 )
 
 // Choose returns the side that changed. ok is false when both changed, to different values.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/host/memory/traces/tracestest"
+	"github.com/alcove-memory/alcove/host/testing/tracestest"
 )
 
 var surely = []string{

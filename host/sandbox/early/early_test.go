@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/sandbox/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // asCompiler makes the test binary the compiler, which waits until the file that the variable names is there.

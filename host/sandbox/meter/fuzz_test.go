@@ -6,8 +6,8 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
-	"github.com/alcove-memory/alcove/host/sandbox/spectest"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/spectest"
 )
 
 // FuzzRewrite rewrites valid and broken modules: valid ones stay valid, for us and for wazero, and what the module

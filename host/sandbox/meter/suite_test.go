@@ -12,8 +12,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
-	"github.com/alcove-memory/alcove/host/sandbox/spectest"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/spectest"
 )
 
 // wide are limits that admit the suite's extremes.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host/sandbox/spectest"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/spectest"
 )
 
 // FuzzParse parses broken and valid modules: nothing panics, wazero accepts all that we accept, and encoding

@@ -7,8 +7,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/alcove-memory/alcove/host/sandbox/spectest"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/spectest"
 )
 
 // wide are limits that admit the suite's extremes.

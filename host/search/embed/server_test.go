@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 // lengths is a server whose vectors are the length of a text, a constant and the place of the text in its request.

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/await"
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 func TestWhatIsAddedIsFoundByWhatItMeans(t *testing.T) {

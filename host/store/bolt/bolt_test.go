@@ -10,7 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/store/storetest"
+	"github.com/alcove-memory/alcove/host/testing/storetest"
 )
 
 func TestBoltIsAnEngine(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
 var errInterrupted = errors.New("interrupted by the test")

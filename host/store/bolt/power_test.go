@@ -21,7 +21,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/store/powerloss"
+	"github.com/alcove-memory/alcove/host/testing/powerloss"
 )
 
 // The test binary is also the process whose power fails, and the one that looks at what is left: what a broken disk

@@ -12,7 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/store/bolt/layout"
-	"github.com/alcove-memory/alcove/host/store/powerloss"
+	"github.com/alcove-memory/alcove/host/testing/powerloss"
 )
 
 // ofFormatThree is a closed stage of format 3, and its contents.

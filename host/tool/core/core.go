@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/recalls"
+	"github.com/alcove-memory/alcove/host/memory/recalls"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
 )

@@ -15,7 +15,7 @@ import (
 // firstParty are the families that the program carries, as their manifests describe them.
 func firstParty(t testing.TB) *tool.Snapshot {
 	t.Helper()
-	files, err := filepath.Glob("../../../guests/*/manifest.json")
+	files, err := filepath.Glob("../../../guests/families/*/manifest.json")
 	if err != nil || len(files) < 15 {
 		t.Fatalf("manifests are %v, %v", files, err)
 	}

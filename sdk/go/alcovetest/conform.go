@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/conform"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/author/conform"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"

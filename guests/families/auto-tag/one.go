@@ -1,0 +1,166 @@
+package autotag
+
+import (
+	"slices"
+
+	"github.com/alcove-memory/alcove/guests/families/auto-tag/suggest"
+	"github.com/alcove-memory/alcove/guests/lib/words"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// AutoTag tags one memory.
+//
+// Tags, type and importance that somebody gave are kept; those that auto-tag gave before may change. With apply false nothing is stored
+// and the result says what would be.
+//
+//alcove:tool idempotent
+//alcove:title Tag a memory
+//alcove:description Tag one memory from its content: tags, type, importance. Keeps what was given.
+type AutoTag struct {
+	reader
+	ID        string `alcove:"required"` // The key of the memory.
+	Namespace string // Where the memory is; the call's namespace by default.
+	Apply     bool   `alcove:"default=true"` // False: only say what would change.
+}
+
+// AutoTagged is what a memory is tagged with.
+type AutoTagged struct {
+	Key        string
+	Tags       []string // All tags of the memory.
+	Added      []string
+	Removed    []string // Tags that auto-tag had given before.
+	Type       string
+	Importance float64 `alcove:"min=0,max=1"`
+	Source     string  `alcove:"enum=text|llm"` // What the tags were made with.
+	Applied    bool
+}
+
+// Call tags the memory.
+func (in AutoTag) Call(c *alcove.Call, cfg Config) (AutoTagged, error) {
+	if in.ID == "" {
+		return AutoTagged{}, alcove.Errorf(alcove.InvalidArgument, "give the memory's key as id")
+	}
+	found, err := c.GetMemories(in.Namespace, []string{in.ID})
+	if err != nil {
+		return AutoTagged{}, err
+	}
+	if len(found) == 0 || found[0] == nil {
+		return AutoTagged{}, alcove.Errorf(alcove.NotFound, "there is no memory %q in %s", in.ID, or(in.Namespace, c.Namespace))
+	}
+	return in.tag(c, cfg, found[0])
+}
+
+func (in AutoTag) tag(c *alcove.Call, cfg Config, m *alcove.Memory) (AutoTagged, error) {
+	text := words.Text(m.Value, words.Long)
+	reading, source := in.read(c, cfg, text)
+	stats, err := statistics(c, m.Namespace, reading)
+	if err != nil {
+		return AutoTagged{}, err
+	}
+	s := of(m)
+	d := in.decide(cfg, s, reading, stats)
+	out := AutoTagged{Key: m.Key, Tags: m.Tags, Added: d.add, Removed: d.remove, Type: or(d.kind, m.Type), Source: source}
+	if d.tags != nil {
+		out.Tags = d.tags
+	}
+	if m.Importance != nil {
+		out.Importance = *m.Importance
+	}
+	if d.importance != nil {
+		out.Importance = *d.importance
+	}
+	if !in.Apply || !d.changes(s) {
+		return out, nil
+	}
+	out.Applied = true
+	_, err = c.PatchMemories([]alcove.MemoryPatch{d.patch(m)})
+	return out, err
+}
+
+func of(m *alcove.Memory) subject {
+	return subject{m.Value, m.Tags, m.Type, m.Importance, m.Metadata}
+}
+
+// statistics are what the namespace knows of the candidates, and how rare each is among its memories.
+func statistics(c *alcove.Call, namespace string, r suggest.Reading) (suggest.Statistics, error) {
+	stats := lookUp(c, namespace, []suggest.Reading{r}).Statistics
+	if len(r.Candidates) == 0 {
+		return stats, nil
+	}
+	tags := make([]string, len(r.Candidates))
+	for i, candidate := range r.Candidates {
+		tags[i] = candidate.Tag
+	}
+	analyzed, err := c.TextAnalyze(alcove.TextAnalyzeRequest{Texts: tags})
+	if err != nil || len(analyzed.Terms) != len(tags) {
+		return stats, err
+	}
+	terms := slices.Concat(analyzed.Terms...)
+	counts, err := c.TextCount(alcove.TextCountRequest{Terms: terms, Namespaces: []string{namespace}})
+	if err != nil || len(counts.Counts) != len(terms) {
+		return stats, err
+	}
+	stats.Rarity = rarities(r.Candidates, analyzed.Terms, counts)
+	return stats, nil
+}
+
+// rarities are how rare candidates are: that of the rarest term of each.
+func rarities(candidates []suggest.Candidate, terms [][]string, counts alcove.TextCountResponse) map[string]float64 {
+	rarity := map[string]float64{}
+	at := 0
+	for i, candidate := range candidates {
+		least := counts.Documents
+		for range terms[i] {
+			least = min(least, counts.Counts[at])
+			at++
+		}
+		if len(terms[i]) > 0 && counts.Documents > 10 { // fewer say nothing
+			rarity[candidate.Fold] = 1 - float64(least)/float64(counts.Documents)
+		}
+	}
+	return rarity
+}
+
+// SuggestTags suggests tags for a text.
+//
+// Nothing is stored. known says that the namespace has the tag already. Names, dates and amounts that the text mentions are listed, too.
+//
+//alcove:tool read-only
+//alcove:title Suggest tags
+//alcove:description Suggest tags, type and importance for a text, in the words the namespace already uses.
+type SuggestTags struct {
+	reader
+	Text      string `alcove:"required"`
+	Namespace string
+	K         int `alcove:"min=1,max=16"` // How many tags; max_tags of the configuration by default.
+}
+
+// Suggested is what a text would be tagged with.
+type Suggested struct {
+	Tags       []suggest.Candidate
+	Type       string
+	Importance float64 `alcove:"min=0,max=1"`
+	Names      []string
+	Dates      []string
+	Numbers    []string
+	Source     string `alcove:"enum=text|llm"`
+}
+
+// Call reads the text.
+func (in SuggestTags) Call(c *alcove.Call, cfg Config) (Suggested, error) {
+	if in.Text == "" {
+		return Suggested{}, alcove.Errorf(alcove.InvalidArgument, "give a text")
+	}
+	if in.K <= 0 {
+		in.K = max(cfg.MaxTags, 1)
+	}
+	r, source := in.read(c, cfg, in.Text)
+	stats, err := statistics(c, or(in.Namespace, c.Namespace), r)
+	if err != nil {
+		return Suggested{}, err
+	}
+	return Suggested{
+		Tags: stats.Choose(r.Candidates, nil, in.K), Type: or(r.Type, cfg.DefaultType), Importance: r.Importance,
+		Names: r.Names, Dates: r.Dates, Numbers: r.Numbers, Source: source,
+	}, nil
+}

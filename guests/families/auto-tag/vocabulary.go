@@ -1,0 +1,154 @@
+package autotag
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/alcove-memory/alcove/guests/families/auto-tag/suggest"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
+)
+
+// vocabulary is the tags of each namespace. Its keys are folded tags, so that all forms of a tag meet at one record, a word; below two
+// keys that no tag folds to there are others.
+var vocabulary = alcove.Records[alcove.Raw]{Name: "tag-vocabulary", Per: "branch"}
+
+const (
+	overviewKey = "*" // an overview
+	askedKey    = "+" // when somebody last asked for the vocabulary to be learned
+)
+
+// word is a record of the vocabulary.
+//
+//alcove:json
+type word struct {
+	Tag    string // how the tag is written here
+	Uses   int    // memories that have it, when that was learned
+	Merged bool   `json:",omitempty"`
+}
+
+// overview is the record of the whole vocabulary.
+//
+//alcove:json
+type overview struct {
+	Learned   alcove.Time
+	Documents int
+	Common    []string // folded words that are in so many memories that they tell nothing
+}
+
+// How long a vocabulary is good, and how long one that was asked for is waited for before it is asked for again.
+const (
+	fresh   = 24 * alcove.Hour
+	patient = alcove.Hour
+)
+
+// maxKeys is how many records are looked up at most.
+const maxKeys = 1000
+
+// looked is what a namespace knows of some readings.
+type looked struct {
+	suggest.Statistics
+	fresh bool // it was learned not long ago
+	asked bool // somebody asked not long ago that it be learned
+}
+
+// lookUp gives what a namespace knows of the candidates of some readings. A host that does not answer leaves it unknown.
+func lookUp(c *alcove.Call, namespace string, readings []suggest.Reading) looked {
+	keys := []string{overviewKey, askedKey}
+	seen := map[string]bool{}
+	for _, r := range readings {
+		for _, candidate := range r.Candidates {
+			if !seen[candidate.Fold] && len(keys) < maxKeys {
+				seen[candidate.Fold] = true
+				keys = append(keys, candidate.Fold)
+			}
+		}
+	}
+	records, err := vocabulary.In(namespace).GetAll(c, keys)
+	if err != nil {
+		c.Log("tags of %s are made without its vocabulary: %v", namespace, err)
+		return looked{fresh: true} // nothing is to be done about it
+	}
+	return known(c, records)
+}
+
+// known is what records of a vocabulary say; those that are not there are nil.
+func known(c *alcove.Call, records []*alcove.Item[alcove.Raw]) looked {
+	l := looked{Statistics: suggest.Statistics{Known: map[string]suggest.Known{}, Common: map[string]bool{}}}
+	for _, r := range records {
+		switch {
+		case r == nil:
+		case r.Key == overviewKey:
+			o := decoded[overview](r.Value)
+			l.fresh = within(c, o.Learned, fresh)
+			for _, w := range o.Common {
+				l.Common[w] = true
+			}
+		case r.Key == askedKey:
+			l.asked = within(c, decoded[alcove.Time](r.Value), patient)
+		default:
+			if w := decoded[word](r.Value); w.Tag != "" {
+				l.Known[r.Key] = suggest.Known{Tag: w.Tag, Uses: w.Uses}
+			}
+		}
+	}
+	return l
+}
+
+// decoded is a record as a value of a type, as far as it has the form.
+func decoded[T any, P interface {
+	*T
+	scan.Decoder
+}](value alcove.Raw) (v T) {
+	P(&v).DecodeJSON(scan.New(value))
+	return v
+}
+
+// now is the time of the call, to the second.
+func now(c *alcove.Call) alcove.Time { return c.Time().Truncate(alcove.Second) }
+
+// within says whether an instant is no longer ago than some time.
+func within(c *alcove.Call, instant alcove.Time, most alcove.Duration) bool {
+	return instant != 0 && c.Time().Sub(instant) <= most
+}
+
+// wide is how many tags of a vocabulary are read at most.
+const wide = 20_000
+
+// all gives the whole vocabulary of a namespace.
+func all(c *alcove.Call, namespace string) (map[string]word, error) {
+	words := map[string]word{}
+	for r, err := range vocabulary.In(namespace).All(c, "") {
+		if err != nil {
+			return nil, err
+		}
+		if r.Key == overviewKey || r.Key == askedKey {
+			continue
+		}
+		if words[r.Key] = decoded[word](r.Value); len(words) > wide {
+			return nil, alcove.Errorf(alcove.Exhausted, "%s has more than %d tags: merge some", namespace, wide)
+		}
+	}
+	return words, nil
+}
+
+// records are words as the vocabulary keeps them, in the order of their keys.
+func records(words map[string]word) iter.Seq2[string, alcove.Raw] {
+	return func(yield func(string, alcove.Raw) bool) {
+		for _, fold := range sortedKeys(words) {
+			if !yield(fold, alcove.JSON(words[fold])) {
+				return
+			}
+		}
+	}
+}
+
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,235 @@
+// Package compare finds out which texts say the same, which contradict each other, and which belong together.
+//
+// It knows no host and no memories: a text goes in as a Fact.
+package compare
+
+import (
+	"strings"
+
+	"github.com/alcove-memory/alcove/guests/lib/words"
+)
+
+// tokenKind is what a word is by its form.
+type tokenKind uint8
+
+const (
+	plain  tokenKind = iota
+	name             // a capital letter where no sentence begins
+	number           // also dates, versions and identifiers with digits
+)
+
+// token is a word that is compared.
+type token struct {
+	id    uint32 // of its stem, in the Reader that made it
+	word  uint32 // of itself
+	at    uint16 // which of the fact's tokens it is
+	place uint16 // how many tokens stand between it and the verb, if it is behind it
+	kind  tokenKind
+	light bool
+	verb  bool // as owned in is owned
+	// attribute says that a thing has one of it.
+	attribute bool
+	label     bool // a number that is a name, as in build 512
+	after     bool // behind the verb of its sentence
+	sentence  uint16
+}
+
+// Fact is what a text is compared by. Facts of the same Reader can be compared.
+type Fact struct {
+	tokens  []token
+	ids     []uint32 // of the tokens that are not light, sorted, each once
+	negated bool
+	verbs   []verbKind // of each sentence
+	bound   []bool     // of each sentence: what its subject has one of, as a port or an owner
+	words   int        // of the text, those that are not compared too
+	text    string
+}
+
+// Text is what the fact was read from.
+func (f *Fact) Text() string { return f.text }
+
+// Size is how many words of the text are compared.
+func (f *Fact) Size() int { return len(f.ids) }
+
+// maxTokens is how many words of a text are compared.
+const maxTokens = 400
+
+// Reader reads texts. What it read can be compared with each other.
+type Reader struct {
+	lexicon *lexicon
+	ids     map[string]uint32
+	stems   []string
+	first   []string // for each stem, the first word that had it
+	words   []string
+	memo    map[string]known // of words that were seen before: a word costs its stemming once
+}
+
+type known struct {
+	meaning
+	id, word uint32
+}
+
+// NewReader makes a Reader that shares the lexicon with others.
+func (c *Comparer) NewReader() *Reader {
+	return &Reader{lexicon: c.lexicon, ids: map[string]uint32{}, memo: map[string]known{}}
+}
+
+// Comparer compares. It may be used any number of times.
+type Comparer struct{ lexicon *lexicon }
+
+// New makes one.
+func New() *Comparer { return &Comparer{lexicon: newLexicon()} }
+
+func (r *Reader) know(w string) known {
+	k, ok := r.memo[w]
+	if !ok {
+		stem := r.lexicon.stem(w)
+		k = known{meaning: r.lexicon.words[w], word: uint32(len(r.words))}
+		r.words = append(r.words, w)
+		k.id, ok = r.ids[stem]
+		if !ok {
+			k.id = uint32(len(r.stems))
+			r.ids[stem] = k.id
+			r.stems, r.first = append(r.stems, stem), append(r.first, w)
+		}
+		if strings.HasSuffix(w, "ly") && len(w) > 5 {
+			k.light = true
+		}
+		r.memo[w] = k
+	}
+	return k
+}
+
+// Read reads a text.
+func (r *Reader) Read(text string) *Fact {
+	list := words.Split(text)
+	f := &Fact{text: text, words: len(list), tokens: make([]token, 0, len(list)), verbs: []verbKind{noVerb}, bound: []bool{false}}
+	negations := 0
+	p := sentence{colon: -1}
+	for i, w := range list {
+		if len(f.tokens) == maxTokens {
+			break
+		}
+		k := r.know(w.Lower)
+		if i > 0 {
+			f.begin(&p, w, isColon(text[list[i-1].To:w.From]))
+		}
+		if k.negates {
+			negations++
+		}
+		k.attribute = k.attribute && r.ofSomething(text, list, i)
+		f.read(&p, w, k)
+	}
+	f.negated = negations%2 == 1
+	f.ids = r.content(f)
+	return f
+}
+
+// ofSomething says whether an attribute is that of something: the owner of, Ann's drink, the default theme. Without that it
+// is a thing by itself, as a database, of which more than one thing can be said.
+func (r *Reader) ofSomething(text string, list []words.Word, i int) bool {
+	if i+1 < len(list) && (list[i+1].Lower == "of" || list[i+1].Lower == "for") || i+1 < len(list) && isColon(text[list[i].To:list[i+1].From]) {
+		return true
+	}
+	for j := max(i-2, 0); j < i; j++ {
+		word := text[list[j].From:list[j].To]
+		if len(words.Possessive(word)) < len(word) || r.lexicon.words[list[j].Lower].chooses {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence is where the reader is in one.
+type sentence struct {
+	after bool // behind the verb
+	label bool // behind a word that makes a number a name
+	colon int  // the token behind a colon that stands for the verb; -1: none
+}
+
+// begin looks at what stands in front of a word: the end of a sentence, or a colon, which stands for the verb as long as
+// there is none.
+func (f *Fact) begin(p *sentence, w words.Word, colon bool) {
+	switch {
+	case colon && !p.after:
+		p.after, p.colon = true, len(f.tokens)
+		f.verbs[len(f.verbs)-1] = isVerb
+	case w.Start && !colon:
+		f.verbs, f.bound = append(f.verbs, noVerb), append(f.bound, false)
+		*p = sentence{colon: -1}
+	}
+}
+
+// read takes a word.
+func (f *Fact) read(p *sentence, w words.Word, k known) {
+	here := len(f.verbs) - 1
+	if p.colon >= 0 && (k.verb == isVerb || k.verb == hasVerb) { // what stood in front of the colon was not the subject
+		for i := p.colon; i < len(f.tokens); i++ {
+			t := &f.tokens[i]
+			t.after, t.place = false, 0
+			f.bound[here] = f.bound[here] || t.attribute
+		}
+		*p = sentence{colon: -1}
+	}
+	if k.verb != noVerb && !p.after {
+		if !k.stop {
+			f.take(p, w, k)
+		}
+		f.verbs[here] = k.verb
+		p.after, p.label = true, false
+		return
+	}
+	if k.stop && !w.Number && !isName(w) {
+		return
+	}
+	f.take(p, w, k)
+	p.label = k.label
+	if k.attribute && !p.after {
+		f.bound[here] = true
+	}
+}
+
+// isName says whether a word that says nothing is a name here, as Go is.
+func isName(w words.Word) bool { return w.Capital && !w.Start && len(w.Lower) > 1 && w.Lower[0] != 'i' }
+
+// isColon says whether what stands between two words says that the second is the value of the first.
+func isColon(between string) bool {
+	between = strings.TrimSpace(between)
+	return between == ":" || between == "=" || between == "->" || between == "→"
+}
+
+func (f *Fact) take(p *sentence, w words.Word, k known) {
+	t := token{id: k.id, word: k.word, at: uint16(len(f.tokens)), light: k.light, attribute: k.attribute, after: p.after, sentence: uint16(len(f.verbs) - 1)}
+	switch {
+	case w.Number || w.Mixed:
+		t.kind, t.light, t.label = number, false, p.label
+	case (w.Capital && !w.Start || w.Acronym) && !k.light:
+		t.kind = name
+	}
+	if n := len(f.tokens); p.after && n > 0 {
+		if last := f.tokens[n-1]; last.after && last.sentence == t.sentence {
+			t.place = last.place + 1
+			if last.verb || t.kind == name && last.kind == name && !w.Apart { // is owned by; Ann Lee
+				t.place = last.place
+			}
+		}
+	}
+	t.verb = k.verb == isVerb
+	f.tokens = append(f.tokens, t)
+}
+
+// content are the ids of what is not light; of everything where all is.
+func (r *Reader) content(f *Fact) []uint32 {
+	var ids []uint32
+	for _, t := range f.tokens {
+		if !t.light {
+			ids = append(ids, t.id)
+		}
+	}
+	if len(ids) == 0 {
+		for _, t := range f.tokens {
+			ids = append(ids, t.id)
+		}
+	}
+	return sortedOnce(ids)
+}

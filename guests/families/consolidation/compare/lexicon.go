@@ -1,0 +1,166 @@
+package compare
+
+import (
+	"strings"
+
+	"github.com/alcove-memory/alcove/guests/lib/words"
+)
+
+// verbKind says what a verb tells about what follows it.
+type verbKind uint8
+
+const (
+	noVerb  verbKind = iota
+	isVerb           // is, costs, lives: what follows holds until it is said otherwise
+	hasVerb          // has, needs: several things may, but only one number
+	didVerb          // bought, met: it happened, and may happen again
+)
+
+// meaning is what is known of a word.
+type meaning struct {
+	stop, light, negates bool
+	verb                 verbKind
+	attribute            bool // a thing has one of it: port, owner, color
+	chooses              bool // default, favorite: of what follows there is one
+	label                bool // the number behind it is a name: build 512
+}
+
+// lexicon is what is known of words, by their stems, and which are opposites. It is not changed once it is made.
+type lexicon struct {
+	words     map[string]meaning
+	same      map[string]string  // stems of words that mean the same as another
+	opposites map[[2]string]bool // whether they are states
+}
+
+func newLexicon() *lexicon {
+	l := &lexicon{words: map[string]meaning{}, same: map[string]string{}, opposites: map[[2]string]bool{}}
+	l.each(stopWords, func(m *meaning) { m.stop = true })
+	l.each(lightWords, func(m *meaning) { m.light = true })
+	l.each(negations, func(m *meaning) { m.negates, m.stop = true, true })
+	l.each(isVerbs, func(m *meaning) { m.verb = isVerb })
+	l.each(hasVerbs, func(m *meaning) { m.verb = hasVerb })
+	l.each(didVerbs, func(m *meaning) { m.verb = didVerb })
+	l.each(attributes, func(m *meaning) { m.attribute = true })
+	l.each(choices, func(m *meaning) { m.chooses = true })
+	l.each(labels, func(m *meaning) { m.label = true })
+	for group := range strings.SplitSeq(synonyms, ",") {
+		list := strings.Fields(group)
+		for _, w := range list {
+			l.same[words.Stem(w)] = words.Stem(list[0])
+		}
+	}
+	l.oppose(opposingVerbs, false)
+	l.oppose(opposingStates, true)
+	return l
+}
+
+// oppose notes pairs of opposites. States contradict each other behind a verb only: an internal service and an external
+// one are two.
+func (l *lexicon) oppose(list string, state bool) {
+	for pair := range strings.SplitSeq(list, ",") {
+		both := strings.Fields(pair)
+		a, b := l.stem(both[0]), l.stem(both[1])
+		l.opposites[[2]string{a, b}], l.opposites[[2]string{b, a}] = state, state
+	}
+}
+
+func (l *lexicon) each(list string, change func(m *meaning)) {
+	for _, w := range strings.Fields(list) {
+		l.set(w, change)
+	}
+}
+
+// set changes what is known of a word. It is kept under the word as it is: stems of stop words are other words.
+func (l *lexicon) set(w string, change func(m *meaning)) {
+	m := l.words[w]
+	change(&m)
+	l.words[w] = m
+}
+
+// stem is what a word is compared by.
+func (l *lexicon) stem(w string) string {
+	stem := words.Stem(w)
+	if same, ok := l.same[stem]; ok {
+		return same
+	}
+	return stem
+}
+
+// opposite says whether two stems contradict each other; after says that both stand behind a verb.
+func (l *lexicon) opposite(a, b string, after bool) bool {
+	if state, ok := l.opposites[[2]string{a, b}]; ok {
+		return after || !state
+	}
+	for _, prefix := range []string{"un", "in", "im", "dis", "non"} {
+		if len(a) > 3 && b == prefix+a || len(b) > 3 && a == prefix+b {
+			return true
+		}
+	}
+	return false
+}
+
+const stopWords = `is are was were be equal equals a about above across again all along already also although am among an and any anyway are around as at back be
+because been being both but by came come comes could did do does doing done down during each either else etc even ever every
+for from further get gets getting go goes going gone got had has have having he her here hers herself him himself his how however i
+i'd if i'll i'm in into it its it's itself i've just let let's lot lots many may me might mine more most much must my myself of off
+on once one onto or other our ours out over own per please quite rather really s same she should so some such than that that's the
+their theirs them then there these they they're this those though through to too toward towards under until up upon us very via was
+way we we're were we've what when where whether which while who whom whose why will with within would yes yet you your yours you're
+actually basically simply well oh ok okay hey hi hello
+der die das und oder aber ein eine einen einem einer ist sind war waren wird hat haben mit von vom zu zum zur auf für im den dem des
+sich auch noch nur wenn dann weil dass als wie bei nach aus über unter er sie wir ihr les des une est sont dans pour pas qui que sur
+avec plus ce cette el la los las una unos unas es son en con por para del`
+
+// Words that may differ between two texts that say the same.
+const lightWords = `note notes noted fyi remember remembered reminder recall important importantly please currently now today
+presently recently lately generally usually typically mostly always certainly definitely surely maybe perhaps probably likely seem seems
+seemed appear appears turns turned think thinks thought know knows known said says say told tell mention mentioned mentions confirm
+confirmed confirms according update updated info information fact make makes made keep keeps thing things stuff kind sort bit little
+still again soon regarding concerning new various certain particular want wants wanted user users decided team everyone people someone discussed
+use uses using used choose chose chosen pick picked select selected adopt adopted`
+
+const negations = `not never no without cannot can't don't doesn't didn't isn't aren't wasn't weren't won't wouldn't shouldn't couldn't
+hasn't haven't hadn't neither nor nobody none nothing longer ain't`
+
+const isVerbs = `is are was were be equals costs lives works prefers located belongs moved moves runs starts begins ends closes opens due
+scheduled expires born weighs speaks uses using called named owns owned hosted stays resides lies listens defaults became becomes`
+
+const hasVerbs = `has have had needs requires contains holds allows supports lasts handles serves keeps retries wants spans employs earns pays`
+
+const didVerbs = `bought met visited went saw finished completed fixed shipped sent received took measured recorded logged reported reached
+scored deployed ran released merged opened closed created added removed deleted wrote read watched played ate drank called asked talked
+reviewed tested attended joined left returned arrived found lost won paid sold processed handled crashed failed restarted
+upgraded installed said told gave made built learned noticed tried started stopped ended spent walked swam cooked painted signed`
+
+const attributes = `port owner color colour name language default theme region timezone zone database framework editor status state
+priority role title location address city country capital plan tier mode format protocol branch deadline day date time birthday size
+type version limit timeout password email phone number provider host hostname url domain leader lead manager boss maintainer capacity
+budget price cost age height weight temperature level rate interval frequency threshold replica replicas wife husband spouse employer
+nationality drink food meal dish song movie book sport team model engine vendor currency unit encoding license shell browser font
+distance duration length width salary rent target quota ceiling maximum minimum office headquarters birthplace`
+
+const choices = `default favorite favourite primary preferred main current official`
+
+const labels = `build ticket issue pr room invoice order step chapter page phase sprint episode job task test case exercise section figure
+table question day week flight bus line track lot batch session run attempt round item row column experiment sample iteration epoch
+report part volume season level-id gate platform block unit-id apartment floor id no nr node shard server worker machine container pod`
+
+// Each group has one meaning; the first stands for all.
+const synonyms = `bug defect fault, fix fixed fixes repair repaired resolve resolved, client customer clients customers, car automobile,
+glad happy, home house, movie film, photo picture, buy buys purchase purchased bought, quick fast rapid, big large huge, small tiny,
+begin begins start starts, finish complete completed finished, mom mother, dad father, kids children kid child,
+use uses using utilize utilizes utilise employ, prefer prefers favors favours, choose chose chosen pick picked select selected,
+database db databases dbs, repository repo repos repositories, configuration config settings configs, documentation docs,
+color colour, favorite favourite, organization organisation, live lives reside resides living, doctor physician, vacation holiday,
+kubernetes k8s, javascript js, typescript ts, postgresql postgres, staging stage, production prod, authentication auth,
+application app apps applications, require requires need needs required, delete deleted remove removed deletes removes,
+ask asked request requested, help assist, issue problem trouble, answer reply`
+
+// What happens is contradicted by its opposite, whoever it is said of.
+const opposingVerbs = `enabled disabled, enable disable, like dislike, likes dislikes, loves hates, love hate, allow forbid, allows forbids, allow deny,
+allow block, accepts rejects, accept reject, increases decreases, increase decrease, increased decreased, encrypted unencrypted`
+
+const opposingStates = `true false, public private, synchronous asynchronous, sync async, hot cold, active inactive, required optional, cheap expensive,
+quick slow, safe unsafe, valid invalid, online offline, stable unstable, light dark, possible impossible, available unavailable, married single,
+deprecated supported, mandatory optional, approved rejected, high low, open closed, full empty, permanent temporary, internal external,
+static dynamic, vegetarian carnivore, ascending descending, correct wrong, mutable immutable, morning evening, success failure`

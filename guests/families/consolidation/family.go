@@ -1,0 +1,48 @@
+// Package consolidation serves the family consolidation: it merges memories that say the same, and points out those that
+// contradict each other or belong together.
+//
+// Compares the active memories of a namespace with each other. Of those that say the same one is kept: it supersedes the others, which
+// get the state merged and a link to it. Memories that contradict each other and clusters of related ones are reported. Where the operator did
+// not grant direct writing, all of it lands on a branch of proposals, to be merged or dropped. Turns of conversations are left as they are.
+// What is merged is not deleted: its state can be set back. What is forgotten is archived by the family lifecycle.
+//
+//alcove:family consolidation 1.0.0
+//alcove:description Merges memories that say the same, and points out contradictions and clusters
+//alcove:keywords duplicate, duplicates, merge, combine, same thing, identical, near-identical, overlapping, redundant, repeated, twice, deduplicate
+//alcove:keywords contradict, contradiction, conflict, conflicting, disagree, inconsistent, resolve, both be true, cluster, condense, summarize several, into one
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to compare memories with each other
+//alcove:needs memory.propose * to propose merges, on a branch of its own
+//alcove:needs memory.write * to do so directly, where that is granted
+//alcove:needs record consolidation-reports to keep the reports of its jobs
+//alcove:needs job to run in the background and on a schedule
+//alcove:needs llm * to write digests of clusters, only where llm_endpoint names a model
+//alcove:limits memory_pages=2048 wall_ms=300000 cpu_ms=60000 fuel=120000000000 host_calls=100000
+package consolidation
+
+import (
+	"github.com/alcove-memory/alcove/guests/families/consolidation/compare"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	Enabled        bool     // Whether the scheduled job does something
+	Namespaces     []string `alcove:"max=100"`                                                                       // Namespaces of the scheduled job, * for all; empty for the one that it is called in
+	Contradictions string   `alcove:"enum=report|newest,default=report"`                                             // report only reports them; newest archives the older one
+	MinFacts       int      `alcove:"key=consolidation_min_facts,shared,category=thresholds,min=2,max=20,default=3"` // How many related memories are a cluster
+	MergeClusters  bool     // Whether clusters become one digest that supersedes them
+	LLMEndpoint    string   // The operator's name of the language model that writes digests; empty for none
+}
+
+// Family is consolidation.
+func Family() *alcove.Family { return familyOf(mostMemories) }
+
+// familyOf is consolidation of so many memories at once.
+func familyOf(most int) *alcove.Family {
+	at := extent{comparer: compare.New(), most: most}
+	return alcove.New(Consolidate{extent: at}, FindDuplicates{find{extent: at}}, FindContradictions{find{extent: at}}, CheckDuplicate{extent: at}, DetectContradiction{extent: at}, Consolidation{extent: at})
+}

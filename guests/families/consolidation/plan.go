@@ -1,0 +1,155 @@
+package consolidation
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/alcove-memory/alcove/guests/families/consolidation/compare"
+)
+
+// plan is what would be done with the memories of a namespace. Numbers are those of items.
+type plan struct {
+	merges         []merge
+	contradictions []compare.Pair
+	clusters       [][]int
+	movedAway      bool // what is stale was asked for, which is found elsewhere
+}
+
+// merge keeps one memory in place of others.
+type merge struct {
+	keep   int
+	others []int
+}
+
+// Bounds of what is merged.
+const (
+	mostMerged      = 50 // memories by one
+	mostCluster     = 20
+	clusterFrom     = .5 // similarity of memories of a cluster
+	partDuplicates  = "duplicates"
+	partContradicts = "contradictions"
+	partClusters    = "clusters"
+	partStale       = "stale"
+)
+
+// plan works out what to do, of the parts that are wanted.
+func (l *loaded) plan(cfg Config, only []string) *plan {
+	wants := func(part string) bool { return len(only) == 0 || slices.Contains(only, part) }
+	p := &plan{}
+	gone := map[int]bool{}
+	if wants(partDuplicates) || wants(partContradicts) || wants(partClusters) {
+		pairs := l.reader.Pairs(l.facts)
+		merges := l.merges(pairs)
+		for _, m := range merges {
+			for _, i := range m.others {
+				gone[i] = true
+			}
+		}
+		if wants(partDuplicates) {
+			p.merges = merges
+		}
+		if wants(partContradicts) {
+			p.contradictions = l.contradictions(pairs, gone)
+		}
+		if wants(partClusters) {
+			p.clusters = l.clusters(pairs, gone, max(cfg.MinFacts, 2))
+		}
+	}
+	p.movedAway = slices.Contains(only, partStale)
+	return p
+}
+
+// merges chooses which memories stand for others. Each of the others is a duplicate of the one that is kept itself, not
+// only of another one.
+func (l *loaded) merges(pairs []compare.Pair) []merge {
+	neighbours := map[int][]compare.Pair{}
+	for _, p := range pairs {
+		if p.Relation.Duplicate() {
+			neighbours[p.A] = append(neighbours[p.A], p)
+			neighbours[p.B] = append(neighbours[p.B], p)
+		}
+	}
+	byImportance := make([]int, 0, len(neighbours))
+	for i := range neighbours {
+		byImportance = append(byImportance, i)
+	}
+	slices.SortFunc(byImportance, l.better)
+	grouped := map[int]bool{}
+	var merges []merge
+	for _, i := range byImportance {
+		if grouped[i] {
+			continue
+		}
+		m := merge{keep: i}
+		for _, p := range neighbours[i] {
+			other, relation := p.B, p.Relation
+			if other == i {
+				other, relation = p.A, reversed(relation)
+			}
+			if !grouped[other] && relation != compare.Contained && len(m.others) < l.room(i) {
+				grouped[other] = true
+				m.others = append(m.others, other)
+			}
+		}
+		if len(m.others) > 0 {
+			grouped[i] = true
+			merges = append(merges, m)
+		}
+	}
+	slices.SortFunc(merges, func(a, b merge) int { return cmp.Compare(a.keep, b.keep) })
+	return merges
+}
+
+// room is how many memories can be merged into one: each takes a link and a superseded key.
+func (l *loaded) room(i int) int {
+	return min(mostMerged, (mostLinks-len(l.items[i].links)-len(l.items[i].supersedes))/2)
+}
+
+// reversed is a relation seen from the other side.
+func reversed(r compare.Relation) compare.Relation {
+	switch r {
+	case compare.Contained:
+		return compare.Contains
+	case compare.Contains:
+		return compare.Contained
+	}
+	return r
+}
+
+// better orders memories by which of duplicates to keep: the one that says more, is more important, was used more, is
+// shorter, is newer.
+func (l *loaded) better(a, b int) int {
+	x, y := &l.items[a], &l.items[b]
+	return cmp.Or(
+		cmp.Compare(l.facts[b].Size(), l.facts[a].Size()), cmp.Compare(important(y), important(x)),
+		cmp.Compare(y.accesses, x.accesses), cmp.Compare(len(x.text), len(y.text)), cmp.Compare(y.written, x.written), cmp.Compare(x.key, y.key))
+}
+
+func important(it *item) float64 {
+	if it.importance == nil {
+		return 0
+	}
+	return *it.importance
+}
+
+// contradictions are those among memories that stay, the surest first.
+func (l *loaded) contradictions(pairs []compare.Pair, gone map[int]bool) []compare.Pair {
+	var found []compare.Pair
+	for _, p := range pairs {
+		if p.Relation.Contradiction() && !gone[p.A] && !gone[p.B] {
+			found = append(found, p)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b compare.Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	return found
+}
+
+// clusters are groups of memories that stay and are about the same.
+func (l *loaded) clusters(pairs []compare.Pair, gone map[int]bool, least int) [][]int {
+	closest := slices.Clone(pairs)
+	slices.SortStableFunc(closest, func(a, b compare.Pair) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	groups := compare.Groups(len(l.items), closest, mostCluster, func(p compare.Pair) bool {
+		return p.Similarity >= clusterFrom && !p.Relation.Contradiction() && !gone[p.A] && !gone[p.B]
+	})
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) < least })
+}

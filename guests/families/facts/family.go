@@ -1,0 +1,40 @@
+// Package facts serves the family facts: typed, atomic facts, which are memories with a type.
+//
+// A fact is one idea: a decision, an observation, a plan, an error, an insight, a correction, a steering rule, a lesson, the summary of a
+// session, or a note. Its importance follows from its type, its emotion, the entities that it is about and its length, unless it is
+// given. What use and feedback add is computed when the fact is read. Core search, history, branches and merges see facts like any other
+// memory. As a store hook the family gives the importance to facts that the core stores; as a stored hook it adds emotion and tier, and
+// announces fact_enriched.
+//
+//alcove:family facts 1.0.0
+//alcove:description Write typed, atomic facts: what was observed, decided, learned, or went wrong.
+//alcove:keywords note, jot, write down, record, remark, notice, observe, remember, keep in mind, decision, decide, reason, lesson, learn, knowledge, mistake, went wrong
+//alcove:keywords insight, correction, rule, plan, preference, statement, correct a memory, edit, change text, recent, latest, newest, overview, stored, how many
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to list facts, and read those that it changes
+//alcove:needs memory.write * to store facts
+//alcove:needs feed.emit * to announce facts
+//alcove:needs feed.kind fact_created,fact_updated,fact_enriched to announce them under these names
+//alcove:needs llm * to classify facts by a language model, only with classify_with_llm
+//alcove:limits memory_pages=1024
+package facts
+
+import (
+	"github.com/alcove-memory/alcove/guests/lib/score"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	Importance      score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5"` // Importance of memories of type * that have none
+	MaxFactBytes    int          `alcove:"shared,category=facts,default=8192,min=256,max=1048576"`                                                                                                                                                                             // The longest content of a fact, in bytes
+	ClassifyWithLLM bool         `alcove:"shared,category=facts"`                                                                                                                                                                                                              // Whether a language model decides on emotion and tier
+}
+
+// Family is facts.
+func Family() *alcove.Family {
+	return alcove.New(StoreFact{}, Update{}, QueryFacts{}, Remember{}, Learn{}, Decide{}, Recent{}, Digest{}, Hooks{})
+}

@@ -1,0 +1,11 @@
+// Command facts is the guest of the family facts.
+package main
+
+import (
+	"github.com/alcove-memory/alcove/guests/families/facts"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+func init() { alcove.Serve(facts.Family()) }
+
+func main() {}

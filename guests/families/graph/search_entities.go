@@ -1,0 +1,59 @@
+package graph
+
+import alcove "github.com/alcove-memory/alcove/sdk/go"
+
+// SearchEntities finds entities by their names.
+//
+// An entity that has exactly the name comes first.
+//
+//alcove:camel
+//alcove:title Search entities
+//alcove:description Find entities (people, projects, companies, tools) by name or alias.
+//alcove:tool read-only
+type SearchEntities struct {
+	Query string `alcove:"required,min=1,alias=name"`
+	Type  string `alcove:"enum=person|project|company|concept|tool|other"`
+	Limit int    `alcove:"default=10"`
+}
+
+type foundEntities struct{ Entities []*shown }
+
+// Call searches the names.
+func (in SearchEntities) Call(c *alcove.Call) (out foundEntities, err error) {
+	in.Limit = bounded(in.Limit, 50)
+	seen := map[string]bool{}
+	add := func(id alcove.ID, e *entity) {
+		if !seen[id.Key] && !e.Archived() && (in.Type == "" || e.Type == in.Type) && len(out.Entities) < in.Limit {
+			seen[id.Key] = true
+			out.Entities = append(out.Entities, e.show(id))
+		}
+	}
+	if e, id, err := findEntity(c, alcove.ID{Key: in.Query}); err != nil {
+		return out, err
+	} else if e != nil {
+		add(id, e)
+	}
+	for offset := 0; len(out.Entities) < in.Limit; offset += page {
+		r, err := c.RecordSearch(alcove.RecordSearchRequest{Collection: entities.Name, Query: in.Query, K: page, Offset: offset})
+		if err != nil {
+			return out, err
+		}
+		for i := range r.Hits {
+			item, err := entities.Item(&r.Hits[i].Record)
+			if err != nil {
+				return out, err
+			}
+			add(item.ID, &item.Value)
+		}
+		if len(r.Hits) < page || offset >= farthest {
+			break
+		}
+	}
+	return out, nil
+}
+
+// How many hits of a search are read at once, and the place of the last one.
+const (
+	page     = 50
+	farthest = 1000
+)

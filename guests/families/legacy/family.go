@@ -1,0 +1,77 @@
+// Package legacy serves the family legacy: the older tools of Engram, each of which does the work of several.
+//
+// Each calls the tools that replace it, in the same transaction, and answers with _deprecated and with _migrateTo, which names them. An error
+// of one of them is the error of the call, and then nothing is written. memory_migration_report lists the agents that still call these
+// tools, once the operator granted tools.usage.
+//
+//alcove:family legacy 1.0.0
+//alcove:deprecated
+//alcove:description Deprecated workflow tools of Engram, and who still calls them.
+//alcove:keywords legacy, deprecated, old tool, old tools, older, previous version, former, engram, workflow, scripts, migrate, migrating, migration, upgrade
+//alcove:keywords rewrite calls, calls, replacement, replacements, replaced, successor, successors, instead of, modern, who still uses, still work
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs tools.call memory_bump_access,memory_create_scope,memory_embed_capabilities,memory_export_facts_to_vault,memory_get_handoffs,memory_get_notifications,memory_import_vault_to_facts,memory_list_stale_facts,memory_mark_facts_merged,memory_mark_facts_pruned,memory_mark_notifications_read,memory_query_facts,memory_record_handoff,memory_record_recall_usage,memory_record_signal,memory_register_agent_core,memory_save_checkpoint,memory_search_entities,memory_search_facts,memory_search_themes,memory_store_fact,memory_update to call the tools that replace these
+//alcove:needs memory.read * to read the importance of the facts that feedback is about
+//alcove:needs tools.usage to report which agents call deprecated tools
+package legacy
+
+import (
+	"github.com/alcove-memory/alcove/guests/families/legacy/successor"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+//go:generate alcove family gen
+
+// notice tells of a deprecated tool what replaces it.
+type notice struct {
+	Deprecated bool   `json:"_deprecated"`
+	MigrateTo  string `json:"_migrateTo"`
+}
+
+func replacedBySuccessors(tool string) notice {
+	t, _ := successor.Of(tool)
+	return notice{true, t.Text()}
+}
+
+// given are the arguments of a call without those that its caller left out.
+type given map[string]any
+
+func (g given) text(name, value string) given {
+	if value != "" {
+		g[name] = value
+	}
+	return g
+}
+
+func (g given) texts(name string, values []string) given {
+	if len(values) > 0 {
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = v
+		}
+		g[name] = list
+	}
+	return g
+}
+
+func (g given) raw(name string, value alcove.Raw) given {
+	if len(value) > 0 {
+		g[name] = value
+	}
+	return g
+}
+
+// asText are ids as text.
+func asText(ids []alcove.ID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
+}
+
+// Family is legacy.
+func Family() *alcove.Family {
+	return alcove.New(GetContext{}, Observe{}, RegisterAgent{}, RecordFeedback{}, Summarize{}, Prune{}, VaultSync{}, Checkpoint{}, EndSession{}, MigrationReport{})
+}

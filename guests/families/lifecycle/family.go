@@ -1,0 +1,70 @@
+// Package lifecycle serves the family lifecycle: it tells what memories are worth keeping, and archives, restores, promotes and expires them.
+//
+// Each memory has a relevance, which decays with every day without use, and a score of being forgotten: the sum of what speaks for it. The
+// daily job decay archives what exceeds forget_threshold; the hourly job gc archives what has expired. Nothing is deleted: what was archived,
+// merged or pruned keeps its text and history, is found with the state named, and can be restored. Pinned memories, steering rules, turns of
+// conversations, and memories of the last 30 days that nothing supersedes are never forgotten. Where memory.propose is granted for jobs,
+// what they find lands on a branch of proposals.
+//
+//alcove:family lifecycle 1.0.0
+//alcove:description Decay, find stale memories, archive, restore, promote, collect the expired
+//alcove:keywords old, stale, outdated, obsolete, unused, age, expire, expired, expiry, lifetime, time limit, temporary, permanent, keep for good, retention
+//alcove:keywords archive, restore, bring back, recover, unarchive, clean up, clean out, tidy, purge, prune, forget, fade, decay, remove old, months, years, no longer needed
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to tell how old and how used memories are
+//alcove:needs memory.write * to archive, restore, promote and expire them
+//alcove:needs memory.propose * to propose what its jobs find, on a branch of its own
+//alcove:needs branch.read * to propose nothing anew while its proposal waits
+//alcove:needs link.read * to link with memories of other namespaces
+//alcove:needs link.write * to link what was merged or promoted with where it went
+//alcove:needs scope.read * to read how long a scope keeps what was archived
+//alcove:needs job to age memories on a schedule
+//alcove:needs feed.emit * to announce what it did
+//alcove:needs feed.kind fact_archived,fact_restored,fact_merged,fact_pruned,fact_promoted,lifecycle_run to announce it by these names
+//alcove:limits memory_pages=2048 wall_ms=300000 cpu_ms=60000 fuel=120000000000 host_calls=100000
+package lifecycle
+
+import (
+	"github.com/alcove-memory/alcove/guests/lib/score"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	Decay                map[string]float64 `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1,default=decision:0.998 error:0.995 correction:0.995 insight:0.997 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99 other:0.99"`        // What is left of a memory of type * after a day without use
+	Importance           score.ByType       `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5"` // Importance of memories of type * that have none
+	Weights              Weights            `alcove:"key=forget_weight_*,shared,category=forget_weights"`
+	ForgetThreshold      float64            `alcove:"shared,category=thresholds,min=0,max=1,default=0.7"`    // Memories whose score of being forgotten exceeds it are archived
+	PruneAgeDays         float64            `alcove:"shared,category=thresholds,min=1,max=3650,default=90"`  // Days after which a memory may be stale
+	PruneMaxImportance   float64            `alcove:"shared,category=thresholds,min=0,max=1,default=0.3"`    // The highest importance of stale memories
+	PruneMaxAccessCount  int64              `alcove:"shared,category=thresholds,min=0,default=3"`            // The highest count of accesses of stale memories
+	PromoteAfterAccesses int                `alcove:"shared,category=lifecycle,min=1,max=1000000,default=5"` // Accesses after which a memory of tier mid is kept without a time
+	AutoForget           bool               `alcove:"shared,category=lifecycle,default=true"`                // Whether the daily job archives what is forgotten
+}
+
+// Weights are score.Weights as they are configured.
+type Weights struct {
+	Superseded   float64 `alcove:"min=0,max=1,default=0.3"` // How much it counts that another memory supersedes it
+	Unread       float64 `alcove:"min=0,max=1,default=0.2"` // How much it counts that it was recalled at most once in more than 30 days
+	Unimportant  float64 `alcove:"min=0,max=1,default=0.2"` // How much an importance below 0.3 counts
+	Contradicted float64 `alcove:"min=0,max=1,default=0.1"` // How much it counts that another memory contradicts it
+	Decayed      float64 `alcove:"min=0,max=1,default=0.2"` // How much it counts that its relevance decayed
+}
+
+func (cfg Config) rate(kind string) float64 {
+	if rate, ok := cfg.Decay[kind]; ok {
+		return rate
+	}
+	return cfg.Decay["other"]
+}
+
+// Family is lifecycle.
+func Family() *alcove.Family {
+	return alcove.New(
+		ListStaleFacts{}, MarkFactsMerged{}, MarkFactsPruned{}, ArchiveFact{}, ArchiveList{}, ArchiveRestore{}, ArchiveStats{},
+		ForgetMatching{}, GC{}, Promote{}, SetTTL{}, Decay{}, Collect{}, Retention{},
+	)
+}

@@ -1,0 +1,41 @@
+// Package messages serves the family messages: a room in each namespace, direct messages, and notifications.
+//
+// A namespace has one room, on all branches. What somebody says there reaches all that may read the namespace, or the named recipients
+// alone: others find no trace of it. A client hears with a cursor, which is the sequence of the last message that it heard, so what it did
+// not receive is not lost; streams get messages as they are said. Notifications stay until they are read or expire. The server keeps the
+// names of senders: they are those of the callers' keys.
+//
+//alcove:family messages 1.0.0
+//alcove:description Talk to other agents: a room per namespace, direct notes, notifications.
+//alcove:keywords message, messages, send, reply, respond, wrote, write to, chat, talk, tell, say, inform, inbox, room, mail, notify, notification, notifications, unread, mention, broadcast, announce, direct, private
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs record message,log,pace,notification to keep messages and notifications
+//alcove:needs feed.emit * to deliver messages to streams, and to announce notifications
+//alcove:needs feed.kind message,notification_created,notification_read to announce them by these names
+//alcove:needs session.read to tell who is here
+//alcove:needs scope.read * to ask whether a recipient may read the namespace, and to find notifications in scopes
+//alcove:needs tools.call memory_list_agents to show the names and roles of agents
+//alcove:limits memory_pages=1024 wall_ms=60000 cpu_ms=20000 host_calls=20000
+package messages
+
+import alcove "github.com/alcove-memory/alcove/sdk/go"
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	MessageMaxBytes       int `alcove:"shared,category=messages,min=256,max=65536,default=8192"` // The longest message, in bytes
+	MessageTTLHours       int `alcove:"shared,category=messages,min=1,max=168,default=2"`        // Hours for which a message can be heard
+	RoomMaxMessages       int `alcove:"shared,category=messages,min=10,max=10000,default=1000"`  // Messages that a room keeps, and direct messages of each agent
+	NotificationTTLDays   int `alcove:"shared,category=messages,min=1,max=30,default=30"`        // Days for which a notification is kept, unless it says otherwise
+	InboxMaxNotifications int `alcove:"shared,category=messages,min=10,max=10000,default=1000"`  // Unread notifications of an agent in a namespace
+	SayPerMinute          int `alcove:"shared,category=messages,min=1,max=6000,default=60"`      // Messages that an agent may say in a minute in a namespace
+}
+
+func (cfg Config) ttl() alcove.Duration { return alcove.Duration(cfg.MessageTTLHours) * alcove.Hour }
+
+// Family is messages.
+func Family() *alcove.Family {
+	return alcove.New(Say{}, Hear{}, WhoIsHere{}, Notify{}, GetNotifications{}, MarkNotificationsRead{})
+}

@@ -1,0 +1,309 @@
+package messages
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/alcove-memory/alcove/guests/lib/identity"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// inbox are notifications.
+var inbox = alcove.Records[notification]{
+	Name: "notification", Per: "space", Expires: "30d", Unversioned: true, Private: true, Indexes: [][]string{{"agentId", "unread", "at"}, {"agentId", "at"}},
+}
+
+// notification is a note for one agent.
+//
+//alcove:camel
+type notification struct {
+	AgentID   string
+	Title     string
+	Payload   alcove.Raw `json:"payload,omitzero"`
+	Priority  int
+	FactID    alcove.ID `json:"factId,omitzero"`
+	Reason    string    `json:"reason,omitzero"`
+	From      string    `json:"from,omitzero"` // absent: a family
+	At        alcove.Time
+	Unread    bool
+	ReadAt    alcove.Time `json:"read_at,omitzero"`
+	ExpiresAt string      `json:"expires_at,omitzero"`
+}
+
+// Notify leaves a notification for agents.
+//
+// They are registered in the namespace, members of its scope, or connected, and may read it.
+//
+//alcove:description Leave a notification for an agent.
+//alcove:title Notify an agent
+type Notify struct {
+	TargetAgentID []string   `alcove:"required,many,min=1,max=100,items.min=1,items.max=128,alias=agentId|to"`
+	Title         string     `alcove:"required,min=1,max=200"`
+	Payload       alcove.Raw `alcove:"required,alias=message|content"`
+	Priority      int        `alcove:"default=5,min=1,max=10"`
+	FactID        alcove.ID  `alcove:"name=factId"`
+	ExpiresAt     string     // An instant, a date, or a span as in 3d.
+	Reason        string     `alcove:"max=200"`
+	Namespace     string     `alcove:"max=128,alias=scopeId"`
+}
+
+//alcove:camel
+type notified struct {
+	NotificationID  alcove.ID   // The first.
+	NotificationIDs []alcove.ID `json:"notificationIds,omitzero"` // With several agents, all.
+}
+
+const longestPayload = 32 << 10
+
+// Call leaves it.
+func (in Notify) Call(c *alcove.Call, cfg Config) (out notified, err error) {
+	if len(in.Payload) > longestPayload {
+		return out, alcove.Errorf(alcove.Exhausted, "the payload has %d bytes: at most %d are allowed", len(in.Payload), longestPayload)
+	}
+	if in.Namespace == "" {
+		in.Namespace = c.Namespace
+	}
+	expires := in.ExpiresAt
+	if expires == "" {
+		expires = "in " + strconv.Itoa(cfg.NotificationTTLDays) + "d"
+	}
+	var ids []alcove.ID
+	for _, agent := range slices.Compact(slices.Sorted(slices.Values(in.TargetAgentID))) {
+		if err := in.check(c, cfg, agent); err != nil {
+			return out, err
+		}
+		id := alcove.ID{Namespace: in.Namespace, Key: c.NewID("ntf:")}
+		n := notification{AgentID: agent, Title: in.Title, Payload: in.Payload, Priority: in.Priority, FactID: in.FactID, Reason: in.Reason, From: c.Caller,
+			At: c.Time(), Unread: true, ExpiresAt: in.ExpiresAt}
+		item := alcove.RecordItem{Key: id.Key, Value: alcove.JSON(n), ExpiresAt: &expires}
+		if _, err := c.RecordPut(alcove.RecordPutRequest{Collection: inbox.Name, Namespace: id.Namespace, Items: []alcove.RecordItem{item}}); err != nil {
+			return out, err
+		}
+		if err := announce(c, "notification_created", id, &n); err != nil {
+			return out, err
+		}
+		ids = append(ids, id)
+	}
+	if out.NotificationID = ids[0]; len(ids) > 1 {
+		out.NotificationIDs = ids
+	}
+	return out, nil
+}
+
+// check returns an error for an agent that nobody knows, that may not read the namespace, or that has too many notifications.
+func (in Notify) check(c *alcove.Call, cfg Config, agent string) error {
+	may, err := c.CallerCan(alcove.CallerCanRequest{Action: "read", Agent: agent, Namespace: in.Namespace})
+	if err == nil && !may.Allowed {
+		err = alcove.Errorf(alcove.Denied, "agent %s may not read %s, and would not get it", agent, in.Namespace)
+	}
+	if err != nil {
+		return err
+	}
+	if known, err := in.knows(c, agent); err != nil || !known {
+		return cmp.Or(err, error(alcove.Errorf(alcove.NotFound, "no agent %s is registered or connected in %s", agent, in.Namespace)))
+	}
+	waiting, err := unread(c, in.Namespace, agent)
+	if err == nil && waiting >= cfg.InboxMaxNotifications {
+		err = alcove.Errorf(alcove.Exhausted, "agent %s has %d unread notifications in %s, which is the limit, inbox_max_notifications", agent, waiting, in.Namespace)
+	}
+	return err
+}
+
+// knows reports whether an agent is known in the namespace. What the host itself notifies of is for agents that another family found.
+func (in Notify) knows(c *alcove.Call, agent string) (bool, error) {
+	if c.Caller == "" || agent == c.Caller {
+		return true, nil
+	}
+	here, err := c.SessionList(alcove.SessionListRequest{Agent: agent, Namespace: in.Namespace, RecentS: int(alcove.Hour / alcove.Second), Limit: 1})
+	if err != nil || len(here.Sessions) > 0 {
+		return true, err
+	}
+	found, err := c.ScopeGet(alcove.ScopeGetRequest{Namespace: in.Namespace})
+	if err == nil && (agent == found.Scope.Creator || slices.Contains(found.Scope.Members, agent)) {
+		return true, nil
+	}
+	if err != nil && alcove.CodeOf(err) != alcove.NotFound {
+		return false, err
+	}
+	registered, err := profiles(c, []string{agent})
+	_, known := registered[agent]
+	return known, err
+}
+
+// notificationEvent is the payload of events about notifications.
+//
+//alcove:camel
+//alcove:json
+type notificationEvent struct {
+	NotificationID alcove.ID
+	AgentID        string // who is notified
+	ScopeID        string
+	FactID         alcove.ID `json:"factId,omitzero"`
+	From           string    `json:"from,omitzero"`
+	Title          string
+	Priority       int
+}
+
+func announce(c *alcove.Call, kind string, id alcove.ID, n *notification) error {
+	e := notificationEvent{id, n.AgentID, id.Namespace, n.FactID, n.From, n.Title, n.Priority}
+	return c.FeedEmit(alcove.FeedEmitRequest{Kind: kind, Payload: alcove.JSON(e), Namespace: id.Namespace, Recipients: []string{n.AgentID}, Per: "space"})
+}
+
+// GetNotifications lists the caller's notifications in the namespace and in scopes that it may read, the newest first.
+//
+// unread counts all that are not marked as read. Listing marks none: memory_mark_notifications_read does.
+//
+//alcove:description Your notifications.
+//alcove:title Notifications
+//alcove:tool read-only
+//alcove:alias memory_inbox
+type GetNotifications struct {
+	AgentID    string `alcove:"name=agentId,max=128"` // Default: the caller.
+	UnreadOnly bool   `alcove:"default=true"`
+	Limit      int    `alcove:"default=20,min=1,max=500"`
+}
+
+type notifications struct {
+	Notifications []shown
+	Unread        int // How many there are in all.
+}
+
+//alcove:camel
+type shown struct {
+	NotificationID alcove.ID
+	Title          string
+	Payload        alcove.Raw
+	Priority       int
+	FactID         alcove.ID   `json:"factId,omitzero"`
+	Reason         string      `json:"reason,omitzero"`
+	From           string      `json:"from,omitzero"`
+	At             alcove.Time `json:"at"`
+	ReadAt         alcove.Time `json:"read_at,omitzero"`
+	ExpiresAt      string      `json:"expires_at,omitzero"`
+}
+
+// Call lists them.
+func (in GetNotifications) Call(c *alcove.Call) (out notifications, err error) {
+	agent, err := identity.Acting(c, in.AgentID)
+	if err != nil {
+		return out, err
+	}
+	namespaces, err := inboxes(c)
+	if err != nil {
+		return out, err
+	}
+	for _, namespace := range namespaces {
+		r := alcove.RecordListRequest{Collection: inbox.Name, Namespace: namespace, Limit: in.Limit, Order: "at", Descending: true, Filters: []alcove.RecordFilter{{Field: "agentId", Op: "eq", Value: alcove.JSON(agent)}}}
+		if in.UnreadOnly {
+			r.Filters = append(r.Filters, alcove.RecordFilter{Field: "unread", Op: "eq", Value: alcove.JSON(true)})
+		}
+		page, err := c.RecordList(r)
+		if err != nil {
+			return out, err
+		}
+		for i := range page.Records {
+			item, err := inbox.Item(&page.Records[i])
+			if err != nil {
+				c.Log("%v", err)
+				continue
+			}
+			n := &item.Value
+			out.Notifications = append(out.Notifications, shown{item.ID, n.Title, n.Payload, n.Priority, n.FactID, n.Reason, n.From, n.At, n.ReadAt, n.ExpiresAt})
+		}
+		waiting, err := unread(c, namespace, agent)
+		if err != nil {
+			return out, err
+		}
+		out.Unread += waiting
+	}
+	slices.SortFunc(out.Notifications, func(a, b shown) int {
+		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.NotificationID.Key, a.NotificationID.Key))
+	})
+	out.Notifications = out.Notifications[:min(len(out.Notifications), in.Limit)]
+	return out, nil
+}
+
+// mostScopes is in how many scopes notifications are looked for.
+const mostScopes = 200
+
+// inboxes are the namespaces in which the caller may have notifications.
+func inboxes(c *alcove.Call) ([]string, error) {
+	list := []string{c.Namespace}
+	page, err := c.ScopeList(alcove.ScopeListRequest{Limit: mostScopes})
+	for i := range page.Scopes {
+		if page.Scopes[i].Namespace != c.Namespace {
+			list = append(list, page.Scopes[i].Namespace)
+		}
+	}
+	return list, err
+}
+
+// unread is how many unread notifications an agent has in a namespace.
+func unread(c *alcove.Call, namespace, agent string) (int, error) {
+	out, err := c.RecordList(alcove.RecordListRequest{Collection: inbox.Name, Namespace: namespace, Limit: 1, Count: true, Filters: []alcove.RecordFilter{
+		{Field: "agentId", Op: "eq", Value: alcove.JSON(agent)}, {Field: "unread", Op: "eq", Value: alcove.JSON(true)},
+	}})
+	if err != nil || out.Total == nil {
+		return 0, err
+	}
+	return *out.Total, nil
+}
+
+// MarkNotificationsRead marks the caller's notifications as read.
+//
+// updated counts those that were unread. If one is not the caller's, none is marked.
+//
+//alcove:description Mark notifications as read.
+//alcove:title Mark notifications as read
+//alcove:tool idempotent
+type MarkNotificationsRead struct {
+	NotificationIDs []alcove.ID `alcove:"name=notificationIds,required,many,min=1,max=500,alias=id|ids|notificationId"`
+}
+
+type marked struct{ Updated int }
+
+// Call marks them.
+func (in MarkNotificationsRead) Call(c *alcove.Call) (out marked, err error) {
+	for _, id := range in.NotificationIDs {
+		if id.Namespace == "" {
+			id.Namespace = c.Namespace
+		}
+		n, ok, err := inbox.In(id.Namespace).Get(c, id.Key)
+		if err == nil && !ok || alcove.CodeOf(err) == alcove.Denied {
+			ok, err = false, nil
+		}
+		if err == nil && (!ok || n.AgentID != c.Caller) {
+			err = alcove.Errorf(alcove.NotFound, "you have no notification %s", id)
+		}
+		if err != nil {
+			return out, err
+		}
+		if !n.Unread {
+			continue
+		}
+		n.Unread, n.ReadAt = false, c.Time()
+		if err := keep(c, id, &n); err != nil {
+			return out, err
+		}
+		if err := announce(c, "notification_read", id, &n); err != nil {
+			return out, err
+		}
+		out.Updated++
+	}
+	return out, nil
+}
+
+// keep stages a changed notification, which expires as before.
+func keep(c *alcove.Call, id alcove.ID, n *notification) error {
+	before, err := c.RecordGet(alcove.RecordGetRequest{Collection: inbox.Name, Namespace: id.Namespace, Keys: []string{id.Key}})
+	if err != nil {
+		return err
+	}
+	item := alcove.RecordItem{Key: id.Key, Value: alcove.JSON(*n)}
+	if r := before.Records[0]; r != nil && r.ExpiresAt != "" {
+		item.ExpiresAt = &r.ExpiresAt
+	}
+	_, err = c.RecordPut(alcove.RecordPutRequest{Collection: inbox.Name, Namespace: id.Namespace, Items: []alcove.RecordItem{item}})
+	return err
+}

@@ -1,0 +1,67 @@
+// Package ranking serves the family ranking: it ranks what a search found, explains how, and learns from feedback.
+//
+// Each candidate of a search gets a score from 0 to 1: the weighted mean of how well its meaning and its words match, its importance
+// (by its type where none was given), its freshness (which decays by day, by its type, from when it was written or last recalled) and its
+// outcome (what feedback said of it). Where there are no vectors, the host's own score stands for what matches.
+//
+//alcove:family ranking 1.0.0
+//alcove:description Ranks what a search finds by match, importance, freshness and usefulness, explains it, and learns from feedback
+//alcove:keywords rank, ranking, order, ordering, sort, score, scores, position, first, top, higher, lower, above, below, why, explain, weight, weights
+//alcove:keywords importance, recency, newer, fresh, relevance, hits, results, boost, prefer, tune, better results, worse
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to run the searches that it explains and records
+//alcove:needs memory.count * to count feedback in the health of memories
+//alcove:needs record rank-feedback to keep the searches that got feedback
+//alcove:needs config.write to use weights that were tuned, when asked to
+//alcove:needs config.shared ranking_weight_semantic,ranking_weight_lexical,ranking_weight_importance,ranking_weight_freshness,ranking_weight_outcome to use them for everything
+//alcove:limits fuel=60000000000
+package ranking
+
+import (
+	"github.com/alcove-memory/alcove/guests/families/ranking/rank"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+//go:generate alcove family gen
+
+// Family is ranking.
+func Family() *alcove.Family {
+	return alcove.New(ExplainRanking{}, RankFeedback{}, CompareRankings{}, TuneRanking{}, Searches{})
+}
+
+// Config is how memories are ranked. Its arrays are in the order of rank.Types.
+//
+//alcove:rule sum ranking_weight_* equals=1 within=0.01
+type Config struct {
+	Weights      Weights     `alcove:"key=ranking_weight_*,shared,category=ranking_weights"`
+	Importance   rank.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`  // Importance of memories of type * that have none
+	OutcomeAlpha float64     `alcove:"shared,category=feedback,min=0,max=1,default=0.25"`                                                                                                                                                                // How far one piece of feedback moves the outcome of a memory
+	Decay        rank.ByType `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of the freshness of type * after a day
+}
+
+// Weights are rank.Weights as they are configured.
+type Weights struct {
+	Semantic   float64 `alcove:"min=0,max=1,default=0.45"` // How much the likeness of meaning counts
+	Lexical    float64 `alcove:"min=0,max=1,default=0.15"` // How much the match of words counts
+	Importance float64 `alcove:"min=0,max=1,default=0.2"`  // How much importance counts
+	Freshness  float64 `alcove:"min=0,max=1,default=0.1"`  // How much freshness counts
+	Outcome    float64 `alcove:"min=0,max=1,default=0.1"`  // How much the outcome of feedback counts
+}
+
+func (cfg Config) weights() rank.Weights { return rank.Weights(cfg.Weights) }
+
+func (cfg Config) policy() *rank.Policy {
+	return &rank.Policy{Weights: cfg.weights(), Importance: cfg.Importance, Decay: cfg.Decay}
+}
+
+// Searches are ranked: its columns are the features of the candidates of one.
+//
+//alcove:types decision error insight correction steering_rule learning session_summary plan observation
+type Searches struct{ rank.Columns }
+
+// Rank scores the candidates. It runs at every search, hence without a host call.
+func (s Searches) Rank(_ *alcove.Call, cfg Config, r *alcove.Ranking) error {
+	cfg.policy().Scorer(s.Columns).Scores(r.Scores)
+	return nil
+}

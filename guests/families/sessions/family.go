@@ -1,0 +1,48 @@
+// Package sessions serves the family sessions: what an agent works on from its start to its end, and what the next one goes on with.
+//
+// A session has conversations, whose turns are memories, and checkpoints, which are versions of the memory: memory_wake reads the facts of
+// a checkpoint as they were then, whatever happened since, and the older it is, the fewer. A session is closed by memory_close_session,
+// which stores a summary; one whose client went away, or did nothing for session_idle_minutes, is abandoned, and its checkpoints are
+// unclean. Handoffs pass work to another agent. memory_pack_context fills a budget, counted in tokens of cl100k_base, with facts about a
+// topic.
+//
+//alcove:family sessions 1.0.0
+//alcove:description Work sessions, conversations, handoffs to another agent, checkpoints to resume from, context that fits a token budget
+//alcove:keywords session, sessions, conversation, conversations, handoff, hand over, shift, unfinished, leave off, left off, continue, resume, where were we, last time, pick up
+//alcove:keywords checkpoint, save progress, context, token budget, fit, wake, start work, end of day, wrap up, summary of the session, transcript
+//alcove:manifest ../manifest.json
+//alcove:license Apache-2.0
+//alcove:needs memory.read * to find the facts of a topic, a session or a checkpoint
+//alcove:needs memory.write * to store summaries of sessions and turns of conversations
+//alcove:needs record session,conversation,item,handoff,checkpoint to keep sessions, conversations, handoffs and checkpoints
+//alcove:needs session.read to tell whether the client of a session is still there
+//alcove:needs job to end sessions without activity
+//alcove:needs feed.emit * to announce sessions, handoffs and checkpoints
+//alcove:needs feed.kind session_started,session_ended,handoff_recorded,checkpoint_saved to announce them by these names
+//alcove:needs tools.call memory_namespace_get_standard to show the standards of the namespace at the start of a session
+//alcove:limits memory_pages=1024
+package sessions
+
+import (
+	"github.com/alcove-memory/alcove/guests/lib/score"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+//go:generate alcove family gen
+
+// Config is the family's configuration.
+type Config struct {
+	Importance   score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5"` // Importance of memories of type * that have none
+	Budget       int          `alcove:"key=context_budget_tokens,shared,category=sessions,min=100,max=32000,default=4000"`                                                                                                                                                  // Tokens of a context whose budget is not given
+	CompactRatio float64      `alcove:"shared,category=sessions,min=0.1,max=1,default=0.7"`                                                                                                                                                                                 // Share of the budget from which summaries stand for facts
+	OffloadRatio float64      `alcove:"shared,category=sessions,min=1,max=10,default=2"`                                                                                                                                                                                    // Multiple of the budget from which unimportant facts are dropped
+	IdleMinutes  int          `alcove:"key=session_idle_minutes,shared,category=sessions,min=5,max=1440,default=30"`                                                                                                                                                        // Minutes without activity after which a session is abandoned
+}
+
+// Family is sessions.
+func Family() *alcove.Family {
+	return alcove.New(
+		SessionStart{}, CloseSession{}, CreateConversation{}, AddToConversation{}, RecordHandoff{}, GetHandoffs{}, SaveCheckpoint{}, Wake{},
+		PackContext{}, Replay{}, DeleteSession{}, DeleteConversation{}, Idle{}, Hooks{},
+	)
+}

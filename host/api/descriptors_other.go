@@ -1,8 +1,0 @@
-//go:build !unix
-
-package api
-
-import "math"
-
-// Descriptors returns how many files and connections this process may have open.
-func Descriptors() int { return math.MaxInt32 }

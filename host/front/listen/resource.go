@@ -1,0 +1,97 @@
+package listen
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// metadataPath is where clients find the metadata of a protected resource (RFC 9728), followed by the resource's own path.
+const metadataPath = "/.well-known/oauth-protected-resource"
+
+// CheckIssuer returns why a text cannot be the issuer of an authorization server (RFC 8414): an https URL without query and fragment.
+// On this machine it may be http.
+func CheckIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	switch {
+	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "" || strings.Contains(issuer, "#"):
+		return fmt.Errorf("the issuer %.200q is no URL of an authorization server: name one such as https://login.example.org, without query and fragment", issuer)
+	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
+		return fmt.Errorf("the issuer %.200q must be an https URL, because clients send it their credentials", issuer)
+	}
+	return nil
+}
+
+// loopback reports whether a host name or address means this machine.
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
+}
+
+// metadata describes a protected resource.
+type metadata struct {
+	Resource string   `json:"resource"`
+	Name     string   `json:"resource_name"`
+	Servers  []string `json:"authorization_servers"`
+	Methods  []string `json:"bearer_methods_supported"`
+}
+
+// base returns the URL by which a client reached the server.
+func (h *HTTP) base(r *http.Request) string {
+	scheme := "http"
+	if h.Certificate != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host // which onlyLocal checked
+}
+
+// describe serves the metadata of the resource whose path follows metadataPath.
+func (h *HTTP) describe(w http.ResponseWriter, r *http.Request) {
+	body, err := json.Marshal(metadata{h.base(r) + strings.TrimPrefix(r.URL.EscapedPath(), metadataPath), "Alcove", []string{h.Issuer}, []string{"header"}})
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "internal", "the metadata could not be written")
+		return
+	}
+	answer(w, http.StatusOK, append(body, '\n'))
+}
+
+// challenge returns the header WWW-Authenticate of a refused request.
+func (h *HTTP) challenge(r *http.Request) string {
+	const plain = `Bearer realm="alcove"`
+	if h.Issuer == "" {
+		return plain
+	}
+	return plain + `, resource_metadata="` + h.base(r) + metadataPath + r.URL.EscapedPath() + `"`
+}
+
+// oauthPaths are where clients that were refused look for an authorization server of this one.
+func oauthPaths() []string {
+	return []string{"/.well-known/", "/register", "/authorize", "/token"}
+}
+
+// refuseOAuth tells a client that looks for an authorization server how this one is used, in the form that it shows to its user (RFC 6749).
+func (h *HTTP) refuseOAuth(w http.ResponseWriter, r *http.Request) {
+	why := "this server is no authorization server: use " + h.Issuer
+	if h.Issuer == "" {
+		why = "this server has no OAuth: " + h.entry(r.Context())
+	}
+	body, _ := json.Marshal(struct { // texts always encode
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}{"access_denied", why})
+	answer(w, http.StatusNotFound, append(body, '\n'))
+}
+
+// entry returns how a client is admitted: why one without a token is not.
+func (h *HTTP) entry(ctx context.Context) string {
+	_, stop, err := h.Admit(ctx, "")
+	if err != nil {
+		return err.Error()
+	}
+	stop()
+	return "it admits clients without a token"
+}

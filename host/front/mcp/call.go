@@ -1,0 +1,262 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	requestIDMeta = "alcove/request-id" // in _meta of tools/call: makes a retry harmless
+	keyMeta       = "alcove/key"        // and the API key of the one who calls, if not the connection's
+	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the call's commit
+	proposalMeta  = "alcove/proposal"   // and the branch with its proposal
+	notesMeta     = "alcove/notes"      // remarks for the caller, unless the answer has a member for them
+
+	longestRequest = 128                // characters of a request id
+	maxText        = 4 * tool.MaxAnswer // bytes of an answer shown to models; the rest is clipped
+)
+
+// toolCall is a tools/call message being served.
+type toolCall struct {
+	server      *Server
+	message     *message
+	tell        func(protocol.JSONRPCNotification) // ahead of the answer
+	listChanged func()                             // notifies the client
+}
+
+// callSession is the session of a client during one call. The protocol library looks up a session's own tools by name;
+// this one has the called tool, in the caller's spelling.
+type callSession struct {
+	server.SessionWithClientInfo
+	tools map[string]server.ServerTool
+}
+
+func (s *callSession) GetSessionTools() map[string]server.ServerTool  { return s.tools }
+func (s *callSession) SetSessionTools(_ map[string]server.ServerTool) {}
+
+// ProtocolVersion returns the protocol version of the client's session.
+func (s *callSession) ProtocolVersion() string {
+	if known, ok := s.SessionWithClientInfo.(server.SessionWithProtocolVersion); ok {
+		return known.ProtocolVersion()
+	}
+	return ""
+}
+
+var (
+	_ server.SessionWithTools           = (*callSession)(nil)
+	_ server.SessionWithProtocolVersion = (*callSession)(nil)
+)
+
+// within returns a context in which the protocol library finds the called tool.
+func (c *toolCall) within(ctx context.Context) context.Context {
+	client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
+	if !ok {
+		return ctx // the library refuses the call
+	}
+	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: c.serve}
+	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
+}
+
+// serve handles the call for the protocol library.
+func (c *toolCall) serve(ctx context.Context, _ protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+	return c.result(ctx), nil
+}
+
+func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
+	a, err := c.dispatch(ctx)
+	if err != nil {
+		return failed(tool.FailureOf(err))
+	}
+	result, err := resultOf(a)
+	if err != nil {
+		c.server.options.Logger.ErrorContext(ctx, "tool failed", "tool", c.message.tool, "error", err)
+		return failed(tool.FailureOf(err))
+	}
+	return result
+}
+
+func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
+	requestID, err := requestIDOf(c.message.retry)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	connection := SessionOf(ctx)
+	session, err := c.server.caller(connection, c.message.key)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	if longest := c.server.messageLimit(session); int64(c.message.size) > longest {
+		return tool.Answer{}, &memory.Error{Code: memory.Exhausted, Details: map[string]any{"limit": "body_bytes", "body_bytes": longest},
+			Message: fmt.Sprintf("the message has %d bytes: with the key in _meta at most %d are allowed; nothing was done, send less at once", c.message.size, longest)}
+	}
+	state := c.server.state(ctx)
+	progress := c.server.progress(c.message.progress, c.tell)
+	defer progress.end()
+	loads := state.Loads()
+	who := c.server.who(ctx, session)
+	branch, namespace := state.At()
+	home := ""
+	if namespace == memory.Default && !session.Rights.MayRead(namespace) {
+		home, namespace = session.Home, cmp.Or(session.Home, namespace)
+	}
+	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
+	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
+		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state, Home: home,
+		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
+	})
+	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools
+		state.Load(a.Family)
+	}
+	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
+		c.server.sessions.keep(client.SessionID()) // before the answer: a kill after it loses nothing
+	}
+	if state.Loads() != loads && c.server.watchers.changed(state) {
+		c.listChanged()
+	}
+	return a, err
+}
+
+// caller returns the session of a call: the connection's, or of the holder of the key that the call presents.
+func (s *Server) caller(session Session, given json.RawMessage) (Session, error) {
+	if absent(given) {
+		return session, nil
+	}
+	if given[0] != '"' {
+		return session, tool.Invalid(nil, "_meta %s must be a text: an API key", keyMeta)
+	}
+	if s.options.Identify == nil {
+		return session, &memory.Error{Code: memory.Denied, Message: "this server knows no API keys: leave out _meta " + keyMeta}
+	}
+	holder, err := s.options.Identify(jsonrpc.Text(given))
+	if err != nil {
+		return session, err
+	}
+	return session.As(holder), nil
+}
+
+// who returns the caller of a request.
+func (s *Server) who(ctx context.Context, session Session) memory.Caller {
+	client := clientName(ctx)
+	who := memory.Caller{Agent: cmp.Or(AgentName(session.Agent), AgentName(client)), Key: session.Key, Principal: session.Principal, Client: AgentName(client), Rights: s.rights(session)}
+	if known := server.ClientSessionFromContext(ctx); known != nil && !server.IsModernRequest(ctx) {
+		who.Session = known.SessionID()
+	}
+	return who
+}
+
+// clientName returns the client's name for itself.
+func clientName(ctx context.Context) string {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return info.ClientInfo.Name
+	}
+	if client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return client.GetClientInfo().Name
+	}
+	return ""
+}
+
+// requestIDOf returns the id that identifies retries of a call.
+func requestIDOf(given json.RawMessage) (string, error) {
+	if absent(given) {
+		return "", nil
+	}
+	id := jsonrpc.Text(given)
+	if id == "" || len(id) > longestRequest {
+		return "", tool.Invalid(nil, "_meta %s must be a text of 1 to %d bytes", requestIDMeta, longestRequest)
+	}
+	return id, nil
+}
+
+// absent reports whether a member was not given, or is null.
+func absent(given json.RawMessage) bool { return given == nil || string(given) == "null" }
+
+// resultOf converts an answer to the protocol's form.
+func resultOf(a tool.Answer) (*protocol.CallToolResult, error) {
+	structured, err := tool.Encode(a.Structured)
+	if err != nil {
+		return nil, fmt.Errorf("encode the structured result: %w", err)
+	}
+	plain, err := tool.Encode(a.Plain)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	text, cut, err := clipJSON(plain)
+	if err != nil {
+		return nil, fmt.Errorf("encode the beginning of the result: %w", err)
+	}
+	content := []protocol.Content{protocol.NewTextContent(text)}
+	for _, note := range []string{cut, a.Note()} {
+		if note != "" {
+			content = append(content, protocol.NewTextContent(note))
+		}
+	}
+	return &protocol.CallToolResult{Content: content, StructuredContent: tool.Encoded(structured), IsError: a.Failed, Result: protocol.Result{Meta: metaOf(a)}}, nil
+}
+
+// metaOf returns an answer's metadata for programs.
+func metaOf(a tool.Answer) *protocol.Meta {
+	members := map[string]any{}
+	if a.Version != 0 {
+		members[versionMeta] = a.Version
+	}
+	if a.Proposal != "" {
+		members[proposalMeta] = a.Proposal
+	}
+	if len(a.Notes) > 0 && !a.HasNotes {
+		members[notesMeta] = a.Notes
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return protocol.NewMetaFromMap(members)
+}
+
+// clipJSON returns an answer as shown to models, with a note if it is clipped. A clipped answer is a text in an object, because a part of a JSON
+// value looks like another value.
+func clipJSON(plain []byte) (text, note string, err error) {
+	if len(plain) <= maxText {
+		return string(plain), "", nil
+	}
+	runes := []rune(string(plain[:maxText]))
+	clipped, err := tool.Encode(struct {
+		Truncated bool   `json:"truncated"`
+		Bytes     int    `json:"bytes"` // of the whole answer
+		Beginning string `json:"beginning"`
+	}{true, len(plain), string(runes[:min(len(runes), tool.MaxAnswer)])})
+	return string(clipped), fmt.Sprintf("The answer is %d bytes long. Its first %d characters are shown: ask for less at once. Programs find all of it in structuredContent.", len(plain), tool.MaxAnswer), err
+}
+
+// failed converts an error to the protocol's form.
+func failed(f tool.Failure) *protocol.CallToolResult {
+	text, err := tool.Encode(f)
+	if err != nil { // details that are not JSON
+		f.Details = nil
+		text, _ = tool.Encode(f)
+	}
+	return &protocol.CallToolResult{Content: []protocol.Content{protocol.NewTextContent(string(text))}, IsError: true}
+}
+
+// wire returns a tool as shown in lists.
+func wire(t *tool.Tool) protocol.Tool {
+	a := t.Annotations
+	return protocol.Tool{
+		Name: t.Spelling, Title: t.Title, Description: t.Description, RawInputSchema: t.Advertised,
+		Annotations: protocol.ToolAnnotation{ReadOnlyHint: &a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: &a.Idempotent, OpenWorldHint: &a.OpenWorld},
+	}
+}
+
+// briefWire returns a tool as the profile full shows it.
+func briefWire(t *tool.Tool) protocol.Tool {
+	w := wire(t)
+	w.RawInputSchema = t.Brief
+	return w
+}

@@ -1,0 +1,289 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	maxSessions = 10_000         // over HTTP at once
+	sessionIdle = 24 * time.Hour // after which a session ends
+)
+
+// Handler returns a handler of streamable HTTP, for any path. WithSession on a request's context sets the client and its
+// rights; without it, the client has none.
+func (s *Server) Handler() http.Handler {
+	s.httpOnce.Do(func() {
+		s.http = server.NewStreamableHTTPServer(s.protocol,
+			server.WithSessionIdManagerResolver(s.sessions),
+			server.WithSessionIdleTTL(sessionIdle),
+			server.WithStreamableHTTPLogger(s.options.Logger),
+			server.WithHTTPContextFunc(withinCall),
+			server.WithDisableLocalhostProtection(true), // package api checks the host, and knows the names in the certificate
+		)
+	})
+	return http.HandlerFunc(s.serveHTTP)
+}
+
+func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.http == nil { // closed before Handler was called
+		http.Error(w, "the server has stopped", http.StatusServiceUnavailable)
+		return
+	}
+	session, err := SessionOf(r.Context()).choose(r.URL)
+	if err != nil {
+		respond(w, http.StatusBadRequest, errorMessage(nil, protocol.INVALID_REQUEST, err.Error()))
+		return
+	}
+	r = r.WithContext(WithSession(r.Context(), session))
+	if r.Method == http.MethodPost {
+		s.post(w, r)
+		return
+	}
+	if no := s.lacksSession(r); no != nil {
+		respond(w, no.status, errorMessage(nil, no.code, no.text))
+		return
+	}
+	ctx, release := s.untilClosed(r.Context())
+	defer release()
+	s.http.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// lacksSession returns why a request without a message cannot use its session; nil: it can.
+func (s *Server) lacksSession(r *http.Request) *refusal {
+	id := r.Header.Get(server.HeaderKeySessionID)
+	switch {
+	case modern(r):
+		return nil
+	case id != "":
+		return s.sessions.find(r.Context(), id)
+	case r.Method == http.MethodGet: // the library would begin a session that no client knows
+		return needsSession()
+	}
+	return nil
+}
+
+// untilClosed returns a context that also ends when the server closes.
+func (s *Server) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// post checks a message before the protocol library, which reads bodies of any size and explains client errors poorly.
+func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+	end, err := s.admit(SessionOf(r.Context()))
+	if err != nil {
+		w.Header().Set("Retry-After", tool.RetryAfter(err))
+		respond(w, http.StatusTooManyRequests, limitMessage(nil, err))
+		return
+	}
+	defer end()
+	account := s.input.Account()
+	defer account.Close()
+	raw, no := s.readBody(account, r)
+	if no != nil {
+		respond(w, no.status, errorMessage(nil, no.code, no.text))
+		return
+	}
+	m, fault := parseMessage(raw)
+	if fault != nil {
+		respond(w, http.StatusBadRequest, errorMessage(fault.ID, fault.Code, fault.Text))
+		return
+	}
+	if no := s.refuse(r, m); no != nil {
+		respond(w, no.status, errorMessage(m.id, no.code, no.text))
+		return
+	}
+	if m.method == methodCancelled && m.id == nil && modern(r) {
+		// Modern clients cancel by closing the stream. The library would cancel any client's request with that id.
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx, body := r.Context(), &callBody{Reader: bytes.NewReader(m.body)}
+	if m.method == methodCall {
+		tell := func(protocol.JSONRPCNotification) {} // the client accepts no stream
+		if over := streaming(w, r); over != nil {
+			w, tell = over, over.tell
+		}
+		body.call = &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
+	}
+	if m.method == methodInit {
+		ctx = context.WithValue(ctx, beginKey{}, beginning{client: introductionOf(m)})
+	}
+	if m.method == methodListen {
+		end()
+		until, release := s.untilClosed(ctx)
+		defer release()
+		told := &firstWrite{ResponseWriter: w, done: make(chan struct{})}
+		ctx, w = context.WithValue(until, acknowledgedKey{}, told.done), told
+	}
+	r = r.WithContext(ctx)
+	r.Body, r.ContentLength = body, int64(len(m.body))
+	s.http.ServeHTTP(w, r)
+}
+
+// callBody is a message as passed to the protocol library, and its call; nil: it is not a call.
+type callBody struct {
+	io.Reader
+	call *toolCall
+}
+
+// Close does nothing: the message is in memory.
+func (callBody) Close() error { return nil }
+
+// withinCall returns a context in which the protocol library, which has read the request's body, finds the called tool.
+func withinCall(ctx context.Context, r *http.Request) context.Context {
+	if body, ok := r.Body.(*callBody); ok && body.call != nil {
+		return body.call.within(ctx)
+	}
+	return ctx
+}
+
+// readBody reads the body of a request once there is room for it.
+func (s *Server) readBody(account *jsonrpc.Account, r *http.Request) ([]byte, *refusal) {
+	limit := s.messageLimit(SessionOf(r.Context()))
+	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
+	switch {
+	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):
+		return nil, tooLong(limit)
+	case errors.As(err, new(*jsonrpc.UnreadError)):
+		return nil, &refusal{http.StatusBadRequest, jsonrpc.CodeParse, "the body could not be read"}
+	case err != nil:
+		return nil, &refusal{http.StatusServiceUnavailable, jsonrpc.CodeServer, err.Error()}
+	}
+	return body, nil
+}
+
+func tooLong(limit int64) *refusal {
+	return &refusal{http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalid, (&jsonrpc.TooLongError{Limit: limit}).Error()}
+}
+
+// acknowledgedKey is the context key of a listening client's channel, which is closed at the first write to the client.
+type acknowledgedKey struct{}
+
+const acknowledgeWithin = time.Second
+
+// acknowledged waits until a listening client was sent its acknowledgement. If there is nothing to listen to, the library
+// ends the stream at once and drops a pending acknowledgement.
+func acknowledged(ctx context.Context, _ any, _ *protocol.SubscriptionsListenRequest, _ *protocol.SubscriptionsListenResult) {
+	told, ok := ctx.Value(acknowledgedKey{}).(chan struct{})
+	if !ok {
+		return // not over HTTP
+	}
+	timer := time.NewTimer(acknowledgeWithin)
+	defer timer.Stop()
+	select {
+	case <-told:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// firstWrite closes done at the first write.
+type firstWrite struct {
+	http.ResponseWriter
+	once sync.Once
+	done chan struct{}
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.once.Do(func() { close(w.done) })
+	return n, err
+}
+
+// Flush supports streaming of answers.
+func (w *firstWrite) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
+
+// refusal is the error response for a message that is not served.
+type refusal struct {
+	status, code int
+	text         string
+}
+
+// exactID is the largest integer that every JSON reader preserves exactly.
+const exactID = 1<<53 - 1
+
+// repeatable reports whether the protocol library, which reads numbers as float64, answers with the same id.
+func repeatable(id json.RawMessage) bool {
+	if len(id) == 0 || id[0] == '"' {
+		return true
+	}
+	f, err := strconv.ParseFloat(string(id), 64)
+	return err == nil && math.Abs(f) <= exactID
+}
+
+// refuse returns why a message is not served, or nil if it is.
+func (s *Server) refuse(r *http.Request, m *message) *refusal {
+	switch {
+	case !repeatable(m.id):
+		return &refusal{http.StatusBadRequest, jsonrpc.CodeInvalid, fmt.Sprintf(
+			"the id %s cannot be repeated exactly: use text, or a number of at most %d", tool.Clip(string(m.id), gotLength), exactID)}
+	case m.method == methodCall && !s.has(m.tool, SessionOf(r.Context())):
+		return s.refuseUnknown(r, m)
+	case modern(r):
+		return nil
+	case m.method == methodInit && s.sessions.full():
+		return &refusal{http.StatusServiceUnavailable, protocol.INTERNAL_ERROR, fmt.Sprintf(
+			"%d sessions are open, which is the limit: end one with DELETE, or use protocol %s, which needs none",
+			s.sessions.limit, protocol.ProtocolVersion20260728)}
+	case m.method == methodInit:
+		return nil
+	case r.Header.Get(server.HeaderKeySessionID) != "":
+		return s.sessions.find(r.Context(), r.Header.Get(server.HeaderKeySessionID))
+	case m.method != "":
+		return needsSession()
+	}
+	return nil
+}
+
+// refuseUnknown refuses the call of a tool that does not exist, or, as the library does of other calls, headers that contradict it.
+func (s *Server) refuseUnknown(r *http.Request, m *message) *refusal {
+	why := s.unknown(m.tool, SessionOf(r.Context()))
+	if !modern(r) {
+		return &refusal{http.StatusOK, protocol.INVALID_PARAMS, why}
+	}
+	params, _ := json.Marshal(map[string]string{"name": m.tool}) // texts always encode
+	version := r.Header.Get(protocol.HeaderProtocolVersion)
+	if err := protocol.ValidateStandardHeaders(r.Header.Get, version, protocol.MethodToolsCall, params); err != nil {
+		return &refusal{http.StatusBadRequest, protocol.HEADER_MISMATCH, err.Error()}
+	}
+	return &refusal{http.StatusBadRequest, protocol.INVALID_PARAMS, why}
+}
+
+func modern(r *http.Request) bool {
+	return protocol.IsModernProtocol(r.Header.Get(protocol.HeaderProtocolVersion))
+}
+
+func respond(w http.ResponseWriter, status int, answer protocol.JSONRPCError) {
+	body, err := tool.Encode(answer)
+	if err != nil {
+		http.Error(w, "the answer could not be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n')) // a client that left needs no answer
+}

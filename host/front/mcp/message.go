@@ -1,0 +1,233 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const gotLength = 60 // characters of client input quoted in an error
+
+const (
+	methodCall      = "tools/call"
+	methodList      = "tools/list"
+	methodInit      = "initialize"
+	methodListen    = "subscriptions/listen"
+	methodCancelled = "notifications/cancelled"
+)
+
+// maxBody bounds the part of a message passed to the protocol library, in bytes, without the arguments of calls. The
+// library decodes all of it, which takes many times as much memory.
+const maxBody = 1 << 20
+
+// message is a JSON-RPC message, decoded as far as needed before serving it.
+type message struct {
+	id     json.RawMessage // nil: a notification
+	method string          // empty: an answer
+	body   json.RawMessage // passed to the protocol library
+	size   int             // bytes of the message
+
+	requestID json.RawMessage // of a cancellation
+
+	call
+}
+
+// call is what a message says of the call of a tool.
+type call struct {
+	tool      string
+	arguments json.RawMessage // not in body
+	plain     bool            // there is nothing that only the protocol library knows
+
+	// Members of _meta; nil: not given.
+	progress json.RawMessage // the progress token
+	retry    json.RawMessage // the id that identifies retries
+	key      json.RawMessage // the API key
+}
+
+// parseMessage parses a message. It keeps the arguments of a call apart: they may be large, and the library would decode
+// them several times, and numbers to float64.
+func parseMessage(raw []byte) (*message, *jsonrpc.Fault) {
+	read, fault := jsonrpc.Parse(raw)
+	if fault != nil {
+		return nil, fault
+	}
+	m := &message{id: read.RawID(), method: read.Method, body: forLibrary(read), size: len(raw)}
+	if len(m.body) > maxBody {
+		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalid, ID: m.id, Text: fmt.Sprintf(
+			"the message has %d bytes beside the arguments of a tool: at most %d are allowed", len(m.body), maxBody)}
+	}
+	if err := m.parseParams(read); err != nil {
+		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalidParams, ID: m.id, Text: err.Error()}
+	}
+	return m, nil
+}
+
+func (m *message) parseParams(read jsonrpc.Message) error {
+	switch m.method {
+	case methodCancelled:
+		m.requestID = read.Field(read.Params, "requestId").Of(read.Line)
+	case methodList:
+		return checkCursor(read.Field(read.Params, "cursor").Of(read.Line))
+	case methodCall:
+		m.call = callOf(read)
+		if m.tool == "" {
+			return errors.New("params needs name: the tool to call")
+		}
+	}
+	return nil
+}
+
+// checkCursor refuses every cursor of a list of tools, which is one page: no answer names a next one.
+func checkCursor(given json.RawMessage) error {
+	if len(given) == 0 || string(given) == "null" || string(given) == `""` {
+		return nil
+	}
+	return fmt.Errorf("the cursor %s is of no page: leave it out, tools/list answers all tools at once", tool.Clip(string(given), gotLength))
+}
+
+func callOf(read jsonrpc.Message) call {
+	c := call{arguments: json.RawMessage("{}"), plain: true}
+	if read.Params == (jsonrpc.Span{}) {
+		return c
+	}
+	jsonrpc.Members(read.Line, read.Params.From, func(name string, value jsonrpc.Span) {
+		switch name {
+		case "name":
+			c.tool = jsonrpc.Text(value.Of(read.Line))
+		case "arguments":
+			c.arguments = value.Of(read.Line)
+		case "_meta":
+			c.parseMeta(read.Line, value)
+		default:
+			c.plain = false
+		}
+	})
+	return c
+}
+
+func (c *call) parseMeta(line []byte, meta jsonrpc.Span) {
+	_, isObject := jsonrpc.Members(line, meta.From, func(name string, value jsonrpc.Span) {
+		switch raw := value.Of(line); name {
+		case "progressToken":
+			if jsonrpc.Plain(raw) {
+				c.progress = raw
+			}
+		case requestIDMeta:
+			c.retry = raw
+		case keyMeta:
+			c.key = raw
+		case protocol.MetaKeyProtocolVersion:
+			c.plain = false
+		}
+	})
+	c.plain = c.plain && isObject
+}
+
+// forLibrary returns a message for the protocol library: exactly the members read here, without arguments. The library
+// itself accepts names of any case and the last of repeated members.
+func forLibrary(read jsonrpc.Message) json.RawMessage {
+	body := []byte(`{"jsonrpc":"2.0"`)
+	add := func(name string, value []byte) {
+		if len(value) > 0 {
+			body = append(append(body, `,"`+name+`":`...), value...)
+		}
+	}
+	add("id", read.RawID())
+	if read.IsAnswer() {
+		add("result", read.Result.Of(read.Line))
+		add("error", read.Error.Of(read.Line))
+		return append(body, '}')
+	}
+	method, _ := json.Marshal(read.Method) // a string cannot fail
+	add("method", method)
+	add("params", paramsForLibrary(read))
+	return append(body, '}')
+}
+
+func paramsForLibrary(read jsonrpc.Message) []byte {
+	if read.Params == (jsonrpc.Span{}) {
+		return nil
+	}
+	params := []byte{'{'}
+	jsonrpc.Members(read.Line, read.Params.From, func(name string, value jsonrpc.Span) {
+		if lookalike(name) {
+			return
+		}
+		raw := value.Of(read.Line)
+		if name == "arguments" && read.Method == methodCall {
+			raw = []byte("{}")
+		}
+		if len(params) > 1 {
+			params = append(params, ',')
+		}
+		quoted, _ := json.Marshal(name) // a string cannot fail
+		params = append(append(append(params, quoted...), ':'), raw...)
+	})
+	return append(params, '}')
+}
+
+// lookalike reports whether a name differs from one read here, but the library would treat them as equal.
+func lookalike(name string) bool {
+	for _, known := range []string{"_meta", "name", "arguments", "requestId", "cursor"} {
+		if name != known && strings.EqualFold(name, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// errorMessage returns the error response to a message.
+func errorMessage(id json.RawMessage, code int, text string) protocol.JSONRPCError {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	var data any
+	if code == jsonrpc.CodeServer { // a shortage
+		data = map[string]any{"code": memory.Exhausted, "retryable": true}
+	}
+	return protocol.JSONRPCError{
+		JSONRPC: protocol.JSONRPC_VERSION,
+		ID:      protocol.NewRequestId(id),
+		Error:   protocol.NewJSONRPCErrorDetails(code, text, data),
+	}
+}
+
+// encode encodes a message to a client. What a tool answers, which is JSON already, is put into the message as it is: the library's
+// encoding of a result would check and copy it several times.
+func encode(m protocol.JSONRPCMessage) ([]byte, error) {
+	response, _ := m.(protocol.JSONRPCResponse)
+	result, ok := response.Result.(*protocol.CallToolResult)
+	if !ok {
+		return tool.Encode(m)
+	}
+	structured, ok := result.StructuredContent.(tool.Encoded)
+	if !ok {
+		return tool.Encode(m)
+	}
+	room := len(structured) + 200
+	for _, content := range result.Content {
+		if text, ok := content.(protocol.TextContent); ok {
+			room += len(text.Text) * 5 / 4 // with escaped quotes
+		}
+	}
+	response.Result = struct {
+		Meta    *protocol.Meta      `json:"_meta,omitempty"`
+		Content []protocol.Content  `json:"content"`
+		IsError bool                `json:"isError,omitempty"`
+		Type    protocol.ResultType `json:"resultType,omitempty"`
+	}{result.Meta, result.Content, result.IsError, result.ResultType}
+	line, err := tool.Append(make([]byte, 0, room), response)
+	if err != nil {
+		return nil, err
+	}
+	line = bytes.TrimSuffix(line, []byte("}}")) // the ends of the result and of the message, whose last member it is
+	return append(append(append(line, `,"structuredContent":`...), structured...), "}}"...), nil
+}

@@ -1,0 +1,177 @@
+// Package mcp serves a memory space over the Model Context Protocol.
+//
+// It supports the protocol revisions from 2024-11-05 to 2025-11-25, which begin with initialize, and the stateless
+// 2026-07-28, side by side on every connection and on one HTTP endpoint.
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
+)
+
+const (
+	defaultMessage = 16 << 20
+	defaultInput   = 128 << 20
+)
+
+const instructions = "Alcove is memory that lasts between sessions. Before you answer, memory_search for what is already known; " +
+	"memory_store what will matter later, under a key you can guess again. memory_history and as_of show what was replaced or forgotten, " +
+	"as far back as the server keeps it; memory_branch lets you try changes and merge them, and a deleted branch can be restored. " +
+	"For more than that, say what you want to do to memory_load_family: it adds tools."
+
+// Options configures a Server. All fields but Version are optional.
+type Options struct {
+	Version  string           // of the program, shown to clients
+	Logger   *slog.Logger     // nil: discards
+	Clock    func() time.Time // nil: time.Now
+	ReadOnly bool             // no client may write
+	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
+	Identify   func(key string) (Identity, error)
+	Sessions   Sessions // told of the sessions of clients; nil: nobody is
+	Kept       Kept     // keeps HTTP sessions for the next server; nil: they end with this one
+	MaxMessage int64    // bytes of one message; 0: 16 MiB
+	MaxInput   int64    // bytes of large messages being read or served, over all clients; 0: 128 MiB
+	Limits     Limits   // of clients with a key; nil: only those of all clients
+}
+
+// Sessions follow the sessions of clients: those of connections, and of HTTP clients that have one.
+type Sessions interface {
+	// Called tells of a call, before it is served, with the default branch and namespace of its session.
+	Called(c memory.Caller, at memory.Location)
+	// End tells of the end of a session, after its last call.
+	End(id string)
+}
+
+type noSessions struct{}
+
+func (noSessions) Called(memory.Caller, memory.Location) {}
+func (noSessions) End(string)                            {}
+
+// Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
+type Server struct {
+	dispatcher *tool.Dispatcher
+	registry   *tool.Registry
+	options    Options
+	watchers   watchers // clients to notify when their lists change
+	input      *jsonrpc.Budget
+	protocol   *server.MCPServer
+
+	httpOnce sync.Once
+	http     *server.StreamableHTTPServer
+	sessions *sessions     // over HTTP
+	closed   chan struct{} // closed by Close
+	closing  sync.Once
+}
+
+// New returns a server of a dispatcher's tools.
+func New(d *tool.Dispatcher, o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = defaultMessage
+	}
+	if o.MaxInput == 0 {
+		o.MaxInput = defaultInput
+	}
+	if o.Kept == nil {
+		o.Kept = keptNowhere{}
+	}
+	if o.Sessions == nil {
+		o.Sessions = noSessions{}
+	}
+	s := &Server{dispatcher: d, registry: d.Registry(), options: o, closed: make(chan struct{})}
+	s.input = jsonrpc.NewBudget(o.MaxInput, 0)
+	s.watchers.outline = s.outline
+	s.sessions = newSessions(s)
+	hooks := &server.Hooks{}
+	hooks.AddAfterListTools(s.list)
+	hooks.AddBeforeSubscriptionsListen(s.listens)
+	hooks.AddAfterSubscriptionsListen(acknowledged)
+	s.protocol = server.NewMCPServer("alcove", o.Version,
+		server.WithToolCapabilities(s.registry.HasFamilies()),
+		server.WithInstructions(instructions),
+		server.WithHooks(hooks),
+	)
+	if s.registry.HasFamilies() {
+		go s.watch()
+	}
+	return s
+}
+
+// Input returns the budget of messages being read or served, which other front ends share.
+func (s *Server) Input() *jsonrpc.Budget { return s.input }
+
+// list replaces a list of tools with the client's.
+func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
+	result.Tools = s.offer(SessionOf(ctx), s.state(ctx))
+}
+
+// has reports whether a tool exists for a client. Calls of clients with a key go on to the dispatcher, which answers alike whether
+// a tool does not exist or is not theirs, whoever's key a call presents.
+func (s *Server) has(name string, session Session) bool {
+	if session.Key != "" {
+		return true
+	}
+	_, ok := s.registry.FindFor(s.rights(session), name)
+	return ok
+}
+
+// unknown returns the message for a client that calls a nonexistent tool.
+func (s *Server) unknown(name string, session Session) string {
+	return s.registry.Unknown(name, s.rights(session))
+}
+
+// rights returns a client's rights, without writing if the server is read-only.
+func (s *Server) rights(session Session) memory.Rights {
+	if s.options.ReadOnly {
+		return session.Rights.ReadOnly()
+	}
+	return session.Rights
+}
+
+func (s *Server) readOnly(session Session) bool { return s.rights(session).WritesNothing() }
+
+// state returns the state between calls of a request's client: of its connection or HTTP session, or, for a stateless
+// request, a new one.
+func (s *Server) state(ctx context.Context) *tool.Session {
+	session := SessionOf(ctx)
+	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
+		if call, ok := client.(*callSession); ok {
+			client = call.SessionWithClientInfo
+		}
+		if connected, ok := client.(*remote); ok {
+			return connected.state
+		}
+		if state := s.sessions.state(client.SessionID()); state != nil {
+			return state
+		}
+	}
+	return session.begin(oneCall)
+}
+
+// Close ends the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own
+// contexts.
+func (s *Server) Close(ctx context.Context) error {
+	s.closing.Do(func() { close(s.closed) })
+	s.httpOnce.Do(func() {})
+	if s.http == nil {
+		return nil
+	}
+	return s.http.Shutdown(ctx)
+}
+
+var _ http.Handler = (*server.StreamableHTTPServer)(nil)

@@ -1,0 +1,107 @@
+package recalls
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
+)
+
+var ann = memory.Caller{Agent: "ann", Key: "k1", Rights: memory.RightsTo([]string{"team"}, []string{"team", "ann"})}
+
+func open(t *testing.T) (*memory.Space, *testclock.Clock) {
+	t.Helper()
+	ctx, clock := t.Context(), testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	engine, err := bolt.Open(ctx, t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24, Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(space.Close(context.Background()), engine.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return space, clock
+}
+
+func TestARecallIsReadByWhoMadeIt(t *testing.T) {
+	space, clock := open(t)
+	k := New(Options{Space: space})
+	id, err := k.Record(t.Context(), ann, Recall{Branch: "default", Query: "tea", Facts: []Fact{{"team", "a#b"}, {"ann", "c"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := k.Get(t.Context(), ann, id)
+	if err != nil || r == nil || r.ID != id || r.Query != "tea" || r.Agent != "ann" || r.Facts[0].ID() != "team#a#b" || !r.ExpiresAt.Equal(clock.Now().Add(Kept*24*time.Hour)) {
+		t.Fatalf("kept is %+v, %v", r, err)
+	}
+	own := memory.Caller{Rights: memory.FullRights()}
+	for name, who := range map[string]memory.Caller{
+		"another agent":                     {Agent: "bob", Key: "k2", Rights: ann.Rights.LimitedTo(nil)},
+		"her name, no key":                  {Agent: "ann", Rights: ann.Rights.LimitedTo(nil)},
+		"her name, other key":               {Agent: "ann", Key: "k2", Rights: ann.Rights.LimitedTo(nil)},
+		"fewer namespaces":                  {Agent: "ann", Key: "k1", Rights: memory.RightsTo([]string{"team"}, nil)},
+		"no rights":                         {Agent: "ann", Key: "k1"},
+		"one who acts as others, elsewhere": {Agent: "bob", Rights: memory.RightsTo([]string{"team"}, nil)},
+	} {
+		if r, err := k.Get(t.Context(), who, id); r != nil || err != nil {
+			t.Errorf("%s reads %+v, %v", name, r, err)
+		}
+	}
+	for name, who := range map[string]memory.Caller{"the owner": own, "one who acts as others": {Agent: "bob", Rights: ann.Rights}} {
+		if r, err := k.Get(t.Context(), who, id); r == nil || err != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	for _, unknown := range []string{"", "rec:", "rec:" + strings.Repeat("0", 26), strings.ToLower(id), id + "0", strings.Repeat("r", 1<<20)} {
+		if r, err := k.Get(t.Context(), own, unknown); r != nil || err != nil {
+			t.Errorf("%.40q: %+v, %v", unknown, r, err)
+		}
+	}
+	if r, err := k.Get(t.Context(), own, "rec:\x00"); r != nil || err == nil {
+		t.Errorf("an id with a NUL character: got %+v and %v, want a refusal", r, err)
+	}
+	clock.Set(clock.Now().Add(Kept*24*time.Hour + time.Second))
+	if r, err := k.Get(t.Context(), own, id); r != nil || err != nil {
+		t.Errorf("after %d days: %+v, %v", Kept, r, err)
+	}
+}
+
+func TestTheOldestRecallsMakeRoom(t *testing.T) {
+	space, clock := open(t)
+	k := New(Options{Space: space, Quota: memory.Quota{Records: 5}})
+	var ids []string
+	for range 9 {
+		clock.Set(clock.Now().Add(time.Second))
+		id, err := k.Record(t.Context(), ann, Recall{Query: "tea"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if !slices.IsSorted(ids) {
+		t.Errorf("ids are not in the order of time: %v", ids)
+	}
+	var left []string
+	for _, id := range ids {
+		if r, err := k.Get(t.Context(), ann, id); err != nil {
+			t.Fatal(err)
+		} else if r != nil {
+			left = append(left, id)
+		}
+	}
+	if len(left) != 5 || !slices.Equal(left, ids[len(ids)-len(left):]) {
+		t.Errorf("left are %d of %d", len(left), len(ids))
+	}
+}

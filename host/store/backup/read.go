@@ -1,0 +1,107 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/store/bundle"
+)
+
+// Read passes all parts of a backup, a folder or a single file, to a loader in order, and its settings files to files.
+// They are valid only if there is no error. files may be nil; progress receives bytes read and in all, and
+// may be nil.
+func Read(ctx context.Context, path string, to store.Loader, files Files, progress func(done, all int64)) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return readSingle(ctx, path, to, files, progress)
+	}
+	return readFolder(ctx, path, to, files, progress)
+}
+
+func readFolder(ctx context.Context, dir string, to store.Loader, files Files, progress func(done, all int64)) error {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	var done, all int64
+	for _, p := range m.Parts {
+		all += p.Bytes
+	}
+	for _, p := range m.Parts {
+		tell := func(n int64) {
+			if progress != nil {
+				progress(done+n, all)
+			}
+		}
+		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, to, files, tell)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is missing in %s: %w", p.File, dir, ErrBroken)
+		}
+		if err == nil {
+			err = p.matches(found)
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", p.File, err)
+		}
+		done += p.Bytes
+		tell(0)
+	}
+	to.Continue(m.Base().History)
+	return nil
+}
+
+func readFile(ctx context.Context, path string, format int, to store.Loader, files Files, progress func(int64)) (Part, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return Part{}, err
+	}
+	defer f.Close()
+	if format == oldFormat {
+		s, err := bundle.Read(ctx, f, to.Add, progress)
+		return Part{Since: s.Since, Until: s.Until, SHA256: s.SHA256}, err
+	}
+	return readPart(ctx, f, to, files, progress)
+}
+
+const readSize = 1 << 20 // bytes
+
+// readPart reads a part to its end.
+func readPart(ctx context.Context, r io.Reader, to store.Loader, files Files, progress func(int64)) (Part, error) {
+	p := newParser(func(run []byte) error { return store.ReadRun(run, to.Add) })
+	p.content = to.Blob
+	if files != nil {
+		p.file = files.File
+	}
+	for block := make([]byte, readSize); ; {
+		if err := ctx.Err(); err != nil {
+			return Part{}, err
+		}
+		n, err := r.Read(block)
+		if _, err := p.Write(block[:n]); err != nil {
+			return Part{}, err
+		}
+		progress(p.bytes)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Part{}, err
+		}
+	}
+	if err := p.finish(); err != nil {
+		return Part{}, err
+	}
+	to.Blobs(p.blobs.list)
+	if files != nil && p.withFiles {
+		if err := files.Files(p.files.list); err != nil {
+			return Part{}, err
+		}
+	}
+	return p.part(), nil
+}
