@@ -46,7 +46,7 @@ TENANTS   ?= 20000
 FUZZTIME  ?= 1m
 LONG      := $(GO) test -count=1 -timeout 24h
 # The first-party families, and how a guest in Go is built: the same sources and the same Go give the same bytes.
-GUESTS    := $(patsubst guests/%/manifest.json,%,$(wildcard guests/families/*/manifest.json))
+GUESTS    := $(patsubst guests/families/%/manifest.json,%,$(wildcard guests/families/*/manifest.json))
 FAMILIES  := $(patsubst %/alcove_gen.go,./%,$(wildcard guests/families/*/alcove_gen.go sdk/interop/conform/alcove_gen.go sdk/go/example/alcove_gen.go))
 GUEST     := CGO_ENABLED=0 GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid=' \
              -gcflags='github.com/alcove-memory/alcove/guests/...=-l'
@@ -92,14 +92,14 @@ verify-release: release ## build the release again, elsewhere and without what w
 guests:          ## build the first-party families into guests/dist
 	@mkdir -p $(DIST)/raw
 	@$(GUEST) -o $(DIST)/raw/all.wasm ./guests/build/all
-	@$(GO) run ./guests/build/pack -module $(DIST)/raw/all.wasm -out $(DIST) -templates $(DIST)/templates.zst $(GUESTS:%=guests/%/manifest.json)
+	@$(GO) run ./guests/build/pack -module $(DIST)/raw/all.wasm -out $(DIST) -templates $(DIST)/templates.zst $(GUESTS:%=guests/families/%/manifest.json)
 
 # Built twice, elsewhere and without what was built before, the module is the same. Each family is also built alone, which is the
 # form that third parties copy.
 reproducible: guests
 	@dir="$$(mktemp -d)"; trap 'chmod -R u+w "$$dir"; rm -rf "$$dir"' EXIT; cp -r go.mod go.sum sdk guests "$$dir"; \
 	for g in all $(GUESTS); do \
-		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" ./guests/$$g) || exit 1; done; \
+		(cd "$$dir" && GOCACHE="$$dir/cache" $(GUEST) -o "$$dir/$$g.wasm" "$$(if [ $$g = all ]; then echo ./guests/build/all; else echo ./guests/families/$$g/guest; fi)") || exit 1; done; \
 	cmp "$$dir/all.wasm" $(DIST)/raw/all.wasm && echo "$(GUESTS): the same bytes twice, and each alone"
 
 # The families in bin/alcove are those that the source builds, elsewhere and again.
@@ -147,7 +147,7 @@ modules:
 generated:
 	$(GO) run ./abi/gen -check
 	@for dir in $(FAMILIES); do $(GO) run ./cmd/alcove family gen $$dir --check || exit 1; done
-	$(GO) run ./guests/build/doc -check -out docs/families -settings docs/CONFIGURATION.md $(GUESTS:%=guests/%/manifest.json)
+	$(GO) run ./guests/build/doc -check -out docs/families -settings docs/CONFIGURATION.md $(GUESTS:%=guests/families/%/manifest.json)
 
 # The guests that the tests of the sandbox run, where their compilers are installed.
 samples:

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -31,7 +32,7 @@ type rule struct {
 func rules() []rule {
 	// What the core must not know of: the network, other processes, and how clients talk.
 	outside := []string{"net", "net/http", "os/exec"}
-	return []rule{
+	return append(familyRules(), []rule{
 		{pkg: "abi", never: append(outside, "os")}, // the standard library only
 		{pkg: "abi/gen"},
 		{pkg: "abi/vectors", own: []string{"abi"}, never: append(outside, "os")},
@@ -52,8 +53,6 @@ func rules() []rule {
 		{pkg: "sdk/interop/conform", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
 		{pkg: "guests/lib/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time", "regexp")},
-		{pkg: "guests/families/developer", own: []string{"sdk/go", "guests/families/developer/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/developer/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/jsonpath", "guests/families/developer/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/build/project", others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/build/image", "guests/build/project"}, never: append(outside, "os")},
 		{pkg: "guests/build/image/amd64", own: nil, never: append(outside, "os")},
@@ -61,53 +60,21 @@ func rules() []rule {
 		{pkg: "guests/build/doc", own: []string{"abi", "guests/build/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/build/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/build/pack", own: []string{"guests/build/image", "guests/build/project", "host/durable", "host/sandbox"}, never: outside},
-		{pkg: "guests/build/all", own: []string{"sdk/go", "guests/*/*"}, never: append(outside, "os")},
+		{pkg: "guests/build/all", own: []string{"sdk/go", "guests/families/*"}, never: append(outside, "os")},
 		{pkg: "guests/lib/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/agents", own: []string{"sdk/go", "guests/families/agents/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/agents/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/identity", "guests/lib/score", "guests/lib/words", "guests/families/agents/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/auto-tag", own: []string{"sdk/go", "guests/families/auto-tag/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/auto-tag/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/words", "guests/families/auto-tag/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/events", own: []string{"sdk/go", "guests/families/events/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/events/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/fact", "guests/lib/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/facts", own: []string{"sdk/go", "guests/families/facts/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/facts/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/words", "guests/lib/score", "guests/lib/fact", "guests/lib/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/retrieval", own: []string{"sdk/go", "guests/families/retrieval/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/retrieval/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score", "guests/lib/fact", "guests/lib/moment"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/sessions", own: []string{"sdk/go", "guests/families/sessions/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/sessions/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/fact", "guests/lib/score", "guests/lib/words"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/settings", own: []string{"sdk/go", "guests/families/settings/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/settings/*", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/ranking", own: []string{"sdk/go", "guests/families/ranking/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/ranking/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/words", "guests/lib/fact", "guests/families/ranking/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/consolidation", own: []string{"sdk/go", "guests/families/consolidation/*"}, never: append(outside, "os")},
 		{pkg: "host/testing/planted", never: outside}, // of tests
-		{pkg: "guests/families/consolidation/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/words", "guests/families/consolidation/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/moment", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/graph", own: []string{"sdk/go", "guests/families/graph/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/graph/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/moment", "guests/lib/words", "guests/families/graph/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/lifecycle", own: []string{"sdk/go", "guests/families/lifecycle/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/lifecycle/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/moment", "guests/lib/score", "guests/lib/words", "guests/families/lifecycle/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/sites", own: []string{"sdk/go", "guests/families/sites/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/sites/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score", "guests/families/sites/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/governance", own: []string{"sdk/go", "guests/families/governance/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/governance/*", own: []string{"sdk/go", "sdk/go/scan", "guests/families/governance/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/vault", own: []string{"sdk/go", "guests/families/vault/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/vault/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/fact", "guests/lib/front", "guests/lib/words", "guests/families/vault/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/legacy", own: []string{"sdk/go", "guests/families/legacy/*"}, never: append(outside, "os")},
 		{pkg: "guests/families/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
-		{pkg: "guests/families/legacy/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score", "guests/families/legacy/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/messages", own: []string{"sdk/go", "guests/families/messages/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/messages/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/identity", "guests/lib/words", "guests/families/messages/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
-		{pkg: "guests/families/working-memory", own: []string{"sdk/go", "guests/families/working-memory/*"}, never: append(outside, "os")},
-		{pkg: "guests/families/working-memory/*", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/words", "guests/families/working-memory/*"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "host/store", never: append(outside, "os")},
 		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
 		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/store/bolt/salvage", own: []string{"host/durable", "host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
-		{pkg: "host/store/*", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
+		{pkg: "host/testing/storetest", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
+		{pkg: "host/testing/powerloss", own: []string{"host/store"}},
+		{pkg: "host/testing/planted", never: outside},
 		{pkg: "host/search/segment", never: append(outside, "os")},
 		{pkg: "host/search", own: []string{"host/internal/namespace", "host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
@@ -200,12 +167,47 @@ func rules() []rule {
 		{pkg: "host/daemon/bridge", own: []string{"host/internal/jsonrpc"}, never: append(outside, "os")},
 		{pkg: "host/daemon/remote", own: []string{"host/internal/jsonrpc", "host/daemon/owner"}, never: []string{"os", "os/exec"}},
 		{pkg: "host/daemon/client", own: []string{"host/daemon/bridge", "host/internal/jsonrpc"}, never: append(outside, "os")},
-		{pkg: "host", own: []string{"host/memory/portable", "host/sandbox/early", "host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
+		{pkg: "host", own: []string{"host/memory/portable", "host/sandbox/early", "host/family/ops", "host/tool/core", "host/tool/operation", "host/memory/traces", "host/*", "host/front/*", "host/daemon/*", "host/operator/*", "host/store/*", "host/internal/*", "host/family/*", "host/family/*/*", "host/memory/*", "host/store/bolt", "abi", "registry", "host/memory/integrity"}, others: []string{"golang.org/x/sync"}},
 		{pkg: "cmd/alcove", own: []string{"abi", "registry", "host/family/lockfile", "guests", "host", "host/daemon/owner", "host/daemon/bridge", "host/daemon/client", "host/family/author/conform", "host/operator/admin", "host/store/backup", "host/store/datadir", "host/durable", "host/memory/importer", "host/bench/measure", "host/operator", "host/regular", "host/daemon/remote", "host/operator/requestlog", "host/sandbox", "host/daemon/service", "host/store/settings", "host/tool/tokens", "sdk/go/gen/output", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests/build/image", "guests/build/project", "guests/families/legacy/successor", "host/operator/audit", "registry/catalogue", "registry/signature", "registry/review", "host/family/author/develop", "registry/oci"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
 		{pkg: "cmd/release", own: []string{"abi", "guests/build/image", "host", "registry/catalogue", "registry/signature"}, others: []string{"github.com/CycloneDX/cyclonedx-go"}, never: outside}, // runs where a release is made
 		{pkg: "cmd/alcove/migrate", own: []string{"guests/families/legacy/successor"}, never: append(outside, "os")},
 		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
+	}...)
+}
+
+// familyRules are those of the first-party families. A family imports the SDK, its own folders and these of guests/lib, and no other family.
+func familyRules() (list []rule) {
+	never := []string{"net", "net/http", "os/exec", "os", "encoding/json", "fmt", "reflect", "time"}
+	libraries := map[string][]string{
+		"agents":         {"identity", "score", "words"},
+		"auto-tag":       {"words"},
+		"consolidation":  {"words"},
+		"developer":      {"jsonpath"},
+		"events":         {"fact", "moment"},
+		"facts":          {"words", "score", "fact", "moment"},
+		"governance":     {},
+		"graph":          {"moment", "words"},
+		"legacy":         {"score"},
+		"lifecycle":      {"moment", "score", "words"},
+		"messages":       {"identity", "words"},
+		"ranking":        {"words", "fact"},
+		"retrieval":      {"score", "fact", "moment"},
+		"sessions":       {"fact", "score", "words"},
+		"settings":       {},
+		"sites":          {"score"},
+		"vault":          {"fact", "front", "words"},
+		"working-memory": {"words"},
 	}
+	for _, name := range slices.Sorted(maps.Keys(libraries)) {
+		dir := "guests/families/" + name
+		own := []string{"sdk/go", "sdk/go/scan", dir + "/*"}
+		for _, l := range libraries[name] {
+			own = append(own, "guests/lib/"+l)
+		}
+		list = append(list, rule{pkg: dir + "/guest", own: []string{"sdk/go", dir}, never: never},
+			rule{pkg: dir, own: own, never: never}, rule{pkg: dir + "/*", own: own, never: never})
+	}
+	return list
 }
 
 func TestImportsFollowTheMap(t *testing.T) {

@@ -49,7 +49,7 @@ type siteProcess struct {
 
 func startSite(t *testing.T) *siteProcess {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), python(t), filepath.Join("..", "guests", "sites", "testdata", "site.py"))
+	c := exec.CommandContext(t.Context(), python(t), filepath.Join("..", "guests", "families", "sites", "testdata", "site.py"))
 	c.Env = append(os.Environ(), "SITE_SECRET="+siteSecret)
 	in, err := c.StdinPipe()
 	did(t, err)

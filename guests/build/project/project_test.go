@@ -15,7 +15,7 @@ const mostBytes = 180 << 10
 
 func collected(t *testing.T) project.Templates {
 	t.Helper()
-	all, err := project.Collect(os.DirFS("../.."))
+	all, err := project.Collect(os.DirFS("../../.."))
 	if err != nil {
 		t.Fatal(err)
 	}

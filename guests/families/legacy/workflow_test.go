@@ -58,7 +58,7 @@ func together(t *testing.T, names ...string) *alcovetest.Space {
 	s := alone(t)
 	families := map[string]*alcove.Family{"facts": facts.Family(), "retrieval": retrieval.Family(), "lifecycle": lifecycle.Family(), "graph": graph.Family()}
 	for _, name := range names {
-		s.Beside(families[name], alcovetest.Manifest(t, "../../"+name+"/manifest.json"))
+		s.Beside(families[name], alcovetest.Manifest(t, "../"+name+"/manifest.json"))
 	}
 	return s
 }

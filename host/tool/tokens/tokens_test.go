@@ -121,7 +121,7 @@ func TestTokensHaveTheIDsThatTheyHaveElsewhereAndAreReadBack(t *testing.T) {
 func TestTheDocumentationHasAsManyTokensAsElsewhere(t *testing.T) {
 	ids, tokenizer := reference(t), load(t)
 	files := 0
-	err := filepath.WalkDir(filepath.Join("..", "..", "docs"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("..", "..", "..", "docs"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" || files == 6 {
 			return err
 		}
@@ -174,7 +174,7 @@ func FuzzSplit(f *testing.F) {
 }
 
 func BenchmarkCount(b *testing.B) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "ARCHITECTURE.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "ARCHITECTURE.md"))
 	if err != nil {
 		b.Fatal(err)
 	}
