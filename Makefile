@@ -162,8 +162,9 @@ cross:
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/alcove || exit 1; done
 	GOOS=windows GOARCH=amd64 $(GO) vet ./host/daemon/owner ./host/front/listen ./host/sandbox ./host/family ./host ./cmd/...
 
-# What make test runs for seconds, for hours. ALCOVE_STRESS_SEED=N repeats a run of the first line.
-stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
+# What make test runs for seconds, for hours, and in full what it runs a part of, another one each day. ALCOVE_STRESS_SEED=N repeats a run of
+# the first line.
+stress: guests   ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
 	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|Attackers|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
 	ALCOVE_MODEL_TIME=$(STRESS) $(LONG) -run 'RandomOperationsAgree' ./host/memory
 	ALCOVE_KILLS=$(KILLS) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host
@@ -175,6 +176,7 @@ stress:          ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_GRAPH=1 $(LONG) -run 'AsNetworkxWalksThem' ./guests/families/graph
 	ALCOVE_EVENTS=1 $(LONG) -v -tags guests -run 'EventsReachAReceiver' ./host
 	ALCOVE_LEAK=$(LEAK) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
+	ALCOVE_PARTS=all $(LONG) -tags $(TAGS) $(PACKAGES)
 	@$(MAKE) --no-print-directory fuzz
 
 fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m each

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/project"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // cleanMachine makes the guide's test build with an empty cache of Go's, too, which takes a minute.
@@ -114,13 +115,13 @@ func readmeLines(t *testing.T, dir string) []string {
 const guide = "../../docs/writing-a-family.md"
 
 // A family is made, built, tested, installed, called, updated, rolled back and removed by the lines of the guide, which are those of the
-// project's own README. The lines of the SDK's README build and test the same project.
+// project's own README. The lines of the SDK's README build and test the same project. Each day another language has its turn.
 func TestTheGuideWorksInEachLanguage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds modules in four languages, which takes a while")
 	}
 	t.Parallel()
-	for _, language := range project.Languages() {
+	for _, language := range stress.Pick(t, 1, project.Languages()) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			env, dir := scaffolds(t, language), t.TempDir()
@@ -169,13 +170,13 @@ func TestTheGuideWorksInEachLanguage(t *testing.T) {
 	}
 }
 
-// Each tool of a given manifest is there, and answers that it is not written yet.
+// Each tool of a given manifest is there, and answers that it is not written yet. Each day another language has its turn.
 func TestStubsOfAManifestAnswer(t *testing.T) {
 	t.Parallel()
 	const manifest = `{"abi": 1, "name": "tea", "version": "1.0.0", "description": "Brews", "tools": [
 		{"name": "tea_brew", "description": "Brews", "input_schema": {"type": "object"}},
 		{"name": "tea.pour-out", "description": "*/ Pours", "input_schema": {"type": "object"}}]}`
-	for _, language := range project.Languages() {
+	for _, language := range stress.Pick(t, 1, project.Languages()) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			env, dir := scaffolds(t, language), t.TempDir()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/interop/conform"
 )
@@ -265,6 +266,7 @@ func TestTheGuestInGoAnswersAsRecorded(t *testing.T) {
 }
 
 func TestTheGuestInGoAnswersAlikeInTheSandbox(t *testing.T) {
+	t.Parallel()
 	module(t, builtGo(t))
 }
 
@@ -291,12 +293,17 @@ func module(t *testing.T, path string) {
 
 func TestTheCommittedGuestsOfOtherLanguagesAnswerAlike(t *testing.T) {
 	for _, language := range languages {
-		t.Run(language, func(t *testing.T) { module(t, filepath.Join("testdata", language+".wasm")) })
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			module(t, filepath.Join("testdata", language+".wasm"))
+		})
 	}
 }
 
+// Each day the guest of another language is built. The committed modules of all are tested each time.
 func TestGuestsOfOtherLanguagesBuildAndAnswerAlike(t *testing.T) {
-	for _, language := range languages {
+	t.Parallel()
+	for _, language := range stress.Pick(t, 1, languages) {
 		t.Run(language, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "raw.wasm")
 			build := exec.Command("sh", "../compilers.sh", language, filepath.Join(language, "build.sh"))

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 const (
@@ -273,15 +274,13 @@ func TestRealClientsUseEveryTool(t *testing.T) {
 	node := install(t)
 	program := build(t)
 	files := configurations(t, program, serve(t, program))
-	for transport, file := range files {
-		for _, kind := range []string{"sdk", "client", "client-2026"} {
-			t.Run(kind+"/"+transport, func(t *testing.T) { session(t, node, kind, transport, file) })
-		}
+	for _, c := range stress.Pick(t, 2, clients(false)) {
+		t.Run(c.String(), func(t *testing.T) { c.runs(t, node, "session.mjs", files) })
 	}
-	for transport, file := range files { // each process takes a second to start
+	for _, transport := range stress.Pick(t, 1, transports) { // each process takes a second to start
 		t.Run("inspector/"+transport, func(t *testing.T) {
 			t.Parallel()
-			inspect(t, node, transport, file)
+			inspect(t, node, transport, files[transport])
 		})
 	}
 }
@@ -316,9 +315,38 @@ func TestAClientWithAWrongTokenIsToldHowToGiveTheRightOne(t *testing.T) {
 	}
 }
 
-// session runs a script that uses one of the SDKs.
-func session(t *testing.T, node, kind, transport, file string) {
-	script(t, node, "session.mjs", kind, transport, file)
+// client is a client that uses one of the SDKs: connect.mjs has the kinds. A deaf one never lists tools again.
+type client struct {
+	kind, transport string
+	deaf            bool
+}
+
+func (c client) String() string {
+	if c.deaf {
+		return c.kind + "/" + c.transport + "/never listing again"
+	}
+	return c.kind + "/" + c.transport
+}
+
+var transports = []string{"stdio", "http"}
+
+// clients are one of each kind and transport.
+func clients(deaf bool) (list []client) {
+	for _, kind := range []string{"sdk", "client", "client-2026"} {
+		for _, transport := range transports {
+			list = append(list, client{kind, transport, deaf})
+		}
+	}
+	return list
+}
+
+// runs runs a script with a client.
+func (c client) runs(t *testing.T, node, name string, files map[string]string, more ...string) {
+	t.Helper()
+	if c.deaf {
+		more = append(more, "deaf")
+	}
+	script(t, node, name, c.kind, c.transport, files[c.transport], more...)
 }
 
 // script runs a script that uses one of the SDKs, and says so when all went well.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // guest is a module that answers with its text in capital letters.
@@ -36,11 +38,8 @@ func TestRealClientsLoadCallAndUnloadFamilies(t *testing.T) {
 	pack(t, program, folder, "shout", "Answers in capital letters.", "Says it louder.")
 	pack(t, program, folder, "whisper", "Answers under its breath.", "Says it in a low voice.")
 	files := configurations(t, program, serve(t, program, "--families-dir", folder))
-	for transport, file := range files {
-		for _, kind := range []string{"sdk", "client", "client-2026"} {
-			t.Run(kind+"/"+transport, func(t *testing.T) { script(t, node, "families.mjs", kind, transport, file) })
-			t.Run(kind+"/"+transport+"/never listing again", func(t *testing.T) { script(t, node, "families.mjs", kind, transport, file, "deaf") })
-		}
+	for _, c := range stress.Pick(t, 4, append(clients(false), clients(true)...)) {
+		t.Run(c.String(), func(t *testing.T) { c.runs(t, node, "families.mjs", files) })
 	}
 }
 
@@ -71,10 +70,9 @@ func carryingAfter(t *testing.T, commands []string) (files map[string]string, sa
 
 func TestRealClientsUseAFamilyThatTheProgramCarries(t *testing.T) {
 	node := install(t)
-	for transport, file := range carrying(t) {
-		for _, kind := range []string{"sdk", "client", "client-2026"} {
-			t.Run(kind+"/"+transport, func(t *testing.T) { script(t, node, "firstparty.mjs", kind, transport, file) })
-		}
+	files := carrying(t)
+	for _, c := range stress.Pick(t, 2, clients(false)) {
+		t.Run(c.String(), func(t *testing.T) { c.runs(t, node, "firstparty.mjs", files) })
 	}
 }
 
@@ -119,7 +117,7 @@ func website(t *testing.T, slugs ...string) (commands []string) {
 }
 
 // Each family's scenario is run by an official client over stdio and HTTP, in the stateless protocol, and by a client that never lists
-// tools. All share one server.
+// tools, each on its day. All share one server.
 func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
 	node := install(t)
 	scenarios, err := filepath.Glob("../../../guests/families/*/scenario.mjs")
@@ -134,12 +132,10 @@ func TestRealClientsRunTheScenarioOfEachFamily(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Base(filepath.Dir(path))
-		for transport, file := range files {
-			t.Run(name+"/sdk/"+transport, func(t *testing.T) { script(t, node, "scenario.mjs", "sdk", transport, file, absolute) })
-		}
-		t.Run(name+"/client-2026/http", func(t *testing.T) { script(t, node, "scenario.mjs", "client-2026", "http", files["http"], absolute) })
-		t.Run(name+"/client/stdio/never listing", func(t *testing.T) {
-			script(t, node, "scenario.mjs", "client", "stdio", files["stdio"], absolute, "deaf")
+		t.Run(name, func(t *testing.T) {
+			for _, c := range stress.Pick(t, 1, []client{{"sdk", "stdio", false}, {"sdk", "http", false}, {"client-2026", "http", false}, {"client", "stdio", true}}) {
+				t.Run(c.String(), func(t *testing.T) { c.runs(t, node, "scenario.mjs", files, absolute) })
+			}
 		})
 	}
 }

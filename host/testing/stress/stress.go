@@ -1,4 +1,4 @@
-// Package stress gives load tests their duration and seed.
+// Package stress gives load tests their duration and seed, and long tests the part that runs today.
 package stress
 
 import (
