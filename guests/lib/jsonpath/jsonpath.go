@@ -57,10 +57,10 @@ var ErrTooMuch = errors.New("the query visits or finds too much: at most 2000000
 
 // run is the evaluation of a query.
 type run struct {
-	root    *Node
-	left    int  // steps
-	tooMuch bool // there are none left
-	regexps map[string]*program
+	root     *Node
+	left     int  // steps
+	tooMuch  bool // there are none left
+	patterns map[string]pattern
 }
 
 // step counts a step, and reports whether there are none left.
