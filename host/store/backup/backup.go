@@ -75,11 +75,8 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 
 // writePart writes a part to a file, syncs it and closes it.
 func writePart(ctx context.Context, f *os.File, since Base, from Source, now time.Time) (Part, error) {
-	w, err := newPartFile(f)
-	if err == nil {
-		err = from(ctx, since, w)
-	}
-	if err := w.finish(err); err != nil {
+	w := newPartFile(f)
+	if err := w.finish(from(ctx, since, w)); err != nil {
 		return Part{}, err
 	}
 	p := w.parser.part()

@@ -79,11 +79,8 @@ var ErrOther = errors.New("the backup holds another history than this store's: m
 // Write writes a part: the space, or its changes since a base, and the settings files unless settings is nil.
 // After an error the output is not a valid part: its end is missing.
 func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Settings) error {
-	p := &partWriter{w: newAhead(w, func() { from.YieldToCommits(ctx) }), sum: sha256.New()}
+	p := &partWriter{w: w, yield: func() { from.YieldToCommits(ctx) }, sum: sha256.New()}
 	err := p.write(ctx, from, since, settings)
-	if last := p.w.close(); err == nil { // write already returned an earlier error
-		err = last
-	}
 	if errors.Is(err, store.ErrDamaged) {
 		return fmt.Errorf("back up: %w: keep the backups that there are, and run: alcove verify", err)
 	}
@@ -94,9 +91,11 @@ func Write(ctx context.Context, w io.Writer, from Space, since Base, settings Se
 }
 
 type partWriter struct {
-	w   *ahead
-	sum hash.Hash
-	end end
+	w     io.Writer
+	yield func() // waits until no commit is being written
+	sum   hash.Hash
+	end   end
+	frame []byte // reused
 }
 
 func (p *partWriter) write(ctx context.Context, from Space, since Base, settings Settings) (err error) {
@@ -125,19 +124,16 @@ func (p *partWriter) write(ctx context.Context, from Space, since Base, settings
 	if err != nil {
 		return err
 	}
-	magic, err := p.w.buffer()
-	if err != nil {
+	if _, err := io.WriteString(p.w, partMagic); err != nil {
 		return err
 	}
-	p.w.send(append(magic, partMagic...))
 	h := Header{Format: format, Since: Base{Version: since.Version, Time: since.Time}, Until: Base{Version: head.Version, Time: head.Time, History: history, State: state}}
 	if err := p.json(kindHeader, h); err != nil {
 		return err
 	}
 	err = from.DumpRuns(ctx, since.Version, head.Version, p.begin, func(frame []byte, pieces int) error {
 		p.end.Pieces += pieces
-		p.send(kindRun, frame)
-		return nil
+		return p.send(kindRun, frame)
 	})
 	if err == nil {
 		err = p.blobs(blobs, since.Blobs)
@@ -194,18 +190,16 @@ func (p *partWriter) put(kind byte, content []byte) error {
 	if err != nil {
 		return err
 	}
-	p.send(kind, append(frame, content...))
-	return nil
+	return p.send(kind, append(frame, content...))
 }
 
-// begin returns an empty frame with room for its header.
+// begin returns an empty frame with room for its header, until send.
 func (p *partWriter) begin() ([]byte, error) {
-	b, err := p.w.buffer()
-	return append(b, make([]byte, frameHeader)...), err
+	return append(p.frame[:0], make([]byte, frameHeader)...), nil
 }
 
 // send writes a complete frame.
-func (p *partWriter) send(kind byte, frame []byte) {
+func (p *partWriter) send(kind byte, frame []byte) error {
 	h, content := frame[:frameHeader], frame[frameHeader:]
 	h[0] = kind
 	binary.BigEndian.PutUint32(h[1:], p.end.Frames)
@@ -213,7 +207,10 @@ func (p *partWriter) send(kind byte, frame []byte) {
 	binary.BigEndian.PutUint32(h[9:], crc32.Update(crc32.Checksum(h[:9], castagnoli()), castagnoli(), content))
 	p.sum.Write(h)
 	p.end.Frames++
-	p.w.send(frame)
+	p.frame = frame
+	p.yield()
+	_, err := p.w.Write(frame)
+	return err
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

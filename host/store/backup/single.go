@@ -67,7 +67,7 @@ func readHeader(path string) (Header, error) {
 	}
 	defer f.Close()
 	p := newParser(nil)
-	for block := make([]byte, alignment); p.number == 0; {
+	for block := make([]byte, 4<<10); p.number == 0; {
 		n, err := f.Read(block)
 		if _, err := p.Write(block[:n]); err != nil && p.number == 0 {
 			return Header{}, err
