@@ -22,10 +22,10 @@ func sdkMessages(s source) ([]byte, error) {
 	return format.Source([]byte(s.sdkTypes(s.ofGuests())))
 }
 
-// sdkTypes writes types and their codec. A guest writes what the host reads.
+// sdkTypes writes types and their codec: the fields of each, by which a guest reads what the host writes and writes what it reads.
 func (s source) sdkTypes(objects []structure) string {
 	var out strings.Builder
-	out.WriteString(doNotEdit + "\n\npackage alcove\n\nimport \"github.com/alcove-memory/alcove/sdk/go/scan\"\n")
+	out.WriteString(doNotEdit + "\n\npackage alcove\n\nimport \"github.com/alcove-memory/alcove/sdk/go/scan\"\n\n// The methods CodeJSON implement scan.Value.\n")
 	written, read := s.readByHost(), s.readByGuest()
 	for _, o := range objects {
 		fields := s.flat(o.Fields)
@@ -35,12 +35,7 @@ func (s source) sdkTypes(objects []structure) string {
 		o.Fields = sdkFields(fields, written[o.Name])
 		name := s.sdkName(o)
 		out.WriteString(strings.ReplaceAll(goStruct(name, o, field.sdkTag), "json.RawMessage", "Raw"))
-		if written[o.Name] {
-			out.WriteString(sdkWriter(name, o))
-		}
-		if read[o.Name] {
-			out.WriteString(sdkReader(name, o))
-		}
+		out.WriteString(sdkCodec(name, o))
 	}
 	return out.String()
 }
@@ -100,106 +95,83 @@ func sdkMethod(op operation) string {
 	return fmt.Sprintf("\n// %s runs %s: %s.\nfunc (c *Call) %s(%s) %s {\n%s\n}\n", name, op.Name, op.Doc, name, parameter, strings.Replace(result, "(err error)", "error", 1), body)
 }
 
-// sdkWriter writes the method that encodes a message.
-func sdkWriter(name string, m structure) string {
+// sdkCodec writes the method that reads and writes an object.
+func sdkCodec(name string, o structure) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nfunc (x *%s) write(w *scan.Writer) {\nw.Open()\n", name)
-	for _, f := range m.Fields {
-		write := fmt.Sprintf("w.Key(%q)\n%s\n", f.Name, f.sdkWrite())
+	fmt.Fprintf(&out, "\nfunc (x *%s) CodeJSON(c *scan.Coder) {\nc.Object([]scan.Field{\n", name)
+	for _, f := range o.Fields {
+		fmt.Fprintf(&out, "{Name: %q, Value: %s", f.Name, f.sdkValue())
 		if f.Optional {
-			write = fmt.Sprintf("if %s {\n%s}\n", f.present(), write)
+			fmt.Fprintf(&out, ", Omit: %s", f.sdkAbsent())
 		}
-		out.WriteString(write)
+		out.WriteString("},\n")
 	}
-	out.WriteString("w.Close()\n}\n")
+	out.WriteString("})\n}\n")
 	return out.String()
 }
 
-// present returns the condition under which an optional field is encoded.
-func (f field) present() string {
+// sdkAbsent is the condition under which an optional field is not written.
+func (f field) sdkAbsent() string {
 	t, value := f.must(), "x."+pascal(f.Name)
 	switch goType := f.goType(); {
 	case t.of != nil || strings.HasPrefix(goType, "*"):
-		return value + " != nil"
+		return value + " == nil"
 	case goType == "string":
-		return value + ` != ""`
+		return value + ` == ""`
 	case goType == "bool":
-		return value
+		return "!" + value
 	case goType == "json.RawMessage":
-		return "len(" + value + ") > 0"
+		return "len(" + value + ") == 0"
 	}
-	return value + " != 0"
+	return value + " == 0"
 }
 
-func (f field) sdkWrite() string {
-	value := "x." + pascal(f.Name)
-	if f.Explicit {
-		value = "*" + value
-	}
-	return f.must().sdkWrite(value)
-}
-
-// sdkWrite returns a statement that encodes a value.
-func (t *shape) sdkWrite(value string) string {
+// sdkValue is the scan.Value of a field.
+func (f field) sdkValue() string {
+	t, at := f.must(), "&x."+pascal(f.Name)
 	switch {
-	case t.list && t.of.goType() == "string":
-		return fmt.Sprintf("w.Texts(%s)", value)
-	case t.list:
-		i := string(rune('i' + strings.Count(value, "["))) // of lists in lists, each has its own
-		return fmt.Sprintf("w.List(len(%s), func(%s int) { %s })", value, i, t.of.sdkWrite(value+"["+i+"]"))
-	case t.dict:
-		return fmt.Sprintf("scan.WriteMap(w, %s, func(v %s) { %s })", value, t.of.sdkType(), t.of.sdkWrite("v"))
-	case t.isStructure() && t.nullable:
-		return fmt.Sprintf("if v := %s; v != nil {\nv.write(w)\n} else {\nw.Null()\n}", value)
+	case t.isStructure() && (f.Optional || t.nullable):
+		return "scan.Pointer(" + at + ")"
 	case t.isStructure():
-		return value + ".write(w)"
-	}
-	return fmt.Sprintf(map[string]string{
-		"string": "w.Text(%s)", "bool": "w.Bool(%s)", "int": "w.Int(int64(%s))", "uint64": "w.Uint(%s)",
-		"float64": "w.Number(%s)", "float32": "w.Number32(%s)", "json.RawMessage": "w.Raw(%s)",
-		"any": "w.Any(%s)", "Code": "w.Text(string(%s))",
-	}[scalars[t.name]], value)
-}
-
-// sdkReader writes the method that decodes a message and skips unknown fields.
-func sdkReader(name string, m structure) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "\nfunc (x *%s) read(s *scan.Scanner) {\nfor key := range s.Fields() {\nswitch key {\n", name)
-	for _, f := range m.Fields {
-		fmt.Fprintf(&out, "case %q:\nx.%s = %s\n", f.Name, pascal(f.Name), f.sdkRead())
-	}
-	out.WriteString("default:\ns.Skip()\n}\n}\n}\n")
-	return out.String()
-}
-
-func (f field) sdkRead() string {
-	t := f.must()
-	switch {
-	case t.isStructure() && f.Optional:
-		return fmt.Sprintf("readNullable[%s](s)", pascal(t.name))
+		return at
 	case f.Explicit:
-		return fmt.Sprintf("scan.ReadPointer(s, func() %s { return %s })", t.sdkType(), t.sdkRead())
+		return fmt.Sprintf("scan.%sPointer(%s)", t.sdkKind(), at)
+	case t.list && t.of.isStructure() && !t.of.nullable:
+		return "scan.List(" + at + ")"
+	case t.list && t.of.goType() != "string":
+		return fmt.Sprintf("scan.ListOf(%s, %s)", at, t.of.sdkCode())
+	case t.dict && t.of.goType() == "json.RawMessage":
+		return "scan.Map(" + at + ")"
+	case t.dict:
+		return fmt.Sprintf("scan.MapOf(%s, %s)", at, t.of.sdkCode())
 	}
-	return t.sdkRead()
+	if kind := t.sdkKind(); kind != "Any" && kind != "Number32" {
+		return fmt.Sprintf("(*scan.%s)(%s)", kind, at)
+	}
+	return fmt.Sprintf("scan.Of(%s, %s)", at, t.sdkCode())
 }
 
-// sdkRead returns an expression that decodes a value.
-func (t *shape) sdkRead() string {
+// sdkCode is a function that reads or writes a value.
+func (t *shape) sdkCode() string {
 	switch {
-	case t.list && t.of.goType() == "string":
-		return "s.Strings()"
-	case t.list:
-		return fmt.Sprintf("scan.ReadList(s, func() %s { return %s })", t.of.sdkType(), t.of.sdkRead())
-	case t.dict:
-		return fmt.Sprintf("scan.ReadMap(s, func() %s { return %s })", t.of.sdkType(), t.of.sdkRead())
 	case t.isStructure() && t.nullable:
-		return fmt.Sprintf("readNullable[%s](s)", pascal(t.name))
+		return "scan.CodePointer"
 	case t.isStructure():
-		return fmt.Sprintf("readObject[%s](s)", pascal(t.name))
+		return "(*" + pascal(t.name) + ").CodeJSON"
+	case t.of != nil && !(t.list && t.of.goType() == "string"):
+		of := map[bool]string{true: "ListOf", false: "MapOf"}[t.list]
+		return fmt.Sprintf("func(v *%s, c *scan.Coder) { scan.%s(v, %s).CodeJSON(c) }", t.sdkType(), of, t.of.sdkCode())
 	}
-	return map[string]string{"string": "s.String()", "bool": "s.Bool()", "int": "int(s.Int())", "uint64": "s.Uint()",
-		"float64": "s.Number()", "float32": "float32(s.Number())", "json.RawMessage": "s.Raw()",
-		"any": "s.Any()", "Code": "Code(s.String())"}[scalars[t.name]]
+	return "scan.Code" + t.sdkKind()
+}
+
+// sdkKind is what package scan calls a value.
+func (t *shape) sdkKind() string {
+	if t.list {
+		return "Texts"
+	}
+	return map[string]string{"string": "Text", "bool": "Bool", "int": "Int", "uint64": "Uint", "float64": "Number", "float32": "Number32",
+		"json.RawMessage": "Raw", "any": "Any", "Code": "Text"}[scalars[t.name]]
 }
 
 // sdkExchanges writes the table of operations with which the tests of the SDK compare its messages to those of package abi.

@@ -30,14 +30,8 @@ func (c *Call) Do(op Op, request Raw) (response Raw, err error) {
 	return c.host.Call(op, body)
 }
 
-// encoder is a message that writes itself as a JSON object.
-type encoder interface{ write(w *scan.Writer) }
-
-// decoder is a message that reads itself from a JSON object. It skips unknown fields.
-type decoder interface{ read(s *scan.Scanner) }
-
 // exchange runs an operation. A nil request is an empty object; with a nil response, the host's answer is ignored.
-func (c *Call) exchange(op Op, request encoder, response decoder) error {
+func (c *Call) exchange(op Op, request, response scan.Value) error {
 	body, err := encode(request)
 	if err != nil {
 		return Errorf(InvalidArgument, "write the request of %s: %v", op, err)
@@ -52,38 +46,19 @@ func (c *Call) exchange(op Op, request encoder, response decoder) error {
 	return nil
 }
 
-func encode(message encoder) ([]byte, error) {
-	if message == nil {
+func encode(v scan.Value) ([]byte, error) {
+	if v == nil {
 		return []byte("{}"), nil
 	}
 	w := &scan.Writer{}
-	message.write(w)
+	w.Value(v)
 	return w.Bytes()
 }
 
-func decode(data []byte, into decoder) error {
+func decode(data []byte, into scan.Value) error {
 	s := scan.New(data)
-	into.read(s)
+	s.Value(into)
 	return s.End()
-}
-
-// readable is a pointer to a message that reads itself.
-type readable[T any] interface {
-	*T
-	decoder
-}
-
-func readObject[T any, P readable[T]](s *scan.Scanner) (x T) {
-	P(&x).read(s)
-	return x
-}
-
-func readNullable[T any, P readable[T]](s *scan.Scanner) *T {
-	if s.Null() {
-		return nil
-	}
-	x := readObject[T, P](s)
-	return &x
 }
 
 // Decode reads the arguments, the payload or the configuration of a request; empty ones are an empty object. Code that alcove

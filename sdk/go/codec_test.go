@@ -12,13 +12,13 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
 // exchange is an operation with its messages on both sides.
 type exchange struct {
 	op                        Op
-	request                   encoder
-	response                  decoder
+	request, response         scan.Value
 	hostRequest, hostResponse any
 	call                      func(c *Call, request any) (any, error) // the method of the operation
 }
@@ -120,7 +120,7 @@ func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
 	if e.to != "host" {
 		sent, got := fresh(r, e.host), empty(e.sdk)
 		data := written(t, sent)
-		if err := decode(data, got.(decoder)); err != nil {
+		if err := decode(data, got.(scan.Value)); err != nil {
 			t.Fatalf("%s: read %s: %v", e.name, data, err)
 		}
 		if err := differ(reflect.ValueOf(got), reflect.ValueOf(sent)); err != nil {
@@ -134,7 +134,7 @@ func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
 	}
 	if e.to != "guest" {
 		sent, got, again := fresh(r, e.sdk), empty(e.host), empty(e.sdk)
-		data, err := encode(sent.(encoder))
+		data, err := encode(sent.(scan.Value))
 		if err != nil {
 			t.Fatalf("%s: write %+v: %v", e.name, sent, err)
 		}
@@ -169,14 +169,14 @@ func FuzzEnvelopes(f *testing.F) {
 				continue
 			}
 			got, want := empty(e.sdk), empty(e.host)
-			if decode(data, got.(decoder)) != nil {
+			if decode(data, got.(scan.Value)) != nil {
 				continue
 			}
 			if !json.Valid(data) {
 				t.Fatalf("%s: %q is read as %+v", e.name, data, got)
 			}
 			again := empty(e.sdk)
-			if err := decode(written(t, got), again.(decoder)); err != nil || !bytes.Equal(written(t, again), written(t, got)) {
+			if err := decode(written(t, got), again.(scan.Value)); err != nil || !bytes.Equal(written(t, again), written(t, got)) {
 				t.Fatalf("%s: %q is read as %+v, and that as %+v (%v)", e.name, data, got, again, err)
 			}
 			strictly(t, written(t, got), want)

@@ -1,5 +1,7 @@
 package alcove
 
+import "github.com/alcove-memory/alcove/sdk/go/scan"
+
 // Host is what carries operations out. A guest has one; tests make their own.
 type Host interface {
 	// Call runs an operation. An error that is an *Error is the host's answer.
@@ -29,7 +31,7 @@ func (f *Family) handle(host Host, kind Kind, request []byte) ([]byte, error) {
 }
 
 // read decodes a request of the host. What is raw in it points into the request.
-func read(request []byte, into decoder) error {
+func read(request []byte, into scan.Value) error {
 	if err := decode(request, into); err != nil {
 		return Errorf(InvalidArgument, "read the request: %v", err)
 	}

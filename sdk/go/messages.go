@@ -4,6 +4,8 @@ package alcove
 
 import "github.com/alcove-memory/alcove/sdk/go/scan"
 
+// The methods CodeJSON implement scan.Value.
+
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
 	Family    string `json:"family"`            // the family that the request is for: one module may serve several
@@ -17,31 +19,18 @@ type Context struct {
 	Proposal  string `json:"proposal,omitzero"` // in a store hook on refuse: the branch that the change gets if the hook proposes it
 }
 
-func (x *Context) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "family":
-			x.Family = s.String()
-		case "caller":
-			x.Caller = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "branch":
-			x.Branch = s.String()
-		case "now":
-			x.Now = s.String()
-		case "request_id":
-			x.RequestID = s.String()
-		case "dry_run":
-			x.DryRun = s.Bool()
-		case "operator":
-			x.Operator = s.Bool()
-		case "proposal":
-			x.Proposal = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Context) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "family", Value: (*scan.Text)(&x.Family)},
+		{Name: "caller", Value: (*scan.Text)(&x.Caller)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
+		{Name: "now", Value: (*scan.Text)(&x.Now)},
+		{Name: "request_id", Value: (*scan.Text)(&x.RequestID)},
+		{Name: "dry_run", Value: (*scan.Bool)(&x.DryRun), Omit: !x.DryRun},
+		{Name: "operator", Value: (*scan.Bool)(&x.Operator), Omit: !x.Operator},
+		{Name: "proposal", Value: (*scan.Text)(&x.Proposal), Omit: x.Proposal == ""},
+	})
 }
 
 // Entry is a memory or record that is being stored or changed, or that was.
@@ -64,45 +53,25 @@ type Entry struct {
 	Supersedes []string       `json:"supersedes,omitzero"` // in `store` only: keys of memories that it replaces, which a change cannot replace
 }
 
-func (x *Entry) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "collection":
-			x.Collection = s.String()
-		case "key":
-			x.Key = s.String()
-		case "change":
-			x.Change = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "deleted":
-			x.Deleted = s.Bool()
-		case "agent":
-			x.Agent = s.String()
-		case "family":
-			x.Family = s.String()
-		case "state":
-			x.State = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "tags":
-			x.Tags = s.Strings()
-		case "type":
-			x.Type = s.String()
-		case "importance":
-			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
-		case "metadata":
-			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
-		case "links":
-			x.Links = s.Strings()
-		case "supersedes":
-			x.Supersedes = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Entry) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "change", Value: (*scan.Text)(&x.Change), Omit: x.Change == ""},
+		{Name: "version", Value: (*scan.Uint)(&x.Version), Omit: x.Version == 0},
+		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
+		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: (*scan.Text)(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
+		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
+	})
 }
 
 // MergeNotice is a merge of branches.
@@ -115,25 +84,15 @@ type MergeNotice struct {
 	Keys    []MergeKey `json:"keys"`           // the first 100 of them
 }
 
-func (x *MergeNotice) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "source":
-			x.Source = s.String()
-		case "target":
-			x.Target = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "agent":
-			x.Agent = s.String()
-		case "count":
-			x.Count = int(s.Int())
-		case "keys":
-			x.Keys = scan.ReadList(s, func() MergeKey { return readObject[MergeKey](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MergeNotice) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "source", Value: (*scan.Text)(&x.Source)},
+		{Name: "target", Value: (*scan.Text)(&x.Target)},
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "count", Value: (*scan.Int)(&x.Count)},
+		{Name: "keys", Value: scan.List(&x.Keys)},
+	})
 }
 
 // MergeKey is a memory that a merge changed.
@@ -143,19 +102,12 @@ type MergeKey struct {
 	Deleted   bool   `json:"deleted,omitzero"` // the merge deleted it
 }
 
-func (x *MergeKey) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		case "deleted":
-			x.Deleted = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *MergeKey) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
+	})
 }
 
 // Change is a change of an entry by a store hook. Absent fields stay as they are.
@@ -167,29 +119,14 @@ type Change struct {
 	Metadata   map[string]Raw `json:"metadata,omitzero"`   // added to the metadata; replaces members of the same name
 }
 
-func (x *Change) write(w *scan.Writer) {
-	w.Open()
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Tags != nil {
-		w.Key("tags")
-		w.Texts(x.Tags)
-	}
-	if x.Type != nil {
-		w.Key("type")
-		w.Text(*x.Type)
-	}
-	if x.Importance != nil {
-		w.Key("importance")
-		w.Number(*x.Importance)
-	}
-	if x.Metadata != nil {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
-	}
-	w.Close()
+func (x *Change) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+	})
 }
 
 // toolRequest is the request of kind 1: a tool call.
@@ -200,21 +137,13 @@ type toolRequest struct {
 	Context   Context `json:"context"`   // the context
 }
 
-func (x *toolRequest) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "tool":
-			x.Tool = s.String()
-		case "arguments":
-			x.Arguments = s.Raw()
-		case "config":
-			x.Config = s.Raw()
-		case "context":
-			x.Context = readObject[Context](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *toolRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tool", Value: (*scan.Text)(&x.Tool)},
+		{Name: "arguments", Value: (*scan.Raw)(&x.Arguments)},
+		{Name: "config", Value: (*scan.Raw)(&x.Config)},
+		{Name: "context", Value: &x.Context},
+	})
 }
 
 // hookRequest is the request of kind 2: a hook or a job.
@@ -229,29 +158,17 @@ type hookRequest struct {
 	Context Context      `json:"context"`          // the context
 }
 
-func (x *hookRequest) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "hook":
-			x.Hook = s.String()
-		case "entries":
-			x.Entries = scan.ReadList(s, func() Entry { return readObject[Entry](s) })
-		case "merge":
-			x.Merge = readNullable[MergeNotice](s)
-		case "session":
-			x.Session = readNullable[Session](s)
-		case "job":
-			x.Job = s.String()
-		case "payload":
-			x.Payload = s.Raw()
-		case "config":
-			x.Config = s.Raw()
-		case "context":
-			x.Context = readObject[Context](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *hookRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "hook", Value: (*scan.Text)(&x.Hook)},
+		{Name: "entries", Value: scan.List(&x.Entries), Omit: x.Entries == nil},
+		{Name: "merge", Value: scan.Pointer(&x.Merge), Omit: x.Merge == nil},
+		{Name: "session", Value: scan.Pointer(&x.Session), Omit: x.Session == nil},
+		{Name: "job", Value: (*scan.Text)(&x.Job), Omit: x.Job == ""},
+		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "config", Value: (*scan.Raw)(&x.Config)},
+		{Name: "context", Value: &x.Context},
+	})
 }
 
 // storeResult is the result of a store hook: changes, a proposal, or a refusal.
@@ -261,27 +178,12 @@ type storeResult struct {
 	Propose *string   `json:"propose,omitzero"` // why the write is to go to a branch of proposals, with the changes of `entries`
 }
 
-func (x *storeResult) write(w *scan.Writer) {
-	w.Open()
-	if x.Entries != nil {
-		w.Key("entries")
-		w.List(len(x.Entries), func(i int) {
-			if v := x.Entries[i]; v != nil {
-				v.write(w)
-			} else {
-				w.Null()
-			}
-		})
-	}
-	if x.Refuse != nil {
-		w.Key("refuse")
-		w.Text(*x.Refuse)
-	}
-	if x.Propose != nil {
-		w.Key("propose")
-		w.Text(*x.Propose)
-	}
-	w.Close()
+func (x *storeResult) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entries", Value: scan.ListOf(&x.Entries, scan.CodePointer), Omit: x.Entries == nil},
+		{Name: "refuse", Value: scan.TextPointer(&x.Refuse), Omit: x.Refuse == nil},
+		{Name: "propose", Value: scan.TextPointer(&x.Propose), Omit: x.Propose == nil},
+	})
 }
 
 // scoreParams is the JSON in a request of kind 3.
@@ -292,21 +194,13 @@ type scoreParams struct {
 	Context Context `json:"context"` // the context
 }
 
-func (x *scoreParams) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "config":
-			x.Config = s.Raw()
-		case "now":
-			x.Now = s.String()
-		case "query":
-			x.Query = s.String()
-		case "context":
-			x.Context = readObject[Context](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *scoreParams) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "config", Value: (*scan.Raw)(&x.Config)},
+		{Name: "now", Value: (*scan.Text)(&x.Now)},
+		{Name: "query", Value: (*scan.Text)(&x.Query)},
+		{Name: "context", Value: &x.Context},
+	})
 }
 
 // embedRequest is the request of kind 4: texts to embed.
@@ -317,21 +211,13 @@ type embedRequest struct {
 	Context Context  `json:"context"` // the context
 }
 
-func (x *embedRequest) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "texts":
-			x.Texts = s.Strings()
-		case "purpose":
-			x.Purpose = s.String()
-		case "config":
-			x.Config = s.Raw()
-		case "context":
-			x.Context = readObject[Context](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *embedRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+		{Name: "purpose", Value: (*scan.Text)(&x.Purpose)},
+		{Name: "config", Value: (*scan.Raw)(&x.Config)},
+		{Name: "context", Value: &x.Context},
+	})
 }
 
 // Error is the body of an error, in either direction.
@@ -342,34 +228,11 @@ type Error struct {
 	Details   map[string]any `json:"details,omitzero"` // facts for programs, such as the limit that was reached
 }
 
-func (x *Error) write(w *scan.Writer) {
-	w.Open()
-	w.Key("code")
-	w.Text(string(x.Code))
-	w.Key("message")
-	w.Text(x.Message)
-	w.Key("retryable")
-	w.Bool(x.Retryable)
-	if x.Details != nil {
-		w.Key("details")
-		scan.WriteMap(w, x.Details, func(v any) { w.Any(v) })
-	}
-	w.Close()
-}
-
-func (x *Error) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "code":
-			x.Code = Code(s.String())
-		case "message":
-			x.Message = s.String()
-		case "retryable":
-			x.Retryable = s.Bool()
-		case "details":
-			x.Details = scan.ReadMap(s, func() any { return s.Any() })
-		default:
-			s.Skip()
-		}
-	}
+func (x *Error) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "code", Value: (*scan.Text)(&x.Code)},
+		{Name: "message", Value: (*scan.Text)(&x.Message)},
+		{Name: "retryable", Value: (*scan.Bool)(&x.Retryable)},
+		{Name: "details", Value: scan.MapOf(&x.Details, scan.CodeAny), Omit: x.Details == nil},
+	})
 }

@@ -4,6 +4,8 @@ package alcove
 
 import "github.com/alcove-memory/alcove/sdk/go/scan"
 
+// The methods CodeJSON implement scan.Value.
+
 // Counters is how a memory was used.
 type Counters struct {
 	Accesses   int     `json:"accesses"`             // how often it was recalled
@@ -11,19 +13,12 @@ type Counters struct {
 	Health     float64 `json:"health"`               // feedback about it; -1 to 1
 }
 
-func (x *Counters) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "accesses":
-			x.Accesses = int(s.Int())
-		case "last_access":
-			x.LastAccess = s.String()
-		case "health":
-			x.Health = s.Number()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Counters) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "accesses", Value: (*scan.Int)(&x.Accesses)},
+		{Name: "last_access", Value: (*scan.Text)(&x.LastAccess), Omit: x.LastAccess == ""},
+		{Name: "health", Value: (*scan.Number)(&x.Health)},
+	})
 }
 
 // MemoryFields is what the writer of a memory decides.
@@ -39,72 +34,18 @@ type MemoryFields struct {
 	ExpiresAt  *string        `json:"expires_at,omitzero"` // when it expires: RFC 3339, or in a request also a date or `in 2h`; the empty string stands for never
 }
 
-func (x *MemoryFields) write(w *scan.Writer) {
-	w.Open()
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Tags != nil {
-		w.Key("tags")
-		w.Texts(x.Tags)
-	}
-	if x.Type != nil {
-		w.Key("type")
-		w.Text(*x.Type)
-	}
-	if x.Importance != nil {
-		w.Key("importance")
-		w.Number(*x.Importance)
-	}
-	if x.Metadata != nil {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
-	}
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
-	}
-	if x.Supersedes != nil {
-		w.Key("supersedes")
-		w.Texts(x.Supersedes)
-	}
-	if x.Links != nil {
-		w.Key("links")
-		w.Texts(x.Links)
-	}
-	if x.ExpiresAt != nil {
-		w.Key("expires_at")
-		w.Text(*x.ExpiresAt)
-	}
-	w.Close()
-}
-
-func (x *MemoryFields) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "value":
-			x.Value = s.Raw()
-		case "tags":
-			x.Tags = s.Strings()
-		case "type":
-			x.Type = scan.ReadPointer(s, func() string { return s.String() })
-		case "importance":
-			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
-		case "metadata":
-			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
-		case "state":
-			x.State = s.String()
-		case "supersedes":
-			x.Supersedes = s.Strings()
-		case "links":
-			x.Links = s.Strings()
-		case "expires_at":
-			x.ExpiresAt = scan.ReadPointer(s, func() string { return s.String() })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryFields) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
+	})
 }
 
 // Memory is a memory. One that is staged has version 0.
@@ -128,47 +69,26 @@ type Memory struct {
 	Created    string         `json:"created,omitzero"`    // where that was asked for: when its first version since its last deletion was written, RFC 3339; absent: it is staged
 }
 
-func (x *Memory) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "tags":
-			x.Tags = s.Strings()
-		case "type":
-			x.Type = s.String()
-		case "importance":
-			x.Importance = scan.ReadPointer(s, func() float64 { return s.Number() })
-		case "metadata":
-			x.Metadata = scan.ReadMap(s, func() Raw { return s.Raw() })
-		case "state":
-			x.State = s.String()
-		case "supersedes":
-			x.Supersedes = s.Strings()
-		case "links":
-			x.Links = s.Strings()
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "deleted":
-			x.Deleted = s.Bool()
-		case "counters":
-			x.Counters = readNullable[Counters](s)
-		case "created":
-			x.Created = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Memory) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: (*scan.Text)(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
+		{Name: "counters", Value: scan.Pointer(&x.Counters), Omit: x.Counters == nil},
+		{Name: "created", Value: (*scan.Text)(&x.Created), Omit: x.Created == ""},
+	})
 }
 
 // MemoryID is the namespace and key of a memory.
@@ -177,17 +97,11 @@ type MemoryID struct {
 	Key       string `json:"key"`       // its key
 }
 
-func (x *MemoryID) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryID) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+	})
 }
 
 // File is a file below a root, with its content.
@@ -197,19 +111,12 @@ type File struct {
 	Digest  string `json:"digest"`  // the content's SHA-256, hexadecimal
 }
 
-func (x *File) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "path":
-			x.Path = s.String()
-		case "content":
-			x.Content = s.String()
-		case "digest":
-			x.Digest = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *File) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: (*scan.Text)(&x.Path)},
+		{Name: "content", Value: (*scan.Text)(&x.Content)},
+		{Name: "digest", Value: (*scan.Text)(&x.Digest)},
+	})
 }
 
 // FileEntry is a file below a root.
@@ -219,19 +126,12 @@ type FileEntry struct {
 	Modified string `json:"modified"` // when it was last written: RFC 3339, UTC
 }
 
-func (x *FileEntry) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "path":
-			x.Path = s.String()
-		case "bytes":
-			x.Bytes = int(s.Int())
-		case "modified":
-			x.Modified = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *FileEntry) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: (*scan.Text)(&x.Path)},
+		{Name: "bytes", Value: (*scan.Int)(&x.Bytes)},
+		{Name: "modified", Value: (*scan.Text)(&x.Modified)},
+	})
 }
 
 // FileItem is a file to be written.
@@ -241,17 +141,12 @@ type FileItem struct {
 	IfDigest *string `json:"if_digest,omitzero"` // the digest that the file must have; the empty string: there must be none
 }
 
-func (x *FileItem) write(w *scan.Writer) {
-	w.Open()
-	w.Key("path")
-	w.Text(x.Path)
-	w.Key("content")
-	w.Text(x.Content)
-	if x.IfDigest != nil {
-		w.Key("if_digest")
-		w.Text(*x.IfDigest)
-	}
-	w.Close()
+func (x *FileItem) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: (*scan.Text)(&x.Path)},
+		{Name: "content", Value: (*scan.Text)(&x.Content)},
+		{Name: "if_digest", Value: scan.TextPointer(&x.IfDigest), Omit: x.IfDigest == nil},
+	})
 }
 
 // QuotaUse is what an agent stored in a namespace with a quota; a limit of 0 is none.
@@ -267,31 +162,18 @@ type QuotaUse struct {
 	MostBytes    int    `json:"most_bytes"`    // its limit
 }
 
-func (x *QuotaUse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "day":
-			x.Day = s.String()
-		case "memories":
-			x.Memories = int(s.Int())
-		case "most_memories":
-			x.MostMemories = int(s.Int())
-		case "links":
-			x.Links = int(s.Int())
-		case "most_links":
-			x.MostLinks = int(s.Int())
-		case "bytes":
-			x.Bytes = int(s.Int())
-		case "most_bytes":
-			x.MostBytes = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *QuotaUse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
+		{Name: "day", Value: (*scan.Text)(&x.Day)},
+		{Name: "memories", Value: (*scan.Int)(&x.Memories)},
+		{Name: "most_memories", Value: (*scan.Int)(&x.MostMemories)},
+		{Name: "links", Value: (*scan.Int)(&x.Links)},
+		{Name: "most_links", Value: (*scan.Int)(&x.MostLinks)},
+		{Name: "bytes", Value: (*scan.Int)(&x.Bytes)},
+		{Name: "most_bytes", Value: (*scan.Int)(&x.MostBytes)},
+	})
 }
 
 // MemoryItem is a memory to be staged.
@@ -310,57 +192,21 @@ type MemoryItem struct {
 	IfVersion  *uint64        `json:"if_version,omitzero"` // the version that has to be the newest; 0: the key must be free
 }
 
-func (x *MemoryItem) write(w *scan.Writer) {
-	w.Open()
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Tags != nil {
-		w.Key("tags")
-		w.Texts(x.Tags)
-	}
-	if x.Type != nil {
-		w.Key("type")
-		w.Text(*x.Type)
-	}
-	if x.Importance != nil {
-		w.Key("importance")
-		w.Number(*x.Importance)
-	}
-	if x.Metadata != nil {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
-	}
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
-	}
-	if x.Supersedes != nil {
-		w.Key("supersedes")
-		w.Texts(x.Supersedes)
-	}
-	if x.Links != nil {
-		w.Key("links")
-		w.Texts(x.Links)
-	}
-	if x.ExpiresAt != nil {
-		w.Key("expires_at")
-		w.Text(*x.ExpiresAt)
-	}
-	if x.IfVersion != nil {
-		w.Key("if_version")
-		w.Uint(*x.IfVersion)
-	}
-	w.Close()
+func (x *MemoryItem) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key), Omit: x.Key == ""},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
+		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+	})
 }
 
 // MemoryPatch is a change of some fields of a memory. Absent fields stay; a list, also an empty one, replaces the present list.
@@ -382,67 +228,24 @@ type MemoryPatch struct {
 	IfVersion  *uint64        `json:"if_version,omitzero"`  // the version that has to be the newest
 }
 
-func (x *MemoryPatch) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Tags != nil {
-		w.Key("tags")
-		w.Texts(x.Tags)
-	}
-	if x.Type != nil {
-		w.Key("type")
-		w.Text(*x.Type)
-	}
-	if x.Importance != nil {
-		w.Key("importance")
-		w.Number(*x.Importance)
-	}
-	if x.Metadata != nil {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v Raw) { w.Raw(v) })
-	}
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
-	}
-	if x.Supersedes != nil {
-		w.Key("supersedes")
-		w.Texts(x.Supersedes)
-	}
-	if x.Links != nil {
-		w.Key("links")
-		w.Texts(x.Links)
-	}
-	if x.ExpiresAt != nil {
-		w.Key("expires_at")
-		w.Text(*x.ExpiresAt)
-	}
-	if x.AddTags != nil {
-		w.Key("add_tags")
-		w.Texts(x.AddTags)
-	}
-	if x.RemoveTags != nil {
-		w.Key("remove_tags")
-		w.Texts(x.RemoveTags)
-	}
-	if x.Clear != nil {
-		w.Key("clear")
-		w.Texts(x.Clear)
-	}
-	if x.IfVersion != nil {
-		w.Key("if_version")
-		w.Uint(*x.IfVersion)
-	}
-	w.Close()
+func (x *MemoryPatch) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
+		{Name: "add_tags", Value: (*scan.Texts)(&x.AddTags), Omit: x.AddTags == nil},
+		{Name: "remove_tags", Value: (*scan.Texts)(&x.RemoveTags), Omit: x.RemoveTags == nil},
+		{Name: "clear", Value: (*scan.Texts)(&x.Clear), Omit: x.Clear == nil},
+		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+	})
 }
 
 // FieldTest is a condition on a field of a memory. A field that is null is not there. Of each memory the first 64 fields can be tested, metadata before value, in the order of their names.
@@ -452,19 +255,12 @@ type FieldTest struct {
 	Exists *bool  `json:"exists,omitzero"` // whether the field exists; not together with equals; default: true
 }
 
-func (x *FieldTest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("field")
-	w.Text(x.Field)
-	if len(x.Equals) > 0 {
-		w.Key("equals")
-		w.Raw(x.Equals)
-	}
-	if x.Exists != nil {
-		w.Key("exists")
-		w.Bool(*x.Exists)
-	}
-	w.Close()
+func (x *FieldTest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "field", Value: (*scan.Text)(&x.Field)},
+		{Name: "equals", Value: (*scan.Raw)(&x.Equals), Omit: len(x.Equals) == 0},
+		{Name: "exists", Value: scan.BoolPointer(&x.Exists), Omit: x.Exists == nil},
+	})
 }
 
 // MemoryFilter is conditions on memories, which apply together. A list has at most 64 elements; an empty one is no condition.
@@ -491,89 +287,29 @@ type MemoryFilter struct {
 	Fields        []FieldTest `json:"fields,omitzero"`         // conditions on fields; at most 16 elements
 }
 
-func (x *MemoryFilter) write(w *scan.Writer) {
-	w.Open()
-	if x.Types != nil {
-		w.Key("types")
-		w.Texts(x.Types)
-	}
-	if x.States != nil {
-		w.Key("states")
-		w.Texts(x.States)
-	}
-	if x.Writers != nil {
-		w.Key("writers")
-		w.Texts(x.Writers)
-	}
-	if x.Tags != nil {
-		w.Key("tags")
-		w.Texts(x.Tags)
-	}
-	if x.AnyTags != nil {
-		w.Key("any_tags")
-		w.Texts(x.AnyTags)
-	}
-	if x.NoTags != nil {
-		w.Key("no_tags")
-		w.Texts(x.NoTags)
-	}
-	if x.MinImportance != nil {
-		w.Key("min_importance")
-		w.Number(*x.MinImportance)
-	}
-	if x.MaxImportance != nil {
-		w.Key("max_importance")
-		w.Number(*x.MaxImportance)
-	}
-	if x.MinAccesses != nil {
-		w.Key("min_accesses")
-		w.Int(int64(*x.MinAccesses))
-	}
-	if x.MaxAccesses != nil {
-		w.Key("max_accesses")
-		w.Int(int64(*x.MaxAccesses))
-	}
-	if x.MinHealth != nil {
-		w.Key("min_health")
-		w.Number(*x.MinHealth)
-	}
-	if x.MaxHealth != nil {
-		w.Key("max_health")
-		w.Number(*x.MaxHealth)
-	}
-	if x.AccessedSince != "" {
-		w.Key("accessed_since")
-		w.Text(x.AccessedSince)
-	}
-	if x.AccessedUntil != "" {
-		w.Key("accessed_until")
-		w.Text(x.AccessedUntil)
-	}
-	if x.CreatedSince != "" {
-		w.Key("created_since")
-		w.Text(x.CreatedSince)
-	}
-	if x.CreatedUntil != "" {
-		w.Key("created_until")
-		w.Text(x.CreatedUntil)
-	}
-	if x.UpdatedSince != "" {
-		w.Key("updated_since")
-		w.Text(x.UpdatedSince)
-	}
-	if x.UpdatedUntil != "" {
-		w.Key("updated_until")
-		w.Text(x.UpdatedUntil)
-	}
-	if x.Expired != "" {
-		w.Key("expired")
-		w.Text(x.Expired)
-	}
-	if x.Fields != nil {
-		w.Key("fields")
-		w.List(len(x.Fields), func(i int) { x.Fields[i].write(w) })
-	}
-	w.Close()
+func (x *MemoryFilter) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "types", Value: (*scan.Texts)(&x.Types), Omit: x.Types == nil},
+		{Name: "states", Value: (*scan.Texts)(&x.States), Omit: x.States == nil},
+		{Name: "writers", Value: (*scan.Texts)(&x.Writers), Omit: x.Writers == nil},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "any_tags", Value: (*scan.Texts)(&x.AnyTags), Omit: x.AnyTags == nil},
+		{Name: "no_tags", Value: (*scan.Texts)(&x.NoTags), Omit: x.NoTags == nil},
+		{Name: "min_importance", Value: scan.NumberPointer(&x.MinImportance), Omit: x.MinImportance == nil},
+		{Name: "max_importance", Value: scan.NumberPointer(&x.MaxImportance), Omit: x.MaxImportance == nil},
+		{Name: "min_accesses", Value: scan.IntPointer(&x.MinAccesses), Omit: x.MinAccesses == nil},
+		{Name: "max_accesses", Value: scan.IntPointer(&x.MaxAccesses), Omit: x.MaxAccesses == nil},
+		{Name: "min_health", Value: scan.NumberPointer(&x.MinHealth), Omit: x.MinHealth == nil},
+		{Name: "max_health", Value: scan.NumberPointer(&x.MaxHealth), Omit: x.MaxHealth == nil},
+		{Name: "accessed_since", Value: (*scan.Text)(&x.AccessedSince), Omit: x.AccessedSince == ""},
+		{Name: "accessed_until", Value: (*scan.Text)(&x.AccessedUntil), Omit: x.AccessedUntil == ""},
+		{Name: "created_since", Value: (*scan.Text)(&x.CreatedSince), Omit: x.CreatedSince == ""},
+		{Name: "created_until", Value: (*scan.Text)(&x.CreatedUntil), Omit: x.CreatedUntil == ""},
+		{Name: "updated_since", Value: (*scan.Text)(&x.UpdatedSince), Omit: x.UpdatedSince == ""},
+		{Name: "updated_until", Value: (*scan.Text)(&x.UpdatedUntil), Omit: x.UpdatedUntil == ""},
+		{Name: "expired", Value: (*scan.Text)(&x.Expired), Omit: x.Expired == ""},
+		{Name: "fields", Value: scan.List(&x.Fields), Omit: x.Fields == nil},
+	})
 }
 
 // MemoryHit is a memory that a search found.
@@ -584,21 +320,13 @@ type MemoryHit struct {
 	Features map[string]float32 `json:"features,omitzero"` // the columns of the rank hook, where they were asked for; those that are missing are absent
 }
 
-func (x *MemoryHit) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "memory":
-			x.Memory = readObject[Memory](s)
-		case "score":
-			x.Score = s.Number()
-		case "snippet":
-			x.Snippet = s.String()
-		case "features":
-			x.Features = scan.ReadMap(s, func() float32 { return float32(s.Number()) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryHit) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memory", Value: &x.Memory},
+		{Name: "score", Value: (*scan.Number)(&x.Score)},
+		{Name: "snippet", Value: (*scan.Text)(&x.Snippet)},
+		{Name: "features", Value: scan.MapOf(&x.Features, scan.CodeNumber32), Omit: x.Features == nil},
+	})
 }
 
 // Record is a record of one of the family's own collections. One that is staged has version 0.
@@ -612,27 +340,16 @@ type Record struct {
 	Deleted   bool   `json:"deleted,omitzero"`    // in a history: it was deleted at this version
 }
 
-func (x *Record) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "version":
-			x.Version = s.Uint()
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		case "deleted":
-			x.Deleted = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Record) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
+	})
 }
 
 // RecordCollection is a collection of records, as its family's manifest declares it.
@@ -648,31 +365,18 @@ type RecordCollection struct {
 	Private     bool       `json:"private,omitzero"`     // no other family may read its records
 }
 
-func (x *RecordCollection) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "family":
-			x.Family = s.String()
-		case "name":
-			x.Name = s.String()
-		case "per":
-			x.Per = s.String()
-		case "searchable":
-			x.Searchable = s.Strings()
-		case "indexes":
-			x.Indexes = scan.ReadList(s, func() []string { return s.Strings() })
-		case "expires":
-			x.Expires = s.String()
-		case "unversioned":
-			x.Unversioned = s.Bool()
-		case "open":
-			x.Open = s.Bool()
-		case "private":
-			x.Private = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordCollection) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "family", Value: (*scan.Text)(&x.Family)},
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "per", Value: (*scan.Text)(&x.Per)},
+		{Name: "searchable", Value: (*scan.Texts)(&x.Searchable), Omit: x.Searchable == nil},
+		{Name: "indexes", Value: scan.ListOf(&x.Indexes, scan.CodeTexts), Omit: x.Indexes == nil},
+		{Name: "expires", Value: (*scan.Text)(&x.Expires), Omit: x.Expires == ""},
+		{Name: "unversioned", Value: (*scan.Bool)(&x.Unversioned), Omit: !x.Unversioned},
+		{Name: "open", Value: (*scan.Bool)(&x.Open), Omit: !x.Open},
+		{Name: "private", Value: (*scan.Bool)(&x.Private), Omit: !x.Private},
+	})
 }
 
 // RecordFilter is a condition on an indexed field of records.
@@ -682,15 +386,12 @@ type RecordFilter struct {
 	Value Raw    `json:"value"` // a value of the field's type; for `in` an array of them, at most 100; with `eq`, null finds the records without the field
 }
 
-func (x *RecordFilter) write(w *scan.Writer) {
-	w.Open()
-	w.Key("field")
-	w.Text(x.Field)
-	w.Key("op")
-	w.Text(x.Op)
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Close()
+func (x *RecordFilter) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "field", Value: (*scan.Text)(&x.Field)},
+		{Name: "op", Value: (*scan.Text)(&x.Op)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+	})
 }
 
 // RecordItem is a record to be staged.
@@ -701,21 +402,13 @@ type RecordItem struct {
 	ExpiresAt *string `json:"expires_at,omitzero"` // when it expires: RFC 3339, a date or `in 2h`; the empty string stands for never; default: as the manifest says
 }
 
-func (x *RecordItem) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("value")
-	w.Raw(x.Value)
-	if x.IfVersion != nil {
-		w.Key("if_version")
-		w.Uint(*x.IfVersion)
-	}
-	if x.ExpiresAt != nil {
-		w.Key("expires_at")
-		w.Text(*x.ExpiresAt)
-	}
-	w.Close()
+func (x *RecordItem) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
+	})
 }
 
 // RecordHit is a record that a search found.
@@ -725,19 +418,12 @@ type RecordHit struct {
 	Snippet string  `json:"snippet"` // the part of its text that matches
 }
 
-func (x *RecordHit) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "record":
-			x.Record = readObject[Record](s)
-		case "score":
-			x.Score = s.Number()
-		case "snippet":
-			x.Snippet = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordHit) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "record", Value: &x.Record},
+		{Name: "score", Value: (*scan.Number)(&x.Score)},
+		{Name: "snippet", Value: (*scan.Text)(&x.Snippet)},
+	})
 }
 
 // RecordTest is a condition on a field of records, indexed or not.
@@ -747,15 +433,12 @@ type RecordTest struct {
 	Value Raw    `json:"value"` // what it is compared with; for `in` a list, at most 1000
 }
 
-func (x *RecordTest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("field")
-	w.Text(x.Field)
-	w.Key("op")
-	w.Text(x.Op)
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Close()
+func (x *RecordTest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "field", Value: (*scan.Text)(&x.Field)},
+		{Name: "op", Value: (*scan.Text)(&x.Op)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+	})
 }
 
 // RecordNeighbor is a record whose vector is near.
@@ -764,17 +447,11 @@ type RecordNeighbor struct {
 	Score  float64 `json:"score"`  // higher is nearer: the cosine, the product, or 1/(1+distance) for the euclidean distance
 }
 
-func (x *RecordNeighbor) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "record":
-			x.Record = readObject[Record](s)
-		case "score":
-			x.Score = s.Number()
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordNeighbor) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "record", Value: &x.Record},
+		{Name: "score", Value: (*scan.Number)(&x.Score)},
+	})
 }
 
 // Event is an event of the log.
@@ -787,25 +464,15 @@ type Event struct {
 	Timestamp string `json:"timestamp"`      // when it was committed, RFC 3339
 }
 
-func (x *Event) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "sequence":
-			x.Sequence = s.Uint()
-		case "event":
-			x.Event = s.String()
-		case "data":
-			x.Data = s.Raw()
-		case "agent":
-			x.Agent = s.String()
-		case "timestamp":
-			x.Timestamp = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "sequence", Value: (*scan.Uint)(&x.Sequence)},
+		{Name: "event", Value: (*scan.Text)(&x.Event)},
+		{Name: "data", Value: (*scan.Raw)(&x.Data)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+	})
 }
 
 // Notice is a change, or an event that a family announced.
@@ -820,29 +487,17 @@ type Notice struct {
 	Family    string `json:"family,omitzero"`  // the family that announced it
 }
 
-func (x *Notice) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "kind":
-			x.Kind = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		case "watermark":
-			x.Watermark = s.Uint()
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "payload":
-			x.Payload = s.Raw()
-		case "agent":
-			x.Agent = s.String()
-		case "family":
-			x.Family = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Notice) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "kind", Value: (*scan.Text)(&x.Kind)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "watermark", Value: (*scan.Uint)(&x.Watermark)},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+	})
 }
 
 // Branch is a branch.
@@ -854,23 +509,14 @@ type Branch struct {
 	Depth    int    `json:"depth"`           // how many ancestors it has
 }
 
-func (x *Branch) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "parent":
-			x.Parent = s.String()
-		case "forked_at":
-			x.ForkedAt = s.Uint()
-		case "created":
-			x.Created = s.String()
-		case "depth":
-			x.Depth = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *Branch) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "parent", Value: (*scan.Text)(&x.Parent), Omit: x.Parent == ""},
+		{Name: "forked_at", Value: (*scan.Uint)(&x.ForkedAt)},
+		{Name: "created", Value: (*scan.Text)(&x.Created)},
+		{Name: "depth", Value: (*scan.Int)(&x.Depth)},
+	})
 }
 
 // Difference is what differs between two branches under one key.
@@ -884,27 +530,16 @@ type Difference struct {
 	Clash      string  `json:"clash,omitzero"`      // why a merge cannot decide by itself; absent where it can
 }
 
-func (x *Difference) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "collection":
-			x.Collection = s.String()
-		case "key":
-			x.Key = s.String()
-		case "base":
-			x.Base = readNullable[Memory](s)
-		case "source":
-			x.Source = readNullable[Memory](s)
-		case "target":
-			x.Target = readNullable[Memory](s)
-		case "clash":
-			x.Clash = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Difference) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "collection", Value: (*scan.Text)(&x.Collection), Omit: x.Collection == ""},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "base", Value: scan.Pointer(&x.Base), Omit: x.Base == nil},
+		{Name: "source", Value: scan.Pointer(&x.Source), Omit: x.Source == nil},
+		{Name: "target", Value: scan.Pointer(&x.Target), Omit: x.Target == nil},
+		{Name: "clash", Value: (*scan.Text)(&x.Clash), Omit: x.Clash == ""},
+	})
 }
 
 // Power is a capability that a call has.
@@ -913,17 +548,11 @@ type Power struct {
 	Scope []string `json:"scope,omitzero"` // what it is limited to; `*` stands for everything
 }
 
-func (x *Power) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "scope":
-			x.Scope = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Power) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "scope", Value: (*scan.Texts)(&x.Scope), Omit: x.Scope == nil},
+	})
 }
 
 // Progress is how far a job has come.
@@ -933,19 +562,12 @@ type Progress struct {
 	Message string  `json:"message,omitzero"` // the current activity
 }
 
-func (x *Progress) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "done":
-			x.Done = s.Number()
-		case "total":
-			x.Total = s.Number()
-		case "message":
-			x.Message = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Progress) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "done", Value: (*scan.Number)(&x.Done)},
+		{Name: "total", Value: (*scan.Number)(&x.Total), Omit: x.Total == 0},
+		{Name: "message", Value: (*scan.Text)(&x.Message), Omit: x.Message == ""},
+	})
 }
 
 // SettingState is a setting, and where its value comes from.
@@ -966,41 +588,23 @@ type SettingState struct {
 	Families    []string `json:"families"`             // the families that declare it
 }
 
-func (x *SettingState) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "scope":
-			x.Scope = s.String()
-		case "name":
-			x.Name = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "priority":
-			x.Priority = int(s.Int())
-		case "updated_at":
-			x.UpdatedAt = s.String()
-		case "updated_by":
-			x.UpdatedBy = s.String()
-		case "unused":
-			x.Unused = s.Strings()
-		case "default":
-			x.Default = s.Raw()
-		case "schema":
-			x.Schema = s.Raw()
-		case "category":
-			x.Category = s.String()
-		case "description":
-			x.Description = s.String()
-		case "families":
-			x.Families = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *SettingState) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+		{Name: "scope", Value: (*scan.Text)(&x.Scope)},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "version", Value: (*scan.Uint)(&x.Version), Omit: x.Version == 0},
+		{Name: "priority", Value: (*scan.Int)(&x.Priority), Omit: x.Priority == 0},
+		{Name: "updated_at", Value: (*scan.Text)(&x.UpdatedAt), Omit: x.UpdatedAt == ""},
+		{Name: "updated_by", Value: (*scan.Text)(&x.UpdatedBy), Omit: x.UpdatedBy == ""},
+		{Name: "unused", Value: (*scan.Texts)(&x.Unused), Omit: x.Unused == nil},
+		{Name: "default", Value: (*scan.Raw)(&x.Default)},
+		{Name: "schema", Value: (*scan.Raw)(&x.Schema)},
+		{Name: "category", Value: (*scan.Text)(&x.Category), Omit: x.Category == ""},
+		{Name: "description", Value: (*scan.Text)(&x.Description), Omit: x.Description == ""},
+		{Name: "families", Value: (*scan.Texts)(&x.Families)},
+	})
 }
 
 // SettingChange is a change of a setting.
@@ -1011,21 +615,13 @@ type SettingChange struct {
 	IfVersion *uint64 `json:"if_version,omitzero"` // the version that the key has to have in the scope; 0: it was never set there
 }
 
-func (x *SettingChange) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("value")
-	w.Raw(x.Value)
-	if x.Priority != nil {
-		w.Key("priority")
-		w.Int(int64(*x.Priority))
-	}
-	if x.IfVersion != nil {
-		w.Key("if_version")
-		w.Uint(*x.IfVersion)
-	}
-	w.Close()
+func (x *SettingChange) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+		{Name: "priority", Value: scan.IntPointer(&x.Priority), Omit: x.Priority == nil},
+		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+	})
 }
 
 // SettingChanged is a setting that was changed.
@@ -1037,23 +633,14 @@ type SettingChanged struct {
 	Change  string `json:"change,omitzero"` // the change that made the version, for `config.undo`: the same for all keys that it set; absent: nothing changed
 }
 
-func (x *SettingChanged) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "before":
-			x.Before = s.Raw()
-		case "after":
-			x.After = s.Raw()
-		case "change":
-			x.Change = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *SettingChanged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "before", Value: (*scan.Raw)(&x.Before), Omit: len(x.Before) == 0},
+		{Name: "after", Value: (*scan.Raw)(&x.After), Omit: len(x.After) == 0},
+		{Name: "change", Value: (*scan.Text)(&x.Change), Omit: x.Change == ""},
+	})
 }
 
 // SettingVersion is a change of a setting in its history.
@@ -1070,33 +657,19 @@ type SettingVersion struct {
 	Change       string  `json:"change,omitzero"`         // the change that made the version, for `config.undo`: the same for all keys that it set
 }
 
-func (x *SettingVersion) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "version":
-			x.Version = s.Uint()
-		case "before":
-			x.Before = s.Raw()
-		case "after":
-			x.After = s.Raw()
-		case "priority":
-			x.Priority = int(s.Int())
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "family":
-			x.Family = s.String()
-		case "reason":
-			x.Reason = s.String()
-		case "rolled_back_to":
-			x.RolledBackTo = scan.ReadPointer(s, func() uint64 { return s.Uint() })
-		case "change":
-			x.Change = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *SettingVersion) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "before", Value: (*scan.Raw)(&x.Before), Omit: len(x.Before) == 0},
+		{Name: "after", Value: (*scan.Raw)(&x.After), Omit: len(x.After) == 0},
+		{Name: "priority", Value: (*scan.Int)(&x.Priority), Omit: x.Priority == 0},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+		{Name: "rolled_back_to", Value: scan.UintPointer(&x.RolledBackTo), Omit: x.RolledBackTo == nil},
+		{Name: "change", Value: (*scan.Text)(&x.Change), Omit: x.Change == ""},
+	})
 }
 
 // SettingRule is what values of several settings must satisfy together.
@@ -1108,23 +681,14 @@ type SettingRule struct {
 	Families []string `json:"families"`        // the families that declare it
 }
 
-func (x *SettingRule) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "rule":
-			x.Rule = s.String()
-		case "keys":
-			x.Keys = s.Strings()
-		case "equals":
-			x.Equals = s.Number()
-		case "within":
-			x.Within = s.Number()
-		case "families":
-			x.Families = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *SettingRule) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "rule", Value: (*scan.Text)(&x.Rule)},
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "equals", Value: (*scan.Number)(&x.Equals), Omit: x.Equals == 0},
+		{Name: "within", Value: (*scan.Number)(&x.Within), Omit: x.Within == 0},
+		{Name: "families", Value: (*scan.Texts)(&x.Families)},
+	})
 }
 
 // Namespace is a namespace.
@@ -1134,19 +698,12 @@ type Namespace struct {
 	Events    *int   `json:"events,omitzero"`   // how many events its log has, where they were asked for and may be read
 }
 
-func (x *Namespace) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "memories":
-			x.Memories = scan.ReadPointer(s, func() int { return int(s.Int()) })
-		case "events":
-			x.Events = scan.ReadPointer(s, func() int { return int(s.Int()) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *Namespace) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "memories", Value: scan.IntPointer(&x.Memories), Omit: x.Memories == nil},
+		{Name: "events", Value: scan.IntPointer(&x.Events), Omit: x.Events == nil},
+	})
 }
 
 // Moment is a commit.
@@ -1155,17 +712,11 @@ type Moment struct {
 	Timestamp string `json:"timestamp"` // when it was made, RFC 3339
 }
 
-func (x *Moment) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "version":
-			x.Version = s.Uint()
-		case "timestamp":
-			x.Timestamp = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Moment) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+	})
 }
 
 // Durability is counters of durable commits.
@@ -1178,25 +729,15 @@ type Durability struct {
 	DatabaseBytes int    `json:"database_bytes"`  // bytes of the database
 }
 
-func (x *Durability) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "commits":
-			x.Commits = s.Uint()
-		case "syncs":
-			x.Syncs = s.Uint()
-		case "failed":
-			x.Failed = s.Uint()
-		case "last_sync_ns":
-			x.LastSyncNs = int(s.Int())
-		case "slowest_sync_ns":
-			x.SlowestSyncNs = int(s.Int())
-		case "database_bytes":
-			x.DatabaseBytes = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *Durability) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "commits", Value: (*scan.Uint)(&x.Commits)},
+		{Name: "syncs", Value: (*scan.Uint)(&x.Syncs)},
+		{Name: "failed", Value: (*scan.Uint)(&x.Failed)},
+		{Name: "last_sync_ns", Value: (*scan.Int)(&x.LastSyncNs)},
+		{Name: "slowest_sync_ns", Value: (*scan.Int)(&x.SlowestSyncNs)},
+		{Name: "database_bytes", Value: (*scan.Int)(&x.DatabaseBytes)},
+	})
 }
 
 // Embedding is how far an embedder is.
@@ -1207,21 +748,13 @@ type Embedding struct {
 	Refused int    `json:"refused"` // documents that it refused
 }
 
-func (x *Embedding) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "vectors":
-			x.Vectors = int(s.Int())
-		case "waiting":
-			x.Waiting = int(s.Int())
-		case "refused":
-			x.Refused = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *Embedding) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "vectors", Value: (*scan.Int)(&x.Vectors)},
+		{Name: "waiting", Value: (*scan.Int)(&x.Waiting)},
+		{Name: "refused", Value: (*scan.Int)(&x.Refused)},
+	})
 }
 
 // Missed is why a page of the feed does not begin at the watermark that was asked for.
@@ -1231,19 +764,12 @@ type Missed struct {
 	Message string `json:"message"` // the same in words
 }
 
-func (x *Missed) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "after":
-			x.After = s.Uint()
-		case "oldest":
-			x.Oldest = s.Uint()
-		case "message":
-			x.Message = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Missed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "after", Value: (*scan.Uint)(&x.After)},
+		{Name: "oldest", Value: (*scan.Uint)(&x.Oldest)},
+		{Name: "message", Value: (*scan.Text)(&x.Message)},
+	})
 }
 
 // ForeignTool is a tool that a family may see.
@@ -1254,21 +780,13 @@ type ForeignTool struct {
 	InputSchema Raw    `json:"input_schema"` // the JSON Schema of its arguments
 }
 
-func (x *ForeignTool) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "family":
-			x.Family = s.String()
-		case "description":
-			x.Description = s.String()
-		case "input_schema":
-			x.InputSchema = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ForeignTool) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "family", Value: (*scan.Text)(&x.Family)},
+		{Name: "description", Value: (*scan.Text)(&x.Description)},
+		{Name: "input_schema", Value: (*scan.Raw)(&x.InputSchema)},
+	})
 }
 
 // Recall is what a recall by query found.
@@ -1282,27 +800,16 @@ type Recall struct {
 	ExpiresAt string         `json:"expires_at"` // RFC 3339, UTC
 }
 
-func (x *Recall) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "recall_id":
-			x.RecallID = s.String()
-		case "branch":
-			x.Branch = s.String()
-		case "query":
-			x.Query = s.String()
-		case "facts":
-			x.Facts = scan.ReadList(s, func() RecalledFact { return readObject[RecalledFact](s) })
-		case "agent":
-			x.Agent = s.String()
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Recall) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recall_id", Value: (*scan.Text)(&x.RecallID)},
+		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
+		{Name: "query", Value: (*scan.Text)(&x.Query)},
+		{Name: "facts", Value: scan.List(&x.Facts)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt)},
+	})
 }
 
 // RecalledFact is a memory that a recall found.
@@ -1311,17 +818,11 @@ type RecalledFact struct {
 	Key       string `json:"key"`       // its key
 }
 
-func (x *RecalledFact) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecalledFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+	})
 }
 
 // ToolUsage is how an agent used a tool.
@@ -1334,25 +835,15 @@ type ToolUsage struct {
 	Last   string `json:"last"`            // RFC 3339, UTC: the last call
 }
 
-func (x *ToolUsage) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "agent":
-			x.Agent = s.String()
-		case "tool":
-			x.Tool = s.String()
-		case "as":
-			x.As = s.String()
-		case "calls":
-			x.Calls = int(s.Int())
-		case "errors":
-			x.Errors = int(s.Int())
-		case "last":
-			x.Last = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ToolUsage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
+		{Name: "tool", Value: (*scan.Text)(&x.Tool)},
+		{Name: "as", Value: (*scan.Text)(&x.As), Omit: x.As == ""},
+		{Name: "calls", Value: (*scan.Int)(&x.Calls)},
+		{Name: "errors", Value: (*scan.Int)(&x.Errors), Omit: x.Errors == 0},
+		{Name: "last", Value: (*scan.Text)(&x.Last)},
+	})
 }
 
 // Scope is the rights record of a namespace.
@@ -1369,33 +860,19 @@ type Scope struct {
 	CreatedAt     string   `json:"created_at"`              // RFC 3339, UTC
 }
 
-func (x *Scope) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "name":
-			x.Name = s.String()
-		case "description":
-			x.Description = s.String()
-		case "creator":
-			x.Creator = s.String()
-		case "members":
-			x.Members = s.Strings()
-		case "read":
-			x.Read = s.String()
-		case "write":
-			x.Write = s.String()
-		case "retention_days":
-			x.RetentionDays = int(s.Int())
-		case "archived":
-			x.Archived = s.Bool()
-		case "created_at":
-			x.CreatedAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Scope) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "description", Value: (*scan.Text)(&x.Description), Omit: x.Description == ""},
+		{Name: "creator", Value: (*scan.Text)(&x.Creator)},
+		{Name: "members", Value: (*scan.Texts)(&x.Members)},
+		{Name: "read", Value: (*scan.Text)(&x.Read)},
+		{Name: "write", Value: (*scan.Text)(&x.Write)},
+		{Name: "retention_days", Value: (*scan.Int)(&x.RetentionDays), Omit: x.RetentionDays == 0},
+		{Name: "archived", Value: (*scan.Bool)(&x.Archived), Omit: !x.Archived},
+		{Name: "created_at", Value: (*scan.Text)(&x.CreatedAt)},
+	})
 }
 
 // Session is a session of a client.
@@ -1411,31 +888,18 @@ type Session struct {
 	LastAt    string `json:"last_at,omitzero"`  // its last call, RFC 3339, UTC
 }
 
-func (x *Session) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "session":
-			x.Session = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "client":
-			x.Client = s.String()
-		case "began_at":
-			x.BeganAt = s.String()
-		case "calls":
-			x.Calls = int(s.Int())
-		case "ended_at":
-			x.EndedAt = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "branch":
-			x.Branch = s.String()
-		case "last_at":
-			x.LastAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Session) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "session", Value: (*scan.Text)(&x.Session)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "client", Value: (*scan.Text)(&x.Client), Omit: x.Client == ""},
+		{Name: "began_at", Value: (*scan.Text)(&x.BeganAt)},
+		{Name: "calls", Value: (*scan.Int)(&x.Calls)},
+		{Name: "ended_at", Value: (*scan.Text)(&x.EndedAt), Omit: x.EndedAt == ""},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
+		{Name: "last_at", Value: (*scan.Text)(&x.LastAt), Omit: x.LastAt == ""},
+	})
 }
 
 // MemoryGetRequest is the request of memory.get: memories by their keys.
@@ -1448,31 +912,15 @@ type MemoryGetRequest struct {
 	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
-func (x *MemoryGetRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("keys")
-	w.Texts(x.Keys)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.AsOf != "" {
-		w.Key("as_of")
-		w.Text(x.AsOf)
-	}
-	if x.Counters {
-		w.Key("counters")
-		w.Bool(x.Counters)
-	}
-	if x.Created {
-		w.Key("created")
-		w.Bool(x.Created)
-	}
-	if x.Expired {
-		w.Key("expired")
-		w.Bool(x.Expired)
-	}
-	w.Close()
+func (x *MemoryGetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "counters", Value: (*scan.Bool)(&x.Counters), Omit: !x.Counters},
+		{Name: "created", Value: (*scan.Bool)(&x.Created), Omit: !x.Created},
+		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+	})
 }
 
 // MemoryGetResponse is the response of memory.get.
@@ -1480,15 +928,10 @@ type MemoryGetResponse struct {
 	Memories []*Memory `json:"memories"` // in the order of the keys; null for a missing one
 }
 
-func (x *MemoryGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "memories":
-			x.Memories = scan.ReadList(s, func() *Memory { return readNullable[Memory](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.ListOf(&x.Memories, scan.CodePointer)},
+	})
 }
 
 // MemoryStatesRequest is the request of memory.states: the states of memories by their keys, and their values.
@@ -1498,19 +941,12 @@ type MemoryStatesRequest struct {
 	Values    bool     `json:"values,omitzero"`    // adds the values
 }
 
-func (x *MemoryStatesRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("keys")
-	w.Texts(x.Keys)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Values {
-		w.Key("values")
-		w.Bool(x.Values)
-	}
-	w.Close()
+func (x *MemoryStatesRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "values", Value: (*scan.Bool)(&x.Values), Omit: !x.Values},
+	})
 }
 
 // MemoryStatesResponse is the response of memory.states.
@@ -1519,17 +955,11 @@ type MemoryStatesResponse struct {
 	Values []Raw    `json:"values,omitzero"` // in the order of the keys; null for a missing memory
 }
 
-func (x *MemoryStatesResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "states":
-			x.States = s.Strings()
-		case "values":
-			x.Values = scan.ReadList(s, func() Raw { return s.Raw() })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryStatesResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "states", Value: (*scan.Texts)(&x.States)},
+		{Name: "values", Value: scan.ListOf(&x.Values, scan.CodeRaw), Omit: x.Values == nil},
+	})
 }
 
 // MemoryListRequest is the request of memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
@@ -1546,49 +976,19 @@ type MemoryListRequest struct {
 	Count     string        `json:"count,omitzero"`     // counts all that the filter admits, beside the page or without one: also, only
 }
 
-func (x *MemoryListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.AsOf != "" {
-		w.Key("as_of")
-		w.Text(x.AsOf)
-	}
-	if x.Counters {
-		w.Key("counters")
-		w.Bool(x.Counters)
-	}
-	if x.Created {
-		w.Key("created")
-		w.Bool(x.Created)
-	}
-	if x.Filter != nil {
-		w.Key("filter")
-		x.Filter.write(w)
-	}
-	if x.Order != "" {
-		w.Key("order")
-		w.Text(x.Order)
-	}
-	if x.Count != "" {
-		w.Key("count")
-		w.Text(x.Count)
-	}
-	w.Close()
+func (x *MemoryListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "counters", Value: (*scan.Bool)(&x.Counters), Omit: !x.Counters},
+		{Name: "created", Value: (*scan.Bool)(&x.Created), Omit: !x.Created},
+		{Name: "filter", Value: scan.Pointer(&x.Filter), Omit: x.Filter == nil},
+		{Name: "order", Value: (*scan.Text)(&x.Order), Omit: x.Order == ""},
+		{Name: "count", Value: (*scan.Text)(&x.Count), Omit: x.Count == ""},
+	})
 }
 
 // MemoryListResponse is the response of memory.list.
@@ -1598,19 +998,12 @@ type MemoryListResponse struct {
 	Total    *int     `json:"total,omitzero"` // how many the filter admits, where that was counted
 }
 
-func (x *MemoryListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "memories":
-			x.Memories = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
-		case "next":
-			x.Next = s.String()
-		case "total":
-			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.List(&x.Memories)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "total", Value: scan.IntPointer(&x.Total), Omit: x.Total == nil},
+	})
 }
 
 // MemoryNamespacesResponse is the response of memory.namespaces.
@@ -1618,15 +1011,10 @@ type MemoryNamespacesResponse struct {
 	Namespaces []string `json:"namespaces"` // their names
 }
 
-func (x *MemoryNamespacesResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespaces":
-			x.Namespaces = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryNamespacesResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces)},
+	})
 }
 
 // MemoryHistoryRequest is the request of memory.history: the versions of one memory, the newest first.
@@ -1637,23 +1025,13 @@ type MemoryHistoryRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *MemoryHistoryRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Before != 0 {
-		w.Key("before")
-		w.Uint(x.Before)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *MemoryHistoryRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "before", Value: (*scan.Uint)(&x.Before), Omit: x.Before == 0},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // MemoryHistoryResponse is the response of memory.history.
@@ -1662,17 +1040,11 @@ type MemoryHistoryResponse struct {
 	Next     uint64   `json:"next,omitzero"` // the newest version of the next page, its `before`; absent at the end
 }
 
-func (x *MemoryHistoryResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "versions":
-			x.Versions = scan.ReadList(s, func() Memory { return readObject[Memory](s) })
-		case "next":
-			x.Next = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryHistoryResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "versions", Value: scan.List(&x.Versions)},
+		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+	})
 }
 
 // RecallGetRequest is the request of recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
@@ -1680,11 +1052,10 @@ type RecallGetRequest struct {
 	RecallID string `json:"recall_id"` // the `recallId` of `memory_recall`
 }
 
-func (x *RecallGetRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("recall_id")
-	w.Text(x.RecallID)
-	w.Close()
+func (x *RecallGetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recall_id", Value: (*scan.Text)(&x.RecallID)},
+	})
 }
 
 // RecallGetResponse is the response of recall.get.
@@ -1692,15 +1063,10 @@ type RecallGetResponse struct {
 	Recall Recall `json:"recall"` // the recall
 }
 
-func (x *RecallGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "recall":
-			x.Recall = readObject[Recall](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecallGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recall", Value: &x.Recall},
+	})
 }
 
 // MemorySearchRequest is the request of memory.search: lexical, semantic or hybrid search; staged changes are not found.
@@ -1723,71 +1089,25 @@ type MemorySearchRequest struct {
 	Features      bool      `json:"features,omitzero"`       // adds the columns of the rank hook to each hit
 }
 
-func (x *MemorySearchRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("query")
-	w.Text(x.Query)
-	if x.Namespaces != nil {
-		w.Key("namespaces")
-		w.Texts(x.Namespaces)
-	}
-	if x.K != 0 {
-		w.Key("k")
-		w.Int(int64(x.K))
-	}
-	if x.Offset != 0 {
-		w.Key("offset")
-		w.Int(int64(x.Offset))
-	}
-	if x.Order != "" {
-		w.Key("order")
-		w.Text(x.Order)
-	}
-	if x.MinImportance != nil {
-		w.Key("min_importance")
-		w.Number(*x.MinImportance)
-	}
-	if x.Writers != nil {
-		w.Key("writers")
-		w.Texts(x.Writers)
-	}
-	if x.Tags != nil {
-		w.Key("tags")
-		w.Texts(x.Tags)
-	}
-	if x.Types != nil {
-		w.Key("types")
-		w.Texts(x.Types)
-	}
-	if x.States != nil {
-		w.Key("states")
-		w.Texts(x.States)
-	}
-	if x.Since != "" {
-		w.Key("since")
-		w.Text(x.Since)
-	}
-	if x.Until != "" {
-		w.Key("until")
-		w.Text(x.Until)
-	}
-	if x.AsOf != "" {
-		w.Key("as_of")
-		w.Text(x.AsOf)
-	}
-	if x.Mode != "" {
-		w.Key("mode")
-		w.Text(x.Mode)
-	}
-	if x.Vector != nil {
-		w.Key("vector")
-		w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
-	}
-	if x.Features {
-		w.Key("features")
-		w.Bool(x.Features)
-	}
-	w.Close()
+func (x *MemorySearchRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "query", Value: (*scan.Text)(&x.Query)},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "k", Value: (*scan.Int)(&x.K), Omit: x.K == 0},
+		{Name: "offset", Value: (*scan.Int)(&x.Offset), Omit: x.Offset == 0},
+		{Name: "order", Value: (*scan.Text)(&x.Order), Omit: x.Order == ""},
+		{Name: "min_importance", Value: scan.NumberPointer(&x.MinImportance), Omit: x.MinImportance == nil},
+		{Name: "writers", Value: (*scan.Texts)(&x.Writers), Omit: x.Writers == nil},
+		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
+		{Name: "types", Value: (*scan.Texts)(&x.Types), Omit: x.Types == nil},
+		{Name: "states", Value: (*scan.Texts)(&x.States), Omit: x.States == nil},
+		{Name: "since", Value: (*scan.Text)(&x.Since), Omit: x.Since == ""},
+		{Name: "until", Value: (*scan.Text)(&x.Until), Omit: x.Until == ""},
+		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "mode", Value: (*scan.Text)(&x.Mode), Omit: x.Mode == ""},
+		{Name: "vector", Value: scan.ListOf(&x.Vector, scan.CodeNumber32), Omit: x.Vector == nil},
+		{Name: "features", Value: (*scan.Bool)(&x.Features), Omit: !x.Features},
+	})
 }
 
 // MemorySearchResponse is the response of memory.search.
@@ -1796,17 +1116,11 @@ type MemorySearchResponse struct {
 	Total int         `json:"total"` // how many memories match
 }
 
-func (x *MemorySearchResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "hits":
-			x.Hits = scan.ReadList(s, func() MemoryHit { return readObject[MemoryHit](s) })
-		case "total":
-			x.Total = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemorySearchResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "hits", Value: scan.List(&x.Hits)},
+		{Name: "total", Value: (*scan.Int)(&x.Total)},
+	})
 }
 
 // MemoryPutRequest is the request of memory.put: stage memories.
@@ -1814,11 +1128,10 @@ type MemoryPutRequest struct {
 	Items []MemoryItem `json:"items"` // the memories; 1 to 1000 elements
 }
 
-func (x *MemoryPutRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("items")
-	w.List(len(x.Items), func(i int) { x.Items[i].write(w) })
-	w.Close()
+func (x *MemoryPutRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "items", Value: scan.List(&x.Items)},
+	})
 }
 
 // MemoryPutResponse is the response of memory.put.
@@ -1826,15 +1139,10 @@ type MemoryPutResponse struct {
 	Stored []MemoryID `json:"stored"` // where each is
 }
 
-func (x *MemoryPutResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "stored":
-			x.Stored = scan.ReadList(s, func() MemoryID { return readObject[MemoryID](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryPutResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "stored", Value: scan.List(&x.Stored)},
+	})
 }
 
 // MemoryPatchRequest is the request of memory.patch: stage changes of some fields of memories.
@@ -1843,15 +1151,11 @@ type MemoryPatchRequest struct {
 	Expired bool          `json:"expired,omitzero"` // finds memories that have expired, too
 }
 
-func (x *MemoryPatchRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("patches")
-	w.List(len(x.Patches), func(i int) { x.Patches[i].write(w) })
-	if x.Expired {
-		w.Key("expired")
-		w.Bool(x.Expired)
-	}
-	w.Close()
+func (x *MemoryPatchRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "patches", Value: scan.List(&x.Patches)},
+		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+	})
 }
 
 // MemoryPatchResponse is the response of memory.patch.
@@ -1860,17 +1164,11 @@ type MemoryPatchResponse struct {
 	Missing []string `json:"missing"` // keys without a memory
 }
 
-func (x *MemoryPatchResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "patched":
-			x.Patched = int(s.Int())
-		case "missing":
-			x.Missing = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryPatchResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "patched", Value: (*scan.Int)(&x.Patched)},
+		{Name: "missing", Value: (*scan.Texts)(&x.Missing)},
+	})
 }
 
 // MemoryDeleteRequest is the request of memory.delete: stage deletions of memories.
@@ -1880,19 +1178,12 @@ type MemoryDeleteRequest struct {
 	Expired   bool     `json:"expired,omitzero"`   // finds memories that have expired, too
 }
 
-func (x *MemoryDeleteRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("keys")
-	w.Texts(x.Keys)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Expired {
-		w.Key("expired")
-		w.Bool(x.Expired)
-	}
-	w.Close()
+func (x *MemoryDeleteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+	})
 }
 
 // MemoryDeleteResponse is the response of memory.delete.
@@ -1900,15 +1191,10 @@ type MemoryDeleteResponse struct {
 	Deleted int `json:"deleted"` // how many there were to delete
 }
 
-func (x *MemoryDeleteResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "deleted":
-			x.Deleted = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryDeleteResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "deleted", Value: (*scan.Int)(&x.Deleted)},
+	})
 }
 
 // MemoryTouchRequest is the request of memory.touch: add to the counters of memories.
@@ -1919,23 +1205,13 @@ type MemoryTouchRequest struct {
 	Health    float64  `json:"health,omitzero"`    // added to the health; -1 to 1
 }
 
-func (x *MemoryTouchRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("keys")
-	w.Texts(x.Keys)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Accesses != nil {
-		w.Key("accesses")
-		w.Int(int64(*x.Accesses))
-	}
-	if x.Health != 0 {
-		w.Key("health")
-		w.Number(x.Health)
-	}
-	w.Close()
+func (x *MemoryTouchRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "accesses", Value: scan.IntPointer(&x.Accesses), Omit: x.Accesses == nil},
+		{Name: "health", Value: (*scan.Number)(&x.Health), Omit: x.Health == 0},
+	})
 }
 
 // MemoryTouchResponse is the response of memory.touch.
@@ -1943,15 +1219,10 @@ type MemoryTouchResponse struct {
 	Touched int `json:"touched"` // number of memories
 }
 
-func (x *MemoryTouchResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "touched":
-			x.Touched = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *MemoryTouchResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "touched", Value: (*scan.Int)(&x.Touched)},
+	})
 }
 
 // RecordGetRequest is the request of record.get: records of one of its own collections by their keys.
@@ -1963,25 +1234,14 @@ type RecordGetRequest struct {
 	Expired    bool     `json:"expired,omitzero"`   // expired records too, as far as they were not dropped yet
 }
 
-func (x *RecordGetRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	w.Key("keys")
-	w.Texts(x.Keys)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	if x.Expired {
-		w.Key("expired")
-		w.Bool(x.Expired)
-	}
-	w.Close()
+func (x *RecordGetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+	})
 }
 
 // RecordGetResponse is the response of record.get.
@@ -1989,15 +1249,10 @@ type RecordGetResponse struct {
 	Records []*Record `json:"records"` // in the order of the keys; null for a missing one
 }
 
-func (x *RecordGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "records":
-			x.Records = scan.ReadList(s, func() *Record { return readNullable[Record](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "records", Value: scan.ListOf(&x.Records, scan.CodePointer)},
+	})
 }
 
 // RecordPutRequest is the request of record.put: stage records.
@@ -2007,17 +1262,12 @@ type RecordPutRequest struct {
 	Items      []RecordItem `json:"items"`              // the records; 1 to 1000 elements
 }
 
-func (x *RecordPutRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Key("items")
-	w.List(len(x.Items), func(i int) { x.Items[i].write(w) })
-	w.Close()
+func (x *RecordPutRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "items", Value: scan.List(&x.Items)},
+	})
 }
 
 // RecordPutResponse is the response of record.put.
@@ -2025,15 +1275,10 @@ type RecordPutResponse struct {
 	Stored int `json:"stored"` // how many
 }
 
-func (x *RecordPutResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "stored":
-			x.Stored = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordPutResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "stored", Value: (*scan.Int)(&x.Stored)},
+	})
 }
 
 // RecordDeleteRequest is the request of record.delete: stage deletions of records.
@@ -2043,17 +1288,12 @@ type RecordDeleteRequest struct {
 	Namespace  string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *RecordDeleteRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	w.Key("keys")
-	w.Texts(x.Keys)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Close()
+func (x *RecordDeleteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+	})
 }
 
 // RecordDeleteResponse is the response of record.delete.
@@ -2061,15 +1301,10 @@ type RecordDeleteResponse struct {
 	Deleted int `json:"deleted"` // how many there were to delete
 }
 
-func (x *RecordDeleteResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "deleted":
-			x.Deleted = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordDeleteResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "deleted", Value: (*scan.Int)(&x.Deleted)},
+	})
 }
 
 // RecordListRequest is the request of record.list: records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order.
@@ -2087,51 +1322,20 @@ type RecordListRequest struct {
 	Expired    bool           `json:"expired,omitzero"`    // expired records too, as far as they were not dropped yet
 }
 
-func (x *RecordListRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.Filters != nil {
-		w.Key("filters")
-		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
-	}
-	if x.Order != "" {
-		w.Key("order")
-		w.Text(x.Order)
-	}
-	if x.Descending {
-		w.Key("descending")
-		w.Bool(x.Descending)
-	}
-	if x.Count {
-		w.Key("count")
-		w.Bool(x.Count)
-	}
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	if x.Expired {
-		w.Key("expired")
-		w.Bool(x.Expired)
-	}
-	w.Close()
+func (x *RecordListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "filters", Value: scan.List(&x.Filters), Omit: x.Filters == nil},
+		{Name: "order", Value: (*scan.Text)(&x.Order), Omit: x.Order == ""},
+		{Name: "descending", Value: (*scan.Bool)(&x.Descending), Omit: !x.Descending},
+		{Name: "count", Value: (*scan.Bool)(&x.Count), Omit: !x.Count},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+	})
 }
 
 // RecordListResponse is the response of record.list.
@@ -2141,19 +1345,12 @@ type RecordListResponse struct {
 	Total   *int     `json:"total,omitzero"` // number of matches on all pages, if `count` requests it
 }
 
-func (x *RecordListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "records":
-			x.Records = scan.ReadList(s, func() Record { return readObject[Record](s) })
-		case "next":
-			x.Next = s.String()
-		case "total":
-			x.Total = scan.ReadPointer(s, func() int { return int(s.Int()) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "records", Value: scan.List(&x.Records)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "total", Value: scan.IntPointer(&x.Total), Omit: x.Total == nil},
+	})
 }
 
 // RecordScanRequest is the request of record.scan: the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys.
@@ -2166,29 +1363,15 @@ type RecordScanRequest struct {
 	Values     bool     `json:"values,omitzero"`    // adds the values
 }
 
-func (x *RecordScanRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Key("prefixes")
-	w.Texts(x.Prefixes)
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.Values {
-		w.Key("values")
-		w.Bool(x.Values)
-	}
-	w.Close()
+func (x *RecordScanRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefixes", Value: (*scan.Texts)(&x.Prefixes)},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "values", Value: (*scan.Bool)(&x.Values), Omit: !x.Values},
+	})
 }
 
 // RecordScanResponse is the response of record.scan.
@@ -2198,19 +1381,12 @@ type RecordScanResponse struct {
 	Next   string   `json:"next,omitzero"`   // `after` of the next page; absent at the end
 }
 
-func (x *RecordScanResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "keys":
-			x.Keys = s.Strings()
-		case "values":
-			x.Values = scan.ReadList(s, func() Raw { return s.Raw() })
-		case "next":
-			x.Next = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordScanResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
+		{Name: "values", Value: scan.ListOf(&x.Values, scan.CodeRaw), Omit: x.Values == nil},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+	})
 }
 
 // RecordHistoryRequest is the request of record.history: the versions of one record, the newest first.
@@ -2223,29 +1399,15 @@ type RecordHistoryRequest struct {
 	Family     string `json:"family,omitzero"`    // another family, which `records.read` has to allow; default: the caller's own
 }
 
-func (x *RecordHistoryRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	w.Key("key")
-	w.Text(x.Key)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Before != 0 {
-		w.Key("before")
-		w.Uint(x.Before)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	w.Close()
+func (x *RecordHistoryRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "before", Value: (*scan.Uint)(&x.Before), Omit: x.Before == 0},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+	})
 }
 
 // RecordHistoryResponse is the response of record.history.
@@ -2254,17 +1416,11 @@ type RecordHistoryResponse struct {
 	Next     uint64   `json:"next,omitzero"` // the newest version of the next page, its `before`; absent at the end
 }
 
-func (x *RecordHistoryResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "versions":
-			x.Versions = scan.ReadList(s, func() Record { return readObject[Record](s) })
-		case "next":
-			x.Next = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordHistoryResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "versions", Value: scan.List(&x.Versions)},
+		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+	})
 }
 
 // RecordSearchRequest is the request of record.search: search in a searchable collection; staged changes are not found.
@@ -2279,37 +1435,17 @@ type RecordSearchRequest struct {
 	Vector     []float32 `json:"vector,omitzero"`     // the question's vector; default: made by the embedder
 }
 
-func (x *RecordSearchRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	w.Key("query")
-	w.Text(x.Query)
-	if x.Namespaces != nil {
-		w.Key("namespaces")
-		w.Texts(x.Namespaces)
-	}
-	if x.K != 0 {
-		w.Key("k")
-		w.Int(int64(x.K))
-	}
-	if x.Offset != 0 {
-		w.Key("offset")
-		w.Int(int64(x.Offset))
-	}
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	if x.Mode != "" {
-		w.Key("mode")
-		w.Text(x.Mode)
-	}
-	if x.Vector != nil {
-		w.Key("vector")
-		w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
-	}
-	w.Close()
+func (x *RecordSearchRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "query", Value: (*scan.Text)(&x.Query)},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "k", Value: (*scan.Int)(&x.K), Omit: x.K == 0},
+		{Name: "offset", Value: (*scan.Int)(&x.Offset), Omit: x.Offset == 0},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "mode", Value: (*scan.Text)(&x.Mode), Omit: x.Mode == ""},
+		{Name: "vector", Value: scan.ListOf(&x.Vector, scan.CodeNumber32), Omit: x.Vector == nil},
+	})
 }
 
 // RecordSearchResponse is the response of record.search.
@@ -2318,17 +1454,11 @@ type RecordSearchResponse struct {
 	Total int         `json:"total"` // how many records match
 }
 
-func (x *RecordSearchResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "hits":
-			x.Hits = scan.ReadList(s, func() RecordHit { return readObject[RecordHit](s) })
-		case "total":
-			x.Total = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordSearchResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "hits", Value: scan.List(&x.Hits)},
+		{Name: "total", Value: (*scan.Int)(&x.Total)},
+	})
 }
 
 // RecordNearestRequest is the request of record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
@@ -2345,45 +1475,19 @@ type RecordNearestRequest struct {
 	Family     string       `json:"family,omitzero"`      // another family, which `records.read` has to allow; default: the caller's own
 }
 
-func (x *RecordNearestRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	w.Key("vector")
-	w.List(len(x.Vector), func(i int) { w.Number32(x.Vector[i]) })
-	if x.Field != "" {
-		w.Key("field")
-		w.Text(x.Field)
-	}
-	if x.Metric != "" {
-		w.Key("metric")
-		w.Text(x.Metric)
-	}
-	if x.Filters != nil {
-		w.Key("filters")
-		w.List(len(x.Filters), func(i int) { x.Filters[i].write(w) })
-	}
-	if x.K != 0 {
-		w.Key("k")
-		w.Int(int64(x.K))
-	}
-	if x.OmitVector {
-		w.Key("omit_vector")
-		w.Bool(x.OmitVector)
-	}
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	w.Close()
+func (x *RecordNearestRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "vector", Value: scan.ListOf(&x.Vector, scan.CodeNumber32)},
+		{Name: "field", Value: (*scan.Text)(&x.Field), Omit: x.Field == ""},
+		{Name: "metric", Value: (*scan.Text)(&x.Metric), Omit: x.Metric == ""},
+		{Name: "filters", Value: scan.List(&x.Filters), Omit: x.Filters == nil},
+		{Name: "k", Value: (*scan.Int)(&x.K), Omit: x.K == 0},
+		{Name: "omit_vector", Value: (*scan.Bool)(&x.OmitVector), Omit: !x.OmitVector},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+	})
 }
 
 // RecordNearestResponse is the response of record.nearest.
@@ -2392,17 +1496,11 @@ type RecordNearestResponse struct {
 	Total int              `json:"total"` // how many records were compared
 }
 
-func (x *RecordNearestResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "hits":
-			x.Hits = scan.ReadList(s, func() RecordNeighbor { return readObject[RecordNeighbor](s) })
-		case "total":
-			x.Total = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordNearestResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "hits", Value: scan.List(&x.Hits)},
+		{Name: "total", Value: (*scan.Int)(&x.Total)},
+	})
 }
 
 // RecordCollectionsRequest is the request of record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
@@ -2410,13 +1508,10 @@ type RecordCollectionsRequest struct {
 	Family string `json:"family,omitzero"` // only those of a family, which `records.read` has to allow if it is another; default: all
 }
 
-func (x *RecordCollectionsRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	w.Close()
+func (x *RecordCollectionsRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+	})
 }
 
 // RecordCollectionsResponse is the response of record.collections.
@@ -2424,15 +1519,10 @@ type RecordCollectionsResponse struct {
 	Collections []RecordCollection `json:"collections"` // the collections
 }
 
-func (x *RecordCollectionsResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "collections":
-			x.Collections = scan.ReadList(s, func() RecordCollection { return readObject[RecordCollection](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordCollectionsResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collections", Value: scan.List(&x.Collections)},
+	})
 }
 
 // RecordAppendRequest is the request of record.append: stage records with the next sequence numbers as their keys.
@@ -2442,17 +1532,12 @@ type RecordAppendRequest struct {
 	Values     []Raw  `json:"values"`             // the records; 1 to 1000 elements
 }
 
-func (x *RecordAppendRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Key("values")
-	w.List(len(x.Values), func(i int) { w.Raw(x.Values[i]) })
-	w.Close()
+func (x *RecordAppendRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "values", Value: scan.ListOf(&x.Values, scan.CodeRaw)},
+	})
 }
 
 // RecordAppendResponse is the response of record.append.
@@ -2460,15 +1545,10 @@ type RecordAppendResponse struct {
 	Sequences []uint64 `json:"sequences"` // the sequence number of each
 }
 
-func (x *RecordAppendResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "sequences":
-			x.Sequences = scan.ReadList(s, func() uint64 { return s.Uint() })
-		default:
-			s.Skip()
-		}
-	}
+func (x *RecordAppendResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequences", Value: scan.ListOf(&x.Sequences, scan.CodeUint)},
+	})
 }
 
 // LogAppendRequest is the request of log.append: stage an event of the log, which gets its sequence number at the commit.
@@ -2479,23 +1559,13 @@ type LogAppendRequest struct {
 	Sequence  bool   `json:"sequence,omitzero"`  // answers its sequence number; a call that others overtake in the namespace's log is then a conflict, and is repeated as any other
 }
 
-func (x *LogAppendRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("event")
-	w.Text(x.Event)
-	if len(x.Data) > 0 {
-		w.Key("data")
-		w.Raw(x.Data)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Sequence {
-		w.Key("sequence")
-		w.Bool(x.Sequence)
-	}
-	w.Close()
+func (x *LogAppendRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "event", Value: (*scan.Text)(&x.Event)},
+		{Name: "data", Value: (*scan.Raw)(&x.Data), Omit: len(x.Data) == 0},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "sequence", Value: (*scan.Bool)(&x.Sequence), Omit: !x.Sequence},
+	})
 }
 
 // LogAppendResponse is the response of log.append.
@@ -2503,15 +1573,10 @@ type LogAppendResponse struct {
 	Sequence uint64 `json:"sequence,omitzero"` // its number, where it was asked for
 }
 
-func (x *LogAppendResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "sequence":
-			x.Sequence = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
+func (x *LogAppendResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequence", Value: (*scan.Uint)(&x.Sequence), Omit: x.Sequence == 0},
+	})
 }
 
 // LogReadRequest is the request of log.read: events of the log, the oldest first.
@@ -2521,21 +1586,12 @@ type LogReadRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *LogReadRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.From != 0 {
-		w.Key("from")
-		w.Uint(x.From)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *LogReadRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "from", Value: (*scan.Uint)(&x.From), Omit: x.From == 0},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // LogReadResponse is the response of log.read.
@@ -2543,15 +1599,10 @@ type LogReadResponse struct {
 	Events []Event `json:"events"` // the page
 }
 
-func (x *LogReadResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "events":
-			x.Events = scan.ReadList(s, func() Event { return readObject[Event](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *LogReadResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "events", Value: scan.List(&x.Events)},
+	})
 }
 
 // LogVerifyRequest is the request of log.verify: check the chain of a log page by page: that no event is missing, changed or out of order.
@@ -2561,21 +1612,12 @@ type LogVerifyRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // events to check; 1 to 10000; default: 1000
 }
 
-func (x *LogVerifyRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.From != 0 {
-		w.Key("from")
-		w.Uint(x.From)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *LogVerifyRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "from", Value: (*scan.Uint)(&x.From), Omit: x.From == 0},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // LogVerifyResponse is the response of log.verify.
@@ -2588,25 +1630,15 @@ type LogVerifyResponse struct {
 	Hash     string `json:"hash,omitzero"`      // the hash of the last event that is sound, hexadecimal: it vouches for all before it
 }
 
-func (x *LogVerifyResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "verified":
-			x.Verified = s.Bool()
-		case "checked":
-			x.Checked = int(s.Int())
-		case "next":
-			x.Next = s.Uint()
-		case "broken_at":
-			x.BrokenAt = s.Uint()
-		case "fault":
-			x.Fault = s.String()
-		case "hash":
-			x.Hash = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *LogVerifyResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "verified", Value: (*scan.Bool)(&x.Verified)},
+		{Name: "checked", Value: (*scan.Int)(&x.Checked)},
+		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+		{Name: "broken_at", Value: (*scan.Uint)(&x.BrokenAt), Omit: x.BrokenAt == 0},
+		{Name: "fault", Value: (*scan.Text)(&x.Fault), Omit: x.Fault == ""},
+		{Name: "hash", Value: (*scan.Text)(&x.Hash), Omit: x.Hash == ""},
+	})
 }
 
 // FeedReadRequest is the request of feed.read: changes since a watermark.
@@ -2618,29 +1650,14 @@ type FeedReadRequest struct {
 	Limit      int      `json:"limit,omitzero"`      // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *FeedReadRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.After != 0 {
-		w.Key("after")
-		w.Uint(x.After)
-	}
-	if x.Namespaces != nil {
-		w.Key("namespaces")
-		w.Texts(x.Namespaces)
-	}
-	if x.Kinds != nil {
-		w.Key("kinds")
-		w.Texts(x.Kinds)
-	}
-	if x.Agents != nil {
-		w.Key("agents")
-		w.Texts(x.Agents)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *FeedReadRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "after", Value: (*scan.Uint)(&x.After), Omit: x.After == 0},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "kinds", Value: (*scan.Texts)(&x.Kinds), Omit: x.Kinds == nil},
+		{Name: "agents", Value: (*scan.Texts)(&x.Agents), Omit: x.Agents == nil},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // FeedReadResponse is the response of feed.read.
@@ -2651,21 +1668,13 @@ type FeedReadResponse struct {
 	Missed    *Missed  `json:"missed,omitzero"` // notices after the watermark that was asked for are gone; absent: none are
 }
 
-func (x *FeedReadResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "notices":
-			x.Notices = scan.ReadList(s, func() Notice { return readObject[Notice](s) })
-		case "watermark":
-			x.Watermark = s.Uint()
-		case "more":
-			x.More = s.Bool()
-		case "missed":
-			x.Missed = readNullable[Missed](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *FeedReadResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notices", Value: scan.List(&x.Notices)},
+		{Name: "watermark", Value: (*scan.Uint)(&x.Watermark)},
+		{Name: "more", Value: (*scan.Bool)(&x.More)},
+		{Name: "missed", Value: scan.Pointer(&x.Missed), Omit: x.Missed == nil},
+	})
 }
 
 // FeedEmitRequest is the request of feed.emit: stage an event of the feed.
@@ -2677,27 +1686,14 @@ type FeedEmitRequest struct {
 	Per        string   `json:"per,omitzero"`        // `space`: in the feeds of all branches, which keep it for a day: branch, space; default: branch
 }
 
-func (x *FeedEmitRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("kind")
-	w.Text(x.Kind)
-	if len(x.Payload) > 0 {
-		w.Key("payload")
-		w.Raw(x.Payload)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Recipients != nil {
-		w.Key("recipients")
-		w.Texts(x.Recipients)
-	}
-	if x.Per != "" {
-		w.Key("per")
-		w.Text(x.Per)
-	}
-	w.Close()
+func (x *FeedEmitRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "kind", Value: (*scan.Text)(&x.Kind)},
+		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "recipients", Value: (*scan.Texts)(&x.Recipients), Omit: x.Recipients == nil},
+		{Name: "per", Value: (*scan.Text)(&x.Per), Omit: x.Per == ""},
+	})
 }
 
 // BranchListResponse is the response of branch.list.
@@ -2705,15 +1701,10 @@ type BranchListResponse struct {
 	Branches []Branch `json:"branches"` // those that may be read
 }
 
-func (x *BranchListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "branches":
-			x.Branches = scan.ReadList(s, func() Branch { return readObject[Branch](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *BranchListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "branches", Value: scan.List(&x.Branches)},
+	})
 }
 
 // BranchDiffRequest is the request of branch.diff: what differs between two branches.
@@ -2726,31 +1717,15 @@ type BranchDiffRequest struct {
 	Longest    int      `json:"longest,omitzero"`     // the most bytes of a value, also of one in metadata; of a longer one the beginning, size and digest are listed, as a text; 1 to 65536; default: no limit
 }
 
-func (x *BranchDiffRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("source")
-	w.Text(x.Source)
-	if x.Target != "" {
-		w.Key("target")
-		w.Text(x.Target)
-	}
-	if x.Namespaces != nil {
-		w.Key("namespaces")
-		w.Texts(x.Namespaces)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.SourceOnly {
-		w.Key("source_only")
-		w.Bool(x.SourceOnly)
-	}
-	if x.Longest != 0 {
-		w.Key("longest")
-		w.Int(int64(x.Longest))
-	}
-	w.Close()
+func (x *BranchDiffRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "source", Value: (*scan.Text)(&x.Source)},
+		{Name: "target", Value: (*scan.Text)(&x.Target), Omit: x.Target == ""},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "source_only", Value: (*scan.Bool)(&x.SourceOnly), Omit: !x.SourceOnly},
+		{Name: "longest", Value: (*scan.Int)(&x.Longest), Omit: x.Longest == 0},
+	})
 }
 
 // BranchDiffResponse is the response of branch.diff.
@@ -2763,25 +1738,15 @@ type BranchDiffResponse struct {
 	Truncated   bool         `json:"truncated"`   // more than `limit` exist
 }
 
-func (x *BranchDiffResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "added":
-			x.Added = int(s.Int())
-		case "changed":
-			x.Changed = int(s.Int())
-		case "removed":
-			x.Removed = int(s.Int())
-		case "clashes":
-			x.Clashes = int(s.Int())
-		case "differences":
-			x.Differences = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
-		case "truncated":
-			x.Truncated = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *BranchDiffResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "added", Value: (*scan.Int)(&x.Added)},
+		{Name: "changed", Value: (*scan.Int)(&x.Changed)},
+		{Name: "removed", Value: (*scan.Int)(&x.Removed)},
+		{Name: "clashes", Value: (*scan.Int)(&x.Clashes)},
+		{Name: "differences", Value: scan.List(&x.Differences)},
+		{Name: "truncated", Value: (*scan.Bool)(&x.Truncated)},
+	})
 }
 
 // BranchForkRequest is the request of branch.fork: make a branch, after the commit.
@@ -2792,23 +1757,13 @@ type BranchForkRequest struct {
 	Required bool   `json:"required,omitzero"` // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
-func (x *BranchForkRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	if x.From != "" {
-		w.Key("from")
-		w.Text(x.From)
-	}
-	if x.AsOf != "" {
-		w.Key("as_of")
-		w.Text(x.AsOf)
-	}
-	if x.Required {
-		w.Key("required")
-		w.Bool(x.Required)
-	}
-	w.Close()
+func (x *BranchForkRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "from", Value: (*scan.Text)(&x.From), Omit: x.From == ""},
+		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "required", Value: (*scan.Bool)(&x.Required), Omit: !x.Required},
+	})
 }
 
 // BranchForkResponse is the response of branch.fork.
@@ -2817,17 +1772,11 @@ type BranchForkResponse struct {
 	From string `json:"from"` // the branch that is forked
 }
 
-func (x *BranchForkResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "from":
-			x.From = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *BranchForkResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "from", Value: (*scan.Text)(&x.From)},
+	})
 }
 
 // BranchMergeRequest is the request of branch.merge: merge a branch after the commit, or preview that.
@@ -2840,31 +1789,15 @@ type BranchMergeRequest struct {
 	Required   bool     `json:"required,omitzero"`   // the call fails if this does, in which case what the call staged is kept; without it, the failure is a note
 }
 
-func (x *BranchMergeRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("source")
-	w.Text(x.Source)
-	if x.Target != "" {
-		w.Key("target")
-		w.Text(x.Target)
-	}
-	if x.Strategy != "" {
-		w.Key("strategy")
-		w.Text(x.Strategy)
-	}
-	if x.Namespaces != nil {
-		w.Key("namespaces")
-		w.Texts(x.Namespaces)
-	}
-	if x.Preview {
-		w.Key("preview")
-		w.Bool(x.Preview)
-	}
-	if x.Required {
-		w.Key("required")
-		w.Bool(x.Required)
-	}
-	w.Close()
+func (x *BranchMergeRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "source", Value: (*scan.Text)(&x.Source)},
+		{Name: "target", Value: (*scan.Text)(&x.Target), Omit: x.Target == ""},
+		{Name: "strategy", Value: (*scan.Text)(&x.Strategy), Omit: x.Strategy == ""},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "preview", Value: (*scan.Bool)(&x.Preview), Omit: !x.Preview},
+		{Name: "required", Value: (*scan.Bool)(&x.Required), Omit: !x.Required},
+	})
 }
 
 // BranchMergeResponse is the response of branch.merge.
@@ -2875,21 +1808,13 @@ type BranchMergeResponse struct {
 	Unresolved int          `json:"unresolved"` // how many clashes the strategy leaves; with any, nothing is merged
 }
 
-func (x *BranchMergeResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "merged":
-			x.Merged = s.Bool()
-		case "applied":
-			x.Applied = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
-		case "clashes":
-			x.Clashes = scan.ReadList(s, func() Difference { return readObject[Difference](s) })
-		case "unresolved":
-			x.Unresolved = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *BranchMergeResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "merged", Value: (*scan.Bool)(&x.Merged)},
+		{Name: "applied", Value: scan.List(&x.Applied)},
+		{Name: "clashes", Value: scan.List(&x.Clashes)},
+		{Name: "unresolved", Value: (*scan.Int)(&x.Unresolved)},
+	})
 }
 
 // BranchDeleteRequest is the request of branch.delete: delete a branch, after the commit.
@@ -2898,15 +1823,11 @@ type BranchDeleteRequest struct {
 	Force bool   `json:"force,omitzero"` // also with changes that its parent lacks; without it, they fail the deletion, which is a note
 }
 
-func (x *BranchDeleteRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	if x.Force {
-		w.Key("force")
-		w.Bool(x.Force)
-	}
-	w.Close()
+func (x *BranchDeleteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "force", Value: (*scan.Bool)(&x.Force), Omit: !x.Force},
+	})
 }
 
 // LinkListRequest is the request of link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
@@ -2917,23 +1838,13 @@ type LinkListRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // referring memories in one page; 1 to 1000; default: all, of at most 20000
 }
 
-func (x *LinkListRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *LinkListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // LinkListResponse is the response of link.list.
@@ -2943,19 +1854,12 @@ type LinkListResponse struct {
 	Next       string   `json:"next,omitzero"` // `after` of the next page; absent at the end
 }
 
-func (x *LinkListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "links":
-			x.Links = s.Strings()
-		case "linked_from":
-			x.LinkedFrom = s.Strings()
-		case "next":
-			x.Next = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *LinkListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "links", Value: (*scan.Texts)(&x.Links)},
+		{Name: "linked_from", Value: (*scan.Texts)(&x.LinkedFrom)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+	})
 }
 
 // LinkAddRequest is the request of link.add: stage links.
@@ -2965,17 +1869,12 @@ type LinkAddRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkAddRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("to")
-	w.Texts(x.To)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Close()
+func (x *LinkAddRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "to", Value: (*scan.Texts)(&x.To)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+	})
 }
 
 // LinkAddResponse is the response of link.add.
@@ -2983,15 +1882,10 @@ type LinkAddResponse struct {
 	Added int `json:"added"` // how many are new
 }
 
-func (x *LinkAddResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "added":
-			x.Added = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *LinkAddResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "added", Value: (*scan.Int)(&x.Added)},
+	})
 }
 
 // LinkRemoveRequest is the request of link.remove: stage the removal of links.
@@ -3001,17 +1895,12 @@ type LinkRemoveRequest struct {
 	Namespace string   `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *LinkRemoveRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("to")
-	w.Texts(x.To)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Close()
+func (x *LinkRemoveRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "to", Value: (*scan.Texts)(&x.To)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+	})
 }
 
 // LinkRemoveResponse is the response of link.remove.
@@ -3019,15 +1908,10 @@ type LinkRemoveResponse struct {
 	Removed int `json:"removed"` // how many there were
 }
 
-func (x *LinkRemoveResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "removed":
-			x.Removed = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *LinkRemoveResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "removed", Value: (*scan.Int)(&x.Removed)},
+	})
 }
 
 // ConfigGetRequest is the request of config.get: its own configuration, or settings by their keys with where their values come from.
@@ -3037,21 +1921,12 @@ type ConfigGetRequest struct {
 	Details   bool     `json:"details,omitzero"`   // adds `settings`
 }
 
-func (x *ConfigGetRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Keys != nil {
-		w.Key("keys")
-		w.Texts(x.Keys)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Details {
-		w.Key("details")
-		w.Bool(x.Details)
-	}
-	w.Close()
+func (x *ConfigGetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: (*scan.Texts)(&x.Keys), Omit: x.Keys == nil},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "details", Value: (*scan.Bool)(&x.Details), Omit: !x.Details},
+	})
 }
 
 // ConfigGetResponse is the response of config.get.
@@ -3060,17 +1935,11 @@ type ConfigGetResponse struct {
 	Settings []SettingState `json:"settings,omitzero"` // the same with where each value comes from, where that was asked for
 }
 
-func (x *ConfigGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "config":
-			x.Config = scan.ReadMap(s, func() Raw { return s.Raw() })
-		case "settings":
-			x.Settings = scan.ReadList(s, func() SettingState { return readObject[SettingState](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "config", Value: scan.Map(&x.Config)},
+		{Name: "settings", Value: scan.List(&x.Settings), Omit: x.Settings == nil},
+	})
 }
 
 // ConfigListRequest is the request of config.list: settings that families share, in the order of their keys, page by page.
@@ -3084,37 +1953,16 @@ type ConfigListRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *ConfigListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Category != "" {
-		w.Key("category")
-		w.Text(x.Category)
-	}
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Scope != "" {
-		w.Key("scope")
-		w.Text(x.Scope)
-	}
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *ConfigListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "category", Value: (*scan.Text)(&x.Category), Omit: x.Category == ""},
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // ConfigListResponse is the response of config.list.
@@ -3123,17 +1971,11 @@ type ConfigListResponse struct {
 	Next     string         `json:"next,omitzero"` // `after` of the next page; absent at the end
 }
 
-func (x *ConfigListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "settings":
-			x.Settings = scan.ReadList(s, func() SettingState { return readObject[SettingState](s) })
-		case "next":
-			x.Next = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "settings", Value: scan.List(&x.Settings)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+	})
 }
 
 // ConfigPutRequest is the request of config.put: stage changes of settings that families share: all, or with any fault none.
@@ -3144,23 +1986,13 @@ type ConfigPutRequest struct {
 	Reason  string          `json:"reason,omitzero"` // why, for the history; at most 1,000 bytes
 }
 
-func (x *ConfigPutRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("changes")
-	w.List(len(x.Changes), func(i int) { x.Changes[i].write(w) })
-	if x.Scope != "" {
-		w.Key("scope")
-		w.Text(x.Scope)
-	}
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	w.Close()
+func (x *ConfigPutRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "changes", Value: scan.List(&x.Changes)},
+		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+	})
 }
 
 // ConfigPutResponse is the response of config.put.
@@ -3168,15 +2000,10 @@ type ConfigPutResponse struct {
 	Changed []SettingChanged `json:"changed"` // in the order of the changes
 }
 
-func (x *ConfigPutResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "changed":
-			x.Changed = scan.ReadList(s, func() SettingChanged { return readObject[SettingChanged](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigPutResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "changed", Value: scan.List(&x.Changed)},
+	})
 }
 
 // ConfigHistoryRequest is the request of config.history: the changes of a shared setting in a scope, the newest first.
@@ -3188,27 +2015,14 @@ type ConfigHistoryRequest struct {
 	Limit  int    `json:"limit,omitzero"`  // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *ConfigHistoryRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	if x.Scope != "" {
-		w.Key("scope")
-		w.Text(x.Scope)
-	}
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Before != 0 {
-		w.Key("before")
-		w.Uint(x.Before)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *ConfigHistoryRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "before", Value: (*scan.Uint)(&x.Before), Omit: x.Before == 0},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // ConfigHistoryResponse is the response of config.history.
@@ -3217,17 +2031,11 @@ type ConfigHistoryResponse struct {
 	Next     uint64           `json:"next,omitzero"` // the newest version of the next page, its `before`; absent at the end
 }
 
-func (x *ConfigHistoryResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "versions":
-			x.Versions = scan.ReadList(s, func() SettingVersion { return readObject[SettingVersion](s) })
-		case "next":
-			x.Next = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigHistoryResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "versions", Value: scan.List(&x.Versions)},
+		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+	})
 }
 
 // ConfigRollbackRequest is the request of config.rollback: stage the value that a shared setting had at a version, as a new version.
@@ -3240,29 +2048,15 @@ type ConfigRollbackRequest struct {
 	Reason    string  `json:"reason,omitzero"`     // why, for the history; at most 1,000 bytes
 }
 
-func (x *ConfigRollbackRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("version")
-	w.Uint(x.Version)
-	if x.Scope != "" {
-		w.Key("scope")
-		w.Text(x.Scope)
-	}
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.IfVersion != nil {
-		w.Key("if_version")
-		w.Uint(*x.IfVersion)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	w.Close()
+func (x *ConfigRollbackRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+	})
 }
 
 // ConfigRollbackResponse is the response of config.rollback.
@@ -3270,15 +2064,10 @@ type ConfigRollbackResponse struct {
 	Changed SettingChanged `json:"changed"` // what it did
 }
 
-func (x *ConfigRollbackResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "changed":
-			x.Changed = readObject[SettingChanged](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigRollbackResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "changed", Value: &x.Changed},
+	})
 }
 
 // ConfigUndoRequest is the request of config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
@@ -3289,23 +2078,13 @@ type ConfigUndoRequest struct {
 	Reason string `json:"reason,omitzero"` // why, for the history; at most 1,000 bytes
 }
 
-func (x *ConfigUndoRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("change")
-	w.Text(x.Change)
-	if x.Scope != "" {
-		w.Key("scope")
-		w.Text(x.Scope)
-	}
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	w.Close()
+func (x *ConfigUndoRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "change", Value: (*scan.Text)(&x.Change)},
+		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
+		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+	})
 }
 
 // ConfigUndoResponse is the response of config.undo.
@@ -3313,15 +2092,10 @@ type ConfigUndoResponse struct {
 	Changed []SettingChanged `json:"changed"` // the settings that were changed, in the order of the keys
 }
 
-func (x *ConfigUndoResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "changed":
-			x.Changed = scan.ReadList(s, func() SettingChanged { return readObject[SettingChanged](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigUndoResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "changed", Value: scan.List(&x.Changed)},
+	})
 }
 
 // ConfigRulesResponse is the response of config.rules.
@@ -3329,15 +2103,10 @@ type ConfigRulesResponse struct {
 	Rules []SettingRule `json:"rules"` // those with a key of its own, or one that it may read
 }
 
-func (x *ConfigRulesResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "rules":
-			x.Rules = scan.ReadList(s, func() SettingRule { return readObject[SettingRule](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigRulesResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "rules", Value: scan.List(&x.Rules)},
+	})
 }
 
 // ConfigSetRequest is the request of config.set: stage a change of its own configuration.
@@ -3345,11 +2114,10 @@ type ConfigSetRequest struct {
 	Values map[string]Raw `json:"values"` // new values by key; null goes back to the default
 }
 
-func (x *ConfigSetRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("values")
-	scan.WriteMap(w, x.Values, func(v Raw) { w.Raw(v) })
-	w.Close()
+func (x *ConfigSetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "values", Value: scan.Map(&x.Values)},
+	})
 }
 
 // ConfigSetResponse is the response of config.set.
@@ -3357,15 +2125,10 @@ type ConfigSetResponse struct {
 	Config map[string]Raw `json:"config"` // all of it
 }
 
-func (x *ConfigSetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "config":
-			x.Config = scan.ReadMap(s, func() Raw { return s.Raw() })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ConfigSetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "config", Value: scan.Map(&x.Config)},
+	})
 }
 
 // CallerGetResponse is the response of caller.get.
@@ -3383,35 +2146,20 @@ type CallerGetResponse struct {
 	Key          string  `json:"key,omitzero"`     // the id of the caller's API key, for `caller.can`; absent: it has none
 }
 
-func (x *CallerGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "caller":
-			x.Caller = s.String()
-		case "principal":
-			x.Principal = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "branch":
-			x.Branch = s.String()
-		case "capabilities":
-			x.Capabilities = scan.ReadList(s, func() Power { return readObject[Power](s) })
-		case "read_only":
-			x.ReadOnly = s.Bool()
-		case "proposes":
-			x.Proposes = s.Bool()
-		case "client":
-			x.Client = s.String()
-		case "session":
-			x.Session = s.String()
-		case "space":
-			x.Space = s.String()
-		case "key":
-			x.Key = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *CallerGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "caller", Value: (*scan.Text)(&x.Caller)},
+		{Name: "principal", Value: (*scan.Text)(&x.Principal)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
+		{Name: "capabilities", Value: scan.List(&x.Capabilities)},
+		{Name: "read_only", Value: (*scan.Bool)(&x.ReadOnly)},
+		{Name: "proposes", Value: (*scan.Bool)(&x.Proposes)},
+		{Name: "client", Value: (*scan.Text)(&x.Client), Omit: x.Client == ""},
+		{Name: "session", Value: (*scan.Text)(&x.Session), Omit: x.Session == ""},
+		{Name: "space", Value: (*scan.Text)(&x.Space), Omit: x.Space == ""},
+		{Name: "key", Value: (*scan.Text)(&x.Key), Omit: x.Key == ""},
+	})
 }
 
 // QuotaListRequest is the request of quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
@@ -3419,13 +2167,10 @@ type QuotaListRequest struct {
 	Agent string `json:"agent,omitzero"` // only this agent; default: all
 }
 
-func (x *QuotaListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	w.Close()
+func (x *QuotaListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+	})
 }
 
 // QuotaListResponse is the response of quota.list.
@@ -3433,15 +2178,10 @@ type QuotaListResponse struct {
 	Quotas []QuotaUse `json:"quotas"` // by namespace and agent
 }
 
-func (x *QuotaListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "quotas":
-			x.Quotas = scan.ReadList(s, func() QuotaUse { return readObject[QuotaUse](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *QuotaListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "quotas", Value: scan.List(&x.Quotas)},
+	})
 }
 
 // CallerCanRequest is the request of caller.can: whether the caller may do something, apart from what the family may.
@@ -3452,23 +2192,13 @@ type CallerCanRequest struct {
 	Key       string `json:"key,omitzero"`       // the id of the API key that the agent had, from `caller.get`: it may do nothing unless that key holds still; default: any, or none
 }
 
-func (x *CallerCanRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("action")
-	w.Text(x.Action)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	w.Close()
+func (x *CallerCanRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: (*scan.Text)(&x.Action)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "key", Value: (*scan.Text)(&x.Key), Omit: x.Key == ""},
+	})
 }
 
 // CallerCanResponse is the response of caller.can.
@@ -3477,17 +2207,11 @@ type CallerCanResponse struct {
 	Reason  string `json:"reason,omitzero"` // why it may not
 }
 
-func (x *CallerCanResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "allowed":
-			x.Allowed = s.Bool()
-		case "reason":
-			x.Reason = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *CallerCanResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "allowed", Value: (*scan.Bool)(&x.Allowed)},
+		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+	})
 }
 
 // SessionListRequest is the request of session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
@@ -3498,25 +2222,13 @@ type SessionListRequest struct {
 	Limit     int    `json:"limit,omitzero"`     // sessions in the answer; 1 to 1000; default: 100
 }
 
-func (x *SessionListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.RecentS != 0 {
-		w.Key("recent_s")
-		w.Int(int64(x.RecentS))
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *SessionListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "recent_s", Value: (*scan.Int)(&x.RecentS), Omit: x.RecentS == 0},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // SessionListResponse is the response of session.list.
@@ -3525,17 +2237,11 @@ type SessionListResponse struct {
 	More     bool      `json:"more,omitzero"` // there are more than the limit
 }
 
-func (x *SessionListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "sessions":
-			x.Sessions = scan.ReadList(s, func() Session { return readObject[Session](s) })
-		case "more":
-			x.More = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *SessionListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sessions", Value: scan.List(&x.Sessions)},
+		{Name: "more", Value: (*scan.Bool)(&x.More), Omit: !x.More},
+	})
 }
 
 // ScopeGetRequest is the request of scope.get: the rights record of a namespace. One that the caller may not read has none.
@@ -3543,13 +2249,10 @@ type ScopeGetRequest struct {
 	Namespace string `json:"namespace,omitzero"` // the namespace; default: the call's own
 }
 
-func (x *ScopeGetRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	w.Close()
+func (x *ScopeGetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+	})
 }
 
 // ScopeGetResponse is the response of scope.get.
@@ -3557,15 +2260,10 @@ type ScopeGetResponse struct {
 	Scope Scope `json:"scope"` // the record
 }
 
-func (x *ScopeGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "scope":
-			x.Scope = readObject[Scope](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *ScopeGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scope", Value: &x.Scope},
+	})
 }
 
 // ScopeListRequest is the request of scope.list: the rights records of namespaces that the caller may read, in their order, page by page, without staged changes.
@@ -3576,25 +2274,13 @@ type ScopeListRequest struct {
 	Archived bool   `json:"archived,omitzero"` // archived ones, too
 }
 
-func (x *ScopeListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.Archived {
-		w.Key("archived")
-		w.Bool(x.Archived)
-	}
-	w.Close()
+func (x *ScopeListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "archived", Value: (*scan.Bool)(&x.Archived), Omit: !x.Archived},
+	})
 }
 
 // ScopeListResponse is the response of scope.list.
@@ -3603,17 +2289,11 @@ type ScopeListResponse struct {
 	Next   string  `json:"next,omitzero"` // `after` of the next page; absent at the end
 }
 
-func (x *ScopeListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "scopes":
-			x.Scopes = scan.ReadList(s, func() Scope { return readObject[Scope](s) })
-		case "next":
-			x.Next = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ScopeListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopes", Value: scan.List(&x.Scopes)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+	})
 }
 
 // ScopePutRequest is the request of scope.put: stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent.
@@ -3629,43 +2309,18 @@ type ScopePutRequest struct {
 	Archived      *bool    `json:"archived,omitzero"`       // nobody with a key may write
 }
 
-func (x *ScopePutRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if x.Create {
-		w.Key("create")
-		w.Bool(x.Create)
-	}
-	if x.Name != nil {
-		w.Key("name")
-		w.Text(*x.Name)
-	}
-	if x.Description != nil {
-		w.Key("description")
-		w.Text(*x.Description)
-	}
-	if x.Members != nil {
-		w.Key("members")
-		w.Texts(x.Members)
-	}
-	if x.Read != "" {
-		w.Key("read")
-		w.Text(x.Read)
-	}
-	if x.Write != "" {
-		w.Key("write")
-		w.Text(x.Write)
-	}
-	if x.RetentionDays != nil {
-		w.Key("retention_days")
-		w.Int(int64(*x.RetentionDays))
-	}
-	if x.Archived != nil {
-		w.Key("archived")
-		w.Bool(*x.Archived)
-	}
-	w.Close()
+func (x *ScopePutRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "create", Value: (*scan.Bool)(&x.Create), Omit: !x.Create},
+		{Name: "name", Value: scan.TextPointer(&x.Name), Omit: x.Name == nil},
+		{Name: "description", Value: scan.TextPointer(&x.Description), Omit: x.Description == nil},
+		{Name: "members", Value: (*scan.Texts)(&x.Members), Omit: x.Members == nil},
+		{Name: "read", Value: (*scan.Text)(&x.Read), Omit: x.Read == ""},
+		{Name: "write", Value: (*scan.Text)(&x.Write), Omit: x.Write == ""},
+		{Name: "retention_days", Value: scan.IntPointer(&x.RetentionDays), Omit: x.RetentionDays == nil},
+		{Name: "archived", Value: scan.BoolPointer(&x.Archived), Omit: x.Archived == nil},
+	})
 }
 
 // ScopePutResponse is the response of scope.put.
@@ -3674,17 +2329,11 @@ type ScopePutResponse struct {
 	Created bool  `json:"created"` // there was none
 }
 
-func (x *ScopePutResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "scope":
-			x.Scope = readObject[Scope](s)
-		case "created":
-			x.Created = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ScopePutResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scope", Value: &x.Scope},
+		{Name: "created", Value: (*scan.Bool)(&x.Created)},
+	})
 }
 
 // ScopeMembersRequest is the request of scope.members: stage the addition and removal of members of a scope, as scope.put does.
@@ -3694,21 +2343,12 @@ type ScopeMembersRequest struct {
 	Remove    []string `json:"remove,omitzero"`    // agents; at most 1000 elements
 }
 
-func (x *ScopeMembersRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Add != nil {
-		w.Key("add")
-		w.Texts(x.Add)
-	}
-	if x.Remove != nil {
-		w.Key("remove")
-		w.Texts(x.Remove)
-	}
-	w.Close()
+func (x *ScopeMembersRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "add", Value: (*scan.Texts)(&x.Add), Omit: x.Add == nil},
+		{Name: "remove", Value: (*scan.Texts)(&x.Remove), Omit: x.Remove == nil},
+	})
 }
 
 // ScopeMembersResponse is the response of scope.members.
@@ -3716,15 +2356,10 @@ type ScopeMembersResponse struct {
 	Members []string `json:"members"` // the members afterwards, sorted, with the creator
 }
 
-func (x *ScopeMembersResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "members":
-			x.Members = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ScopeMembersResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "members", Value: (*scan.Texts)(&x.Members)},
+	})
 }
 
 // ScopeDeleteRequest is the request of scope.delete: stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again.
@@ -3733,15 +2368,11 @@ type ScopeDeleteRequest struct {
 	Force     bool   `json:"force,omitzero"` // although the namespace holds memories on the call's branch
 }
 
-func (x *ScopeDeleteRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if x.Force {
-		w.Key("force")
-		w.Bool(x.Force)
-	}
-	w.Close()
+func (x *ScopeDeleteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "force", Value: (*scan.Bool)(&x.Force), Omit: !x.Force},
+	})
 }
 
 // IdentityDelegateRequest is the request of identity.delegate: make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key.
@@ -3752,19 +2383,13 @@ type IdentityDelegateRequest struct {
 	ExpiresS   int      `json:"expires_s"`       // seconds until it expires; it never outlives the caller's key; 1 to 2592000
 }
 
-func (x *IdentityDelegateRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("namespaces")
-	w.Texts(x.Namespaces)
-	if x.Rights != nil {
-		w.Key("rights")
-		w.Texts(x.Rights)
-	}
-	w.Key("expires_s")
-	w.Int(int64(x.ExpiresS))
-	w.Close()
+func (x *IdentityDelegateRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces)},
+		{Name: "rights", Value: (*scan.Texts)(&x.Rights), Omit: x.Rights == nil},
+		{Name: "expires_s", Value: (*scan.Int)(&x.ExpiresS)},
+	})
 }
 
 // IdentityDelegateResponse is the response of identity.delegate.
@@ -3775,21 +2400,13 @@ type IdentityDelegateResponse struct {
 	ExpiresAt string `json:"expires_at"` // RFC 3339, UTC
 }
 
-func (x *IdentityDelegateResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "id":
-			x.ID = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *IdentityDelegateResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "id", Value: (*scan.Text)(&x.ID)},
+		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
+		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt)},
+	})
 }
 
 // IdentityRevokeRequest is the request of identity.revoke: end a key that the family made for the same caller, when the call is committed.
@@ -3797,11 +2414,10 @@ type IdentityRevokeRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *IdentityRevokeRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Close()
+func (x *IdentityRevokeRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: (*scan.Text)(&x.ID)},
+	})
 }
 
 // CallerProgressRequest is the request of caller.progress: tells how far the call, or the job, has come; acts at once.
@@ -3811,19 +2427,12 @@ type CallerProgressRequest struct {
 	Message string  `json:"message,omitzero"` // the current activity; at most 1,000 bytes
 }
 
-func (x *CallerProgressRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("done")
-	w.Number(x.Done)
-	if x.Total != 0 {
-		w.Key("total")
-		w.Number(x.Total)
-	}
-	if x.Message != "" {
-		w.Key("message")
-		w.Text(x.Message)
-	}
-	w.Close()
+func (x *CallerProgressRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "done", Value: (*scan.Number)(&x.Done)},
+		{Name: "total", Value: (*scan.Number)(&x.Total), Omit: x.Total == 0},
+		{Name: "message", Value: (*scan.Text)(&x.Message), Omit: x.Message == ""},
+	})
 }
 
 // JobEnqueueRequest is the request of job.enqueue: queue a job of its own.
@@ -3834,23 +2443,13 @@ type JobEnqueueRequest struct {
 	FeedAfter uint64  `json:"feed_after,omitzero"` // a watermark: the job begins before `after_s` is over, once the feed of the call's branch has a notice behind it that the caller may read. Needs `feed.read`
 }
 
-func (x *JobEnqueueRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("job")
-	w.Text(x.Job)
-	if len(x.Payload) > 0 {
-		w.Key("payload")
-		w.Raw(x.Payload)
-	}
-	if x.AfterS != 0 {
-		w.Key("after_s")
-		w.Number(x.AfterS)
-	}
-	if x.FeedAfter != 0 {
-		w.Key("feed_after")
-		w.Uint(x.FeedAfter)
-	}
-	w.Close()
+func (x *JobEnqueueRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "job", Value: (*scan.Text)(&x.Job)},
+		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "after_s", Value: (*scan.Number)(&x.AfterS), Omit: x.AfterS == 0},
+		{Name: "feed_after", Value: (*scan.Uint)(&x.FeedAfter), Omit: x.FeedAfter == 0},
+	})
 }
 
 // JobEnqueueResponse is the response of job.enqueue.
@@ -3858,15 +2457,10 @@ type JobEnqueueResponse struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobEnqueueResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *JobEnqueueResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: (*scan.Text)(&x.ID)},
+	})
 }
 
 // JobStatusRequest is the request of job.status: the state of a job.
@@ -3874,11 +2468,10 @@ type JobStatusRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobStatusRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Close()
+func (x *JobStatusRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: (*scan.Text)(&x.ID)},
+	})
 }
 
 // JobStatusResponse is the response of job.status.
@@ -3893,29 +2486,17 @@ type JobStatusResponse struct {
 	Proposal string    `json:"proposal,omitzero"` // the branch that has what it proposes
 }
 
-func (x *JobStatusResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "job":
-			x.Job = s.String()
-		case "state":
-			x.State = s.String()
-		case "attempts":
-			x.Attempts = int(s.Int())
-		case "progress":
-			x.Progress = readNullable[Progress](s)
-		case "error":
-			x.Error = s.String()
-		case "result":
-			x.Result = s.Raw()
-		case "proposal":
-			x.Proposal = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *JobStatusResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: (*scan.Text)(&x.ID)},
+		{Name: "job", Value: (*scan.Text)(&x.Job)},
+		{Name: "state", Value: (*scan.Text)(&x.State)},
+		{Name: "attempts", Value: (*scan.Int)(&x.Attempts)},
+		{Name: "progress", Value: scan.Pointer(&x.Progress), Omit: x.Progress == nil},
+		{Name: "error", Value: (*scan.Text)(&x.Error), Omit: x.Error == ""},
+		{Name: "result", Value: (*scan.Raw)(&x.Result), Omit: len(x.Result) == 0},
+		{Name: "proposal", Value: (*scan.Text)(&x.Proposal), Omit: x.Proposal == ""},
+	})
 }
 
 // JobCancelRequest is the request of job.cancel: cancel a job.
@@ -3923,11 +2504,10 @@ type JobCancelRequest struct {
 	ID string `json:"id"` // its id
 }
 
-func (x *JobCancelRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Close()
+func (x *JobCancelRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: (*scan.Text)(&x.ID)},
+	})
 }
 
 // JobCancelResponse is the response of job.cancel.
@@ -3935,15 +2515,10 @@ type JobCancelResponse struct {
 	Cancelled bool `json:"cancelled"` // there was something to cancel
 }
 
-func (x *JobCancelResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "cancelled":
-			x.Cancelled = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *JobCancelResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "cancelled", Value: (*scan.Bool)(&x.Cancelled)},
+	})
 }
 
 // TextAnalyzeRequest is the request of text.analyze: the terms of texts, as search sees them.
@@ -3951,11 +2526,10 @@ type TextAnalyzeRequest struct {
 	Texts []string `json:"texts"` // the texts; 1 to 256 elements
 }
 
-func (x *TextAnalyzeRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("texts")
-	w.Texts(x.Texts)
-	w.Close()
+func (x *TextAnalyzeRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+	})
 }
 
 // TextAnalyzeResponse is the response of text.analyze.
@@ -3963,15 +2537,10 @@ type TextAnalyzeResponse struct {
 	Terms [][]string `json:"terms"` // the terms of each
 }
 
-func (x *TextAnalyzeResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "terms":
-			x.Terms = scan.ReadList(s, func() []string { return s.Strings() })
-		default:
-			s.Skip()
-		}
-	}
+func (x *TextAnalyzeResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "terms", Value: scan.ListOf(&x.Terms, scan.CodeTexts)},
+	})
 }
 
 // TextCountRequest is the request of text.count: how many memories, or records, hold each of some terms.
@@ -3982,23 +2551,13 @@ type TextCountRequest struct {
 	Family     string   `json:"family,omitzero"`     // another family, which `records.read` has to allow; default: the caller's own
 }
 
-func (x *TextCountRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("terms")
-	w.Texts(x.Terms)
-	if x.Namespaces != nil {
-		w.Key("namespaces")
-		w.Texts(x.Namespaces)
-	}
-	if x.Collection != "" {
-		w.Key("collection")
-		w.Text(x.Collection)
-	}
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	w.Close()
+func (x *TextCountRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "terms", Value: (*scan.Texts)(&x.Terms)},
+		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "collection", Value: (*scan.Text)(&x.Collection), Omit: x.Collection == ""},
+		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+	})
 }
 
 // TextCountResponse is the response of text.count.
@@ -4007,17 +2566,11 @@ type TextCountResponse struct {
 	Counts    []int `json:"counts"`    // for each term, how many hold it
 }
 
-func (x *TextCountResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "documents":
-			x.Documents = int(s.Int())
-		case "counts":
-			x.Counts = scan.ReadList(s, func() int { return int(s.Int()) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *TextCountResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "documents", Value: (*scan.Int)(&x.Documents)},
+		{Name: "counts", Value: scan.ListOf(&x.Counts, scan.CodeInt)},
+	})
 }
 
 // TextTokensRequest is the request of text.tokens: how many tokens texts have for a language model.
@@ -4027,19 +2580,12 @@ type TextTokensRequest struct {
 	IDs    bool     `json:"ids,omitzero"`    // adds the tokens' ids
 }
 
-func (x *TextTokensRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("texts")
-	w.Texts(x.Texts)
-	if x.Tokens {
-		w.Key("tokens")
-		w.Bool(x.Tokens)
-	}
-	if x.IDs {
-		w.Key("ids")
-		w.Bool(x.IDs)
-	}
-	w.Close()
+func (x *TextTokensRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+		{Name: "tokens", Value: (*scan.Bool)(&x.Tokens), Omit: !x.Tokens},
+		{Name: "ids", Value: (*scan.Bool)(&x.IDs), Omit: !x.IDs},
+	})
 }
 
 // TextTokensResponse is the response of text.tokens.
@@ -4050,21 +2596,13 @@ type TextTokensResponse struct {
 	IDs      [][]int    `json:"ids,omitzero"`    // the ids of the tokens of each text, where they were asked for
 }
 
-func (x *TextTokensResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "encoding":
-			x.Encoding = s.String()
-		case "counts":
-			x.Counts = scan.ReadList(s, func() int { return int(s.Int()) })
-		case "tokens":
-			x.Tokens = scan.ReadList(s, func() []string { return s.Strings() })
-		case "ids":
-			x.IDs = scan.ReadList(s, func() []int { return scan.ReadList(s, func() int { return int(s.Int()) }) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *TextTokensResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "encoding", Value: (*scan.Text)(&x.Encoding)},
+		{Name: "counts", Value: scan.ListOf(&x.Counts, scan.CodeInt)},
+		{Name: "tokens", Value: scan.ListOf(&x.Tokens, scan.CodeTexts), Omit: x.Tokens == nil},
+		{Name: "ids", Value: scan.ListOf(&x.IDs, func(v *[]int, c *scan.Coder) { scan.ListOf(v, scan.CodeInt).CodeJSON(c) }), Omit: x.IDs == nil},
+	})
 }
 
 // TextDetokenizeRequest is the request of text.detokenize: the texts that tokens stand for.
@@ -4072,11 +2610,10 @@ type TextDetokenizeRequest struct {
 	IDs [][]int `json:"ids"` // the ids of the tokens of each text, as text.tokens gives them; the texts have at most 1 MiB together. Special tokens are none; 1 to 256 elements
 }
 
-func (x *TextDetokenizeRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("ids")
-	w.List(len(x.IDs), func(i int) { w.List(len(x.IDs[i]), func(j int) { w.Int(int64(x.IDs[i][j])) }) })
-	w.Close()
+func (x *TextDetokenizeRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "ids", Value: scan.ListOf(&x.IDs, func(v *[]int, c *scan.Coder) { scan.ListOf(v, scan.CodeInt).CodeJSON(c) })},
+	})
 }
 
 // TextDetokenizeResponse is the response of text.detokenize.
@@ -4085,17 +2622,11 @@ type TextDetokenizeResponse struct {
 	Texts    []string `json:"texts"`    // the texts; a part of a character is shown as U+FFFD
 }
 
-func (x *TextDetokenizeResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "encoding":
-			x.Encoding = s.String()
-		case "texts":
-			x.Texts = s.Strings()
-		default:
-			s.Skip()
-		}
-	}
+func (x *TextDetokenizeResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "encoding", Value: (*scan.Text)(&x.Encoding)},
+		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+	})
 }
 
 // EmbedTextsRequest is the request of embed.texts: vectors of texts.
@@ -4104,15 +2635,11 @@ type EmbedTextsRequest struct {
 	Purpose string   `json:"purpose,omitzero"` // what the vectors are for: document, query; default: document
 }
 
-func (x *EmbedTextsRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("texts")
-	w.Texts(x.Texts)
-	if x.Purpose != "" {
-		w.Key("purpose")
-		w.Text(x.Purpose)
-	}
-	w.Close()
+func (x *EmbedTextsRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+		{Name: "purpose", Value: (*scan.Text)(&x.Purpose), Omit: x.Purpose == ""},
+	})
 }
 
 // EmbedTextsResponse is the response of embed.texts.
@@ -4122,19 +2649,12 @@ type EmbedTextsResponse struct {
 	Vectors    [][]float32 `json:"vectors"`    // a vector for each text
 }
 
-func (x *EmbedTextsResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "model":
-			x.Model = s.String()
-		case "dimensions":
-			x.Dimensions = int(s.Int())
-		case "vectors":
-			x.Vectors = scan.ReadList(s, func() []float32 { return scan.ReadList(s, func() float32 { return float32(s.Number()) }) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *EmbedTextsResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "model", Value: (*scan.Text)(&x.Model)},
+		{Name: "dimensions", Value: (*scan.Int)(&x.Dimensions)},
+		{Name: "vectors", Value: scan.ListOf(&x.Vectors, func(v *[]float32, c *scan.Coder) { scan.ListOf(v, scan.CodeNumber32).CodeJSON(c) })},
+	})
 }
 
 // EmbedRebuildResponse is the response of embed.rebuild.
@@ -4143,17 +2663,11 @@ type EmbedRebuildResponse struct {
 	Queued   int    `json:"queued"`   // documents that it has vectors of; 0 for callers that may not read every namespace
 }
 
-func (x *EmbedRebuildResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "embedder":
-			x.Embedder = s.String()
-		case "queued":
-			x.Queued = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *EmbedRebuildResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "embedder", Value: (*scan.Text)(&x.Embedder)},
+		{Name: "queued", Value: (*scan.Int)(&x.Queued)},
+	})
 }
 
 // NamespaceListRequest is the request of namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
@@ -4164,25 +2678,13 @@ type NamespaceListRequest struct {
 	Counts bool   `json:"counts,omitzero"` // adds how much each has
 }
 
-func (x *NamespaceListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	if x.Counts {
-		w.Key("counts")
-		w.Bool(x.Counts)
-	}
-	w.Close()
+func (x *NamespaceListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "counts", Value: (*scan.Bool)(&x.Counts), Omit: !x.Counts},
+	})
 }
 
 // NamespaceListResponse is the response of namespace.list.
@@ -4191,17 +2693,11 @@ type NamespaceListResponse struct {
 	Next       string      `json:"next,omitzero"` // `after` of the next page; absent at the end
 }
 
-func (x *NamespaceListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespaces":
-			x.Namespaces = scan.ReadList(s, func() Namespace { return readObject[Namespace](s) })
-		case "next":
-			x.Next = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *NamespaceListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespaces", Value: scan.List(&x.Namespaces)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+	})
 }
 
 // NamespaceDeleteRequest is the request of namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once.
@@ -4210,15 +2706,11 @@ type NamespaceDeleteRequest struct {
 	Limit     int    `json:"limit,omitzero"` // memories to delete; 1 to 10000; default: 1000
 }
 
-func (x *NamespaceDeleteRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *NamespaceDeleteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // NamespaceDeleteResponse is the response of namespace.delete.
@@ -4227,17 +2719,11 @@ type NamespaceDeleteResponse struct {
 	More    bool `json:"more"`    // there are more: ask again, in this call or the next
 }
 
-func (x *NamespaceDeleteResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "deleted":
-			x.Deleted = int(s.Int())
-		case "more":
-			x.More = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *NamespaceDeleteResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "deleted", Value: (*scan.Int)(&x.Deleted)},
+		{Name: "more", Value: (*scan.Bool)(&x.More)},
+	})
 }
 
 // StatusGetRequest is the request of status.get: how the memory is, as far as the call may read it.
@@ -4246,17 +2732,11 @@ type StatusGetRequest struct {
 	Details   bool   `json:"details,omitzero"`   // adds the branch's readable past, and to callers who may read every namespace the counters of durability
 }
 
-func (x *StatusGetRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Details {
-		w.Key("details")
-		w.Bool(x.Details)
-	}
-	w.Close()
+func (x *StatusGetRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "details", Value: (*scan.Bool)(&x.Details), Omit: !x.Details},
+	})
 }
 
 // StatusGetResponse is the response of status.get.
@@ -4274,35 +2754,20 @@ type StatusGetResponse struct {
 	Durability *Durability `json:"durability,omitzero"` // what was made durable since the server started, where that is counted
 }
 
-func (x *StatusGetResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "branch":
-			x.Branch = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "branches":
-			x.Branches = int(s.Int())
-		case "memories":
-			x.Memories = int(s.Int())
-		case "events":
-			x.Events = scan.ReadPointer(s, func() int { return int(s.Int()) })
-		case "version":
-			x.Version = s.Uint()
-		case "searchable":
-			x.Searchable = s.Bool()
-		case "embedders":
-			x.Embedders = scan.ReadList(s, func() Embedding { return readObject[Embedding](s) })
-		case "oldest":
-			x.Oldest = readNullable[Moment](s)
-		case "latest":
-			x.Latest = readNullable[Moment](s)
-		case "durability":
-			x.Durability = readNullable[Durability](s)
-		default:
-			s.Skip()
-		}
-	}
+func (x *StatusGetResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
+		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
+		{Name: "branches", Value: (*scan.Int)(&x.Branches)},
+		{Name: "memories", Value: (*scan.Int)(&x.Memories)},
+		{Name: "events", Value: scan.IntPointer(&x.Events), Omit: x.Events == nil},
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "searchable", Value: (*scan.Bool)(&x.Searchable)},
+		{Name: "embedders", Value: scan.List(&x.Embedders)},
+		{Name: "oldest", Value: scan.Pointer(&x.Oldest), Omit: x.Oldest == nil},
+		{Name: "latest", Value: scan.Pointer(&x.Latest), Omit: x.Latest == nil},
+		{Name: "durability", Value: scan.Pointer(&x.Durability), Omit: x.Durability == nil},
+	})
 }
 
 // VersionAtRequest is the request of version.at: the newest version of a branch at a moment.
@@ -4311,15 +2776,11 @@ type VersionAtRequest struct {
 	Branch string `json:"branch,omitzero"` // a branch; another one needs `branch.read`; default: the call's own
 }
 
-func (x *VersionAtRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("as_of")
-	w.Text(x.AsOf)
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	w.Close()
+func (x *VersionAtRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "as_of", Value: (*scan.Text)(&x.AsOf)},
+		{Name: "branch", Value: (*scan.Text)(&x.Branch), Omit: x.Branch == ""},
+	})
 }
 
 // VersionAtResponse is the response of version.at.
@@ -4328,17 +2789,11 @@ type VersionAtResponse struct {
 	Timestamp string `json:"timestamp"` // the moment, RFC 3339
 }
 
-func (x *VersionAtResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "version":
-			x.Version = s.Uint()
-		case "timestamp":
-			x.Timestamp = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *VersionAtResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "version", Value: (*scan.Uint)(&x.Version)},
+		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+	})
 }
 
 // LLMCompleteRequest is the request of llm.complete: a completion by a configured language model.
@@ -4351,31 +2806,15 @@ type LLMCompleteRequest struct {
 	JSON        bool    `json:"json,omitzero"`        // the answer is to be a JSON object
 }
 
-func (x *LLMCompleteRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("prompt")
-	w.Text(x.Prompt)
-	if x.System != "" {
-		w.Key("system")
-		w.Text(x.System)
-	}
-	if x.Endpoint != "" {
-		w.Key("endpoint")
-		w.Text(x.Endpoint)
-	}
-	if x.MaxTokens != 0 {
-		w.Key("max_tokens")
-		w.Int(int64(x.MaxTokens))
-	}
-	if x.Temperature != 0 {
-		w.Key("temperature")
-		w.Number(x.Temperature)
-	}
-	if x.JSON {
-		w.Key("json")
-		w.Bool(x.JSON)
-	}
-	w.Close()
+func (x *LLMCompleteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "prompt", Value: (*scan.Text)(&x.Prompt)},
+		{Name: "system", Value: (*scan.Text)(&x.System), Omit: x.System == ""},
+		{Name: "endpoint", Value: (*scan.Text)(&x.Endpoint), Omit: x.Endpoint == ""},
+		{Name: "max_tokens", Value: (*scan.Int)(&x.MaxTokens), Omit: x.MaxTokens == 0},
+		{Name: "temperature", Value: (*scan.Number)(&x.Temperature), Omit: x.Temperature == 0},
+		{Name: "json", Value: (*scan.Bool)(&x.JSON), Omit: !x.JSON},
+	})
 }
 
 // LLMCompleteResponse is the response of llm.complete.
@@ -4386,21 +2825,13 @@ type LLMCompleteResponse struct {
 	TokensOut int    `json:"tokens_out"` // tokens of the answer
 }
 
-func (x *LLMCompleteResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "text":
-			x.Text = s.String()
-		case "model":
-			x.Model = s.String()
-		case "tokens_in":
-			x.TokensIn = int(s.Int())
-		case "tokens_out":
-			x.TokensOut = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *LLMCompleteResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: (*scan.Text)(&x.Text)},
+		{Name: "model", Value: (*scan.Text)(&x.Model)},
+		{Name: "tokens_in", Value: (*scan.Int)(&x.TokensIn)},
+		{Name: "tokens_out", Value: (*scan.Int)(&x.TokensOut)},
+	})
 }
 
 // HTTPFetchRequest is the request of http.fetch: a request to an endpoint that the operator named.
@@ -4415,41 +2846,17 @@ type HTTPFetchRequest struct {
 	TimeoutMS  int               `json:"timeout_ms,omitzero"` // how long it may take, in milliseconds, the answer included; 0 to 300000; default: 60000
 }
 
-func (x *HTTPFetchRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Endpoint != "" {
-		w.Key("endpoint")
-		w.Text(x.Endpoint)
-	}
-	if x.Method != "" {
-		w.Key("method")
-		w.Text(x.Method)
-	}
-	if x.Path != "" {
-		w.Key("path")
-		w.Text(x.Path)
-	}
-	if x.Query != nil {
-		w.Key("query")
-		scan.WriteMap(w, x.Query, func(v string) { w.Text(v) })
-	}
-	if x.Headers != nil {
-		w.Key("headers")
-		scan.WriteMap(w, x.Headers, func(v string) { w.Text(v) })
-	}
-	if x.Body != "" {
-		w.Key("body")
-		w.Text(x.Body)
-	}
-	if x.Repeatable {
-		w.Key("repeatable")
-		w.Bool(x.Repeatable)
-	}
-	if x.TimeoutMS != 0 {
-		w.Key("timeout_ms")
-		w.Int(int64(x.TimeoutMS))
-	}
-	w.Close()
+func (x *HTTPFetchRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "endpoint", Value: (*scan.Text)(&x.Endpoint), Omit: x.Endpoint == ""},
+		{Name: "method", Value: (*scan.Text)(&x.Method), Omit: x.Method == ""},
+		{Name: "path", Value: (*scan.Text)(&x.Path), Omit: x.Path == ""},
+		{Name: "query", Value: scan.MapOf(&x.Query, scan.CodeText), Omit: x.Query == nil},
+		{Name: "headers", Value: scan.MapOf(&x.Headers, scan.CodeText), Omit: x.Headers == nil},
+		{Name: "body", Value: (*scan.Text)(&x.Body), Omit: x.Body == ""},
+		{Name: "repeatable", Value: (*scan.Bool)(&x.Repeatable), Omit: !x.Repeatable},
+		{Name: "timeout_ms", Value: (*scan.Int)(&x.TimeoutMS), Omit: x.TimeoutMS == 0},
+	})
 }
 
 // HTTPFetchResponse is the response of http.fetch.
@@ -4459,19 +2866,12 @@ type HTTPFetchResponse struct {
 	Body    string            `json:"body"`    // the body
 }
 
-func (x *HTTPFetchResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "status":
-			x.Status = int(s.Int())
-		case "headers":
-			x.Headers = scan.ReadMap(s, func() string { return s.String() })
-		case "body":
-			x.Body = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *HTTPFetchResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "status", Value: (*scan.Int)(&x.Status)},
+		{Name: "headers", Value: scan.MapOf(&x.Headers, scan.CodeText)},
+		{Name: "body", Value: (*scan.Text)(&x.Body)},
+	})
 }
 
 // FileListRequest is the request of file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.
@@ -4482,25 +2882,13 @@ type FileListRequest struct {
 	Limit  int    `json:"limit,omitzero"`  // files in one page; 0 to 1000; default: 1000
 }
 
-func (x *FileListRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Root != "" {
-		w.Key("root")
-		w.Text(x.Root)
-	}
-	if x.Folder != "" {
-		w.Key("folder")
-		w.Text(x.Folder)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *FileListRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "root", Value: (*scan.Text)(&x.Root), Omit: x.Root == ""},
+		{Name: "folder", Value: (*scan.Text)(&x.Folder), Omit: x.Folder == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // FileListResponse is the response of file.list.
@@ -4510,19 +2898,12 @@ type FileListResponse struct {
 	Refused int         `json:"refused,omitzero"` // how many below the folder are left out, without names that begin with a dot
 }
 
-func (x *FileListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "files":
-			x.Files = scan.ReadList(s, func() FileEntry { return readObject[FileEntry](s) })
-		case "next":
-			x.Next = s.String()
-		case "refused":
-			x.Refused = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *FileListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "files", Value: scan.List(&x.Files)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "refused", Value: (*scan.Int)(&x.Refused), Omit: x.Refused == 0},
+	})
 }
 
 // FileReadRequest is the request of file.read: files below a root.
@@ -4532,19 +2913,12 @@ type FileReadRequest struct {
 	Base64 bool     `json:"base64,omitzero"` // contents are in base64, as those that are no UTF-8 have to be
 }
 
-func (x *FileReadRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Root != "" {
-		w.Key("root")
-		w.Text(x.Root)
-	}
-	w.Key("paths")
-	w.Texts(x.Paths)
-	if x.Base64 {
-		w.Key("base64")
-		w.Bool(x.Base64)
-	}
-	w.Close()
+func (x *FileReadRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "root", Value: (*scan.Text)(&x.Root), Omit: x.Root == ""},
+		{Name: "paths", Value: (*scan.Texts)(&x.Paths)},
+		{Name: "base64", Value: (*scan.Bool)(&x.Base64), Omit: !x.Base64},
+	})
 }
 
 // FileReadResponse is the response of file.read.
@@ -4552,15 +2926,10 @@ type FileReadResponse struct {
 	Files []*File `json:"files"` // in the order of the paths; null for a missing one
 }
 
-func (x *FileReadResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "files":
-			x.Files = scan.ReadList(s, func() *File { return readNullable[File](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *FileReadResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "files", Value: scan.ListOf(&x.Files, scan.CodePointer)},
+	})
 }
 
 // FileWriteRequest is the request of file.write: write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken.
@@ -4570,19 +2939,12 @@ type FileWriteRequest struct {
 	Base64 bool       `json:"base64,omitzero"` // contents are in base64
 }
 
-func (x *FileWriteRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Root != "" {
-		w.Key("root")
-		w.Text(x.Root)
-	}
-	w.Key("files")
-	w.List(len(x.Files), func(i int) { x.Files[i].write(w) })
-	if x.Base64 {
-		w.Key("base64")
-		w.Bool(x.Base64)
-	}
-	w.Close()
+func (x *FileWriteRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "root", Value: (*scan.Text)(&x.Root), Omit: x.Root == ""},
+		{Name: "files", Value: scan.List(&x.Files)},
+		{Name: "base64", Value: (*scan.Bool)(&x.Base64), Omit: !x.Base64},
+	})
 }
 
 // FileWriteResponse is the response of file.write.
@@ -4590,15 +2952,10 @@ type FileWriteResponse struct {
 	Written int `json:"written"` // how many were written: not those that have the content already
 }
 
-func (x *FileWriteResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "written":
-			x.Written = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *FileWriteResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "written", Value: (*scan.Int)(&x.Written)},
+	})
 }
 
 // ToolsListResponse is the response of tools.list.
@@ -4606,15 +2963,10 @@ type ToolsListResponse struct {
 	Tools []ForeignTool `json:"tools"` // by name
 }
 
-func (x *ToolsListResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "tools":
-			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ToolsListResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tools", Value: scan.List(&x.Tools)},
+	})
 }
 
 // ToolsCallRequest is the request of tools.call: call another permitted tool inside of the same stage; its errors are passed on.
@@ -4623,15 +2975,11 @@ type ToolsCallRequest struct {
 	Arguments Raw    `json:"arguments,omitzero"` // its arguments; default: {}
 }
 
-func (x *ToolsCallRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("tool")
-	w.Text(x.Tool)
-	if len(x.Arguments) > 0 {
-		w.Key("arguments")
-		w.Raw(x.Arguments)
-	}
-	w.Close()
+func (x *ToolsCallRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tool", Value: (*scan.Text)(&x.Tool)},
+		{Name: "arguments", Value: (*scan.Raw)(&x.Arguments), Omit: len(x.Arguments) == 0},
+	})
 }
 
 // ToolsCallResponse is the response of tools.call.
@@ -4639,15 +2987,10 @@ type ToolsCallResponse struct {
 	Result Raw `json:"result"` // its result
 }
 
-func (x *ToolsCallResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "result":
-			x.Result = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ToolsCallResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "result", Value: (*scan.Raw)(&x.Result)},
+	})
 }
 
 // ToolsPublishRequest is the request of tools.publish: publish a tool of its own.
@@ -4655,11 +2998,10 @@ type ToolsPublishRequest struct {
 	Tool Raw `json:"tool"` // the tool, as a manifest has it
 }
 
-func (x *ToolsPublishRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("tool")
-	w.Raw(x.Tool)
-	w.Close()
+func (x *ToolsPublishRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tool", Value: (*scan.Raw)(&x.Tool)},
+	})
 }
 
 // ToolsWithdrawRequest is the request of tools.withdraw: withdraw a published tool.
@@ -4667,11 +3009,10 @@ type ToolsWithdrawRequest struct {
 	Name string `json:"name"` // its name
 }
 
-func (x *ToolsWithdrawRequest) write(w *scan.Writer) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Close()
+func (x *ToolsWithdrawRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: (*scan.Text)(&x.Name)},
+	})
 }
 
 // ToolsOfferedRequest is the request of tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
@@ -4682,25 +3023,13 @@ type ToolsOfferedRequest struct {
 	Limit    int      `json:"limit,omitzero"`    // entries in one page; 1 to 1000; default: 100
 }
 
-func (x *ToolsOfferedRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Families != nil {
-		w.Key("families")
-		w.Texts(x.Families)
-	}
-	if x.Prefix != "" {
-		w.Key("prefix")
-		w.Text(x.Prefix)
-	}
-	if x.After != "" {
-		w.Key("after")
-		w.Text(x.After)
-	}
-	if x.Limit != 0 {
-		w.Key("limit")
-		w.Int(int64(x.Limit))
-	}
-	w.Close()
+func (x *ToolsOfferedRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "families", Value: (*scan.Texts)(&x.Families), Omit: x.Families == nil},
+		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+	})
 }
 
 // ToolsOfferedResponse is the response of tools.offered.
@@ -4709,17 +3038,11 @@ type ToolsOfferedResponse struct {
 	Next  string        `json:"next,omitzero"` // `after` of the next page; absent at the end
 }
 
-func (x *ToolsOfferedResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "tools":
-			x.Tools = scan.ReadList(s, func() ForeignTool { return readObject[ForeignTool](s) })
-		case "next":
-			x.Next = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ToolsOfferedResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tools", Value: scan.List(&x.Tools)},
+		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+	})
 }
 
 // ToolsUsageRequest is the request of tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
@@ -4728,17 +3051,11 @@ type ToolsUsageRequest struct {
 	Tools []string `json:"tools,omitzero"` // tools, by their names or aliases; default: all
 }
 
-func (x *ToolsUsageRequest) write(w *scan.Writer) {
-	w.Open()
-	if x.Days != 0 {
-		w.Key("days")
-		w.Int(int64(x.Days))
-	}
-	if x.Tools != nil {
-		w.Key("tools")
-		w.Texts(x.Tools)
-	}
-	w.Close()
+func (x *ToolsUsageRequest) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "days", Value: (*scan.Int)(&x.Days), Omit: x.Days == 0},
+		{Name: "tools", Value: (*scan.Texts)(&x.Tools), Omit: x.Tools == nil},
+	})
 }
 
 // ToolsUsageResponse is the response of tools.usage.
@@ -4746,15 +3063,10 @@ type ToolsUsageResponse struct {
 	Usage []ToolUsage `json:"usage"` // by agent and tool
 }
 
-func (x *ToolsUsageResponse) read(s *scan.Scanner) {
-	for key := range s.Fields() {
-		switch key {
-		case "usage":
-			x.Usage = scan.ReadList(s, func() ToolUsage { return readObject[ToolUsage](s) })
-		default:
-			s.Skip()
-		}
-	}
+func (x *ToolsUsageResponse) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "usage", Value: scan.List(&x.Usage)},
+	})
 }
 
 // MemoryGet runs memory.get: memories by their keys.

@@ -24,6 +24,7 @@ type Scanner struct {
 	err   error
 
 	usual [16]bool // of first, while nothing nests deeper
+	coder Coder    // by which values read
 }
 
 // New reads data, which must not change any more: strings and raw values point into it.
@@ -371,14 +372,24 @@ func (s *Scanner) rest(from int) (raw []byte, plain bool) {
 	return nil, false
 }
 
-// Strings reads a list of strings; nil for null.
+// Strings reads a list of strings, or a single one as if it were a list of one; nil for null.
 func (s *Scanner) Strings() []string {
-	if s.Null() {
+	switch s.peek() {
+	case '[':
+		return s.strings()
+	case 'n':
+		s.Null()
 		return nil
 	}
-	list := []string{}
-	for range s.Elements() {
-		list = append(list, s.String())
+	return []string{s.String()}
+}
+
+func (s *Scanner) strings() []string {
+	list := make([]string, 0, 4) // most are short
+	if s.open('[', "a list") {
+		for s.more(']') {
+			list = append(list, s.String())
+		}
 	}
 	return list
 }

@@ -13,6 +13,7 @@ type Writer struct {
 	data  []byte
 	field string // of the next value, for errors
 	err   error
+	coder Coder // by which values write
 }
 
 // Bytes is what was written, and the first error.
@@ -213,37 +214,4 @@ func Decode(data []byte, into Decoder) error {
 	s := New(data)
 	into.DecodeJSON(s)
 	return s.End()
-}
-
-// ReadList reads a list; nil for null.
-func ReadList[T any](s *Scanner, read func() T) []T {
-	if s.Null() {
-		return nil
-	}
-	list := []T{}
-	for range s.Elements() {
-		list = append(list, read())
-	}
-	return list
-}
-
-// ReadMap reads an object; nil for null.
-func ReadMap[T any](s *Scanner, read func() T) map[string]T {
-	if s.Null() {
-		return nil
-	}
-	m := map[string]T{}
-	for key := range s.Fields() {
-		m[key] = read()
-	}
-	return m
-}
-
-// ReadPointer reads a value, or null as nil.
-func ReadPointer[T any](s *Scanner, read func() T) *T {
-	if s.Null() {
-		return nil
-	}
-	x := read()
-	return &x
 }
