@@ -22,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 	"github.com/alcove-memory/alcove/host/testing/asm"
@@ -413,7 +414,7 @@ func (j *jumping) reopened(folder string) {
 		j.t.Fatal(err)
 	}
 	fresh := j.t.TempDir() + "/data"
-	if _, err := host.Directory(fresh).Restore(j.t.Context(), folder, datadir.RestoreOptions{}); err != nil {
+	if _, err := space.Directory(fresh).Restore(j.t.Context(), folder, datadir.RestoreOptions{}); err != nil {
 		j.t.Fatal(err)
 	}
 	for _, dir := range []string{j.dir, fresh} {

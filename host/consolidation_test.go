@@ -58,7 +58,7 @@ func stateOf(t *testing.T, s *memory.Space, branch, key string) memory.State {
 }
 
 func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
-	s, f := space(t, t.TempDir(), compiledHere())
+	s, f := openSpace(t, t.TempDir(), compiledHere())
 	put(t, s, memoryOf("tea", "Ann Lee prefers green tea in the morning"), memoryOf("note", "Note: Ann Lee usually prefers green tea in the morning."))
 	var out struct {
 		Proposed bool
@@ -110,7 +110,7 @@ func endedJobs(t *testing.T, f *family.Families, name string) (own []jobs.Job) {
 
 func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 	t.Parallel()
-	s, f := space(t, t.TempDir(), compiledHere())
+	s, f := openSpace(t, t.TempDir(), compiledHere())
 	var items []memory.Item
 	for i := range 450 {
 		items = append(items, memoryOf(fmt.Sprintf("m%03d", i), fmt.Sprintf("Ann Lee deployed service number %d to Hamburg", i)))
@@ -136,7 +136,7 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 }
 
 func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
-	s, f := space(t, t.TempDir(), compiledHere())
+	s, f := openSpace(t, t.TempDir(), compiledHere())
 	put(t, s, memoryOf("one", "the harbour office in Hamburg opens at nine"), memoryOf("two", "the harbour office in Hamburg opens at nine o'clock sharp"))
 	on(t, f, "ranking", abi.HookRank)
 	first := func() string {

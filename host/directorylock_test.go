@@ -17,9 +17,11 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 	"github.com/alcove-memory/alcove/registry"
@@ -104,11 +106,11 @@ func TestADirectoryThatWasOnceServedLockedIsLockedUntilItIsUnlocked(t *testing.T
 		t.Errorf("an installation ends with %v, want that the server is locked and how to unlock it", err)
 	}
 	var owned *owner.OwnedError
-	if _, err := host.Directory(dir).SetLocked(false); !errors.As(err, &owned) {
+	if _, err := space.Directory(dir).SetLocked(false); !errors.As(err, &owned) {
 		t.Errorf("it is unlocked while it is served: %v", err)
 	}
 	stop()
-	if c, err := host.Directory(dir).SetLocked(false); err != nil || c.Locked || len(c.Lines) == 0 {
+	if c, err := space.Directory(dir).SetLocked(false); err != nil || c.Locked || len(c.Lines) == 0 {
 		t.Errorf("unlocking gives %+v, %v", c, err)
 	}
 	if health := mustBegin(t, host.Options{Dir: dir}); health.Locked {
@@ -164,7 +166,7 @@ func TestALockedServerRefusesALockFileThatWasEditedWhileItWasStopped(t *testing.
 			for _, o := range []host.Options{{Dir: dir}, {Dir: dir, Locked: true}, {Dir: dir, ReadOnly: true}} {
 				refusesTheLockFile(t, o)
 			}
-			if _, err := host.Directory(dir).SetLocked(false); err == nil {
+			if _, err := space.Directory(dir).SetLocked(false); err == nil {
 				t.Error("the edited file is unlocked")
 			}
 			found := entries(t, dir, audit.Edited)
@@ -261,7 +263,7 @@ func TestTheBeginningOfAServerIsRecordedWithItsModeLockFileVersionAndCatalogue(t
 		if err := json.Unmarshal([]byte(list[i].Detail), &said); err != nil {
 			t.Fatalf("%s: %v", list[i].Detail, err)
 		}
-		if said.Version != version || said.Catalogue != host.Catalogue(nil) || said.PID != os.Getpid() || said.ReadOnly != (i == 1) || list[i].Locked != (i == 1) || len(list[i].Lock) != 64 {
+		if said.Version != version || said.Catalogue != family.Catalogue(nil) || said.PID != os.Getpid() || said.ReadOnly != (i == 1) || list[i].Locked != (i == 1) || len(list[i].Lock) != 64 {
 			t.Errorf("beginning %d is %+v", i, list[i])
 		}
 	}
@@ -283,7 +285,7 @@ func TestAChangeThatWasRecordedAndNotWrittenIsWrittenAtTheNextStart(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.Directory(dir).ApplyLock(next, datadir.ApplyOptions{Clock: time.Now}); err != nil {
+	if _, err := space.Directory(dir).ApplyLock(next, datadir.ApplyOptions{Clock: time.Now}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, registry.File), before, 0o600); err != nil {
@@ -335,7 +337,7 @@ func apply(t *testing.T, dir string, l registry.Lock, o datadir.ApplyOptions) (d
 		t.Fatal(err)
 	}
 	o.Clock = time.Now
-	return host.Directory(dir).ApplyLock(data, o)
+	return space.Directory(dir).ApplyLock(data, o)
 }
 
 func TestALockedDirectoryTakesAReviewedLockFileWithoutBeingUnlocked(t *testing.T) {
@@ -430,7 +432,7 @@ func TestAReviewedLockFileTakesThePlaceOfOneThatCannotBeRead(t *testing.T) {
 }
 
 func TestALockFileBeyondTheLimitIsRefused(t *testing.T) {
-	_, err := host.Directory(t.TempDir()).ApplyLock(bytes.Repeat([]byte(" "), registry.FileLimit+1), datadir.ApplyOptions{Clock: time.Now})
+	_, err := space.Directory(t.TempDir()).ApplyLock(bytes.Repeat([]byte(" "), registry.FileLimit+1), datadir.ApplyOptions{Clock: time.Now})
 	if err == nil || !strings.Contains(err.Error(), "more than 4194304 bytes") {
 		t.Errorf("it ends with %v, want the limit", err)
 	}
@@ -448,7 +450,7 @@ func TestARestoredDirectoryIsLockedIfItsBackupWas(t *testing.T) {
 	}
 	stop()
 	fresh := filepath.Join(t.TempDir(), "data")
-	if _, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
+	if _, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if health := mustBegin(t, host.Options{Dir: fresh}); !health.Locked {

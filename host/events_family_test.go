@@ -23,6 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -396,7 +397,7 @@ func upgraded(t *testing.T, name string) (list []host.FamilyModule) {
 		packed, err := m.Read()
 		did(t, err)
 		packed = append(bytes.Clone(packed), 0, 5, 1, 'x', 'n', 'e', 'w') // a custom section
-		m, err = host.FamilyModuleOf(packed)
+		m, err = family.ModuleOf(packed)
 		did(t, err)
 		list = append(list, m)
 	}

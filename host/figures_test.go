@@ -32,7 +32,7 @@ import (
 //	make guests && go test -tags guests -run '^$' -bench FirstParty -v ./host
 
 // space is a space with the first-party families.
-func space(t testing.TB, dir, compiled string) (*memory.Space, *family.Families) {
+func openSpace(t testing.TB, dir, compiled string) (*memory.Space, *family.Families) {
 	t.Helper()
 	engine, err := bolt.Open(t.Context(), dir, bolt.Options{})
 	if err != nil {
@@ -83,7 +83,7 @@ func BenchmarkFirstPartyLoad(b *testing.B) {
 	for b.Loop() {
 		compiled := filepath.Join(b.TempDir(), "modules")
 		for _, run := range []string{"cold", "warm"} {
-			_, f := space(b, b.TempDir(), compiled)
+			_, f := openSpace(b, b.TempDir(), compiled)
 			for _, d := range f.All() {
 				before, began := residentNow(b), time.Now()
 				if err := f.Load(b.Context(), d.Manifest.Name); err != nil {
@@ -149,7 +149,7 @@ func off(t testing.TB, f *family.Families, name string, h abi.Hook) {
 }
 
 func TestAutoTagTagsWhatIsStored(t *testing.T) {
-	s, f := space(t, t.TempDir(), compiledHere())
+	s, f := openSpace(t, t.TempDir(), compiledHere())
 	on(t, f, "auto-tag", abi.HookStore)
 	storeAll(t, s, "with", sentences(10))
 	off(t, f, "auto-tag", abi.HookStore)
@@ -164,7 +164,7 @@ func TestAutoTagTagsWhatIsStored(t *testing.T) {
 
 // BenchmarkFirstPartyStores is what auto-tag adds to a store: the target is 1 ms.
 func BenchmarkFirstPartyStores(b *testing.B) {
-	s, f := space(b, b.TempDir(), compiledHere())
+	s, f := openSpace(b, b.TempDir(), compiledHere())
 	storeAll(b, s, "before", sentences(500))
 	round := 0
 	var with, without []time.Duration
@@ -182,8 +182,8 @@ func BenchmarkFirstPartyStores(b *testing.B) {
 // BenchmarkCoreBesideStoredHooks is what the core costs beside the stored hooks of all families that have one, and beside none: stores,
 // searches and recalls by turns in two spaces, while the hooks of one follow.
 func BenchmarkCoreBesideStoredHooks(b *testing.B) {
-	without, _ := space(b, b.TempDir(), compiledHere())
-	with, f := space(b, b.TempDir(), compiledHere())
+	without, _ := openSpace(b, b.TempDir(), compiledHere())
+	with, f := openSpace(b, b.TempDir(), compiledHere())
 	if err := f.Listen(b.Context()); err != nil { // as a server does when it starts
 		b.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func searchOne(t testing.TB, s *memory.Space, texts []string, i int) []string {
 }
 
 func TestRankingRanksEverySearch(t *testing.T) {
-	s, f := space(t, t.TempDir(), compiledHere())
+	s, f := openSpace(t, t.TempDir(), compiledHere())
 	texts := sentences(1000)
 	storeTexts(t, s, texts)
 	on(t, f, "ranking", abi.HookRank)
@@ -296,7 +296,7 @@ func TestRankingRanksEverySearch(t *testing.T) {
 
 // BenchmarkFirstPartySearches is what ranking adds to a search of 10,000 memories: the target is 0.5 ms.
 func BenchmarkFirstPartySearches(b *testing.B) {
-	s, f := space(b, b.TempDir(), compiledHere())
+	s, f := openSpace(b, b.TempDir(), compiledHere())
 	texts := sentences(10_000)
 	storeTexts(b, s, texts)
 	searchAll(b, s, texts, 300)

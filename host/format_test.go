@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
@@ -127,7 +128,7 @@ func TestBackupsOfFormatThreeAreRestored(t *testing.T) {
 	from := formatThree(t)
 	for _, backup := range []string{"backup", "backup.alcove"} {
 		dir := filepath.Join(t.TempDir(), "data")
-		v, err := host.Directory(dir).Restore(t.Context(), filepath.Join(from, backup), datadir.RestoreOptions{})
+		v, err := space.Directory(dir).Restore(t.Context(), filepath.Join(from, backup), datadir.RestoreOptions{})
 		if err != nil || len(v.Findings) > 0 || v.Versions != 16 {
 			t.Fatalf("%s: %+v (%v)", backup, v, err)
 		}

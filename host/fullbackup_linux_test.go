@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -46,7 +47,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(safe, "*.partial")); err != nil || len(left) > 0 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
-	if _, err := host.Directory(filepath.Join(t.TempDir(), "to")).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
+	if _, err := space.Directory(filepath.Join(t.TempDir(), "to")).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
 		t.Errorf("the backup before: %v", err)
 	}
 	whole := filepath.Join(t.TempDir(), "whole.alcove")
@@ -54,7 +55,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(small, "to")
-	if _, err := host.Directory(to).Restore(t.Context(), whole, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "disk is full") {
+	if _, err := space.Directory(to).Restore(t.Context(), whole, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "no space left") && !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("a restore that does not fit: %v", err)
 	}
 	if left, err := os.ReadDir(to); err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "owner.lock" && left[0].Name() != "blobs" {

@@ -21,6 +21,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -296,7 +297,7 @@ func TestAnImportBringsNoApprovals(t *testing.T) {
 	body := bytes.Join(lines[:len(lines)-2], nil)
 	end := fmt.Sprintf(`{"end":true,"lines":%d,"sha256":"%x"}`+"\n", len(lines)-2, sha256.Sum256(body))
 	dir := t.TempDir()
-	_, err := host.Directory(dir).Import(t.Context(), strings.NewReader(string(body)+end), nil)
+	_, err := space.Directory(dir).Import(t.Context(), strings.NewReader(string(body)+end), nil)
 	did(t, err)
 
 	c.keyed, c.stop = carryingServer(t, dir, nil)

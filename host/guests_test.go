@@ -72,7 +72,7 @@ func suggest(t *testing.T, f *family.Families) (tags []string, source string) {
 func TestAutoTagAsksALanguageModelOnlyWhenOneIsConfiguredAndGranted(t *testing.T) {
 	t.Parallel()
 	for kind, below := range map[string]string{"openai": "/v1", "ollama": ""} {
-		_, f := space(t, t.TempDir(), compiledHere())
+		_, f := openSpace(t, t.TempDir(), compiledHere())
 		address, prompts := model(t, `{"tags":["data-stores","relocation"],"type":"decision","importance":0.7}`)
 		if tags, source := suggest(t, f); source != "text" || !slices.Contains(tags, "lisbon") {
 			t.Errorf("%s: without a model it suggests %q from %s", kind, tags, source)
@@ -98,7 +98,7 @@ func TestAutoTagAsksALanguageModelOnlyWhenOneIsConfiguredAndGranted(t *testing.T
 
 func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *testing.T) {
 	t.Parallel()
-	s, f := space(t, t.TempDir(), compiledHere())
+	s, f := openSpace(t, t.TempDir(), compiledHere())
 	set := planted.Make(planted.Options{Memories: 10_000, Duplicates: 500, Contradictions: 50, Seed: 3})
 	for part := range slices.Chunk(set.Memories, 500) {
 		var items []memory.Item

@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -91,7 +92,7 @@ func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
 	h.Close()
 	wantKept(t, dir, "one")
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := host.Directory(fresh).Import(t.Context(), &bundle, nil); err != nil || len(v.Findings) > 0 {
+	if v, err := space.Directory(fresh).Import(t.Context(), &bundle, nil); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one")
@@ -114,7 +115,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if v, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
+	if v, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	wantKept(t, fresh, "one", "two")
@@ -135,7 +136,7 @@ func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("counters"), []byte("coun\x00ers")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host.Directory(dir).Repair(t.Context(), datadir.RepairOptions{}); err != nil {
+	if _, err := space.Directory(dir).Repair(t.Context(), datadir.RepairOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	wantKept(t, dir, "one")

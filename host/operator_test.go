@@ -26,6 +26,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -233,7 +234,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
-	if _, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
+	if _, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	increment := t.TempDir()

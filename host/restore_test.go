@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -39,7 +40,7 @@ func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *
 	}
 	stop()
 	before, fresh := server.asked(), filepath.Join(t.TempDir(), "data")
-	r, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{})
+	r, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{})
 	if err != nil || !r.Settings.Embedders || len(r.Findings) > 0 {
 		t.Fatalf("%+v (%v)", r, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 	"github.com/alcove-memory/alcove/registry"
@@ -62,7 +63,7 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	}
 	stop()
 	fresh := filepath.Join(t.TempDir(), "data")
-	if _, err := host.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
+	if _, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	_, act, stop = served(t, host.Options{Dir: fresh, Locked: true})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,31 +15,14 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/daemon/presence"
+	"github.com/alcove-memory/alcove/host/front/admission"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/front/operations"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/tool"
 )
-
-// DefaultHTTP is the address for HTTP unless another is chosen.
-const DefaultHTTP = "127.0.0.1:9742"
-
-// DefaultProfile is the set of tools that clients are offered unless they ask for another.
-const DefaultProfile = mcp.ProfileAgent
-
-// Listen says where to serve.
-type Listen struct {
-	Socket       string             // path; empty: the data directory's own
-	HTTP         string             // address; empty: none
-	HTTPOptional bool               // go on without HTTP when its address is in use
-	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
-	TLSKey       string             // the file of its key
-	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
-	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
-	Idle         time.Duration      // stop when nobody was served for so long; 0: never
-	Started      func(owner.Record) // called when clients can connect; may be nil
-	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
-}
 
 // Serve serves clients until ctx ends or, if so asked, nobody uses the server. Calls that run then may
 // finish.
@@ -139,7 +124,7 @@ func (s *service) listenHTTP(l Listen, record *owner.Record) (err error) {
 	if l.HTTP == "" {
 		return nil
 	}
-	if s.host.token == "" {
+	if s.host.admission.Token == "" {
 		logger.Warn("going on without HTTP: there is no token, and none can be made in the data directory")
 		return nil
 	}
@@ -191,12 +176,12 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	})
 	all.Go(func() error {
 		defer stop()
-		operators := operator.NewServer(acts{s.host}, operator.ServerOptions{Logger: o.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
+		operators := operator.NewServer(s.host.acts(), operator.ServerOptions{Logger: o.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
 		return operators.Serve(ctx, s.admin)
 	})
 	all.Go(func() error {
 		defer stop()
-		socket := listen.Socket{Admit: s.host.admitHello, Session: s.host.session, Logger: o.Logger, Use: s.use,
+		socket := listen.Socket{Admit: s.host.admission.Hello, Session: s.host.session, Logger: o.Logger, Use: s.use,
 			Welcome: owner.Welcome{Version: o.Version, PID: os.Getpid()}, Stopped: stopped()}
 		defer context.AfterFunc(ctx, s.host.wire.Stop)()
 		return socket.Serve(ctx, s.socket)
@@ -204,7 +189,7 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	if s.http != nil {
 		all.Go(func() error {
 			defer stop()
-			server := listen.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admitBearer, Refused: s.host.refusedRequest, Certificate: s.cert, Issuer: s.issuer,
+			server := listen.HTTP{Routes: s.host.routes(), Lasting: s.host.lasting(), Admit: s.host.admission.Bearer, Refused: s.host.account.RefusedRequest, Certificate: s.cert, Issuer: s.issuer,
 				Ready: s.host.ready, Healthy: s.host.Writable, Without: s.host.withoutFamilies, Logger: o.Logger, Use: s.use, Stopped: stopped()}
 			defer s.host.streams.Close()
 			ended := context.AfterFunc(ctx, func() {
@@ -222,4 +207,62 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 func stopped() error {
 	return &memory.Error{Code: memory.Unavailable, Retryable: true,
 		Message: "the alcove server was stopped before this was done: whether it wrote anything is not known, so look before you do it again"}
+}
+
+// withoutFamilies tells why there are no families though there should be; nil: nothing is missing.
+func (h *Host) withoutFamilies() error { return h.space.Without }
+
+// readyWithin is how long a question whether the server is ready may wait for the answer to become yes.
+const readyWithin = time.Second
+
+// ready tells why clients would have to wait; nil when they would not.
+func (h *Host) ready(ctx context.Context) error {
+	if err := h.Writable(); err != nil {
+		return fmt.Errorf("nothing can be stored: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := h.space.Memory.Ready(ctx); err != nil {
+		return fmt.Errorf("searches wait for the index, which is being rebuilt: %w", err)
+	}
+	return nil
+}
+
+// session serves a client of the socket that admitHello admitted.
+func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io.Writer) error {
+	session := mcp.SessionOf(ctx)
+	if hello.Protocol != owner.Operations {
+		return h.mcp.ServeConn(ctx, r, w, session)
+	}
+	client := operations.Client{Caller: h.admission.Caller(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
+	return h.wire.ServeConn(ctx, r, w, client)
+}
+
+// routes are what HTTP clients reach who were admitted.
+func (h *Host) routes() map[string]http.Handler {
+	routes := h.rest.Routes()
+	routes["/mcp"] = h.mcp.Handler()
+	routes["/metrics"] = h.rest.Admitted(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+		rights := h.admission.Client(r).Caller.Rights
+		h.account.Metrics().Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) }, h.Locked())
+	})
+	return routes
+}
+
+// lasting are the routes whose requests become connections of their own.
+func (h *Host) lasting() map[string]http.Handler {
+	return map[string]http.Handler{"/stream": h.streams}
+}
+
+// Dial begins a session in this process, as a client of the socket would after its hello. It ends when the connection is
+// closed, or ctx.
+func (h *Host) Dial(ctx context.Context, hello owner.Hello) io.ReadWriteCloser {
+	ours, theirs := net.Pipe()
+	go func() {
+		defer ours.Close()
+		if err := h.session(mcp.WithSession(ctx, admission.SessionFor(hello)), hello, ours, ours); err != nil && ctx.Err() == nil {
+			h.options.Logger.Warn("a session in the process ended", "error", err)
+		}
+	}()
+	return theirs
 }

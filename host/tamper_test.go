@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/store/datadir"
@@ -75,7 +76,7 @@ func TestAFlippedByteIsFoundAndNamed(t *testing.T) {
 		damaged := bytes.Clone(whole)
 		damaged[at] ^= 0x20 // B to b
 		did(t, os.WriteFile(path, damaged, 0o600))
-		findings, err := host.Directory(dir).Examine()
+		findings, err := space.Directory(dir).Examine()
 		did(t, err)
 		if len(findings) == 0 {
 			continue // of a page that is free
@@ -93,7 +94,7 @@ func TestAFlippedByteIsFoundAndNamed(t *testing.T) {
 		t.Fatalf("%d bytes of live pages flipped", live)
 	}
 	did(t, os.WriteFile(path, hurt, 0o600))
-	repaired, err := host.Directory(dir).Repair(t.Context(), datadir.RepairOptions{})
+	repaired, err := space.Directory(dir).Repair(t.Context(), datadir.RepairOptions{})
 	did(t, err)
 	if len(repaired.Aside) != 1 || repaired.Aside[0].Key != fmt.Sprintf("default/memory/\"tea\" at version %d", versions[1]) {
 		t.Errorf("set aside are %+v", repaired.Aside)
@@ -126,7 +127,7 @@ func TestAVersionThatWasReplacedInTheFileIsNamed(t *testing.T) {
 	did(t, err)
 	did(t, engine.(store.Purger).Replace(t.Context(), forged))
 	did(t, engine.Close())
-	if findings, err := host.Directory(dir).Examine(); len(forged) != 1 || len(findings) != 0 || err != nil {
+	if findings, err := space.Directory(dir).Examine(); len(forged) != 1 || len(findings) != 0 || err != nil {
 		t.Fatalf("%d replacements; %v, %v", len(forged), findings, err)
 	}
 	k, _ := carryingServer(t, dir, nil)

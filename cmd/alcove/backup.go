@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -149,7 +149,7 @@ refused, unless it is to go on with that.`,
 				return err
 			}
 			bar := a.progress("restoring", -1)
-			r, err := host.Directory(dir).Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
+			r, err := space.Directory(dir).Restore(c.Context(), args[0], datadir.RestoreOptions{KeepSettings: keep, Progress: func(done, all int64) {
 				bar.ChangeMax64(all)
 				_ = bar.Set64(done)
 			}})

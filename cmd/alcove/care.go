@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 )
 
 func (a *app) printLoaded(dir string, v operator.Verified) error {
@@ -50,7 +50,7 @@ func (a *app) verify(ctx context.Context) (v operator.Verified, err error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Findings, err = host.Directory(dir).Examine(); len(v.Findings) > 0 || err != nil {
+	if v.Findings, err = space.Directory(dir).Examine(); len(v.Findings) > 0 || err != nil {
 		return v, err
 	}
 	return asked(ctx, a, operator.Operator.Verify)

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/family/author/develop"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/tool/families"
 	"github.com/alcove-memory/alcove/host/tool/tokens"
 )
 
@@ -192,7 +192,7 @@ func (c *familyCheck) advise(module []byte) {
 
 // names checks the names of a manifest, the defaults of its configuration, and what its tools cost.
 func (c *familyCheck) names(m *abi.Manifest, digest string) error {
-	taken, err := host.TakenNames(builtIn(), c.dir, m.Name)
+	taken, err := families.Taken(builtIn(), c.dir, m.Name)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (c *familyCheck) costs(tools []abi.Tool) error {
 		if n := count.Count(t.Description); n > mostDescriptionTokens {
 			c.add(c.lineOf(t.Name), fmt.Errorf("tool %s: its description has %d tokens, which models read with every request: shorten it to %d, and move the rest to docs", t.Name, n, mostDescriptionTokens))
 		}
-		listed, err := host.ListedTool(t)
+		listed, err := families.Listed(t)
 		if err != nil {
 			continue // a fault of the schema
 		}

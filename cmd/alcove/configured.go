@@ -16,8 +16,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
@@ -205,7 +205,7 @@ func (c configured) judgeURL(s launched, dir, where string, wrong func(string, .
 
 // keysRequired reports whether a directory's server refuses clients without a key. What is wrong with the file of the keys, the server says.
 func keysRequired(dir string) bool {
-	required, err := host.KeysRequired(dir)
+	required, err := keys.Required(owner.KeysPath(dir))
 	return err == nil && required
 }
 

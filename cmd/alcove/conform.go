@@ -8,13 +8,13 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/family/author/conform"
+	"github.com/alcove-memory/alcove/host/family/author/trial"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 func (a *app) familyTestCommand() *cobra.Command {
-	var c host.Conformance
+	var c trial.Conformance
 	cmd := &cobra.Command{
 		Use: "test M.wasm", Short: "Test that a family conforms to its contract", Args: arguments(1, 1),
 		Long: `Test that a family conforms to its contract, in temporary spaces. The test calls
@@ -48,7 +48,7 @@ was not admitted. The same seed generates the same arguments.`,
 		}
 		defer done()
 		c.Sandbox = box
-		report, err := host.TestFamily(cmd.Context(), c)
+		report, err := trial.Test(cmd.Context(), c)
 		var refused *sandbox.Refusal
 		if errors.As(err, &refused) {
 			return a.outcome(&sandbox.Result{Class: refused.Class, Error: &abi.Error{Code: abi.CodeDenied, Message: refused.Error()}})

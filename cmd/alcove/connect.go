@@ -21,6 +21,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator/keys"
 )
 
 // connection is the data of a client's configuration.
@@ -206,7 +207,7 @@ func (c connection) here(ctx context.Context, a *app) (connection, error) {
 		return c, err
 	}
 	c.place = []string{"--data", dir}
-	required, err := host.KeysRequired(dir)
+	required, err := keys.Required(owner.KeysPath(dir))
 	if err != nil {
 		return c, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/space"
 )
 
 const (
@@ -349,7 +350,7 @@ func endProcess(dir string, pid int) string {
 // examineStore checks the store, through the server if it answers.
 func (a *app) examineStore(ctx context.Context, dir string, pid int, reached bool) finding {
 	if !reached {
-		if err := host.Directory(dir).CheckDatabase(); err != nil {
+		if err := space.Directory(dir).CheckDatabase(); err != nil {
 			return finding{"store", bad, err.Error()}
 		}
 		return finding{"store", fine, "is opened by the next server"}

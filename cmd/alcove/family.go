@@ -17,9 +17,9 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/tool/families"
 )
 
 // compileModule is the command that the sandbox starts by itself, and that nobody else needs.
@@ -80,7 +80,7 @@ func checkNames(r *sandbox.Report) error {
 	if r.Manifest == nil {
 		return nil
 	}
-	return host.CheckFamilyNames(r.Manifest, r.Digest, builtIn())
+	return families.CheckNames(r.Manifest, r.Digest, builtIn())
 }
 
 func (a *app) printReport(r *sandbox.Report) error {
@@ -264,7 +264,7 @@ func isFolder(path string) bool {
 
 func (a *app) familyCallCommand() *cobra.Command {
 	var bare bool
-	var t trial
+	var t trialCall
 	limits := map[string]int64{}
 	c := &cobra.Command{
 		Use:   "call M.wasm [TOOL] 'JSON'",

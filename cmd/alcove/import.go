@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 )
 
 // importBatch is the number of memories in one request.
@@ -91,7 +91,7 @@ func (a *app) importBundle(ctx context.Context, path string, o importOptions) er
 		return err
 	}
 	bar := a.progress("importing", info.Size())
-	v, err := host.Directory(dir).Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
+	v, err := space.Directory(dir).Import(ctx, f, func(n int64) { _ = bar.Set64(n) })
 	if err = errors.Join(err, bar.Close()); err != nil {
 		return fmt.Errorf("import %s: %w", path, err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -25,7 +25,7 @@ grant nothing. Only alcove unlock ends that. A running server is locked at once.
 			if err != nil {
 				return err
 			}
-			done, err := host.Directory(dir).SetLocked(true)
+			done, err := space.Directory(dir).SetLocked(true)
 			var owned *owner.OwnedError
 			if errors.As(err, &owned) {
 				done, err = a.lockServed(c.Context())
@@ -56,7 +56,7 @@ func (a *app) unlockCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := host.Directory(dir).SetLocked(false)
+			done, err := space.Directory(dir).SetLocked(false)
 			if err != nil {
 				return stopFirst(err)
 			}
@@ -97,7 +97,7 @@ it takes effect. A locked directory stays locked, whatever the file says.`,
 			return err
 		}
 		o.Clock = time.Now
-		done, err := host.Directory(dir).ApplyLock(data, o)
+		done, err := space.Directory(dir).ApplyLock(data, o)
 		if err != nil {
 			return stopFirst(err)
 		}

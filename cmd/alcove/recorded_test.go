@@ -21,6 +21,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
@@ -115,9 +116,9 @@ func serveRecorded(t *testing.T, compiled string) *recordedServer {
 }
 
 // distFamilies are the first-party families as make guests builds them.
-func distFamilies(t *testing.T) []host.FamilyModule {
+func distFamilies(t *testing.T) []family.Module {
 	t.Helper()
-	var list []host.FamilyModule
+	var list []family.Module
 	for _, name := range []string{"auto-tag", "consolidation", "ranking"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "guests", "dist", name+".wasm"))
 		if os.IsNotExist(err) {
@@ -126,7 +127,7 @@ func distFamilies(t *testing.T) []host.FamilyModule {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := host.FamilyModuleOf(data)
+		m, err := family.ModuleOf(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
 
@@ -19,7 +19,7 @@ func (a *app) repairCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			directory := host.Directory(dir)
+			directory := space.Directory(dir)
 			if has, err := directory.HasStore(); !has || err != nil {
 				return notFound("there is no store in %s", dir)
 			}

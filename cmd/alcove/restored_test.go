@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	hostsettings "github.com/alcove-memory/alcove/host/store/settings"
@@ -53,7 +53,7 @@ func TestABackupThatLostTheModuleOfARedactorIsRefusedByName(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "the module of family hide with the SHA-256 "+digest+" is not in the backup") {
 		t.Errorf("%s (%v)", out, err)
 	}
-	if has, err := host.Directory(dir).HasStore(); has || err != nil {
+	if has, err := space.Directory(dir).HasStore(); has || err != nil {
 		t.Errorf("there is a store: %t (%v)", has, err)
 	}
 }

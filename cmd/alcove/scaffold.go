@@ -17,8 +17,8 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/project"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/tool/families"
 )
 
 // newFamily matches names of new families: with one of them, the names of tools are not too long, either.
@@ -91,7 +91,7 @@ func (a *app) newProject(name, language, from string) (map[string]string, *abi.M
 	if m.Name != name {
 		return nil, nil, &usageError{fmt.Errorf("the manifest is that of family %s: use alcove family new %s", m.Name, m.Name)}
 	}
-	if err := host.CheckFamilyNames(m, "", builtIn()); err != nil {
+	if err := families.CheckNames(m, "", builtIn()); err != nil {
 		return nil, nil, err
 	}
 	if from == "" {

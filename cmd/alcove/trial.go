@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/family/author/trial"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// trial is what alcove family call is given beside a tool.
-type trial struct {
+// trialCall is what alcove family call is given beside a tool.
+type trialCall struct {
 	seed      string
 	config    []string
 	hook, job string
@@ -25,7 +25,7 @@ type trial struct {
 	branch    string
 }
 
-func (t *trial) flags(c *cobra.Command) {
+func (t *trialCall) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&t.seed, "seed", "", "file of initial memories: JSON lines, or from alcove export --memories")
 	flags.StringArrayVar(&t.config, "config", nil, "configuration, as KEY=JSON; repeatable")
@@ -37,7 +37,7 @@ func (t *trial) flags(c *cobra.Command) {
 }
 
 // check refuses flags that do not go together.
-func (t *trial) check(bare bool, args []string) error {
+func (t *trialCall) check(bare bool, args []string) error {
 	given := t.seed != "" || len(t.config) > 0 || t.hook != "" || t.job != "" || t.onData
 	switch {
 	case bare && given:
@@ -55,7 +55,7 @@ func (t *trial) check(bare bool, args []string) error {
 }
 
 // asked is the hook that is meant, if any.
-func (t *trial) asked() abi.Hook {
+func (t *trialCall) asked() abi.Hook {
 	if t.job != "" {
 		return abi.HookJob
 	}
@@ -63,7 +63,7 @@ func (t *trial) asked() abi.Hook {
 }
 
 // seeds are the memories that a space begins with.
-func (t *trial) seeds(ctx context.Context) (list []operator.Memory, err error) {
+func (t *trialCall) seeds(ctx context.Context) (list []operator.Memory, err error) {
 	if t.seed == "" {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ func (t *trial) seeds(ctx context.Context) (list []operator.Memory, err error) {
 	return list, err
 }
 
-func (t *trial) values() (map[string]json.RawMessage, error) {
+func (t *trialCall) values() (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	for _, given := range t.config {
 		key, value, err := keyValue(given)
@@ -91,7 +91,7 @@ func (t *trial) values() (map[string]json.RawMessage, error) {
 }
 
 // callThrowaway makes a request to a module in a space that is thrown away.
-func (a *app) callThrowaway(ctx context.Context, args []string, limits map[string]int64, t trial) error {
+func (a *app) callThrowaway(ctx context.Context, args []string, limits map[string]int64, t trialCall) error {
 	var given abi.Limits
 	if err := setLimits(&given, limits); err != nil {
 		return err
@@ -110,12 +110,12 @@ func (a *app) callThrowaway(ctx context.Context, args []string, limits map[strin
 	}
 	defer done()
 	try.Sandbox, try.Limits = box, limits
-	tried, err := host.TryFamily(ctx, try)
+	tried, err := trial.Run(ctx, try)
 	return a.tried(tried.Result, tried.Notes, err)
 }
 
 // tryOf reads what is to be tried.
-func (a *app) tryOf(ctx context.Context, args []string, t trial) (try host.Try, err error) {
+func (a *app) tryOf(ctx context.Context, args []string, t trialCall) (try trial.Call, err error) {
 	try.Hook, try.Job = t.asked(), t.job
 	if len(args) == 3 {
 		try.Tool = args[1]
@@ -136,7 +136,7 @@ func (a *app) tryOf(ctx context.Context, args []string, t trial) (try host.Try, 
 }
 
 // callOnData makes a request to a module in a dry run of the server.
-func (a *app) callOnData(ctx context.Context, args []string, t trial) error {
+func (a *app) callOnData(ctx context.Context, args []string, t trialCall) error {
 	try, err := a.tryOf(ctx, args, t)
 	if err != nil {
 		return err

@@ -465,3 +465,30 @@ func (k *Keys) replace(file contents) error {
 	maps.Copy(k.byID, byID)
 	return nil
 }
+
+// HolderError says why a key does not admit its holder.
+type HolderError struct {
+	error
+	Key Key // zero: it was never issued
+}
+
+// Unwrap returns the error that the holder is told.
+func (e HolderError) Unwrap() error { return e.error }
+
+// Admit returns the key with a secret, or a HolderError.
+func (k *Keys) Admit(secret string) (Key, error) {
+	key, err := k.Verify(secret)
+	if err != nil {
+		return key, HolderError{err, key}
+	}
+	return key, nil
+}
+
+// Required reports whether the server of a data directory refuses clients without an API key.
+func Required(path string) (bool, error) {
+	list, err := Open(Options{Path: path, Clock: time.Now})
+	if err != nil {
+		return false, err
+	}
+	return list.Required(), nil
+}

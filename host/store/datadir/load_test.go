@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/space"
 )
 
 // handMade is a bundle with one memory, whose value is nested.
@@ -26,14 +26,14 @@ func handMade(depth int) string {
 
 func TestAValueThatIsNestedTooDeepIsNotLoaded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	_, err := host.Directory(dir).Import(t.Context(), strings.NewReader(handMade(1024)), nil)
+	_, err := space.Directory(dir).Import(t.Context(), strings.NewReader(handMade(1024)), nil)
 	if err == nil || !strings.Contains(err.Error(), `line 8: the value of "k" in "default" is nested 1025 deep: at most 1024 are loaded`) {
 		t.Errorf("%v", err)
 	}
-	if has, err := host.Directory(dir).HasStore(); has || err != nil {
+	if has, err := space.Directory(dir).HasStore(); has || err != nil {
 		t.Errorf("there is a store: %v, %v", has, err)
 	}
-	if v, err := host.Directory(dir).Import(t.Context(), strings.NewReader(handMade(1023)), nil); err != nil || v.Versions == 0 {
+	if v, err := space.Directory(dir).Import(t.Context(), strings.NewReader(handMade(1023)), nil); err != nil || v.Versions == 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

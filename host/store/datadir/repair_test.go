@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/datadir"
 )
@@ -34,11 +35,11 @@ func TestADamagedStoreIsNotOpenedAndIsRepaired(t *testing.T) {
 	if _, err := host.Open(t.Context(), host.Options{Dir: dir}); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "alcove repair") {
 		t.Errorf("it is opened: %v", err)
 	}
-	findings, err := host.Directory(dir).Examine()
+	findings, err := space.Directory(dir).Examine()
 	if err != nil || len(findings) == 0 {
 		t.Errorf("verify finds %v (%v)", findings, err)
 	}
-	r, err := host.Directory(dir).Repair(t.Context(), datadir.RepairOptions{})
+	r, err := space.Directory(dir).Repair(t.Context(), datadir.RepairOptions{})
 	if err != nil || len(r.Faults) == 0 || len(r.Aside) != 0 {
 		t.Errorf("repaired: %+v (%v)", r, err)
 	}

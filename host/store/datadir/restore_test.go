@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/store/datadir"
@@ -68,7 +68,7 @@ func backupOf(t *testing.T, have []string, list ...backup.OpenFile) string {
 
 func TestSettingsAreRestoredForTheirUserAlone(t *testing.T) {
 	path, dir := backupOf(t, nil, carried("families/approved/"+digestOf("m")+".wasm", "m"), carried("alcove.lock", guarded(t, "m"))), filepath.Join(t.TempDir(), "data")
-	r, err := host.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{})
+	r, err := space.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{})
 	if err != nil || !r.Settings.Carried || len(r.Settings.Families) != 1 || r.Settings.Families[0].Guard != digestOf("m") || len(r.Settings.Families[0].Missing) > 0 {
 		t.Fatalf("%+v (%v)", r.Settings, err)
 	}
@@ -113,7 +113,7 @@ func TestHostileSettingsAreNotRestored(t *testing.T) {
 		"a module that is none":               {[]backup.OpenFile{carried("families/x.wasm", "m"), lock}, nil, "does not restore"},
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		if _, err := host.Directory(dir).Restore(t.Context(), backupOf(t, c.have, c.list...), datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := space.Directory(dir).Restore(t.Context(), backupOf(t, c.have, c.list...), datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 		left, err := os.ReadDir(dir)
@@ -130,7 +130,7 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 		return lines + fmt.Sprintf(`{"end":true,"lines":9,"sha256":"%s"}`, digestOf(lines)) + "\n"
 	}
 	dir := filepath.Join(t.TempDir(), "data")
-	r, err := host.Directory(dir).Import(t.Context(), strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
+	r, err := space.Directory(dir).Import(t.Context(), strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
 	if err != nil || len(r.Settings.Families) != 1 {
 		t.Fatalf("%+v (%v)", r, err)
 	}
@@ -145,8 +145,8 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 		"terminal escape": `{"guard":{"family":"\u001b[2J","digest":"` + digestOf("m") + `"}}`,
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
-		_, err := host.Directory(dir).Import(t.Context(), strings.NewReader(bundled(guard)), nil)
-		if has, errHas := host.Directory(dir).HasStore(); err == nil || has || errHas != nil {
+		_, err := space.Directory(dir).Import(t.Context(), strings.NewReader(bundled(guard)), nil)
+		if has, errHas := space.Directory(dir).HasStore(); err == nil || has || errHas != nil {
 			t.Errorf("%s: a store: %t (%v)", name, has, errors.Join(err, errHas))
 		}
 	}
@@ -158,7 +158,7 @@ func TestModulesAreNotRestoredThroughALink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, "families")); err != nil {
 		t.Skip("symbolic links cannot be made:", err)
 	}
-	if _, err := host.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
+	if _, err := space.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "families is no folder") {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {

@@ -1,4 +1,4 @@
-package host
+package account
 
 import (
 	"context"
@@ -15,39 +15,37 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/traces"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/requestlog"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
 )
 
-// openRequests opens the request log, if calls are logged or were once: then its entries expire.
-func (h *Host) openRequests(ctx context.Context) (err error) {
-	if h.readOnly {
+// OpenRequests opens the request log, if calls are logged or were once: then its entries expire.
+func (a *Account) OpenRequests(ctx context.Context, closing *space.Closers) (err error) {
+	path := owner.RequestsPath(a.options.Dir)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !a.options.LogRequests {
 		return nil
 	}
-	path := owner.RequestsPath(h.options.Dir)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !h.options.LogRequests {
-		return nil
-	}
-	if h.requests, err = requestlog.Open(requestlog.Options{Dir: path, Clock: h.options.Clock, Logger: h.options.Logger}); err != nil {
+	if a.requests, err = requestlog.Open(requestlog.Options{Dir: path, Clock: a.options.Clock, Logger: a.options.Logger}); err != nil {
 		return err
 	}
-	h.closers.later("the request log", h.requests.Close)
-	h.closers.later("the expiry of the request log", running(ctx, h.requests.Run))
+	closing.Later("the request log", a.requests.Close)
+	closing.Later("the expiry of the request log", space.Running(ctx, a.requests.Run))
 	return nil
 }
 
 // logRequest adds a call to the request log. An operation is logged as the calls that it makes.
-func (h *Host) logRequest(c tool.Done) {
-	if h.requests == nil || !h.options.LogRequests || c.Tool.Name == operation.Name {
+func (a *Account) logRequest(c tool.Done) {
+	if a.requests == nil || !a.options.LogRequests || c.Tool.Name == operation.Name {
 		return
 	}
 	r := c.Request
 	e := requestlog.Entry{
-		Time: h.options.Clock().UTC(), Agent: r.Caller.Agent, Key: r.Caller.Key, Client: r.Caller.Client, Family: c.Tool.Family, Tool: r.Tool,
+		Time: a.options.Clock().UTC(), Agent: r.Caller.Agent, Key: r.Caller.Key, Client: r.Caller.Client, Family: c.Tool.Family, Tool: r.Tool,
 		Branch: c.At.Branch, Namespace: c.At.Namespace, Arguments: r.Arguments, RequestID: r.RequestID, DryRun: r.DryRun,
 		Outcome: requestlog.Succeeded, Took: float64(c.Took) / float64(time.Millisecond),
 	}
-	if why := h.withheld(c); why != "" {
+	if why := a.withheld(c); why != "" {
 		e.Arguments, e.Withheld = nil, why
 	}
 	switch {
@@ -56,13 +54,13 @@ func (h *Host) logRequest(c tool.Done) {
 	case c.Tool.Annotations.ReadOnly:
 		e.Result = digestOf(c.Answer)
 	}
-	h.requests.Add(e)
+	a.requests.Add(e)
 }
 
 // withheld returns why the arguments of a call must not reach the disk; empty: they may. A family that redacts what is stored does not
 // see arguments, so none are kept while there is one.
-func (h *Host) withheld(c tool.Done) string {
-	if h.families != nil && h.families.MayRedact() {
+func (a *Account) withheld(c tool.Done) string {
+	if a.space.Families != nil && a.space.Families.MayRedact() {
 		return "a family redacts what is stored"
 	}
 	if names := c.Tool.Secret(c.Request.Arguments); len(names) > 0 {
@@ -72,10 +70,10 @@ func (h *Host) withheld(c tool.Done) string {
 }
 
 // digestOf identifies an answer as memory_operation gives it.
-func digestOf(a tool.Answer) string {
-	value := a.Value
+func digestOf(answer tool.Answer) string {
+	value := answer.Value
 	if value == nil {
-		value = a.Structured
+		value = answer.Structured
 	}
 	text, err := tool.Encode(value)
 	if err != nil {
@@ -84,23 +82,23 @@ func digestOf(a tool.Answer) string {
 	return requestlog.Digest(text)
 }
 
-// eraseRequests erases the entries of the request log that may have what is being purged.
-func (h *Host) eraseRequests(holds func(text []byte) bool) error {
-	if h.requests == nil {
+// Erase erases the entries of the request log that may have what is being purged.
+func (a *Account) Erase(holds func(text []byte) bool) error {
+	if a.requests == nil {
 		return nil
 	}
-	erased, err := h.requests.Erase(holds)
+	erased, err := a.requests.Erase(holds)
 	if erased > 0 {
-		h.options.Logger.Info("purged from the request log", "entries", erased)
+		a.options.Logger.Info("purged from the request log", "entries", erased)
 	}
 	return err
 }
 
-// eraseNamed erases the entries of the request log that name what is purged, whether or not the store has it.
-func (h *Host) eraseNamed(r operator.PurgeRequest) error {
+// EraseNamed erases the entries of the request log that name what is purged, whether or not the store has it.
+func (a *Account) EraseNamed(r operator.PurgeRequest) error {
 	mentions := traces.New(r.Key)
 	names := func(text string) bool { return text == r.Key || strings.HasSuffix(text, "#"+r.Key) } // the key, or an id
-	return h.eraseRequests(func(line []byte) bool {
+	return a.Erase(func(line []byte) bool {
 		var e requestlog.Entry
 		if json.Unmarshal(line, &e) != nil {
 			return true

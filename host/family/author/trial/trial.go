@@ -1,4 +1,5 @@
-package host
+// Package trial runs families on data that is thrown away.
+package trial
 
 import (
 	"context"
@@ -12,14 +13,12 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Catalogue is the digest of the families that a program carries.
-func Catalogue(built []FamilyModule) string { return family.Catalogue(built) }
-
-// Try is a call of a tool in a space that nobody needs.
-type Try struct {
+// Call is a call of a tool in a space that nobody needs.
+type Call struct {
 	Dir       string // of the space; the caller removes it
 	Sandbox   *sandbox.Sandbox
 	Module    []byte
@@ -33,46 +32,46 @@ type Try struct {
 	Driver    store.Driver     // of the space; nil: the default one
 }
 
-// Tried is what became of it.
-type Tried struct {
+// Result is what became of it.
+type Result struct {
 	Result *sandbox.Result
 	Notes  []string
 }
 
-// TryFamily calls a tool with everything that its manifest asks for but what is outside. A module that is not admitted is a
+// Run calls a tool with everything that its manifest asks for but what is outside. A module that is not admitted is a
 // *sandbox.Refusal.
-func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
+func Run(ctx context.Context, t Call) (tried Result, err error) {
 	report, err := sandbox.Check(t.Module, sandbox.Options{})
 	if err != nil {
-		return Tried{}, err
+		return Result{}, err
 	}
 	tool := ""
 	if t.Hook == "" {
 		if tool, err = onlyTool(report.Manifest, t.Tool); err != nil {
-			return Tried{}, err
+			return Result{}, err
 		}
 	}
-	var closing closers
-	defer func() { err = errors.Join(err, closing.close()) }()
-	p, err := assemble(ctx, Options{Dir: t.Dir, Driver: t.Driver}.withDefaults(), assembly{sandbox: t.Sandbox}, &closing)
+	var closing space.Closers
+	defer func() { err = errors.Join(err, closing.Close()) }()
+	p, err := space.Open(ctx, space.Options{Dir: t.Dir, Driver: t.Driver}, space.Environment{Sandbox: t.Sandbox}, &closing)
 	if err != nil {
-		return Tried{}, fmt.Errorf("open a space to throw away: %w", err)
+		return Result{}, fmt.Errorf("open a space to throw away: %w", err)
 	}
-	families := p.families
+	families := p.Families
 	if _, err := families.Install(t.Module); err != nil {
-		return Tried{}, err
+		return Result{}, err
 	}
 	if _, err := families.Grant(family.GrantRequest{Family: report.Manifest.Name, All: true, Limits: t.Limits}); err != nil {
-		return Tried{}, err
+		return Result{}, err
 	}
 	if len(t.Config) > 0 {
 		if _, err := families.Configure(ctx, report.Manifest.Name, t.Config); err != nil {
-			return Tried{}, err
+			return Result{}, err
 		}
 	}
 	if len(t.Seed) > 0 {
-		if _, err := p.space.As(memory.Caller{Rights: memory.FullRights()}).Import(ctx, "", t.Seed, memory.Write{}); err != nil {
-			return Tried{}, fmt.Errorf("store what the space begins with: %w", err)
+		if _, err := p.Memory.As(memory.Caller{Rights: memory.FullRights()}).Import(ctx, "", t.Seed, memory.Write{}); err != nil {
+			return Result{}, fmt.Errorf("store what the space begins with: %w", err)
 		}
 	}
 	if t.Hook != "" {
@@ -82,19 +81,19 @@ func TryFamily(ctx context.Context, t Try) (tried Tried, err error) {
 }
 
 // callHook asks a hook of the family.
-func callHook(ctx context.Context, families *family.Families, name string, t Try) (Tried, error) {
+func callHook(ctx context.Context, families *family.Families, name string, t Call) (Result, error) {
 	var a family.TrialAnswer
 	r, err := families.TryHook(ctx, name, family.Trial{Hook: t.Hook, Job: t.Job, Arguments: t.Arguments, Caller: memory.Caller{Rights: memory.FullRights()}, Ended: func(r *sandbox.Result) { a.Result = r }})
 	if err == nil {
 		a.Result.Output = r.Output
 	}
 	a, err = a.Of(err)
-	return Tried{Result: a.Result, Notes: r.Notes}, err
+	return Result{Result: a.Result, Notes: r.Notes}, err
 }
 
 // call makes the call, and gives what became of it the form of a request's end.
-func call(ctx context.Context, families *family.Families, tool string, arguments json.RawMessage) (Tried, error) {
-	var tried Tried
+func call(ctx context.Context, families *family.Families, tool string, arguments json.RawMessage) (Result, error) {
+	var tried Result
 	r, err := families.Call(ctx, family.Call{Tool: tool, Arguments: arguments, Caller: memory.Caller{Rights: memory.FullRights()}, Ended: func(r *sandbox.Result) { tried.Result = r }})
 	tried.Notes = r.Notes
 	var failed *memory.Error

@@ -1,4 +1,4 @@
-package host
+package acts
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 )
 
 // UndoFamily implements operator.Operator.
-func (a acts) UndoFamily(ctx context.Context, r operator.UndoRequest) (operator.Undone, error) {
+func (a Acts) UndoFamily(ctx context.Context, r operator.UndoRequest) (operator.Undone, error) {
 	u := memory.Undo{Call: r.Call, Family: r.Family, Since: r.Since, Branch: r.Branch}
-	now := a.options.Clock()
+	now := a.Clock()
 	who := memory.Caller{Agent: operatorAgent, Operator: true, Rights: memory.FullRights()}
 	if r.Apply {
 		who.Call = "undo-" + now.UTC().Format("20060102T150405.000000")
 	}
-	done, err := a.space.As(who).Undo(ctx, u, memory.Write{DryRun: !r.Apply})
+	done, err := a.Space.Memory.As(who).Undo(ctx, u, memory.Write{DryRun: !r.Apply})
 	answer := operator.Undone{Commits: len(done.Commits), Reverted: reversals(done.Reverted), Kept: reversals(done.Kept), Already: done.Already, Left: append(outside(done.Commits), done.Left...), Versions: done.Versions}
 	if len(done.Versions) > 0 {
 		answer.Undo = who.Call
@@ -27,13 +27,13 @@ func (a acts) UndoFamily(ctx context.Context, r operator.UndoRequest) (operator.
 	return answer, err
 }
 
-func (a acts) auditUndo(r operator.UndoRequest, done operator.Undone) {
-	if a.audit == nil {
+func (a Acts) auditUndo(r operator.UndoRequest, done operator.Undone) {
+	if a.Space.Audit == nil {
 		return
 	}
-	a.audit.Add(audit.Entry{Kind: audit.Undone, Family: r.Family, Call: r.Call, Branch: r.Branch, Detail: fmt.Sprintf("%s: %d entries reverted, %d kept", done.Undo, len(done.Reverted), len(done.Kept))})
-	if err := a.audit.Flush(); err != nil {
-		a.options.Logger.Error("an undo could not be recorded", "error", err)
+	a.Space.Audit.Add(audit.Entry{Kind: audit.Undone, Family: r.Family, Call: r.Call, Branch: r.Branch, Detail: fmt.Sprintf("%s: %d entries reverted, %d kept", done.Undo, len(done.Reverted), len(done.Kept))})
+	if err := a.Space.Audit.Flush(); err != nil {
+		a.Logger.Error("an undo could not be recorded", "error", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package host
+package trial
 
 import (
 	"encoding/json"
@@ -94,7 +94,7 @@ func TestAFamilyThatBreaksItsContract(t *testing.T) {
 		}), []string{"damaged requests", "without capabilities"}, "trap"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			report, err := TestFamily(t.Context(), Conformance{Sandbox: box, Module: c.module, Seed: 1})
+			report, err := Test(t.Context(), Conformance{Sandbox: box, Module: c.module, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,11 +122,11 @@ func TestAFamilyThatBreaksItsContract(t *testing.T) {
 
 func TestAModuleThatIsNotAdmittedIsNotTested(t *testing.T) {
 	var refused *sandbox.Refusal
-	if _, err := TestFamily(t.Context(), Conformance{Module: []byte("no module")}); !errors.As(err, &refused) {
+	if _, err := Test(t.Context(), Conformance{Module: []byte("no module")}); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
 	module := guestOf(t, anyObject, func(say func(string) asm.Code, _, _ uint32) asm.Code { return answering(say) })
-	if _, err := TestFamily(t.Context(), Conformance{Module: module, Tool: "other"}); err == nil || !strings.Contains(err.Error(), "no tool other") {
+	if _, err := Test(t.Context(), Conformance{Module: module, Tool: "other"}); err == nil || !strings.Contains(err.Error(), "no tool other") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package families
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func TestClientsSeeNoFamilyUnderTheNameOfAnother(t *testing.T) {
 	missing.Grant.Hooks = map[abi.Hook]registry.On{abi.HookRank: {}}
 	var names []string
 	hooks := map[string][]string{}
-	for _, f := range (familyTools{}).shown([]family.Described{described("core", "its name is taken"), described("c0re", "its name resembles core"), guarded, missing, described("ranking", ""), hidden, described("broken", "its module is not there")}) {
+	for _, f := range (Source{}).shown([]family.Described{described("core", "its name is taken"), described("c0re", "its name resembles core"), guarded, missing, described("ranking", ""), hidden, described("broken", "its module is not there")}) {
 		names, hooks[f.Name] = append(names, f.Name), f.Hooks
 	}
 	if !slices.Equal(names, []string{"redactor", "other", "ranking", "broken"}) {
@@ -47,7 +47,7 @@ func (f fixedTools) Changed() <-chan struct{} { return nil }
 
 func TestTheArgumentsOfFamiliesCallsAreReadAsThoseOfClients(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"page_size":{"type":"integer"}},"required":["page_size"],"additionalProperties":false}`)
-	arguments := callable{tool.NewDispatcher(tool.NewRegistry(fixedTools{families: []tool.Family{{Name: "site", Tools: []tool.Spec{{Name: "site.pages.list", Input: schema}}}}}), tool.Options{})}
+	arguments := Callable{tool.NewDispatcher(tool.NewRegistry(fixedTools{families: []tool.Family{{Name: "site", Tools: []tool.Spec{{Name: "site.pages.list", Input: schema}}}}}), tool.Options{})}
 	for spelling, want := range map[string]string{"site_pages_list": "site.pages.list", "site.pages.list": "site.pages.list", "memory_store": "memory_store", "none": "none"} {
 		if got := arguments.Name(spelling); got != want {
 			t.Errorf("%s means %s", spelling, got)

@@ -1,4 +1,4 @@
-package host
+package acts
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// purge erases payloads from the data directory.
-func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (operator.Purged, error) {
-	aside := filepath.Join(h.options.Dir, store.SetAside)
+// Purge implements operator.Operator: it erases payloads from the data directory.
+func (a Acts) Purge(ctx context.Context, r operator.PurgeRequest) (operator.Purged, error) {
+	aside := filepath.Join(a.Dir, store.SetAside)
 	_, err := os.Stat(aside)
 	hasAside := !errors.Is(err, fs.ErrNotExist)
 	if hasAside && !r.SetAside {
 		return operator.Purged{}, fmt.Errorf("%s has files that a repair replaced, and what is to be purged may be in them: take from there what you still need, then purge with --set-aside, which removes the folder", aside)
 	}
-	purged, err := h.space.Purge(ctx, r.Request)
-	if logged := h.eraseNamed(r); logged != nil {
+	purged, err := a.Space.Memory.Purge(ctx, r.Request)
+	if logged := a.Requests.EraseNamed(r); logged != nil {
 		return operator.Purged{}, errors.Join(err, logged)
 	}
 	if err != nil {
@@ -31,11 +31,11 @@ func (h *Host) purge(ctx context.Context, r operator.PurgeRequest) (operator.Pur
 		err = os.RemoveAll(aside)
 	}
 	var families []operator.Family
-	if h.families != nil {
-		families = h.families.All()
-		h.families.DropLines()
+	if a.Space.Families != nil {
+		families = a.Space.Families.All()
+		a.Space.Families.DropLines()
 	}
-	h.options.Logger.Info("purged", "namespace", r.Namespace, "key", r.Key, "event", r.Event, "collection", r.Collection, "family", r.Family, "versions", len(purged.Erased),
+	a.Logger.Info("purged", "namespace", r.Namespace, "key", r.Key, "event", r.Event, "collection", r.Collection, "family", r.Family, "versions", len(purged.Erased),
 		"copies", purged.Copies.Records, "possible_copies", purged.Possible.Records, "set_aside_removed", hasAside, "error", err)
-	return operator.NewPurged(r.Request, purged, families, h.embedders.States()), err
+	return operator.NewPurged(r.Request, purged, families, a.Space.Embedders.States()), err
 }

@@ -1,4 +1,5 @@
-package host
+// Package families offers tool families to the registry of tools, and tools to families.
+package families
 
 import (
 	"cmp"
@@ -15,16 +16,19 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// familyTools are the families as a source of tools, without those whose names clients know others by.
-type familyTools struct{ families *family.Families }
+// Source are the families as a source of tools, without those whose names clients know others by.
+type Source struct{ families *family.Families }
 
-func (f familyTools) Families() []tool.Family { return f.shown(f.families.All()) }
+// New returns the tools of families.
+func New(f *family.Families) Source { return Source{f} }
 
-func (f familyTools) Changed() <-chan struct{} { return f.families.Changed() }
+func (f Source) Families() []tool.Family { return f.shown(f.families.All()) }
 
-func (f familyTools) Load(ctx context.Context, name string) error { return f.families.Load(ctx, name) }
+func (f Source) Changed() <-chan struct{} { return f.families.Changed() }
 
-func (f familyTools) shown(all []family.Described) []tool.Family {
+func (f Source) Load(ctx context.Context, name string) error { return f.families.Load(ctx, name) }
+
+func (f Source) shown(all []family.Described) []tool.Family {
 	var list []tool.Family
 	for _, d := range all {
 		if !d.Hidden && !family.IsReserved(d.Manifest.Name) {
@@ -34,10 +38,10 @@ func (f familyTools) shown(all []family.Described) []tool.Family {
 	return list
 }
 
-// meaning implements core.Options.Meaning by the settings that the family settings declares. Without that family searches are as is usual.
-func (h *Host) meaning(ctx context.Context, namespace, agent string) (m core.Meaning, err error) {
+// Meaning implements core.Options.Meaning by the settings that the family settings declares. Without that family searches are as is usual.
+func (f Source) Meaning(ctx context.Context, namespace, agent string) (m core.Meaning, err error) {
 	const enabled, method, threshold = "semantic_enabled", "semantic_method", "semantic_threshold"
-	values, err := h.families.ValuesOf(ctx, "settings", namespace, agent)
+	values, err := f.families.ValuesOf(ctx, "settings", namespace, agent)
 	if err != nil {
 		return m, err
 	}
@@ -48,7 +52,7 @@ func (h *Host) meaning(ctx context.Context, namespace, agent string) (m core.Mea
 	return m, err
 }
 
-func (f familyTools) family(d family.Described) tool.Family {
+func (f Source) family(d family.Described) tool.Family {
 	m := d.Manifest
 	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
 	for i, t := range append(slices.Clone(m.Tools), d.Published...) {
@@ -72,7 +76,7 @@ func (f familyTools) family(d family.Described) tool.Family {
 }
 
 // spec is a tool of a manifest. An annotation that is not given is the one that is true of the most careless tool.
-func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
+func (f Source) spec(name string, t abi.Tool) tool.Spec {
 	hint := func(given *bool, otherwise bool) bool {
 		if given == nil {
 			return otherwise
@@ -96,11 +100,14 @@ func (f familyTools) spec(name string, t abi.Tool) tool.Spec {
 	return s
 }
 
-// callable are the tools that families can call. Their arguments are read as those of clients' calls.
-type callable struct{ dispatcher *tool.Dispatcher }
+// Callable are the tools that families can call. Their arguments are read as those of clients' calls.
+type Callable struct{ dispatcher *tool.Dispatcher }
+
+// NewCallable returns the tools that a dispatcher calls for families.
+func NewCallable(d *tool.Dispatcher) Callable { return Callable{d} }
 
 // Name implements family.Callable.
-func (a callable) Name(spelling string) string {
+func (a Callable) Name(spelling string) string {
 	if t, ok := a.dispatcher.Registry().Find(spelling); ok {
 		return t.Name
 	}
@@ -108,7 +115,7 @@ func (a callable) Name(spelling string) string {
 }
 
 // Core implements family.Callable.
-func (a callable) Core() (list []abi.ForeignTool) {
+func (a Callable) Core() (list []abi.ForeignTool) {
 	for _, t := range a.dispatcher.Registry().Core() {
 		if t.Staged {
 			list = append(list, abi.ForeignTool{Name: t.Name, Family: tool.CoreFamily, Description: t.Description, InputSchema: t.Input})
@@ -118,7 +125,7 @@ func (a callable) Core() (list []abi.ForeignTool) {
 }
 
 // Offered implements family.Callable.
-func (a callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
+func (a Callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
 	for _, t := range a.dispatcher.Registry().Offered(rights) {
 		if t.Unlisted {
 			continue
@@ -129,7 +136,7 @@ func (a callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
 }
 
 // CallCore implements family.Callable.
-func (a callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMessage, []string, error) {
+func (a Callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMessage, []string, error) {
 	answer, err := a.dispatcher.Dispatch(ctx, tool.Request{
 		Tool: c.Tool, Arguments: c.Arguments, Caller: c.Caller, Stage: c.Stage, Branch: c.Branch, Namespace: c.Namespace, DryRun: c.DryRun, Detail: tool.Full,
 	})
@@ -141,7 +148,7 @@ func (a callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMess
 }
 
 // Prepare implements family.Callable. A tool that is not in the registry is its family's to check.
-func (a callable) Prepare(name string, arguments json.RawMessage) (family.Prepared, error) {
+func (a Callable) Prepare(name string, arguments json.RawMessage) (family.Prepared, error) {
 	t := a.dispatcher.Registry().Snapshot().Find(name)
 	if t == nil {
 		return family.Prepared{Arguments: arguments}, nil
@@ -157,24 +164,15 @@ func (a callable) Prepare(name string, arguments json.RawMessage) (family.Prepar
 	return family.Prepared{Arguments: p.JSON, Checked: t.Input, Notes: p.Notes()}, nil
 }
 
-// FamilyModule is a family that the program carries.
-type FamilyModule = family.Module
-
-// CarriedTimeout is how long the families that the program carries may take to compile.
-const CarriedTimeout = family.CarriedTimeout
-
-// FamilyModuleOf is a family that the program carries, as its packed module.
-func FamilyModuleOf(packed []byte) (FamilyModule, error) { return family.ModuleOf(packed) }
-
-// CheckFamilyNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
+// CheckNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
 // one of those.
-func CheckFamilyNames(m *abi.Manifest, digest string, carried []FamilyModule) error {
+func CheckNames(m *abi.Manifest, digest string, carried []family.Module) error {
 	return family.CheckNames(m, digest, core.Names(), carried)
 }
 
-// TakenNames returns the names that a new family must not have: those of the program, of the families that it carries, and of those that
+// Taken returns the names that a new family must not have: those of the program, of the families that it carries, and of those that
 // are installed in a data directory, which is only read and may be missing. The names of one installed family are free: it is replaced.
-func TakenNames(carried []FamilyModule, dir, replaced string) (*family.Taken, error) {
+func Taken(carried []family.Module, dir, replaced string) (*family.Taken, error) {
 	installed, err := family.InstalledIn(dir)
 	if err != nil {
 		return nil, err
@@ -183,8 +181,8 @@ func TakenNames(carried []FamilyModule, dir, replaced string) (*family.Taken, er
 	return family.NewTaken(core.Names(), carried, installed)
 }
 
-// ListedTool returns a family's tool as lists show it to models.
-func ListedTool(t abi.Tool) ([]byte, error) {
+// Listed returns a family's tool as lists show it to models.
+func Listed(t abi.Tool) ([]byte, error) {
 	schema, err := tool.ArgumentsSchema(t.InputSchema)
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: %w", t.Name, err)

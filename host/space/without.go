@@ -1,4 +1,4 @@
-package host
+package space
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, or a family has
 // to be asked before anything is stored.
-func (p *parts) goWithout(o Options, lock registry.Lock, why error) error {
+func (p *Space) goWithout(o Options, lock registry.Lock, why error) error {
 	if o.ReadOnly { // nothing is stored, and what is read needs no family
 		return p.keepWithout(o, why)
 	}
@@ -31,8 +31,8 @@ func (p *parts) goWithout(o Options, lock registry.Lock, why error) error {
 }
 
 // keepWithout notes why there are no tool families.
-func (p *parts) keepWithout(o Options, why error) error {
-	p.without = why
+func (p *Space) keepWithout(o Options, why error) error {
+	p.Without = why
 	o.Logger.Warn("going on without tool families", "error", why)
 	return nil
 }

@@ -1,4 +1,4 @@
-package host
+package trial
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/author/conform"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/space"
 )
 
 // Conformance is a test of whether a family keeps its contract.
@@ -18,8 +19,8 @@ type Conformance struct {
 	Tool    string // only this one; empty: all tools, hooks and jobs
 }
 
-// TestFamily tests a family in spaces that are thrown away. A module that is not admitted is a *sandbox.Refusal.
-func TestFamily(ctx context.Context, c Conformance) (*conform.Report, error) {
+// Test tests a family in spaces that are thrown away. A module that is not admitted is a *sandbox.Refusal.
+func Test(ctx context.Context, c Conformance) (*conform.Report, error) {
 	return conform.Run(ctx, c.Module, conform.Options{Seed: c.Seed, Inputs: c.Inputs, Tool: c.Tool, Open: c.open})
 }
 
@@ -29,12 +30,12 @@ func (c Conformance) open(ctx context.Context, watch func(family.Guest) family.G
 	if err != nil {
 		return conform.World{}, err
 	}
-	var closing closers
-	closing.later("the temporary directory", func() error { return os.RemoveAll(dir) })
-	p, err := assemble(ctx, Options{Dir: dir}.withDefaults(), assembly{sandbox: c.Sandbox, watch: watch}, &closing)
+	var closing space.Closers
+	closing.Later("the temporary directory", func() error { return os.RemoveAll(dir) })
+	p, err := space.Open(ctx, space.Options{Dir: dir}, space.Environment{Sandbox: c.Sandbox, Watch: watch}, &closing)
 	if err != nil {
-		closing.close()
+		closing.Close()
 		return conform.World{}, err
 	}
-	return conform.World{Space: p.space, Families: p.families, Close: closing.close}, nil
+	return conform.World{Space: p.Memory, Families: p.Families, Close: closing.Close}, nil
 }

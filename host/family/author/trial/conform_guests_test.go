@@ -1,11 +1,12 @@
 //go:build guests
 
-package host
+package trial
 
 import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -24,12 +25,12 @@ func TestTheFirstPartyFamiliesKeepTheirContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The code of all of them is compiled with the time that a server has for it, and shared.
-		shared, err := box.AdmitSource(t.Context(), sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: CarriedTimeout, Body: f.Body()})
+		shared, err := box.AdmitSource(t.Context(), sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: family.CarriedTimeout, Body: f.Body()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer shared.Close()
-		report, err := TestFamily(t.Context(), Conformance{Sandbox: box, Module: module, Seed: 1, Inputs: 3})
+		report, err := Test(t.Context(), Conformance{Sandbox: box, Module: module, Seed: 1, Inputs: 3})
 		if err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}

@@ -1,0 +1,138 @@
+// Package admission decides which clients are admitted, and as whom.
+package admission
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"net/http"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/front/rest"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator/keys"
+)
+
+// Admission admits clients of one server.
+type Admission struct {
+	Keys      *keys.Keys
+	Home      func(keys.Key) string        // the default namespace of a key's holder
+	Token     string                       // of the data directory, which HTTP clients of its owner present; empty: there is none
+	TokenPath string                       // where the owner finds it
+	ReadOnly  bool                         // nobody writes
+	Refused   func(from string, err error) // records a client that was not admitted
+}
+
+// keyRequired is told to clients without a key of a server that requires one.
+const keyRequired = "this server requires an API key: ask the memory's owner for one (alcove key create), "
+
+// Hello returns the context of a client of the socket: with its session, until its key ends.
+func (a *Admission) Hello(ctx context.Context, hello owner.Hello) (context.Context, func(), *owner.Refusal) {
+	if err := mcp.CheckProfile(hello.Profile, hello.Families); err != nil { // families may be missing: the rest of the memory serves
+		return nil, nil, &owner.Refusal{Code: string(memory.InvalidArgument), Message: err.Error()}
+	}
+	session := SessionFor(hello)
+	admitted, stop, err := a.client(ctx, hello.Key, session)
+	if err != nil {
+		a.Refused("socket", err)
+		return nil, nil, &owner.Refusal{Code: string(memory.Denied), Message: err.Error()}
+	}
+	return admitted, stop, nil
+}
+
+// client returns the context of a client of the socket that presented a key, or none.
+func (a *Admission) client(ctx context.Context, key string, session mcp.Session) (context.Context, func(), error) {
+	switch {
+	case key != "":
+		return a.withKey(ctx, key, session)
+	case a.Keys.Required():
+		return nil, nil, notAdmitted("no API key", keyRequired+"and set ALCOVE_KEY to it")
+	}
+	return mcp.WithSession(ctx, session), func() {}, nil
+}
+
+// SessionFor returns the session of a client with the rights of the directory's owner.
+func SessionFor(hello owner.Hello) mcp.Session {
+	session := mcp.Session{Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent, Rights: memory.FullRights(),
+		Profile: hello.Profile, Families: hello.Families}
+	if hello.ReadOnly {
+		session.Rights = session.Rights.ReadOnly()
+	}
+	return session
+}
+
+// Bearer returns the context of an HTTP client that presented the directory's token or a key.
+func (a *Admission) Bearer(ctx context.Context, token string) (context.Context, func(), error) {
+	if a.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) == 1 {
+		if a.Keys.Required() {
+			return nil, nil, notAdmitted("the owner's token, where API keys are required", keyRequired+"and send it as Authorization: Bearer KEY, not the token of the data directory")
+		}
+		return mcp.WithSession(ctx, mcp.Session{Rights: memory.FullRights()}), func() {}, nil
+	}
+	if keys.Is(token) {
+		return a.withKey(ctx, token, mcp.Session{Rights: memory.FullRights()})
+	}
+	rule := "unknown token"
+	if token == "" {
+		rule = "no API key or token"
+	}
+	if a.Keys.Required() {
+		return nil, nil, notAdmitted(rule, keyRequired+"and send it as Authorization: Bearer KEY")
+	}
+	return nil, nil, notAdmitted(rule, "send the header Authorization: Bearer TOKEN with an API key or the token from the file "+a.TokenPath)
+}
+
+// withKey returns the context of a client that presented a key.
+func (a *Admission) withKey(ctx context.Context, secret string, session mcp.Session) (context.Context, func(), error) {
+	key, err := a.Keys.Admit(secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	session = session.As(identity(key))
+	if session.Namespace == "" {
+		session.Namespace = a.Home(key)
+	}
+	held, stop := a.Keys.While(ctx, key.ID)
+	return mcp.WithSession(held, session), stop, nil
+}
+
+// Identify returns the holder of a key.
+func (a *Admission) Identify(secret string) (mcp.Identity, error) {
+	key, err := a.Keys.Admit(secret)
+	if err != nil {
+		a.Refused("_meta", err)
+		return mcp.Identity{}, err
+	}
+	who := identity(key)
+	who.Home = a.Home(key)
+	return who, nil
+}
+
+func identity(key keys.Key) mcp.Identity {
+	who := key.Caller()
+	return mcp.Identity{Agent: who.Agent, Key: who.Key, Principal: who.Principal, Rights: who.Rights}
+}
+
+// notAdmitted returns the error for a client that is not admitted, by a rule.
+func notAdmitted(rule, message string) error {
+	return &memory.Error{Code: memory.Denied, Rule: rule, Message: message}
+}
+
+// AgentHeader names the agent of an HTTP client.
+const AgentHeader = "Alcove-Agent"
+
+// Client returns who sent a request that Bearer admitted. An agent's name is the key's, if there is one.
+func (a *Admission) Client(r *http.Request) rest.Client {
+	session := mcp.SessionOf(r.Context())
+	return rest.Client{Caller: a.Caller(session, cmp.Or(session.Agent, r.Header.Get(AgentHeader))), Namespace: session.Namespace}
+}
+
+// Caller returns the author of a session's operations.
+func (a *Admission) Caller(session mcp.Session, agent string) memory.Caller {
+	who := memory.Caller{Agent: mcp.AgentName(agent), Key: session.Key, Principal: session.Principal, Rights: session.Rights}
+	if a.ReadOnly {
+		who.Rights = who.Rights.ReadOnly()
+	}
+	return who
+}

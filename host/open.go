@@ -1,0 +1,276 @@
+// Package host opens a data directory: it wires the store, the index, the memory and the front ends
+// together and serves them.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/httpsessions"
+	"github.com/alcove-memory/alcove/host/front/listen"
+	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/front/operations"
+	"github.com/alcove-memory/alcove/host/front/rest"
+	"github.com/alcove-memory/alcove/host/front/stream"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/account"
+	"github.com/alcove-memory/alcove/host/operator/acts"
+	"github.com/alcove-memory/alcove/host/operator/keys"
+	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/tool/families"
+)
+
+// Host is an open data directory. This process owns it until Close.
+type Host struct {
+	options   Options
+	keys      *keys.Keys
+	lock      *owner.Lock
+	dir       *os.File // the data directory, open so that no other gets its inode
+	readOnly  bool     // the directory cannot be written
+	space     *space.Space
+	account   *account.Account
+	admission *admission.Admission
+	mcp       *mcp.Server
+	rest      *rest.Server
+	sessions  *sessions.Sessions
+	kept      *httpsessions.File // of HTTP clients; nil: the directory cannot be written
+	streams   *stream.Server
+	wire      *operations.Server
+
+	closing sync.Once
+	closed  error
+	closers space.Closers
+}
+
+// Open takes possession of a data directory and opens what is in it. When another process has it, the
+// error is an owner.OwnedError.
+func Open(ctx context.Context, o Options) (*Host, error) {
+	o = o.WithDefaults()
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the data directory %s: %w", o.Dir, err)
+	}
+	o.Dir = dir
+	h := &Host{options: o, space: &space.Space{}}
+	h.account = account.New(account.Options{Dir: o.Dir, Version: o.Version, LogRequests: o.LogRequests, Clock: o.Clock, Logger: o.Logger})
+	if err := h.open(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Host) open(ctx context.Context) (err error) {
+	if err := h.openDir(); err != nil {
+		return err
+	}
+	if h.keys, err = keys.Open(keys.Options{Path: owner.KeysPath(h.options.Dir), Clock: h.options.Clock, Changeable: h.changeable, Ended: h.keyEnded, Exceeded: h.account.Exceeded}); err != nil {
+		return err
+	}
+	h.sessions = sessions.New(sessions.Options{Clock: h.options.Clock, Began: h.sessionBegan, Ended: h.sessionEnded})
+	if !h.readOnly {
+		if err := h.account.OpenRequests(ctx, &h.closers); err != nil {
+			return err
+		}
+	}
+	h.space, err = space.Open(ctx, h.options, space.Environment{
+		ReadOnly: h.readOnly, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
+		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
+	}, &h.closers)
+	if err != nil {
+		return err
+	}
+	h.account.Of(h.space, h.sessions)
+	h.closers.Later("the account of refusals", space.Running(ctx, h.account.Run)) // before the audit log closes
+	if err := h.openAdmission(); err != nil {
+		return err
+	}
+	if err := h.openHTTPSessions(); err != nil {
+		return err
+	}
+	return h.openFronts()
+}
+
+// openFronts makes what serves clients.
+func (h *Host) openFronts() error {
+	dispatcher, err := h.dispatcher()
+	if err != nil {
+		return err
+	}
+	h.mcp = mcp.New(dispatcher, mcp.Options{
+		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
+		Identify: h.admission.Identify, Limits: h.keys, Sessions: h.sessions, Kept: h.keptSessions(),
+	})
+	h.rest = rest.New(rest.Options{
+		Dispatcher: dispatcher, Client: h.admission.Client, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+	})
+	h.streams = stream.New(stream.Options{
+		Space: h.space.Memory, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
+		Client: func(r *http.Request) stream.Client { return stream.Client(h.admission.Client(r)) }, Sessions: h.sessions,
+		Limits: stream.Limits{Streams: listen.Streams(listen.Descriptors())}, Keys: h.keys,
+	})
+	h.wire = operations.New(operations.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})
+	return nil
+}
+
+// dispatcher calls the core tools and those of the families.
+func (h *Host) dispatcher() (*tool.Dispatcher, error) {
+	o := core.Options{Space: h.space.Memory, Version: h.options.Version, Writable: h.Writable, Locked: h.Locked}
+	var source tool.Source
+	if h.space.Families != nil {
+		offered := families.New(h.space.Families)
+		source, o.Meaning = offered, offered.Meaning
+	}
+	all := tool.NewRegistry(source)
+	err := all.Add(core.Specs(o)...)
+	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called})
+	if h.space.Families != nil {
+		h.space.Families.SetCallable(families.NewCallable(d))
+	}
+	return d, err
+}
+
+// openDir takes possession of the data directory.
+func (h *Host) openDir() (err error) {
+	dir := h.options.Dir
+	warnings, err := h.options.Sharing.CheckDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		h.options.Logger.Warn(w)
+	}
+	if h.lock, err = owner.AcquireLock(dir); err != nil {
+		return err
+	}
+	h.closers.Later("the lock", h.lock.Close)
+	if h.dir, err = os.Open(dir); err != nil {
+		return fmt.Errorf("open the data directory: %w", err)
+	}
+	h.closers.Later("the data directory", h.dir.Close)
+	if err := owner.Writable(dir); err != nil {
+		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
+		h.readOnly = true
+	}
+	if err := space.DirectoryWith(h.options.Dir, h.options.Driver).CheckDatabase(); err != nil {
+		return err
+	}
+	if h.readOnly {
+		return h.mustHaveStore()
+	}
+	return nil
+}
+
+// mustHaveStore is for a directory in which none can be made.
+func (h *Host) mustHaveStore() error {
+	has, err := space.DirectoryWith(h.options.Dir, h.options.Driver).HasStore()
+	if err == nil && !has {
+		err = fmt.Errorf("there is no store in %s, and this user cannot make one there: choose another directory with --data", h.options.Dir)
+	}
+	return err
+}
+
+// openHTTPSessions opens the sessions of HTTP clients that earlier servers kept.
+func (h *Host) openHTTPSessions() (err error) {
+	if h.readOnly {
+		return nil
+	}
+	h.kept, err = httpsessions.Open(httpsessions.Options{Path: owner.HTTPSessionsPath(h.options.Dir), Clock: h.options.Clock, Logger: h.options.Logger})
+	if err != nil {
+		return err
+	}
+	h.closers.Later("the HTTP sessions", h.kept.Close)
+	return nil
+}
+
+// keptSessions is what keeps the sessions of HTTP clients, or nil.
+func (h *Host) keptSessions() mcp.Kept {
+	if h.kept == nil {
+		return nil
+	}
+	return h.kept
+}
+
+// keyEnded forgets what is kept for the holders of a key.
+func (h *Host) keyEnded(id string) {
+	if h.kept != nil {
+		h.kept.DeleteOf(id)
+	}
+}
+
+// openAdmission reads the token, or makes one, and admits clients.
+func (h *Host) openAdmission() (err error) {
+	path := owner.TokenPath(h.options.Dir)
+	h.admission = &admission.Admission{
+		Keys: h.keys, TokenPath: path, ReadOnly: h.options.ReadOnly || h.readOnly, Refused: h.account.NotAdmitted,
+		Home: func(k keys.Key) string { return h.space.Memory.As(k.Caller()).Home(k.Namespaces) },
+	}
+	if _, missing := os.Stat(path); h.readOnly && errors.Is(missing, fs.ErrNotExist) {
+		return nil
+	}
+	h.admission.Token, err = listen.Token(path)
+	return err
+}
+
+func (h *Host) sessionBegan(s sessions.Session) {
+	if h.space.Families != nil {
+		h.space.Families.SessionBegan(s)
+	}
+}
+
+func (h *Host) sessionEnded(s sessions.Session) {
+	if h.space.Families != nil {
+		h.space.Families.SessionEnded(s)
+	}
+}
+
+// changeable says why the files of the data directory must not be changed: the directory may belong to another server by now.
+func (h *Host) changeable() error {
+	if err := h.Writable(); err != nil {
+		return err
+	}
+	if h.readOnly {
+		return fmt.Errorf("%s is served read-only: %w", h.options.Dir, store.ErrReadOnly)
+	}
+	return nil
+}
+
+// Operator returns what operators may do, for this process.
+func (h *Host) Operator() operator.Operator { return h.acts() }
+
+func (h *Host) acts() acts.Acts {
+	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Requests: h.account, Clock: h.options.Clock, Logger: h.options.Logger})
+}
+
+// RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.
+func (h *Host) RequireKeys(required bool) error { return h.acts().RequireKeys(required) }
+
+// Close closes everything, last opened first, and gives up the data directory. Only the first call does
+// so; later ones return what it returned.
+func (h *Host) Close() error {
+	h.closing.Do(func() {
+		h.closed = h.closers.Close()
+	})
+	return h.closed
+}
+
+// Locked reports whether families run only as the lock file says, and nothing is granted.
+func (h *Host) Locked() bool { return h.space.Locked() }
+
+// Token is what HTTP clients present; empty: the directory has none, and cannot be written.
+func (h *Host) Token() string { return h.admission.Token }
+
+// Writable tells why nothing can be written though it should be: the files of the store are gone, for instance. nil when
+// writes are kept, or are refused by intention.
+func (h *Host) Writable() error { return h.space.Writable() }

@@ -1,0 +1,57 @@
+package acts
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/store/backup"
+	"github.com/alcove-memory/alcove/host/store/bundle"
+	"github.com/alcove-memory/alcove/host/store/settings"
+)
+
+// settings opens the settings for a backup. Their holders keep them from changing meanwhile, so that they belong together.
+func (a Acts) settings() ([]backup.OpenFile, error) {
+	s, err := a.snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("take along what operators decided: %w", err)
+	}
+	embedded, err := a.Space.Embedders.Snapshot()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	head, err := a.auditHead()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return settings.Files(s, embedded, head)
+}
+
+// auditHead returns the head of the audit log for a backup; nil: it has none.
+func (a Acts) auditHead() ([]byte, error) {
+	if a.Space.Audit == nil {
+		return nil, nil
+	}
+	head, err := a.Space.Audit.Head()
+	if err != nil {
+		return nil, err
+	}
+	return audit.FormerText(head)
+}
+
+// guards lists the families without which nothing is stored, for a bundle.
+func (a Acts) guards() ([]bundle.Guard, error) {
+	s, err := a.snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("take along without which families nothing is stored: %w", err)
+	}
+	return settings.Guards(s.Lock), s.Close()
+}
+
+func (a Acts) snapshot() (*family.Snapshot, error) {
+	if a.Space.Families == nil { // nobody changes the lock file
+		return family.OpenSnapshot(a.Dir)
+	}
+	return a.Space.Families.Snapshot()
+}

@@ -1,0 +1,47 @@
+package host
+
+import (
+	"time"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/space"
+	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/core"
+)
+
+// Options say what to open, and how. The zero value but for Dir works.
+type Options = space.Options
+
+// FamilyModule is a family that the program carries.
+type FamilyModule = family.Module
+
+// DefaultHTTP is the address for HTTP unless another is chosen.
+const DefaultHTTP = "127.0.0.1:9742"
+
+// DefaultProfile is the set of tools that clients are offered unless they ask for another.
+const DefaultProfile = mcp.ProfileAgent
+
+// Listen says where to serve.
+type Listen struct {
+	Socket       string             // path; empty: the data directory's own
+	HTTP         string             // address; empty: none
+	HTTPOptional bool               // go on without HTTP when its address is in use
+	TLSCert      string             // the file of the certificate for HTTP, in PEM; empty: without TLS
+	TLSKey       string             // the file of its key
+	Issuer       string             // of the authorization server that HTTP clients without a token are referred to; empty: none
+	RequireKeys  *bool              // whether clients without an API key are refused, by later servers too; nil: as before
+	Idle         time.Duration      // stop when nobody was served for so long; 0: never
+	Started      func(owner.Record) // called when clients can connect; may be nil
+	Look         time.Duration      // how often to look whether what clients find the server by is still there; 0: 500 ms
+}
+
+// CoreTools are the core tools, with their aliases.
+func CoreTools() []tool.Spec { return core.Specs(core.Options{}) }
+
+// Tools lists the tools that clients are offered, in the form that model APIs take.
+func Tools() []ExportedTool { return core.Export() }
+
+// ExportedTool is a tool in the form that model APIs take.
+type ExportedTool = tool.Exported

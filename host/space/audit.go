@@ -1,0 +1,87 @@
+package space
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/lockfile"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+)
+
+// anchorEvery is the default of Options.AnchorEvery.
+const anchorEvery = time.Minute
+
+// openAudit opens the audit log, accepts the lock file, and keeps the log's heads elsewhere. nil: nothing is recorded.
+func (p *Space) openAudit(ctx context.Context, o Options, a Environment, lock *lockfile.File, closing *Closers) (family.Audit, error) {
+	if a.Called == nil || o.NoAudit {
+		return nil, nil
+	}
+	head, err := p.Memory.Newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	former, err := audit.Former(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	log, err := audit.Open(audit.Options{
+		Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.Memory),
+		Begin: func(last audit.LockState) ([]audit.Entry, error) { return begins(o, lock, last) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(lock.Finish(), audit.ForgetFormer(o.Dir)); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	p.Audit = log
+	closing.Later("the audit log", log.Close)
+	if o.Anchor != nil {
+		closing.Later("the anchor of the audit log", Running(ctx, func(ctx context.Context) { log.RunAnchor(ctx, o.Anchor, cmp.Or(o.AnchorEvery, anchorEvery)) }))
+	}
+	closing.Later("the writer of the audit log", Running(ctx, log.Run))
+	return auditing{log, a.Called}, nil
+}
+
+// beginning is what the audit log has of a server that begins.
+type beginning struct {
+	Version   string `json:"version"`
+	Catalogue string `json:"catalogue"` // digest of the families that the program carries
+	ReadOnly  bool   `json:"read_only,omitempty"`
+	PID       int    `json:"pid"`
+	UID       int    `json:"uid"` // -1: the system has none
+}
+
+// begins returns the entries of a server that begins with a lock file.
+func begins(o Options, lock *lockfile.File, last audit.LockState) ([]audit.Entry, error) {
+	entries, err := lock.Accept(last, o.Locked)
+	if err != nil {
+		return entries, err
+	}
+	detail, err := json.Marshal(beginning{o.Version, family.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
+	if err != nil {
+		return nil, err
+	}
+	entries = append(entries, audit.Entry{Kind: audit.Began, Detail: string(detail)})
+	return entries, lock.Mark(&entries[len(entries)-1])
+}
+
+// auditing records and counts.
+type auditing struct {
+	*audit.Log
+	called func(audit.Entry)
+}
+
+// Add implements family.Audit.
+func (a auditing) Add(e audit.Entry) uint64 {
+	if e.Kind == audit.Called {
+		a.called(e)
+	}
+	return a.Log.Add(e)
+}

@@ -1,0 +1,82 @@
+package space
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/memory/sessions"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/embedders"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Options say what to open, and how.
+type Options struct {
+	Dir      string        // the data directory; made if there is none
+	Version  string        // of the program, as clients are told
+	ReadOnly bool          // refuse every write
+	Sharing  owner.Sharing // of the data directory, which is refused when others than these can change it
+	Clock    func() time.Time
+	Logger   *slog.Logger
+	// Families are those that the program carries; FamiliesDir is a folder with more, which may change; Locked allows only
+	// those whose digests are in the lock file.
+	Families    []family.Module
+	Release     string // signatures of the catalogue of Families, as package catalogue has them; empty: there are none
+	FamiliesDir string
+	Locked      bool
+	Compiler    sandbox.Compiler // of modules; the zero value: this program
+	Cache       sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
+	// InterpretFirst has installed families answer from an interpreter until they are compiled: for authors, on throwaway data.
+	InterpretFirst bool
+	Inspect        func(family string, memory []byte) // is given guests' memory after each request; nil: nobody looks
+	Outside        ops.Outside                        // reaches endpoints for families; nil: over HTTP
+	// Language is that of the texts that are searched, one of search.Languages; empty: English. Collections may have others:
+	// "german,notes=french".
+	Language string
+	// BM25 says how collections score, as in memory=1.2/0.75, and Conversations how turns are searched: off, or as in
+	// zone=0.4,speaker=0.125. Empty: as measurements suggest.
+	BM25          string
+	Conversations string
+	// LogRequests keeps calls of tools in the request log, in the data directory.
+	LogRequests bool
+	// Anchor keeps the heads of the audit log elsewhere, every AnchorEvery; nil: they are not kept.
+	Anchor      audit.Anchor
+	AnchorEvery time.Duration // 0: 1 minute
+	NoAudit     bool          // what families do is not recorded: for measurements
+	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
+	Embedder *embedders.Config
+	// Driver opens the store in the data directory; nil: the default one.
+	Driver store.Driver
+}
+
+// Environment is what surrounds a space: what a server gives it, or a test.
+type Environment struct {
+	ReadOnly  bool                                     // the directory cannot be written: nothing is embedded, and there are no families
+	Dormant   bool                                     // likewise, by choice: a space that is only verified sends its texts nowhere
+	Sandbox   *sandbox.Sandbox                         // of the families; the caller closes it. Nil: a new one
+	CheckKey  func(id string) error                    // returns why an API key does not hold; nil: none is known
+	WhileKey  family.While                             // ends a job with its caller's key; nil: none is known
+	Sessions  *sessions.Sessions                       // nil: there are none
+	Delegates ops.Delegates                            // nil: no keys can be made
+	Watch     func(family.Guest) family.Guest          // replaces the guests of families, which then run stepwise; nil: they are as admitted
+	Purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
+	Called    func(audit.Entry)                        // receives each request to a guest; nil: what families do is not recorded
+}
+
+// WithDefaults returns the options with the wall clock, no log and the default driver where none is chosen.
+func (o Options) WithDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Driver == nil {
+		o.Driver = DefaultDriver()
+	}
+	return o
+}

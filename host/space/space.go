@@ -1,0 +1,184 @@
+// Package space opens the space of a data directory: its store, search index, memory, sandbox, families and audit log.
+package space
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/lockfile"
+	"github.com/alcove-memory/alcove/host/family/ops"
+	"github.com/alcove-memory/alcove/host/family/outside/files"
+	"github.com/alcove-memory/alcove/host/family/outside/outbound"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/usage"
+	"github.com/alcove-memory/alcove/host/operator/audit"
+	"github.com/alcove-memory/alcove/host/operator/embedders"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/sandbox/early"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool/core"
+)
+
+// Space is an open space and what serves it.
+type Space struct {
+	Engine    store.Engine
+	Embedders *embedders.Embedders
+	Memory    *memory.Space
+	Families  *family.Families // nil: there are none
+	Usage     *usage.Counter   // of tools; nil: there are no families that could ask
+	Without   error            // why there are no families though there should be; nil: nothing is missing
+	Audit     *audit.Log       // nil: nothing is recorded
+	ReadOnly  bool             // the directory cannot be written
+	locked    bool             // the directory was locked when it was opened
+}
+
+// Locked reports whether families run only as the lock file says, and nothing is granted.
+func (p *Space) Locked() bool { return p.locked || p.Families != nil && p.Families.Locked() }
+
+// Writable tells why nothing can be written though it should be: the files of the store are gone, for instance. nil when
+// writes are kept, or are refused by intention.
+func (p *Space) Writable() error {
+	e, ok := p.Engine.(store.WriteChecker)
+	if !ok || p.ReadOnly {
+		return nil
+	}
+	return e.Writable()
+}
+
+// Open opens the space of a data directory, and what serves it. Everything that it opened is in closing, on an error too. The caller holds
+// the lock of the directory.
+func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *Space, err error) {
+	o, p = o.WithDefaults(), &Space{ReadOnly: a.ReadOnly}
+	lock, err := lockfile.Read(o.Dir, owner.AuditPath(o.Dir))
+	if err != nil {
+		return p, err
+	}
+	p.locked = o.Locked || lock.Lock.Locked
+	p.Engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly})
+	if errors.Is(err, store.ErrReadOnly) {
+		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)
+	}
+	if err != nil {
+		return p, fmt.Errorf("open the store in %s: %w", o.Dir, err)
+	}
+	closing.Later("the store", p.Engine.Close)
+	tuned, err := search.Tuning{Languages: o.Language, BM25: o.BM25, Conversations: o.Conversations}.Options()
+	if err != nil {
+		return p, err
+	}
+	index := search.New(tuned)
+	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})
+	if err != nil {
+		return p, err
+	}
+	closing.Later("the vectors", p.Embedders.Close)
+	p.Memory, err = memory.Open(ctx, memory.Options{
+		Engine: p.Engine, Index: index, Vectors: p.Embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly,
+		Purging: a.Purging, CheckKey: a.CheckKey,
+		IsPrivate: func(collection string) bool { return p.Families == nil || p.Families.IsPrivate(collection) },
+	})
+	if err != nil {
+		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
+	}
+	closing.Later("the memory", func() error { return p.Memory.Close(context.WithoutCancel(ctx)) })
+	if guards := lock.Lock.Guards(); len(guards) > 0 {
+		p.Memory.SetHooks(unguarded{guards}) // until the families' own replace them
+	}
+	if a.ReadOnly || a.Dormant {
+		return p, nil
+	}
+	p.Embedders.Start(p.Memory)
+	return p, p.openFamilies(ctx, o, a, &lock, closing)
+}
+
+// openFamilies makes families ready to be called. Without a sandbox or an audit log there are none, and the server goes on only if
+// nothing depends on them.
+func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock *lockfile.File, closing *Closers) (err error) {
+	recorder, err := p.openAudit(ctx, o, a, lock, closing)
+	var edited *lockfile.EditedError
+	switch {
+	case errors.As(err, &edited):
+		return err
+	case err != nil:
+		return p.goWithout(o, lock.Lock, fmt.Errorf("what families do cannot be recorded: %w", err))
+	}
+	p.locked = o.Locked || lock.Lock.Locked
+	o.Locked = p.locked
+	box := a.Sandbox
+	if box == nil {
+		box, err = sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
+		if err != nil {
+			return p.goWithout(o, lock.Lock, err)
+		}
+		closing.Later("the sandbox", box.Close)
+	}
+	var first *early.Sandbox
+	if o.InterpretFirst {
+		if first, err = early.New(sandbox.Config{Scratch: []string{o.Dir}, Log: o.Logger}, box); err != nil {
+			return err
+		}
+		closing.Later("the interpreter", first.Close)
+	}
+	outside := o.Outside
+	if outside == nil {
+		outside = outbound.New()
+	}
+	p.Usage = usage.New(usage.Options{
+		Space: p.Memory.As(memory.Caller{Rights: memory.FullRights()}), Namespace: ops.SystemNamespace, Clock: o.Clock, Logger: o.Logger,
+		Wanted: func() bool { return p.Families != nil && p.Families.AnyGranted(abi.CanToolsUsage) },
+	})
+	options := family.Options{
+		Space: p.Memory, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
+		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.Embedders, Usage: p.Usage, CheckKey: a.CheckKey, WhileKey: a.WhileKey,
+		Delegates: a.Delegates, Files: &files.Files{Private: []string{o.Dir}},
+	}
+	if a.Sessions != nil {
+		options.Sessions, options.Recent = a.Sessions.List, a.Sessions.Recent
+	}
+	if a.Watch != nil {
+		options.Stepwise, options.Admit = true, func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
+			m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest})
+			if err != nil {
+				return nil, err
+			}
+			return a.Watch(m), nil
+		}
+	}
+	families, err := family.New(ctx, options)
+	if err != nil {
+		return err
+	}
+	closing.Later("the families", families.Close)
+	p.Families = families
+	p.Embedders.SetGuests(func(name string) (embedders.Guest, bool) {
+		g, on := families.Hooks().EmbedderOf(name)
+		return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
+	})
+	p.Memory.SetHooks(families.Hooks())
+	p.Memory.SetFeedLimits(families.FeedLimits)
+	if !o.ReadOnly {
+		closing.Later("the count of feeds", Running(ctx, func(ctx context.Context) { watchFeeds(ctx, p.Memory, o.Logger) }))
+		closing.Later("the usage of tools", Running(ctx, p.Usage.Run))
+	}
+	return nil
+}
+
+// cacheOf is the cache of compiled modules. A locked server has one of its own, with a key of its own: nothing that another
+// server of this user compiled runs there.
+func cacheOf(o Options) sandbox.Cache {
+	c := o.Cache
+	if !o.Locked || c.Dir == "" {
+		return c
+	}
+	if c.Key != "" {
+		c.Key += "-locked"
+	}
+	c.Dir += "-locked"
+	return c
+}
