@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+type grantFlags struct {
+	all, disable, enable bool
+	dryRun               bool
+	hooks                []string
+	digest               string
+	limits               map[string]string
+	methods              []string
+}
+
+func (a *app) familyGrantCommand() *cobra.Command {
+	var f grantFlags
+	c := &cobra.Command{
+		Use:   "grant NAME [CAPABILITY[@calls|@jobs][=SCOPE,…] …]",
+		Short: "Grant capabilities and hooks to a family",
+		Long: `Grant capabilities and hooks that the manifest of a family requests.
+
+A capability without a scope gets the scope of the manifest. A capability that
+writes can be granted for part of the work: @calls for tool calls, @jobs for
+jobs and the hooks stored and merged. With memory.write@calls and
+memory.propose, tool calls write and jobs propose.
+
+--hook turns a hook on. The hook store takes what happens if the family fails:
+
+  skip    store without the hook
+  defer   store now, and ask the family later
+  refuse  store nothing
+
+The default is the value in the manifest; a hook on refuse stays on refuse. The
+hooks stored and merged take a number from 1 to 8: how many times hooks may
+answer each other. The default is the number in the manifest, or 1.
+
+A grant applies to one version of the module; --digest verifies which. Grants to
+families that the program carries apply to later releases, too.`,
+		Example: `  alcove family grant auto-tag --hook store
+  alcove family grant ranking --hook rank
+  alcove family grant notes memory.read=work,home record=notes
+  alcove family grant lifecycle memory.write@calls memory.propose
+  alcove family grant redactor --all --hook store=refuse`,
+		Args: arguments(1, 64),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.all, "all", false, "everything that the manifest requests, except hooks")
+	flags.StringSliceVar(&f.hooks, "hook", nil, "hooks to turn on, as store=defer, stored=3 or rank")
+	flags.StringVar(&f.digest, "digest", "", "refuse if the family has another digest")
+	flags.StringToStringVar(&f.limits, "limit", nil, "limits, quotas and budgets, as wall_ms=100; NAME=default resets one")
+	flags.StringSliceVar(&f.methods, "http-methods", nil, "HTTP methods for endpoints, as GET,HEAD; * for all")
+	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of the family")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
+	flags.Bool("diff", false, "show the change of alcove.lock before it is made")
+	flags.BoolVar(&f.enable, "enable", false, "allow calls of the family again")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r, err := f.request(args)
+		if err != nil {
+			return err
+		}
+		a.notef("%s\n", grantInWords(r))
+		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || f.dryRun {
+			return err
+		}
+		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
+		if err != nil {
+			return err
+		}
+		return a.showGrant(answer)
+	}
+	return c
+}
+
+// grantInWords says what a request asks for.
+func grantInWords(r operator.GrantRequest) string {
+	var said []string
+	if r.All {
+		said = append(said, "everything that its manifest requests, except hooks")
+	}
+	for _, c := range r.Capabilities {
+		one := string(c.Name)
+		if c.During != "" {
+			one += " in " + string(c.During) + " alone"
+		}
+		if c.Scope != nil {
+			one += " of " + strings.Join(c.Scope, ", ")
+		}
+		said = append(said, one)
+	}
+	for _, h := range slices.Sorted(maps.Keys(r.Hooks)) {
+		said = append(said, strings.TrimSpace("the hook "+string(h)+" "+string(r.Hooks[h].OnFailure)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
+		said = append(said, fmt.Sprintf("%s up to %d", name, r.Limits[name]))
+	}
+	for _, name := range r.ResetLimits {
+		said = append(said, "the usual limit of "+name)
+	}
+	if len(r.Methods) > 0 {
+		said = append(said, "the HTTP methods "+strings.Join(r.Methods, ", "))
+	}
+	switch {
+	case r.Disable != nil && *r.Disable:
+		return "family " + r.Family + " is disabled: its calls are refused"
+	case r.Disable != nil:
+		said = append(said, "calls again")
+	}
+	if len(said) == 0 {
+		return "family " + r.Family + " keeps what it was granted"
+	}
+	return "to be granted to family " + r.Family + ": " + strings.Join(said, "; ")
+}
+
+func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
+	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Methods: f.methods, Limits: map[string]int64{}, Hooks: map[abi.Hook]operator.HookOn{}}
+	if f.disable && f.enable {
+		return r, &usageError{errors.New("use --disable or --enable, not both")}
+	}
+	if f.disable || f.enable {
+		r.Disable = &f.disable
+	}
+	for _, given := range args[1:] {
+		name, scope, scoped := strings.Cut(given, "=")
+		name, during, partly := strings.Cut(name, "@")
+		capability := operator.Capability{Name: abi.Capability(name), During: operator.Work(during)}
+		if partly && capability.During != operator.Calls && capability.During != operator.Jobs {
+			return r, &usageError{fmt.Errorf("%s: give @%s or @%s, or neither", given, operator.Calls, operator.Jobs)}
+		}
+		if scoped {
+			capability.Scope = strings.Split(scope, ",")
+		}
+		r.Capabilities = append(r.Capabilities, capability)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.limits)) {
+		if f.limits[name] == "default" {
+			r.ResetLimits = append(r.ResetLimits, name)
+			continue
+		}
+		n, err := strconv.ParseInt(f.limits[name], 10, 64)
+		if err != nil {
+			return r, &usageError{fmt.Errorf("--limit %s=%s: give a number, or default", name, f.limits[name])}
+		}
+		r.Limits[name] = n
+	}
+	for _, given := range f.hooks {
+		name, value, _ := strings.Cut(given, "=")
+		if n, err := strconv.Atoi(value); err == nil {
+			r.Hooks[abi.Hook(name)] = operator.HookOn{Generations: n}
+			continue
+		}
+		r.Hooks[abi.Hook(name)] = operator.HookOn{OnFailure: abi.OnFailure(value)}
+	}
+	return r, nil
+}
+
+func (a *app) familyRevokeCommand() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "revoke NAME [CAPABILITY or HOOK …]", Short: "Revoke capabilities and hooks of a family", Args: arguments(1, 64),
+		Example: `  alcove family revoke notes memory.write
+  alcove family revoke notes --all`,
+	}
+	c.Flags().BoolVar(&all, "all", false, "all capabilities and hooks")
+	dryRun := dryRunFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		r := operator.GrantRequest{Family: args[0], Revoke: args[1:]}
+		if all {
+			r.Revoke = []string{"*"}
+		}
+		if len(r.Revoke) == 0 {
+			return &usageError{errors.New("name the capabilities or hooks to revoke, or use --all")}
+		}
+		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || *dryRun {
+			return err
+		}
+		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
+		if err != nil {
+			return err
+		}
+		return a.showGrant(answer)
+	}
+	return c
+}

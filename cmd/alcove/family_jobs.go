@@ -1,0 +1,74 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/operator"
+)
+
+func (a *app) familyJobsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "jobs", Short: "List, run or cancel background jobs of families", Args: noArguments,
+		Long: "List background jobs of families with their states, and when those with a schedule run next.",
+		Example: `  alcove family jobs
+  alcove family jobs run timeline digest
+  alcove family jobs cancel 20260301120000.000-7f3a`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := asked(c.Context(), a, operator.Operator.FamilyJobs)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, j := range list {
+				if j.State == operator.JobScheduled {
+					a.printf("%s  %-10s %s %s\n", j.Due.UTC().Format("2006-01-02 15:04:05"), j.State, j.Family, j.Name)
+					continue
+				}
+				a.printf("%s  %-10s %s %s", j.ID, j.State, j.Family, j.Name)
+				if j.Progress != nil {
+					a.printf("  %v of %v %s", j.Progress.Done, j.Progress.Total, j.Progress.Message)
+				}
+				if j.Error != "" {
+					a.printf("  attempt %d: %s", j.Attempts, j.Error)
+				}
+				if j.Proposal != "" {
+					a.printf("  proposed on %s", j.Proposal)
+				}
+				a.printf("\n")
+			}
+			return nil
+		},
+	}
+	c.AddCommand(a.familyJobsRunCommand(), a.familyJobsCancelCommand())
+	return c
+}
+
+func (a *app) familyJobsRunCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "run NAME JOB", Short: "Run a job with a schedule now", Args: arguments(2, 2),
+		Long:    "Queue a job with a schedule now, wherever its schedule would. Its next interval begins now.",
+		Example: "  alcove family jobs run timeline digest",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := told(c.Context(), a, operator.Operator.RunFamilyJob, operator.FamilyJobName{Family: args[0], Job: args[1]}); err != nil {
+				return err
+			}
+			return a.printf("job %s of family %s runs now: alcove family jobs shows it\n", terminal.Line(args[1]), terminal.Line(args[0]))
+		},
+	}
+}
+
+func (a *app) familyJobsCancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel ID", Short: "Cancel a job that waits or runs", Args: arguments(1, 1),
+		Example: "  alcove family jobs cancel 20260301120000.000-7f3a",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := told(c.Context(), a, operator.Operator.CancelFamilyJob, operator.FamilyJobID{ID: args[0]}); err != nil {
+				return err
+			}
+			return a.printf("job %s is cancelled\n", terminal.Line(args[0]))
+		},
+	}
+}

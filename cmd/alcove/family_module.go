@@ -1,0 +1,256 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/tool/families"
+)
+
+func (a *app) familyInspectCommand() *cobra.Command {
+	var bare bool
+	c := &cobra.Command{
+		Use: "inspect M.wasm", Short: "Validate a module and show its manifest", Args: arguments(1, 1),
+		Example: `  alcove family inspect notes.wasm
+  alcove family inspect plain.wasm --bare`,
+	}
+	c.Flags().BoolVar(&bare, "bare", false, "accept a module without a manifest")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		report, err := sandbox.Check(module, sandbox.Options{Bare: bare})
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		printed := a.printReport
+		if a.asJSON {
+			printed = func(r *sandbox.Report) error { return a.printJSON(r) }
+		}
+		return errors.Join(printed(report), checkNames(report))
+	}
+	return c
+}
+
+// checkModule checks a module and its names.
+func checkModule(path string, module []byte) (*sandbox.Report, error) {
+	report, err := sandbox.Check(module, sandbox.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return report, checkNames(report)
+}
+
+// checkNames refuses a family whose names resemble those of this program, or of each other.
+func checkNames(r *sandbox.Report) error {
+	if r.Manifest == nil {
+		return nil
+	}
+	return families.CheckNames(r.Manifest, r.Digest, builtIn())
+}
+
+func (a *app) printReport(r *sandbox.Report) error {
+	if m := r.Manifest; m != nil {
+		a.printf("%s %s: %s\n", a.bold(m.Name), m.Version, m.Description)
+		for _, t := range m.Tools {
+			a.printf("  tool %s: %s\n", namesOf(t), t.Description)
+		}
+		for _, p := range m.Capabilities {
+			a.printf("  asks for %s %s: %s\n", p.Name, strings.Join(p.Scope, ", "), p.Reason)
+		}
+		a.printAsked(m)
+	} else {
+		a.printf("no manifest\n")
+	}
+	return a.printf("sha256 %s\n%d bytes, %d functions, %d pages of memory, %d table elements\nimports %s\n",
+		r.Digest, r.Bytes, r.Functions, r.MemoryPages, r.TableElements, strings.Join(r.Imports, ", "))
+}
+
+// printAsked prints the hooks, configuration and limits of a manifest.
+func (a *app) printAsked(m *abi.Manifest) {
+	for _, h := range hooksOf(m.Hooks) {
+		state := ""
+		if s := m.Hooks.Store; h == abi.HookStore && s.OnFailure != "" {
+			state = ", " + string(s.OnFailure) + " when it fails"
+		}
+		a.printf("  hook %s%s\n", h, state)
+	}
+	for _, job := range m.Hooks.Jobs {
+		a.printf("  job %s: %s\n", job.Name, job.Description)
+	}
+	for _, s := range m.Config {
+		a.printf("  config %s = %s\n", s.Key, string(s.Default))
+	}
+	m.Limits.Each(func(name string, value *int64) {
+		if *value != 0 {
+			a.printf("  limit %s = %d\n", name, *value)
+		}
+	})
+}
+
+// namesOf is the name of a tool, and its aliases.
+func namesOf(t abi.Tool) string {
+	if len(t.Aliases) == 0 {
+		return t.Name
+	}
+	var others []string
+	for _, alias := range t.Aliases {
+		others = append(others, alias.Name)
+	}
+	return t.Name + " (also " + strings.Join(others, ", ") + ")"
+}
+
+func (a *app) familyPackCommand() *cobra.Command {
+	var manifest, out string
+	c := &cobra.Command{
+		Use: "pack M.wasm --manifest F -o OUT", Short: "Add a manifest to a module, and validate both", Args: arguments(1, 1),
+		Long: `Add a manifest to a module, and validate both.
+
+Libraries often import WASI functions for files, the network and the
+environment, which modules cannot use here. They are replaced by functions that
+return "not supported", and listed with their callers.`,
+		Example: `  alcove family pack build/notes.wasm --manifest manifest.json -o notes.wasm`,
+	}
+	c.Flags().StringVar(&manifest, "manifest", "", "manifest file")
+	c.Flags().StringVarP(&out, "out", "o", "", "output file")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if manifest == "" || out == "" {
+			return &usageError{errors.New("give the manifest with --manifest and the file to write with -o")}
+		}
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		data, err := readFile(manifest, abi.DefaultModuleLimits().ManifestBytes+1)
+		if err != nil {
+			return err
+		}
+		packed, err := sandbox.PackStubbed(module, data)
+		if err != nil {
+			return fmt.Errorf("pack %s: %w", args[0], err)
+		}
+		if err := checkNames(packed.Report); err != nil {
+			return err
+		}
+		if advice := sandbox.Advice(packed.Module); advice != "" {
+			a.notef("note: %s\n", advice)
+		}
+		for _, s := range packed.Stubs {
+			a.notef("note: %s\n", s.Text())
+		}
+		if len(packed.Stubs) == 0 {
+			return a.written(out, packed.Module, nil)
+		}
+		return a.written(out, packed.Module, map[string][]sandbox.Stub{"stubs": packed.Stubs})
+	}
+	return c
+}
+
+func (a *app) familyMeterCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: "meter IN.wasm -o OUT.wasm", Short: "Write a module with metering code, as the sandbox runs it", Args: arguments(1, 1),
+		Example: `  alcove family meter notes.wasm -o metered.wasm`,
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "output file")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if out == "" {
+			return &usageError{errors.New("give the file to write with -o")}
+		}
+		module, err := readModule(args[0])
+		if err != nil {
+			return err
+		}
+		metered, report, err := sandbox.Metered(module)
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		return a.written(out, metered, map[string]int{
+			"functions_that_pay": report.Functions, "functions_paid_by_callers": report.Leaves, "loops": report.Loops, "functions_that_count_depth": report.Recursive,
+			"globals_restored": report.Globals, "tables_restored": report.Tables,
+		})
+	}
+	return c
+}
+
+// written writes a module to a file, and says so.
+func (a *app) written(path string, module []byte, more any) error {
+	if err := writeOutputFile(path, 0o644, module); err != nil {
+		return err
+	}
+	report := struct {
+		File   string `json:"file"`
+		Bytes  int    `json:"bytes"`
+		Report any    `json:"report,omitempty"`
+	}{path, len(module), more}
+	if a.asJSON {
+		return a.printJSON(report)
+	}
+	return a.printf("wrote %s, %d bytes\n", path, len(module))
+}
+
+// readModule reads a module. One that is too large is cut just behind the limit, for the sandbox to refuse it.
+func readModule(path string) ([]byte, error) {
+	return readFile(path, abi.DefaultModuleLimits().ModuleBytes+1)
+}
+
+// readFile reads at most so many bytes of a file.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := openFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, notFound("there is no file %s", path)
+	case err != nil:
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+// openFile opens a file that the command line names.
+func openFile(path string) (*os.File, error) {
+	f, err := regular.Open(path)
+	switch {
+	case errors.Is(err, regular.ErrNot):
+		return nil, &usageError{fmt.Errorf("%w: give the path of a file", err)}
+	case err != nil:
+		return nil, fmt.Errorf("read a file: %w", err)
+	}
+	return f, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// openSandbox opens a sandbox with the user's cache of compiled modules.
+func (a *app) openSandbox() (*sandbox.Sandbox, func(), error) {
+	log := slog.New(slog.NewTextHandler(a.err, nil))
+	if err := removeOldCache(); err != nil {
+		log.Warn("the compiled modules of an earlier release could not be removed", "error", err)
+	}
+	cache, err := a.moduleCache()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := sandbox.New(sandbox.Config{Cache: cache, Log: log, Compiler: sandbox.Compiler{Args: []string{compileModule}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, func() { s.Close() }, nil
+}
