@@ -244,7 +244,7 @@ func (h *Host) routes() map[string]http.Handler {
 	routes["/mcp"] = h.mcp.Handler()
 	routes["/metrics"] = h.rest.Admitted(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		rights := h.admission.Client(r).Caller.Rights
-		h.account.Metrics().Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) }, h.Locked())
+		h.account.Metrics().Serve(w, r, func(family string) bool { return family == tool.CoreFamily || rights.May(memory.ToUse(family)) })
 	})
 	return routes
 }

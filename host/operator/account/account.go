@@ -43,7 +43,8 @@ type Account struct {
 
 // New returns an account of calls.
 func New(o Options) *Account {
-	a := &Account{options: o, metrics: metrics.New(o.Version), space: &space.Space{}}
+	a := &Account{options: o, space: &space.Space{}}
+	a.metrics = metrics.New(o.Version, func() bool { return a.space.Locked() })
 	a.refusals = refusals.New(refusals.Options{Report: a.report, Clock: o.Clock})
 	return a
 }

@@ -1,64 +1,60 @@
 package metrics
 
 import (
-	"maps"
-	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/alcove-memory/alcove/host/operator/audit"
 )
 
-// guest is what the guest of a family did.
-type guest struct {
-	requests map[string]uint64 // by outcome
-	fuel     int64
-	memory   int64 // the peak of all requests, in bytes
-	seconds  float64
-	denied   uint64 // operations
+// guests are the metrics of the guests of families.
+type guests struct {
+	requests, fuel, seconds, denials *prometheus.CounterVec
+	memory                           *prometheus.GaugeVec
+
+	mu   sync.Mutex
+	peak map[string]int64 // of memory, in bytes, by family
+}
+
+func newGuests() *guests {
+	return &guests{
+		requests: counter("alcove_guest_requests_total", "Requests to the guests of families, hooks and jobs included, by family and outcome.", "family", "outcome"),
+		fuel:     counter("alcove_guest_fuel_total", "Fuel that guests used, by family.", "family"),
+		seconds:  counter("alcove_guest_seconds_total", "How long requests to guests took, by family.", "family"),
+		denials:  counter("alcove_guest_denials_total", "Operations that guests were denied, by family.", "family"),
+		memory: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "alcove_guest_memory_peak_bytes",
+			Help: "The most linear memory that a request of a guest had, by family."}, []string{"family"}),
+		peak: map[string]int64{},
+	}
+}
+
+func (g *guests) register(r prometheus.Registerer) {
+	r.MustRegister(g.requests, g.fuel, g.seconds, g.denials, g.memory)
 }
 
 // CountGuest counts a request to a guest.
 func (m *Metrics) CountGuest(e audit.Entry) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	name := e.Family
-	if m.guests[name] == nil && len(m.guests) >= mostTools {
-		name = others
-	}
-	g := m.guests[name]
-	if g == nil {
-		g = &guest{requests: map[string]uint64{}}
-		m.guests[name] = g
-	}
-	g.requests[e.Outcome]++
-	g.fuel += e.Fuel
-	g.memory = max(g.memory, e.Memory)
-	g.seconds += float64(e.Took) / 1e6
+	g := m.guests
+	name := g.raise(e.Family, e.Memory)
+	g.requests.WithLabelValues(name, e.Outcome).Inc()
+	g.fuel.WithLabelValues(name).Add(float64(max(0, e.Fuel)))
+	g.seconds.WithLabelValues(name).Add(float64(max(0, e.Took)) / 1e6) // a clock may go back
+	denied := 0
 	for _, d := range e.Denied {
-		g.denied += uint64(d.Count)
+		denied += d.Count
 	}
+	g.denials.WithLabelValues(name).Add(float64(denied))
 }
 
-// ofGuests returns the metrics of the guests of permitted families.
-func (m *Metrics) ofGuests(permits func(family string) bool) []family {
-	requests := family{name: "alcove_guest_requests_total", help: "Requests to the guests of families, hooks and jobs included, by family and outcome.", kind: counter}
-	fuel := family{name: "alcove_guest_fuel_total", help: "Fuel that guests used, by family.", kind: counter}
-	memory := family{name: "alcove_guest_memory_peak_bytes", help: "The most linear memory that a request of a guest had, by family.", kind: gauge}
-	seconds := family{name: "alcove_guest_seconds_total", help: "How long requests to guests took, by family.", kind: counter}
-	denied := family{name: "alcove_guest_denials_total", help: "Operations that guests were denied, by family.", kind: counter}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(m.guests)) {
-		if !permits(name) {
-			continue
-		}
-		g, of := m.guests[name], []label{{"family", name}}
-		for _, outcome := range slices.Sorted(maps.Keys(g.requests)) {
-			requests.samples = append(requests.samples, sample{labels: append([]label{{"outcome", outcome}}, of...), value: float64(g.requests[outcome])})
-		}
-		fuel.samples = append(fuel.samples, sample{labels: of, value: float64(g.fuel)})
-		memory.samples = append(memory.samples, sample{labels: of, value: float64(g.memory)})
-		seconds.samples = append(seconds.samples, sample{labels: of, value: g.seconds})
-		denied.samples = append(denied.samples, sample{labels: of, value: float64(g.denied)})
+// raise raises the peak of a family's memory. It returns the family's label: that of all others when too many families have their own.
+func (g *guests) raise(family string, memory int64) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.peak[family]; !known && len(g.peak) >= mostTools {
+		family = others
 	}
-	return []family{requests, fuel, memory, seconds, denied}
+	g.peak[family] = max(g.peak[family], memory)
+	g.memory.WithLabelValues(family).Set(float64(g.peak[family]))
+	return family
 }

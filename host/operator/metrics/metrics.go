@@ -1,13 +1,16 @@
-// Package metrics counts the calls of tools and reports them to Prometheus.
+// Package metrics counts the calls of tools, the requests of guests and refusals for Prometheus.
 package metrics
 
 import (
-	"cmp"
-	"maps"
 	"net/http"
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -20,43 +23,75 @@ const (
 	others    = "(others)"
 )
 
-// Metrics are the metrics of a server. No label has a value that a client chooses.
-type Metrics struct {
-	version string
+// seconds are the upper bounds of a histogram's buckets.
+var seconds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-	mu       sync.Mutex
-	tools    map[labels]*counts
-	guests   map[string]*guest // by family
-	refusals map[Reason]uint64
+// Metrics are the metrics of a server, in a registry of their own. No label has a value that a client chooses.
+type Metrics struct {
+	registry *prometheus.Registry
+	calls    *prometheus.CounterVec
+	errors   *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+	refusals *prometheus.CounterVec
+	guests   *guests
+
+	mu    sync.Mutex
+	tools map[labels]bool // that have metrics of their own
 }
 
 // labels identify a tool.
 type labels struct{ family, tool string }
 
-// counts are of the calls of a tool.
-type counts struct {
-	took   histogram
-	errors map[string]uint64 // by code
+// New returns the metrics of a server: version is the program's, and locked reports whether the data directory is locked.
+func New(version string, locked func() bool) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		calls:    counter("alcove_tool_calls_total", "Calls of tools that have ended, by family and tool.", "family", "tool"),
+		errors:   counter("alcove_tool_errors_total", "Calls of tools that failed, by family, tool and the code of the error.", "family", "tool", "code"),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "alcove_tool_duration_seconds",
+			Help: "How long calls of tools took, by family and tool.", Buckets: seconds}, []string{"family", "tool"}),
+		refusals: counter("alcove_refusals_total", "What clients were refused, by reason.", "reason"),
+		guests:   newGuests(),
+		tools:    map[labels]bool{},
+	}
+	for _, why := range []Reason{NotAdmitted, Denied, Quota, Rate} {
+		m.refusals.WithLabelValues(string(why)) // reported as 0 from the start
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "alcove_build_info", Help: "1, with the version of the program.",
+		ConstLabels: prometheus.Labels{"go": runtime.Version(), "version": version}})
+	build.Set(1)
+	m.registry.MustRegister(m.calls, m.errors, m.took, m.refusals, build, lockGauge(locked),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.guests.register(m.registry)
+	return m
 }
 
-// New returns the metrics of a server; version is the program's.
-func New(version string) *Metrics {
-	return &Metrics{version: version, tools: map[labels]*counts{}, guests: map[string]*guest{}, refusals: map[Reason]uint64{}}
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func lockGauge(locked func() bool) prometheus.GaugeFunc {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "alcove_locked",
+		Help: "1 if the data directory is locked: families run only as its lock file says. Otherwise 0."}, func() float64 {
+		if locked() {
+			return 1
+		}
+		return 0
+	})
 }
 
 // Count counts a call.
 func (m *Metrics) Count(c tool.Done) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	counts := m.countsOf(c.Tool)
-	counts.took.observe(c.Took.Seconds())
+	l := m.labelsOf(c.Tool)
+	m.calls.WithLabelValues(l.family, l.tool).Inc()
+	m.took.WithLabelValues(l.family, l.tool).Observe(c.Took.Seconds())
 	if c.Err != nil {
-		counts.errors[string(tool.FailureOf(c.Err).Code)]++
+		m.errors.WithLabelValues(l.family, l.tool, string(tool.FailureOf(c.Err).Code)).Inc()
 	}
 }
 
-// countsOf returns the counts of a tool, or those of all others when too many have their own. The caller holds mu.
-func (m *Metrics) countsOf(t *tool.Tool) *counts {
+// labelsOf returns the labels of a tool, or those of all others when too many have their own.
+func (m *Metrics) labelsOf(t *tool.Tool) labels {
 	l := labels{t.Family, t.Name}
 	if l.family == "" {
 		l.family = tool.CoreFamily
@@ -64,62 +99,33 @@ func (m *Metrics) countsOf(t *tool.Tool) *counts {
 	if t.Generated {
 		l.tool = generated
 	}
-	if m.tools[l] == nil && len(m.tools) >= mostTools {
-		l = labels{others, others}
-	}
-	if m.tools[l] == nil {
-		m.tools[l] = &counts{errors: map[string]uint64{}}
-	}
-	return m.tools[l]
-}
-
-// Serve answers a request of Prometheus with the metrics, but those of tools of families that the caller may not know.
-func (m *Metrics) Serve(w http.ResponseWriter, _ *http.Request, permits func(family string) bool, locked bool) {
-	all := append(m.ofTools(permits), m.ofRefusals(), m.build(), ofLock(locked))
-	all = append(all, m.ofGuests(permits)...)
-	all = append(all, ofRuntime()...)
-	all = append(all, ofProcess()...)
-	w.Header().Set("Content-Type", contentType)
-	_, _ = w.Write(text(all)) // a client that went away reads nothing
-}
-
-func (m *Metrics) build() family {
-	return family{name: "alcove_build_info", help: "1, with the version of the program.", kind: gauge,
-		samples: []sample{{labels: []label{{"go", runtime.Version()}, {"version", m.version}}, value: 1}}}
-}
-
-// ofTools returns the metrics of the tools of permitted families.
-// ofLock says whether the data directory is locked.
-func ofLock(locked bool) family {
-	s := sample{}
-	if locked {
-		s.value = 1
-	}
-	return family{name: "alcove_locked", help: "1 if the data directory is locked: families run only as its lock file says. Otherwise 0.", kind: gauge, samples: []sample{s}}
-}
-
-func (m *Metrics) ofTools(permits func(family string) bool) []family {
-	calls := family{name: "alcove_tool_calls_total", help: "Calls of tools that have ended, by family and tool.", kind: counter}
-	errors := family{name: "alcove_tool_errors_total", help: "Calls of tools that failed, by family, tool and the code of the error.", kind: counter}
-	seconds := family{name: "alcove_tool_duration_seconds", help: "How long calls of tools took, by family and tool.", kind: histograms}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	tools := slices.Collect(maps.Keys(m.tools))
-	slices.SortFunc(tools, labels.compare)
-	for _, l := range tools {
-		if !permits(l.family) {
-			continue
-		}
-		counts, of := m.tools[l], []label{{"family", l.family}, {"tool", l.tool}}
-		calls.samples = append(calls.samples, sample{labels: of, value: float64(counts.took.count)})
-		seconds.samples = append(seconds.samples, counts.took.samples(of)...)
-		for _, code := range slices.Sorted(maps.Keys(counts.errors)) {
-			errors.samples = append(errors.samples, sample{labels: append([]label{{"code", code}}, of...), value: float64(counts.errors[code])})
-		}
+	switch {
+	case m.tools[l]:
+	case len(m.tools) >= mostTools:
+		return labels{others, others}
+	default:
+		m.tools[l] = true
 	}
-	return []family{calls, errors, seconds}
+	return l
 }
 
-func (l labels) compare(other labels) int {
-	return cmp.Or(cmp.Compare(l.family, other.family), cmp.Compare(l.tool, other.tool))
+// Serve answers a request of Prometheus with the metrics, but those of families that the caller may not know.
+func (m *Metrics) Serve(w http.ResponseWriter, r *http.Request, permits func(family string) bool) {
+	promhttp.HandlerFor(m.permitted(permits), promhttp.HandlerOpts{}).ServeHTTP(w, r)
+}
+
+// permitted gathers the metrics of permitted families, and all that are of no family.
+func (m *Metrics) permitted(permits func(family string) bool) prometheus.GathererFunc {
+	denied := func(s *dto.Metric) bool {
+		return slices.ContainsFunc(s.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == "family" && !permits(l.GetValue()) })
+	}
+	return func() ([]*dto.MetricFamily, error) {
+		all, err := m.registry.Gather()
+		for _, f := range all {
+			f.Metric = slices.DeleteFunc(f.Metric, denied)
+		}
+		return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }), err
+	}
 }
