@@ -39,10 +39,8 @@ func TestTheGuideToALockedServerWorks(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ALCOVE_DATA", filepath.Join(e.WorkDir, "data"))
-			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
-			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Defer(func() { stopOwners(t, e.WorkDir) })
-			return nil
+			return shareCache(e)
 		},
 	})
 }

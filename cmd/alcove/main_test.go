@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
@@ -71,8 +72,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ALCOVE_DATA", dir)
 			e.Setenv("ALCOVE_LISTEN", "off")
 			e.Setenv("TZ", "UTC")
-			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
-			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			if err := shareCache(e); err != nil {
+				return err
+			}
 			guests, err := filepath.Abs("../../host/sandbox/testdata/guests")
 			if err != nil {
 				return err
@@ -82,6 +84,28 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// shareCache gives a script the compiled modules of all tests, with a copy of the cache's key, and otherwise a configuration of its own.
+func shareCache(e *testscript.Env) error {
+	e.Setenv("XDG_CACHE_HOME", os.Getenv("XDG_CACHE_HOME"))
+	e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+	cache := sandbox.UserCache()
+	box, err := sandbox.New(sandbox.Config{Cache: cache}) // which makes the key, if there is none
+	if err != nil {
+		return err
+	}
+	if err := box.Close(); err != nil {
+		return err
+	}
+	key, err := os.ReadFile(cache.Key)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(e.WorkDir, "config", "alcove"), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(e.WorkDir, "config", "alcove", filepath.Base(cache.Key)), key, 0o600)
 }
 
 // stopOwners ends the owners of all data directories in dir.

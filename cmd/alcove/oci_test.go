@@ -50,8 +50,9 @@ func TestAnOCITagThatMovesAfterApprovalChangesNothingThatRuns(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ALCOVE_DATA", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("ALCOVE_LISTEN", "off")
-			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
-			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			if err := shareCache(e); err != nil {
+				return err
+			}
 			e.Setenv("SSL_CERT_FILE", files.Cert)
 			e.Setenv("PRIVATE", private)
 			e.Setenv("PLAIN", plain)

@@ -171,40 +171,51 @@ func startCrowd(s *testServer, clients int) *crowd {
 }
 
 // counts are how many stores of each shape were acknowledged, and failed.
-func (c *storer) counts() (acked, failed map[string]int64) {
+func (all *crowd) counts() (acked, failed map[string]int64) {
 	acked, failed = map[string]int64{}, map[string]int64{}
-	for i, s := range shapes {
-		acked[s.name], failed[s.name] = c.acked[i].Load(), c.failed[i].Load()
+	for _, c := range all.all {
+		for i, s := range shapes {
+			acked[s.name] += c.acked[i].Load()
+			failed[s.name] += c.failed[i].Load()
+		}
 	}
 	return acked, failed
+}
+
+// calls is how many stores ended, one way or the other.
+func (c *storer) calls() (n int64) {
+	for i := range shapes {
+		n += c.acked[i].Load() + c.failed[i].Load()
+	}
+	return n
 }
 
 // mustGoOn waits until each client stored in all ways once more, and returns how many stores of each shape were acknowledged
 // meanwhile, and failed. A store that was under way at the beginning is left out.
 func (all *crowd) mustGoOn(what string) (acked, failed map[string]int64) {
 	all.t.Helper()
-	acked, failed = map[string]int64{}, map[string]int64{}
-	for _, c := range all.all {
-		calls := func() (n int64) {
-			for i := range shapes {
-				n += c.acked[i].Load() + c.failed[i].Load()
-			}
-			return n
-		}
-		until := func(n int64) {
-			await.That(all.t, fmt.Sprintf("client %d stores on, after: %s", c.number, what), func() bool { return calls() >= n })
-		}
-		until(calls() + 1)
-		acked0, failed0 := c.counts()
-		until(calls() + int64(len(shapes)))
-		acked1, failed1 := c.counts()
-		for _, s := range shapes {
-			acked[s.name] += acked1[s.name] - acked0[s.name]
-			failed[s.name] += failed1[s.name] - failed0[s.name]
-		}
+	all.mustCall(1, what)
+	acked, failed = all.counts()
+	all.mustCall(int64(len(shapes)), what)
+	acked1, failed1 := all.counts()
+	for _, s := range shapes {
+		acked[s.name] = acked1[s.name] - acked[s.name]
+		failed[s.name] = failed1[s.name] - failed[s.name]
 	}
 	all.t.Logf("%s: acknowledged %v", what, acked)
 	return acked, failed
+}
+
+// mustCall waits until each client made n calls more.
+func (all *crowd) mustCall(n int64, what string) {
+	all.t.Helper()
+	targets := make([]int64, len(all.all))
+	for i, c := range all.all {
+		targets[i] = c.calls() + n
+	}
+	for i, c := range all.all {
+		await.That(all.t, fmt.Sprintf("client %d stores on, after: %s", c.number, what), func() bool { return c.calls() >= targets[i] })
+	}
 }
 
 // mustStore expects some stores of these shapes to be acknowledged, and no others.
