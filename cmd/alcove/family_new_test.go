@@ -30,7 +30,7 @@ func scaffolds(t testing.TB, language string) []string {
 	if testing.Short() {
 		t.Skip("it builds a module, which takes a while")
 	}
-	env := []string{"GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local"}
+	env := []string{"GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod" + unvetted(), "GOTOOLCHAIN=local"}
 	for _, v := range readmeHome(t) {
 		switch name, _, _ := strings.Cut(v, "="); name {
 		case "PATH", "HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ALCOVE_DATA", "ALCOVE_LISTEN", asMain:

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // TestTheExampleOfAFamilyWorks writes the files in docs/writing-a-family.md, runs its commands, and calls the tools with an MCP client.
@@ -20,7 +22,7 @@ func TestTheExampleOfAFamilyWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := exampleModule(t, string(doc))
-	env := append(readmeHome(t), "GOPROXY=off", "GOFLAGS=-buildvcs=false -trimpath", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
+	env := append(readmeHome(t), "GOPROXY=off", "GOFLAGS=-buildvcs=false -trimpath"+unvetted(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
 	_, commands, found := strings.Cut(string(doc), "```sh\n")
 	commands, _, closed := strings.Cut(commands, "```")
 	if !found || !closed {
@@ -66,6 +68,15 @@ func exampleModule(t *testing.T, doc string) string {
 		}
 	}
 	return dir
+}
+
+// unvetted is the flag of go test without go vet, whose facts about all that a family's test links take longer than the rest. Where long
+// tests run in full, there is vet.
+func unvetted() string {
+	if stress.All() {
+		return ""
+	}
+	return " -vet=off"
 }
 
 func goEnv(t testing.TB, name string) string {
