@@ -140,7 +140,7 @@ func rules() []rule {
 		{pkg: "host/testing/hostile", own: []string{"abi", "host/testing/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/testing/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
-		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/store/bundle", "host/regular", "host/store"}, others: []string{"golang.org/x/sys"}, never: outside},
+		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/regular", "host/store"}, never: outside},
 		{pkg: "host/family/outside/files", own: []string{"abi", "registry"}, never: outside},
 		{pkg: "host/memory/importer", own: []string{"host/memory/portable", "host/regular", "host/internal/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/regular", never: outside},

@@ -35,7 +35,7 @@ func TestAnImportOfBombsFailsWithinACeilingOfMemory(t *testing.T) {
 		"line.jsonl":         `{"type":"entity","entityType":"","name":"` + strings.Repeat("x", 64<<20) + `"}`,
 		"numbers.json":       `[{"id":"c","title":"","mapping":{"a":{"message":{"create_time":1e99999999}}}}]`,
 		"bundle.jsonl":       `{"alcove":"bundle","format":1,"since":0,"until":1}` + "\n" + strings.Repeat("[", 32<<20),
-		"backup/backup.json": `{"alcove":"backup","format":2,"parts":[` + strings.Repeat("{},", 10_000_000) + `{}]}`,
+		"backup/backup.json": `{"alcove":"backup folder","format":1,"parts":[` + strings.Repeat("{},", 10_000_000) + `{}]}`,
 	} {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

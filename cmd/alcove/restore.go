@@ -45,9 +45,6 @@ func (a *app) printImportedBundle(dir string, r datadir.Restored) error {
 }
 
 func restoredLines(s hostsettings.Restored) (lines []string) {
-	if !s.Carried {
-		lines = append(lines, "the backup is of an older format and carries no grants, modules or embedders: grant again what families may do, redactors first")
-	}
 	for _, name := range s.Kept {
 		lines = append(lines, name+" is the one that the directory had")
 	}
@@ -57,7 +54,7 @@ func restoredLines(s hostsettings.Restored) (lines []string) {
 			lines = append(lines, "  its module with the SHA-256 "+digest+" is not in the backup: alcove family install FILE"+untilThen(f, digest))
 		}
 	}
-	if len(s.Families) == 0 && s.Carried {
+	if len(s.Families) == 0 {
 		lines = append(lines, "no family has a grant")
 	}
 	for _, name := range s.Dropped {

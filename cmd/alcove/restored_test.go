@@ -63,7 +63,6 @@ func TestARestoreSaysWhatItDidNotRestore(t *testing.T) {
 		settings hostsettings.Restored
 		says     string
 	}{
-		"an older format": {hostsettings.Restored{}, "carries no grants, modules or embedders"},
 		"nothing granted": {hostsettings.Restored{Carried: true}, "no family has a grant"},
 		"a missing module": {hostsettings.Restored{Carried: true, Families: []hostsettings.Family{{Family: "notes", Missing: []string{"abc"}}}},
 			"its module with the SHA-256 abc is not in the backup: alcove family install FILE"},

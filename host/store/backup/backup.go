@@ -55,9 +55,6 @@ func Increment(ctx context.Context, dir string, from Source, now time.Time) (Par
 	if err != nil {
 		return Part{}, err
 	}
-	if m.Format == oldFormat {
-		return Part{}, fmt.Errorf("the backup in %s was made by an older program, and nothing says of which store it is: make a full backup", dir)
-	}
 	if len(m.Parts) == 0 {
 		return Part{}, fmt.Errorf("%w in %s: make a full one first", ErrNone, dir)
 	}

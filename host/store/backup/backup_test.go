@@ -98,11 +98,11 @@ func TestAnInterruptedBackupLeavesTheOneBefore(t *testing.T) {
 	broken := errors.New("the connection is gone")
 	for _, half := range []backup.Source{
 		func(_ context.Context, _ backup.Base, w io.Writer) error {
-			_, err := io.WriteString(w, "alcove backup 3\n")
+			_, err := io.WriteString(w, "alcove part 1\n")
 			return errors.Join(err, broken)
 		},
 		func(_ context.Context, _ backup.Base, w io.Writer) error { // the end is missing, and nobody said so
-			_, err := io.WriteString(w, "alcove backup 3\n")
+			_, err := io.WriteString(w, "alcove part 1\n")
 			return err
 		},
 	} {
@@ -151,7 +151,10 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		"a gap":           {"backup.json", strings.Replace(string(manifest), `"since": 0`, `"since": 1`, 1), "full part before it is missing"},
 		"another sum":     {"backup.json", strings.Replace(string(manifest), part.SHA256, strings.Repeat("0", 64), 1), "another part"},
 		"no manifest":     {"backup.json", "hello", "not the manifest"},
-		"a newer format":  {"backup.json", strings.Replace(string(manifest), `"format": 3`, `"format": 4`, 1), "newer program"},
+		"an early one":    {"backup.json", strings.Replace(string(manifest), `"alcove": "backup folder"`, `"alcove": "backup"`, 1), "a build before version 1 made it: restore it with that build"},
+		"an early part":   {part.File, "alcove backup 3\n" + string(whole[14:]), "a build before version 1 made it: restore it with that build"},
+		"a newer part":    {part.File, "alcove part 2\n" + string(whole[14:]), "newer program"},
+		"a newer format":  {"backup.json", strings.Replace(string(manifest), `"format": 1`, `"format": 2`, 1), "newer program"},
 	} {
 		write(part.File, string(whole))
 		write("backup.json", string(manifest))
@@ -164,12 +167,12 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 
 // FuzzManifest reads anything as a manifest: nothing panics, what is allocated is in proportion, and a part is always a file of the folder.
 func FuzzManifest(f *testing.F) {
-	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"full.jsonl","since":0,"until":3}]}`))
-	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[{"file":"a.part","until":3,"until_time":"2026-01-02T03:04:05Z","history":[{"id":"a"}]},{"file":"b.part","since":3,"until":3}]}`))
-	f.Add([]byte(`{"alcove":"backup","format":1,"parts":[{"file":"../x.jsonl"}]}`))
-	f.Add([]byte(`{"alcove":"backup","format":3,"parts":[{"file":"a.part","until":3,"files":[{"name":"../alcove.lock","sha256":"0","bytes":1}]}]}`))
-	f.Add([]byte(`{"alcove":"backup","format":2,"parts":[` + strings.Repeat("{},", 20_000) + "{}]}"))
-	f.Add([]byte(`{"alcove":"backup","format":2,"parts":` + strings.Repeat("[", 100_000)))
+	f.Add([]byte(`{"alcove":"backup folder","format":1,"parts":[{"file":"full.part","since":0,"until":3}]}`))
+	f.Add([]byte(`{"alcove":"backup folder","format":1,"parts":[{"file":"a.part","until":3,"until_time":"2026-01-02T03:04:05Z","history":[{"id":"a"}]},{"file":"b.part","since":3,"until":3}]}`))
+	f.Add([]byte(`{"alcove":"backup folder","format":1,"parts":[{"file":"../x.part"}]}`))
+	f.Add([]byte(`{"alcove":"backup folder","format":1,"parts":[{"file":"a.part","until":3,"files":[{"name":"../alcove.lock","sha256":"0","bytes":1}]}]}`))
+	f.Add([]byte(`{"alcove":"backup folder","format":1,"parts":[` + strings.Repeat("{},", 20_000) + "{}]}"))
+	f.Add([]byte(`{"alcove":"backup folder","format":1,"parts":` + strings.Repeat("[", 100_000)))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "backup.json"), input, 0o600); err != nil {

@@ -46,7 +46,7 @@ type Settings func() ([]OpenFile, error)
 type Files interface {
 	// File receives a content and its digest.
 	File(digest string, content []byte) error
-	// Files receives the list of files, which replaces earlier lists. Parts of older formats have none.
+	// Files receives the list of files, which replaces earlier lists.
 	Files([]File) error
 }
 

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -170,64 +167,24 @@ func TestSettingsThatCannotBeReadEndABackup(t *testing.T) {
 	}
 }
 
-// beforeFiles is a part as the format before files has it.
-func beforeFiles(t *testing.T, part []byte) []byte {
-	t.Helper()
-	out, all := []byte("alcove backup 2\n"), sha256.New()
-	table := crc32.MakeTable(crc32.Castagnoli)
-	for rest := part[len(out):]; len(rest) > 0; {
-		length := binary.BigEndian.Uint32(rest[5:])
-		head, body := bytes.Clone(rest[:13]), bytes.Clone(rest[13:13+length])
-		rest = rest[13+length:]
-		switch head[0] {
-		case 'h':
-			body = bytes.Replace(body, []byte(`"format":3,`), nil, 1)
-		case 'e':
-			var end map[string]any
-			if err := json.Unmarshal(body, &end); err != nil {
-				t.Fatal(err)
-			}
-			end["sha256"] = fmt.Sprintf("%x", all.Sum(nil))
-			body, _ = json.Marshal(end) // which was JSON
-		}
-		binary.BigEndian.PutUint32(head[5:], uint32(len(body)))
-		binary.BigEndian.PutUint32(head[9:], crc32.Update(crc32.Checksum(head[:9], table), table, body))
-		all.Write(head)
-		out = append(append(out, head...), body...)
-	}
-	return out
-}
-
-func TestABackupFromBeforeFilesIsRestoredAndTakesIncrements(t *testing.T) {
+func TestAFullBackupWithoutFilesTakesThemInAnIncrement(t *testing.T) {
 	e, dir := open(t, t.TempDir()), t.TempDir()
 	put(t, e, "a", "1")
-	var out bytes.Buffer
-	if err := backup.Write(t.Context(), &out, e, backup.Base{}, nil); err != nil {
+	if _, err := backup.Full(t.Context(), dir, withFiles(e, nil), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	old := beforeFiles(t, out.Bytes())
-	p, err := backup.Parse(old, 1<<20, nil, nil)
-	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, p.File), old, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	writeParts(t, dir, []backup.Part{p})
-	if got, err := filesOf(t, dir); err != nil || got.said != 0 {
-		t.Errorf("files were said %d times (%v)", got.said, err)
+	if got, err := filesOf(t, dir); err != nil || got.String() != "" {
+		t.Errorf("got files %s (%v), want none", got, err)
 	}
 	put(t, e, "b", "2")
 	if _, err := backup.Increment(t.Context(), dir, withFiles(e, settings(file("alcove.lock", "first"))), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := filesOf(t, dir); err != nil || got.String() != "alcove.lock=first; " {
-		t.Errorf("%s (%v)", got, err)
+		t.Errorf("got files %s (%v), want alcove.lock=first", got, err)
 	}
 	if got, err := restored(t, dir); err != nil || got != "a=1 b=2" {
-		t.Errorf("restored %q (%v)", got, err)
-	}
-	withFile := bytes.Clone(out.Bytes())
-	withFile[len("alcove backup ")] = '2'
-	if _, err := backup.Parse(withFile, 1<<20, nil, nil); err == nil {
-		t.Error("a part that lost its files is not noticed")
+		t.Errorf("restored %q (%v), want a=1 b=2", got, err)
 	}
 }
 

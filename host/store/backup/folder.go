@@ -51,7 +51,7 @@ func (f *folder) add(ctx context.Context, m Manifest, from Source, check func(Pa
 	if err := syncFolder(f.dir); err != nil { // before the manifest lists the part
 		return p, err
 	}
-	m.Alcove, m.Format, m.Parts = "backup", format, append(slices.Clone(m.Parts), p)
+	m.Alcove, m.Format, m.Parts = kindOfFolder, format, append(slices.Clone(m.Parts), p)
 	return p, writeManifest(f.dir, m)
 }
 
@@ -69,7 +69,7 @@ func (f *folder) unchanged() error {
 
 // removeOthers removes the parts that a full one replaces, and those that no manifest ever named.
 func (f *folder) removeOthers(keep Part) error {
-	ours := regexp.MustCompile(`^(full|from-\d{12,20})-to-\d{12,20}-[0-9a-f]{8}\.(part|jsonl)$`)
+	ours := regexp.MustCompile(`^(full|from-\d{12,20})-to-\d{12,20}-[0-9a-f]{8}\.part$`)
 	files, err := os.ReadDir(f.dir)
 	for _, file := range files {
 		if name := file.Name(); name != keep.File && file.Type().IsRegular() && ours.MatchString(name) {

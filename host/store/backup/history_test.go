@@ -14,7 +14,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/store/bundle"
 )
 
 func full(t *testing.T, e *bolt.Engine, dir string) backup.Part {
@@ -123,40 +122,6 @@ func TestACopyOfADirectoryThatWentItsOwnWayIsNoticed(t *testing.T) {
 	isOther(t, two, dir, "a=1 b=one")
 }
 
-const oldName = "full-to-000000000001-0a1b2c3d.jsonl"
-
-// inOldFormat makes a backup as programs made it that knew format 1.
-func inOldFormat(t *testing.T, e *bolt.Engine, dir string) {
-	t.Helper()
-	f, err := os.Create(filepath.Join(dir, oldName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := bundle.Write(t.Context(), f, e, 0, nil)
-	manifest := fmt.Sprintf(`{"alcove":"backup","format":1,"parts":[{"file":%q,"since":0,"until":%d,"entries":%d,"bytes":%d,"sha256":%q,"made":"2026-01-02T03:04:05Z"}]}`, oldName, s.Until, s.Entries, s.Bytes, s.SHA256)
-	if err := errors.Join(err, f.Close(), os.WriteFile(filepath.Join(dir, "backup.json"), []byte(manifest), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestABackupOfTheOldFormatIsRestoredAndReplacedAndNotAddedTo(t *testing.T) {
-	e, dir := open(t, t.TempDir()), t.TempDir()
-	put(t, e, "a", "1")
-	inOldFormat(t, e, dir)
-	if got, err := restored(t, dir); err != nil || got != "a=1" {
-		t.Errorf("restored %q (%v)", got, err)
-	}
-	if _, err := backup.Increment(t.Context(), dir, source(e), time.Now()); err == nil || !strings.Contains(err.Error(), "make a full backup") {
-		t.Errorf("an increment of a backup of the old format: %v", err)
-	}
-	full(t, e, dir)
-	put(t, e, "a", "2")
-	increment(t, e, dir)
-	if _, err := os.Stat(filepath.Join(dir, oldName)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the old part is still there (%v)", err)
-	}
-}
-
 func TestAChainOfIncrementsThatIsNotWholeIsNamed(t *testing.T) {
 	e, dir := open(t, t.TempDir()), t.TempDir()
 	put(t, e, "a", "1")
@@ -221,7 +186,7 @@ func TestAPartIsTheOneThatWasAskedFor(t *testing.T) {
 // writeParts makes a manifest of some parts.
 func writeParts(t *testing.T, dir string, parts []backup.Part) {
 	t.Helper()
-	data, err := json.Marshal(backup.Manifest{Alcove: "backup", Format: 2, Parts: parts})
+	data, err := json.Marshal(backup.Manifest{Alcove: "backup folder", Format: 1, Parts: parts})
 	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "backup.json"), data, 0o600)); err != nil {
 		t.Fatal(err)
 	}

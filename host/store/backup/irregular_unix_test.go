@@ -17,7 +17,7 @@ import (
 func TestAPipeInAFolderOfBackupsIsNotWaitedFor(t *testing.T) {
 	for name, manifest := range map[string]string{
 		"backup.json": "",
-		"full.part":   `{"alcove":"backup","format":2,"parts":[{"file":"full.part","since":0,"until":1,"bytes":1}]}`,
+		"full.part":   `{"alcove":"backup folder","format":1,"parts":[{"file":"full.part","since":0,"until":1,"bytes":1}]}`,
 	} {
 		dir := t.TempDir()
 		if manifest != "" {

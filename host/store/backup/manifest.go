@@ -20,12 +20,11 @@ const (
 	manifestName = "backup.json"
 	manifestSize = 16 << 20 // bytes of a manifest, at most
 
-	format    = 3 // its parts carry files
-	noFiles   = 2 // its parts do not; it takes increments
-	oldFormat = 1 // its parts are bundles; it can be restored, and a full backup replaces it
-	extension = ".part"
-	oldPart   = ".jsonl"
-	partial   = ".partial"
+	format        = 1
+	kindOfFolder  = "backup folder"
+	earlyManifest = "backup" // of builds before version 1
+	extension     = ".part"
+	partial       = ".partial"
 )
 
 // Part is a file in the folder.
@@ -36,18 +35,18 @@ type Part struct {
 	Until     uint64        `json:"until"` // the newest version in it
 	UntilTime time.Time     `json:"until_time,omitzero"`
 	History   store.History `json:"history,omitempty"`
-	Pieces    int           `json:"pieces"` // in format 1: entries
+	Pieces    int           `json:"pieces"`
 	Bytes     int64         `json:"bytes"`
 	SHA256    string        `json:"sha256"`          // in its last frame
 	Blobs     []string      `json:"blobs,omitempty"` // digests of those whose content is in it
 	Files     []File        `json:"files,omitempty"` // beside the store, as of this part
 	Made      time.Time     `json:"made"`
-	State     string        `json:"state,omitempty"` // Base.State; empty: an older program made the part
+	State     string        `json:"state,omitempty"` // Base.State
 }
 
 // Manifest lists the parts of a folder: a full part and its increments, in order.
 type Manifest struct {
-	Alcove string `json:"alcove"` // "backup"
+	Alcove string `json:"alcove"` // kindOfFolder
 	Format int    `json:"format"`
 	Parts  []Part `json:"parts"`
 }
@@ -73,6 +72,9 @@ func (m Manifest) Base() Base {
 // ErrNone means that a folder has no backup.
 var ErrNone = errors.New("there is no backup")
 
+// ErrEarly means that a build before version 1 made a backup.
+var ErrEarly = errors.New("a build before version 1 made it: restore it with that build, and move the directory with an export (alcove export alcove.jsonl --data DIRECTORY)")
+
 // ErrBroken means that the parts of a backup are inconsistent.
 var ErrBroken = errors.New("the backup cannot be restored: make a full one")
 
@@ -91,10 +93,13 @@ func ReadManifest(dir string) (Manifest, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &m)
 	}
-	if err != nil || m.Alcove != "backup" {
+	if err == nil && m.Alcove == earlyManifest {
+		return Manifest{}, fmt.Errorf("the backup in %s: %w", dir, ErrEarly)
+	}
+	if err != nil || m.Alcove != kindOfFolder {
 		return m, fmt.Errorf("%s is not the manifest of a backup (%w)", f.Name(), err)
 	}
-	if m.Format != format && m.Format != noFiles && m.Format != oldFormat {
+	if m.Format != format {
 		return m, fmt.Errorf("the backup has format %d and this program knows %d: use a newer program", m.Format, format)
 	}
 	return m, m.check()
@@ -102,12 +107,8 @@ func ReadManifest(dir string) (Manifest, error) {
 
 // check validates the names and the sequence of the parts.
 func (m Manifest) check() error {
-	ending := extension
-	if m.Format == oldFormat {
-		ending = oldPart
-	}
 	for i, p := range m.Parts {
-		if p.File != filepath.Base(p.File) || filepath.Ext(p.File) != ending {
+		if p.File != filepath.Base(p.File) || filepath.Ext(p.File) != extension {
 			return fmt.Errorf("the backup's manifest names %q, which is not a part: %w", p.File, ErrBroken)
 		}
 		if p.Until < p.Since {
@@ -148,7 +149,7 @@ func (p Part) repeats(before []Part) bool {
 		return false
 	}
 	last := before[len(before)-1]
-	return p.Until == last.Until && p.State != "" && p.State == last.State && slices.Equal(p.History, last.History) && slices.Equal(lasting(p.Files), lasting(last.Files))
+	return p.Until == last.Until && p.State == last.State && slices.Equal(p.History, last.History) && slices.Equal(lasting(p.Files), lasting(last.Files))
 }
 
 // lasting returns files without the head of the audit log, which each call of a family changes, and without where their contents are.

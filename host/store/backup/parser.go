@@ -27,10 +27,9 @@ type parser struct {
 	blobs   blobParser
 	files   fileParser
 
-	header    Header
-	withFiles bool // the format has files
-	end       end
-	bytes     int64
+	header Header
+	end    end
+	bytes  int64
 
 	state  parserState
 	need   int // bytes until the next state
@@ -139,7 +138,7 @@ func (p *parser) step() error {
 		if err := json.Unmarshal(kept, &p.header); err != nil {
 			return fmt.Errorf("its header: %w", err)
 		}
-		if (p.header.Format == format) != p.withFiles {
+		if p.header.Format != format {
 			return fmt.Errorf("its header has the format %d, which its first line has not: it was changed", p.header.Format)
 		}
 	case kindRun:
@@ -169,13 +168,15 @@ func (p *parser) step() error {
 }
 
 func (p *parser) begin(magic string) error {
-	if magic == partMagic || magic == beforeFiles {
-		p.withFiles = magic == partMagic
+	if magic == partMagic {
 		p.state, p.need = inFrame, frameHeader
 		return nil
 	}
+	if magic == earlyStart {
+		return ErrEarly
+	}
 	if strings.HasPrefix(magic, partStart) {
-		return fmt.Errorf("it has the format %.1q, and this program knows 3: use a newer program", magic[len(partStart):])
+		return fmt.Errorf("it has the format %.1q, and this program knows 1: use a newer program", magic[len(partStart):])
 	}
 	return ErrNoPart
 }
@@ -207,15 +208,13 @@ func (p *parser) frame(h []byte) error {
 	return nil
 }
 
-// expects reports whether a part of this format may have such a frame here: files come last.
+// expects reports whether a part may have such a frame here: files come last.
 func (p *parser) expects(kind byte) bool {
 	switch kind {
-	case kindHeader, kindContent, kindEnd:
+	case kindHeader, kindFile, kindContent, kindEnd:
 		return true
 	case kindRun, kindBlob:
 		return !p.inFile()
-	case kindFile:
-		return p.withFiles
 	}
 	return false
 }

@@ -19,9 +19,9 @@ import (
 // A part begins with a format line, followed by frames: a header, runs of pieces, blobs, files, and the end. A frame begins with
 // its kind, its number from 0, the length of its content, and a CRC-32C over these and the content, in big-endian order.
 const (
-	partMagic   = "alcove backup 3\n"
-	beforeFiles = "alcove backup 2\n" // the format before it, without files; it can be read
-	partStart   = "alcove backup "    // of any format
+	partMagic  = "alcove part 1\n"
+	partStart  = "alcove part "   // of any format
+	earlyStart = "alcove backup " // of builds before version 1, as long as partMagic
 
 	frameHeader = 1 + 4 + 4 + 4
 	frameJSON   = 1 << 20  // bytes of a header or an end, at most
@@ -48,8 +48,8 @@ type Base struct {
 
 // Header describes a part.
 type Header struct {
-	Format int  `json:"format,omitempty"` // 0: the one without files
-	Since  Base `json:"since"`            // without its history, which is that of Until, and without blobs and files
+	Format int  `json:"format"`
+	Since  Base `json:"since"` // without its history, which is that of Until, and without blobs and files
 	Until  Base `json:"until"`
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/store"
-	"github.com/alcove-memory/alcove/host/store/bundle"
 )
 
 // Read passes all parts of a backup, a folder or a single file, to a loader in order, and its settings files to files.
@@ -39,7 +38,7 @@ func readFolder(ctx context.Context, dir string, to store.Loader, files Files, p
 				progress(done+n, all)
 			}
 		}
-		found, err := readFile(ctx, filepath.Join(dir, p.File), m.Format, to, files, tell)
+		found, err := readFile(ctx, filepath.Join(dir, p.File), to, files, tell)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is missing in %s: %w", p.File, dir, ErrBroken)
 		}
@@ -56,16 +55,12 @@ func readFolder(ctx context.Context, dir string, to store.Loader, files Files, p
 	return nil
 }
 
-func readFile(ctx context.Context, path string, format int, to store.Loader, files Files, progress func(int64)) (Part, error) {
+func readFile(ctx context.Context, path string, to store.Loader, files Files, progress func(int64)) (Part, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return Part{}, err
 	}
 	defer f.Close()
-	if format == oldFormat {
-		s, err := bundle.Read(ctx, f, to.Add, progress)
-		return Part{Since: s.Since, Until: s.Until, SHA256: s.SHA256}, err
-	}
 	return readPart(ctx, f, to, files, progress)
 }
 
@@ -98,7 +93,7 @@ func readPart(ctx context.Context, r io.Reader, to store.Loader, files Files, pr
 		return Part{}, err
 	}
 	to.Blobs(p.blobs.list)
-	if files != nil && p.withFiles {
+	if files != nil {
 		if err := files.Files(p.files.list); err != nil {
 			return Part{}, err
 		}

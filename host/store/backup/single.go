@@ -93,7 +93,7 @@ func readSingle(ctx context.Context, path string, to store.Loader, files Files, 
 			progress(n, info.Size())
 		}
 	}
-	p, err := readFile(ctx, path, format, to, files, tell)
+	p, err := readFile(ctx, path, to, files, tell)
 	if err == nil && p.Since != 0 {
 		err = fmt.Errorf("it goes on from version %d: restore the folder that it belongs to", p.Since)
 	}

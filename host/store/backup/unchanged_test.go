@@ -1,12 +1,10 @@
 package backup_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"testing"
 	"time"
 
@@ -84,17 +82,6 @@ func TestAnIncrementIsMadeOfEachChange(t *testing.T) {
 		}, same},
 		"dropped versions": {func(t *testing.T, e *bolt.Engine, _ string) {
 			if err := e.Trim(t.Context(), 1, 2, nil); err != nil {
-				t.Fatal(err)
-			}
-		}, same},
-		"a part of an older program": {func(t *testing.T, _ *bolt.Engine, dir string) {
-			path := filepath.Join(dir, "backup.json")
-			manifest, err := os.ReadFile(path)
-			without := regexp.MustCompile(`,\s*"state": "[0-9a-f]{64}"`).ReplaceAll(manifest, nil)
-			if err != nil || bytes.Equal(without, manifest) {
-				t.Fatalf("the manifest is %s (%v)", manifest, err)
-			}
-			if err := os.WriteFile(path, without, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, same},

@@ -1,12 +1,9 @@
 package bolt_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -21,34 +18,6 @@ func TestBoltIsAnEngine(t *testing.T) {
 		}
 		return e
 	})
-}
-
-func TestAFileOfANewerFormatIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	e, err := bolt.Open(t.Context(), dir, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := bbolt.Open(dir+"/alcove.db", 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		meta := tx.Bucket([]byte("meta"))
-		return errors.Join(meta.Delete([]byte("layout")), meta.Put([]byte("format"), []byte{0, 0, 0, 0, 0, 0, 0, 99}))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bolt.Open(t.Context(), dir, bolt.Options{}); err == nil || !strings.Contains(err.Error(), "use a newer program") {
-		t.Errorf("opened: %v", err)
-	}
 }
 
 func TestASecondProcessIsToldThatTheFileIsOpen(t *testing.T) {

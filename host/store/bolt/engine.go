@@ -37,8 +37,7 @@ type Options struct {
 	// MapSize is the initial size of the memory map in bytes; 0: 1 GiB. Growing it waits for running reads.
 	MapSize int
 
-	migrations map[uint64]migration // of older formats
-	chunk      int                  // entries copied or dropped in one transaction; 0: 2000
+	chunk int // entries copied or dropped in one transaction; 0: 2000
 }
 
 // Engine is a store.Engine in a directory.
@@ -82,8 +81,7 @@ type Engine struct {
 var _ store.Engine = (*Engine)(nil)
 
 // Open opens the space in a directory, or creates one. store.ErrDamaged: a page or record is damaged; store.ErrReadOnly:
-// the file must be written, by a migration or repair, before it can be read. The caller ensures that no other process has
-// it open.
+// the file must be repaired before it can be read. The caller ensures that no other process has it open.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
@@ -125,28 +123,22 @@ func (e *Engine) openFile() (err error) {
 	if err := e.makeFile(e.path()); err != nil {
 		return err
 	}
+	if err := e.examine(); err != nil { // before a file is removed from a directory that may be refused
+		return err
+	}
 	if err := removeLoadFolder(e.dir); err != nil {
 		return fmt.Errorf("remove what an interrupted import or restore left: %w", err)
 	}
-	for _, left := range []string{compacting, loading, loading + ".2", migrating, layout.Repairing} { // by a crash
+	for _, left := range []string{compacting, loading, loading + ".2", layout.Repairing} { // by a crash
 		if err := layout.RemoveFile(filepath.Join(e.dir, left)); err != nil {
 			return err
 		}
-	}
-	if err := e.examine(); err != nil {
-		return err
 	}
 	if e.db, err = e.openDB(); err != nil {
 		return err
 	}
 	if err := e.syncFirst(); err != nil {
 		return errors.Join(err, e.db.Close())
-	}
-	if err := e.migrate(); err != nil {
-		if e.db != nil {
-			err = errors.Join(err, e.db.Close())
-		}
-		return err
 	}
 	return nil
 }
@@ -181,7 +173,7 @@ func (e *Engine) examineFile() error {
 		return err
 	}
 	if found.Format != 0 {
-		return e.migrates(found.Format)
+		return layout.FormatError(e.dir, found.Format)
 	}
 	e.logger.Debug("the database was examined", "took", time.Since(began))
 	if len(found.Faults) > 0 {
@@ -296,15 +288,8 @@ func (e *Engine) load(ctx context.Context) error {
 	if e.options.ReadOnly {
 		return e.db.View(e.loadReadOnly)
 	}
-	from := uint64(layout.Format)
-	if err := e.db.Update(e.stamped(func(tx *bbolt.Tx) (err error) {
-		from, err = prepare(tx)
+	if err := e.db.Update(e.stamped(prepare)); err != nil {
 		return err
-	})); err != nil {
-		return err
-	}
-	if from != layout.Format {
-		e.logger.Info("the store was raised to a format that older builds refuse", "from", from, "to", layout.Format)
 	}
 	if err := e.db.View(e.loadState); err != nil {
 		return err
@@ -319,24 +304,20 @@ func (e *Engine) load(ctx context.Context) error {
 	return e.sweepBlobs()
 }
 
-// prepare creates the buckets of a new file, and raises an existing one to this program's format; from is the format that it had. In an
-// existing file a missing bucket is damage: its records are lost.
-func prepare(tx *bbolt.Tx) (from uint64, err error) {
+// prepare creates the buckets of a new file. In an existing one a missing bucket is damage: its records are lost.
+func prepare(tx *bbolt.Tx) error {
 	if first, _ := tx.Cursor().First(); first == nil {
 		if err := layout.MakeBuckets(tx); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if err := layout.CheckBuckets(tx); err != nil {
-		return 0, err
-	}
-	if from, err = layout.Raise(tx); err != nil {
-		return 0, err
+		return err
 	}
 	if err := beginHistory(tx); err != nil {
-		return 0, err
+		return err
 	}
-	return from, dropUnfinished(tx)
+	return dropUnfinished(tx)
 }
 
 func (e *Engine) loadState(tx *bbolt.Tx) error {

@@ -1,9 +1,7 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"syscall"
@@ -69,42 +67,6 @@ func WithChunk(o Options, entries int) Options {
 	return o
 }
 
-// WithMigration adds a migration of an older format whose records are those of this one.
-func WithMigration(o Options, from uint64) Options {
-	o.migrations = map[uint64]migration{from: copyAll}
-	return o
-}
-
-func copyAll(c copying) error {
-	same := func(key, value []byte) (row, error) { return row{key: key, data: value}, nil }
-	for _, k := range layout.SpaceKinds() {
-		err := c.copy(c.from.Bucket(k.Bucket()), func(key, value []byte) (row, error) {
-			if k == layout.KindMeta && (bytes.Equal(key, layout.KeyFormat) || bytes.Equal(key, layout.KeyLayout)) {
-				return row{}, nil
-			}
-			return same(key, value)
-		}, func(tx *bbolt.Tx, rows []row) error { return insertAll(layout.InSpace(tx, k), rows) })
-		if err != nil {
-			return err
-		}
-	}
-	branches := layout.Branches(c.from)
-	return branches.ForEachBucket(func(id []byte) error {
-		b := store.BranchID(layout.FromU64(id))
-		var failed error
-		for _, k := range layout.BranchKinds() {
-			failed = errors.Join(failed, c.copy(branches.Bucket(id).Bucket(k.Bucket()), same, func(tx *bbolt.Tx, rows []row) error {
-				to, err := layout.MakeBranch(tx, b)
-				if err != nil {
-					return err
-				}
-				return insertAll(layout.InBranch(to, b, k), rows)
-			}))
-		}
-		return failed
-	})
-}
-
 // Stamp is the stamp of the newest tree, and the number of its transaction.
 func Stamp(e *Engine) (stamp uint64, transaction int, err error) {
 	err = e.db.View(func(tx *bbolt.Tx) error {
@@ -143,23 +105,6 @@ func FailCommit(e *Engine, b store.Batch) (root uint64, err error) {
 		return 0, fmt.Errorf("the commit did not fail as it should: %w", err)
 	}
 	return root, nil
-}
-
-// Lower makes the file one of format 3, which differs in what it says of itself alone.
-func Lower(e *Engine) error {
-	return e.update(context.Background(), func(tx *bbolt.Tx) error {
-		meta := layout.InSpace(tx, layout.KindMeta)
-		return errors.Join(meta.Put(layout.KeyFormat, layout.U64(3)), meta.Write(layout.KeyLayout, layout.U64(3)))
-	})
-}
-
-// CommitUnstamped commits a batch as engines did before there were stamps.
-func CommitUnstamped(e *Engine, b store.Batch) error {
-	return e.db.Update(func(tx *bbolt.Tx) error {
-		head, err := e.apply(tx, e.head, &job{ctx: context.Background(), batch: &b, keyed: keyedWrites(b.Writes)})
-		e.head = head
-		return errors.Join(err, layout.Branches(tx).SetSequence(0))
-	})
 }
 
 // PagesWritten is how often pages were written to the file: once a run of pages that belong together.

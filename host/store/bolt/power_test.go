@@ -30,14 +30,11 @@ const (
 	powerWork  = "ALCOVE_TEST_POWER_WORK"  // the directory to work in
 	powerFails = "ALCOVE_TEST_POWER_FAILS" // "yes": calls fail, so go on after errors
 	powerSync  = "ALCOVE_TEST_POWER_SYNC"  // "no": without syncing the database
-	powerRaise = "ALCOVE_TEST_POWER_RAISE" // "yes": raise the format of a file, and nothing else
 	powerCheck = "ALCOVE_TEST_POWER_CHECK" // the directory to look at; standard input has what was said
 )
 
 func TestMain(m *testing.M) {
 	switch {
-	case os.Getenv(powerWork) != "" && os.Getenv(powerRaise) == "yes":
-		os.Exit(report(raiseWorkload(os.Getenv(powerWork))))
 	case os.Getenv(powerWork) != "":
 		os.Exit(report(powerWorkload(os.Getenv(powerWork), os.Getenv(powerSync) == "no")))
 	case os.Getenv(powerCheck) != "":

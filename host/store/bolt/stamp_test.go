@@ -245,18 +245,12 @@ func TestATornMetaPageLosesNothingAfterACommitThatFailed(t *testing.T) {
 
 // TestATornMetaPageLosesNothingWhenAFileIsOpened tears the meta page of the transaction with which a file is opened after a commit failed.
 func TestATornMetaPageLosesNothingWhenAFileIsOpened(t *testing.T) {
-	for name, before := range map[string]func(*bolt.Engine) error{
-		"open":                       func(*bolt.Engine) error { return nil },
-		"raise a file from format 3": bolt.Lower,
-	} {
-		s := small(t)
-		e := s.open(s.dir, bolt.Options{})
-		s.failCommit(e)
-		s.ok(before(e))
-		s.ok(e.Close())
-		s.ok(s.open(s.dir, bolt.Options{}).Close())
-		s.mustSurviveTears(name)
-	}
+	s := small(t)
+	e := s.open(s.dir, bolt.Options{})
+	s.failCommit(e)
+	s.ok(e.Close())
+	s.ok(s.open(s.dir, bolt.Options{}).Close())
+	s.mustSurviveTears("open")
 }
 
 // TestADamagedStampMakesNoOlderTreeTheNewest flips each byte of the stamp, and damages the older meta page.
@@ -286,20 +280,4 @@ func TestADamagedStampMakesNoOlderTreeTheNewest(t *testing.T) {
 		}
 		s.ok(e.Close())
 	}
-}
-
-// TestATornMetaPageOfAFileWithoutStampsLosesNothing is about files that were last written before there were stamps: the newest tree is
-// the one with a later version.
-func TestATornMetaPageOfAFileWithoutStampsLosesNothing(t *testing.T) {
-	s := small(t)
-	e := s.open(s.dir, bolt.Options{})
-	for _, name := range []string{"one", "two"} {
-		s.ok(bolt.CommitUnstamped(e, store.Batch{Writes: []store.Write{{Branch: sideBranch, Key: stageKey(name)}}}))
-	}
-	stamp, _, err := bolt.Stamp(e)
-	if s.ok(err); stamp != 0 {
-		t.Fatalf("the file has the stamp %d", stamp)
-	}
-	s.ok(e.Close())
-	s.mustSurviveTears("a commit without a stamp")
 }

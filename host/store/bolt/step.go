@@ -6,35 +6,32 @@ type Step string
 
 // The steps, in order of execution.
 const (
-	MigrationPart    Step = "part of a database was copied in the new format"
-	MigrationCopied  Step = "a database was copied in the new format, and the old one is in its place"
-	MigrationSwapped Step = "the database in the new format has taken the old one's place" // too late to fail
-	BatchApplied     Step = "a batch was applied, and nothing is on the disk"
-	GroupDurable     Step = "commits are durable, and not yet answered" // too late to fail
-	OverlayBegun     Step = "an overlay was begun"
-	OverlayCopied    Step = "part of an overlay was copied"
-	OverlayWhole     Step = "an overlay was copied, and is not yet in use"
-	OverlayUsed      Step = "an overlay is in use, and those it replaces are there"
-	OverlaysDropped  Step = "overlays were replaced"
-	TrimRecorded     Step = "a trim's floor is known, and nothing was dropped"
-	TrimEntries      Step = "part of the entries was trimmed"
-	TrimLog          Step = "part of the change log was trimmed"
-	BranchForgotten  Step = "a branch's overlays are forgotten, and its data is there"
-	BranchErased     Step = "a branch was erased" // too late to fail
-	CompactCopied    Step = "the database was copied without what is unused"
-	CompactSwapped   Step = "the copy has taken the database's place"                          // too late to fail
-	PurgeRewritten   Step = "what was purged is replaced, and its bytes are still in the file" // too late to fail
-	BlobWritten      Step = "a blob's file was written under a temporary name"
-	BlobInPlace      Step = "a blob's file has its name, and nothing refers to it"
-	BlobRecorded     Step = "a blob is recorded, and its predecessor's file is there" // too late to fail
-	BlobForgotten    Step = "a blob was forgotten, and its file is there"             // too late to fail
-	UnusedFileGone   Step = "a file that nothing refers to was removed"               // too late to fail
+	BatchApplied    Step = "a batch was applied, and nothing is on the disk"
+	GroupDurable    Step = "commits are durable, and not yet answered" // too late to fail
+	OverlayBegun    Step = "an overlay was begun"
+	OverlayCopied   Step = "part of an overlay was copied"
+	OverlayWhole    Step = "an overlay was copied, and is not yet in use"
+	OverlayUsed     Step = "an overlay is in use, and those it replaces are there"
+	OverlaysDropped Step = "overlays were replaced"
+	TrimRecorded    Step = "a trim's floor is known, and nothing was dropped"
+	TrimEntries     Step = "part of the entries was trimmed"
+	TrimLog         Step = "part of the change log was trimmed"
+	BranchForgotten Step = "a branch's overlays are forgotten, and its data is there"
+	BranchErased    Step = "a branch was erased" // too late to fail
+	CompactCopied   Step = "the database was copied without what is unused"
+	CompactSwapped  Step = "the copy has taken the database's place"                          // too late to fail
+	PurgeRewritten  Step = "what was purged is replaced, and its bytes are still in the file" // too late to fail
+	BlobWritten     Step = "a blob's file was written under a temporary name"
+	BlobInPlace     Step = "a blob's file has its name, and nothing refers to it"
+	BlobRecorded    Step = "a blob is recorded, and its predecessor's file is there" // too late to fail
+	BlobForgotten   Step = "a blob was forgotten, and its file is there"             // too late to fail
+	UnusedFileGone  Step = "a file that nothing refers to was removed"               // too late to fail
 )
 
 // Steps returns all steps.
 func Steps() []Step {
 	return []Step{
-		MigrationPart, MigrationCopied, MigrationSwapped, BatchApplied, GroupDurable,
+		BatchApplied, GroupDurable,
 		OverlayBegun, OverlayCopied, OverlayWhole, OverlayUsed, OverlaysDropped,
 		TrimRecorded, TrimEntries, TrimLog,
 		BranchForgotten, BranchErased,

@@ -23,7 +23,7 @@ import (
 
 // Restored tells which settings a restored store runs with.
 type Restored struct {
-	Carried   bool     `json:"carried"`             // the backup lists its settings; one of an older format does not
+	Carried   bool     `json:"carried"`             // with a list of settings, as a backup and no bundle has
 	Kept      []string `json:"kept,omitempty"`      // files that the directory had, and keeps
 	Families  []Family `json:"families"`            // with a grant in the directory
 	Endpoints []string `json:"endpoints,omitempty"` // likewise
@@ -55,9 +55,8 @@ type Restorer struct {
 	dir, loading string // the data directory, and the folder in which a store is being made for it
 	options      Options
 
-	have   map[string]bool // digests of the contents so far
-	list   []backup.File
-	listed bool // the backup has a list
+	have map[string]bool // digests of the contents so far
+	list []backup.File
 }
 
 // NewRestorer restores settings to dir, for which a store is being made in loading.
@@ -112,7 +111,7 @@ func (r *Restorer) Files(list []backup.File) error {
 			return fmt.Errorf("%s is absent: %.200s", f.Name, f.Absent)
 		}
 	}
-	r.list, r.listed = list, true
+	r.list = list
 	return nil
 }
 
@@ -133,7 +132,7 @@ func (r *Restorer) Finish() (s Restored, err error) {
 		return s, err
 	}
 	carried.Roots = own.Roots // those of the backup may be of another machine
-	s = Restored{Carried: r.listed, Families: []Family{}}
+	s = Restored{Carried: true, Families: []Family{}}
 	lock := carried
 	if own.Decides() {
 		lock = own

@@ -4,7 +4,7 @@ import "go.etcd.io/bbolt"
 
 // Each write transaction of an engine gives the file's tree a higher stamp than every transaction before it, failed ones included. It
 // tells which tree is the newest where the meta page that leads to it is damaged. The stamp is the sequence of the bucket of branches,
-// whose header the root page has anyway; its lowest byte is a check of the others. Files written before there were stamps have 0.
+// whose header the root page has anyway; its lowest byte is a check of the others. A file that no engine opened yet has 0.
 
 const stampBits = 56
 

@@ -88,7 +88,7 @@ func mendByte(raw []byte, size uint64) bool {
 
 // findNewest looks for the tree that the damaged meta page referred to. All its pages were on the disk before its meta page was written,
 // so it is intact, sums included, and later than that of the other. Commits that failed may have left such trees too: theirs have lower
-// stamps. Without stamps, there must be only one.
+// stamps. Of those with the same stamp, there must be only one.
 func (p *pages) findNewest() {
 	known, ok := p.ageOf(p.meta)
 	if !ok {
@@ -202,7 +202,7 @@ func (p *pages) wholeTree(m layout.Meta) (high uint64, whole bool) {
 			high = uint64(id) + 1
 		}
 	}
-	return high, len(s.all()) == 0 && layout.Readable(s.format)
+	return high, len(s.all()) == 0 && s.format == layout.Format
 }
 
 // lostMore reports whether a commit was written that the meta page does not refer to.

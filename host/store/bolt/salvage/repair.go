@@ -44,14 +44,14 @@ func Repair(ctx context.Context, dir string, want store.Repair) (r store.Repaire
 	s := newSurvey(p)
 	r = store.Repaired{Faults: []string{}, Aside: []store.Aside{}}
 	if s.foreign() {
-		return r, fmt.Errorf("repair: %w", layout.FormatError(s.format))
+		return r, fmt.Errorf("repair: %w", layout.FormatError(dir, s.format))
 	}
 	if s.missing() && p.fallBack() {
 		p.metaFaults = append(p.metaFaults, errFellBack)
 		s = newSurvey(p)
 	}
 	if s.foreign() {
-		return r, fmt.Errorf("repair: %w", layout.FormatError(s.format))
+		return r, fmt.Errorf("repair: %w", layout.FormatError(dir, s.format))
 	}
 	s.examine()
 	for _, f := range s.all() {

@@ -53,7 +53,7 @@ func newSurvey(p *pages) *survey {
 		return s // its layout is another
 	}
 	for _, name := range layout.TopBuckets() {
-		if layout.Readable(s.format) && !s.has[string(name)] {
+		if s.format == layout.Format && !s.has[string(name)] {
 			s.structureFault("the bucket %s is missing", name)
 		}
 	}
@@ -131,7 +131,7 @@ func (b bucket) kept() bucket {
 }
 
 // foreign reports whether the file has a format that this program does not read. A new file has none.
-func (s *survey) foreign() bool { return s.format != 0 && !layout.Readable(s.format) }
+func (s *survey) foreign() bool { return s.format != 0 && s.format != layout.Format }
 
 func (s *survey) readFormat() {
 	p := layout.TableOf(layout.KindMeta, 0)
@@ -150,7 +150,7 @@ func (s *survey) readFormat() {
 			}
 		})
 	})
-	if _, err := layout.CheckFormat(s.format, s.again); err != nil && (s.again != 0 || s.format <= layout.Format) {
+	if _, err := layout.CheckFormat(s.format, s.again); err != nil {
 		s.structureFault("%w", err)
 		if s.format = s.again; s.format == 0 {
 			s.format = layout.Format
