@@ -10,7 +10,7 @@ import (
 func TestGeneratedFilesAreWhatTheSourceSays(t *testing.T) {
 	out, err := exec.Command("go", "run", "./gen", "-check", "-dir", ".").CombinedOutput()
 	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("gen -check: %v, want generated files that agree with abi.json\n%s", err, out)
 	}
 }
 

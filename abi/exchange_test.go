@@ -213,7 +213,7 @@ func TestRequestsOfTheVectorsAreReadAsTheirKindSays(t *testing.T) {
 		decoder := json.NewDecoder(strings.NewReader(string(v.Request)))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(into); err != nil {
-			t.Errorf("%s: %v", v.Name, err)
+			t.Errorf("%s: decode its request: %v", v.Name, err)
 		}
 	}
 }
