@@ -113,7 +113,7 @@ func TestAToolAsksTheHostAndAnswers(t *testing.T) {
 		s := &script{piece: piece, answers: []string{`{"memories":[{"key":"tea","value":"green"}]}`}}
 		status, result := s.serves(finder(), KindTool, `{"tool":"find","arguments":{"key":"tea"},"config":{},"context":{"namespace":"n"}}`)
 		if status != statusOK || result != `{"value":"green"}` {
-			t.Errorf("%d %s", status, result)
+			t.Errorf("in pieces of %d: status %d, result %s, want the value green", piece, status, result)
 		}
 		if !slices.Equal(s.asked, []string{`memory.get{"keys":["tea"]}`}) || !slices.Equal(s.lines, []string{"looking for tea"}) {
 			t.Errorf("asked %q, logged %q", s.asked, s.lines)
@@ -125,7 +125,7 @@ func TestAnErrorOfTheHostIsPassedOn(t *testing.T) {
 	s := &script{answers: []string{`-{"code":"denied","message":"not granted","retryable":false}`}}
 	status, result := s.serves(finder(), KindTool, `{"tool":"find","arguments":{"key":"tea"}}`)
 	if status != statusError || result != `{"code":"denied","message":"not granted","retryable":false}` {
-		t.Errorf("%d %s", status, result)
+		t.Errorf("status %d, result %s, want the host's error", status, result)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestWhatCannotBeServedIsAnError(t *testing.T) {
 		status, result := (&script{}).serves(f, KindTool, request)
 		var e Error
 		if err := json.Unmarshal([]byte(result), &e); err != nil || status != statusError || e.Code != code || e.Message == "" {
-			t.Errorf("%s: %d %s", request, status, result)
+			t.Errorf("%s: status %d, result %s, want an error with code %s", request, status, result, code)
 		}
 	}
 	for _, kind := range []Kind{0, KindScore, KindEmbed, 9} {
@@ -184,7 +184,7 @@ func TestAStoreHookAnswersWithChangesOrNothing(t *testing.T) {
 		`{"hook":"store","entries":[{"key":"denied","value":1}]}`:         `{"code":"denied","message":"memory.read was not granted","retryable":false}`,
 	} {
 		if _, result := (&script{}).serves(f, KindHook, request); result != want {
-			t.Errorf("%s: %s", request, result)
+			t.Errorf("%s: result %s, want %s", request, result, want)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestARefusalOfAToolIsAnErrorWithTheCodeDenied(t *testing.T) {
 	handleTool(f, "no", func(*Call, struct{}) (value, error) { return value{}, Refuse("not today") })
 	status, result := (&script{}).serves(f, KindTool, `{"tool":"no","arguments":{}}`)
 	if status != statusError || result != `{"code":"denied","message":"not today","retryable":false}` {
-		t.Errorf("%d %s", status, result)
+		t.Errorf("status %d, result %s, want an error with code denied", status, result)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestAJobHasAPayloadOrNone(t *testing.T) {
 		`{"hook":"job","job":"tidy"}`:                       `{"key":""}`,
 	} {
 		if _, result := (&script{}).serves(f, KindHook, request); result != want {
-			t.Errorf("%s: %s", request, result)
+			t.Errorf("%s: result %s, want %s", request, result, want)
 		}
 	}
 }
@@ -214,12 +214,12 @@ func TestAJobHasAPayloadOrNone(t *testing.T) {
 func TestScoreRequestsAreReadAsTheVectorsSay(t *testing.T) {
 	cases, err := vectors.Read[vectors.ScoreRequest]("score-request.json")
 	if err != nil || len(cases) == 0 {
-		t.Fatal(len(cases), err)
+		t.Fatalf("read %d score requests (%v), want some", len(cases), err)
 	}
 	for _, v := range cases {
 		params, r, err := parseScoring(v.Bytes.Joined())
 		if (err != nil) != (v.Fails != "") {
-			t.Errorf("%s: %v", v.Name, err)
+			t.Errorf("%s: parseScoring: %v, want an error: %t", v.Name, err, v.Fails != "")
 		}
 		if err == nil && (string(params) != v.Params || len(r.Columns) != len(v.Columns)) {
 			t.Errorf("%s: read as %q and %d columns", v.Name, params, len(r.Columns))
@@ -309,7 +309,7 @@ func TestAPanicIsAnErrorWithItsTextAndPlace(t *testing.T) {
 		status, result := s.serves(f, KindTool, `{"tool":"fail","arguments":{}}`)
 		var e Error
 		if err := json.Unmarshal([]byte(result), &e); err != nil || status != statusError || e.Code != Internal || !strings.HasPrefix(e.Message, c.says) {
-			t.Errorf("%s: %s", name, result)
+			t.Errorf("%s: status %d, result %s, want an internal error that begins with %q", name, status, result, c.says)
 		}
 		if len(s.lines) == 0 || !strings.Contains(s.lines[0], "TestAPanic") {
 			t.Errorf("%s: the log has %q", name, s.lines)

@@ -124,7 +124,7 @@ func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
 			t.Fatalf("%s: read %s: %v", e.name, data, err)
 		}
 		if err := differ(reflect.ValueOf(got), reflect.ValueOf(sent)); err != nil {
-			t.Fatalf("%s: %s: %v", e.name, data, err)
+			t.Fatalf("%s: %s is read wrongly: %v", e.name, data, err)
 		}
 		again := empty(e.host)
 		strictly(t, written(t, got), again)
@@ -141,7 +141,7 @@ func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
 		strictly(t, data, got)
 		strictly(t, data, again)
 		if err := differ(reflect.ValueOf(sent), reflect.ValueOf(got)); err != nil {
-			t.Fatalf("%s: %s: %v", e.name, data, err)
+			t.Fatalf("%s: %s is written wrongly: %v", e.name, data, err)
 		}
 		if !reflect.DeepEqual(sent, again) {
 			t.Fatalf("%s: %s is read as %+v, was %+v", e.name, data, again, sent)
@@ -181,7 +181,7 @@ func FuzzEnvelopes(f *testing.F) {
 			}
 			strictly(t, written(t, got), want)
 			if err := differ(reflect.ValueOf(again), reflect.ValueOf(want)); err != nil {
-				t.Fatalf("%s: %q: %v", e.name, data, err)
+				t.Fatalf("%s: %q is read otherwise than by encoding/json: %v", e.name, data, err)
 			}
 		}
 	})

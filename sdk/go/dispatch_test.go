@@ -75,7 +75,7 @@ func TestAFamilyThatIsAloneServesAll(t *testing.T) {
 		answer, err := alone.Handle(nobody{}, KindTool, []byte(`{"tool":"say","arguments":{},"config":{},"context":{"family":"`+name+`"}}`))
 		var said string
 		if err != nil || json.Unmarshal(answer, &said) != nil || said != "ann" {
-			t.Errorf("%q: %s, %v", name, answer, err)
+			t.Errorf("say of %q = %s, %v, want ann", name, answer, err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestAToolFindsAMemory(t *testing.T) {
 	s.Put(alcove.Memory{Key: "tea", Value: alcove.JSON("green")})
 	var out shoutOut
 	if err := s.Tool("shout_memory", shoutIn{"tea"}, &out); err != nil || out.Text != `"GREEN"` {
-		t.Error(out, err)
+		t.Errorf("shout_memory = %+v, %v, want the text GREEN", out, err)
 	}
 	if err := s.Tool("shout_memory", shoutIn{"cake"}, &out); err == nil || err.Error() != `not_found: there is no memory "cake"` {
 		t.Error(err)

@@ -79,7 +79,7 @@ func TestRecordsOfATypeInTheHost(t *testing.T) {
 				continue
 			}
 			if item.Namespace != "default" || item.Value.Title == "" {
-				t.Errorf("%+v", item)
+				t.Errorf("All gives %+v, want a page with a title in namespace default", item)
 			}
 			count++
 		}
@@ -108,7 +108,7 @@ func TestRecordsAreRemovedSoftlyOrForGood(t *testing.T) {
 		must(t, pages.PutAll(c, maps.All(map[string]page{"soft": {Title: "a"}, "hard": {Title: "b"}})))
 		for key, how := range map[string]alcove.Removal{"soft": alcove.Soft, "hard": alcove.Hard} {
 			if out, err := pages.Remove(c, key, how); err != nil || !out.Success || out.EntityID.String() != "default#"+key {
-				t.Errorf("%s: %+v (%v)", key, out, err)
+				t.Errorf("Remove(%q) = %+v (%v), want success for default#%s", key, out, err, key)
 			}
 		}
 		if v, ok, err := pages.Get(c, "soft"); err != nil || !ok || !v.Archived() || v.ArchivedAt != c.Now {
@@ -132,7 +132,7 @@ func TestMemoriesAreFoundByTheirIDs(t *testing.T) {
 		}
 		for text, want := range map[string]string{"work#tea": "green", "work#odd": "odd", id.String(): "green"} {
 			if m, err := c.Memory(alcove.ParseID(text)); err != nil || m.Text() != want {
-				t.Errorf("%s: %+v (%v)", text, m, err)
+				t.Errorf("Memory(%s) = %+v (%v), want the text %s", text, m, err, want)
 			}
 		}
 		if _, err := c.Memory(alcove.ParseID("work#gone")); alcove.CodeOf(err) != alcove.NotFound {

@@ -235,7 +235,7 @@ func TestASweepGoesOnInAnotherJob(t *testing.T) {
 	job := &walk{Prefix: "k"}
 	out, err := SweepMemories(c, job, MemoryListRequest{Prefix: "k", Limit: 2}, func(page []Memory) (int, error) { return len(page) - 1, nil })
 	if err != nil || out != (Swept{Done: 2, Changed: 1, Next: "next"}) {
-		t.Errorf("%+v (%v)", out, err)
+		t.Errorf("SweepMemories = %+v (%v), want 2 done, 1 changed, and a next page", out, err)
 	}
 	if host.queued != `{"job":"walk","payload":{"prefix":"k","after":"b","done":2}}` {
 		t.Errorf("it queues %s", host.queued)
@@ -278,7 +278,7 @@ func TestACallKnowsWhatItCan(t *testing.T) {
 	c := &Call{host: &echo{answer: []byte(`{"capabilities":[{"name":"memory.read","scope":["*"]}]}`)}}
 	rights, err := c.CallerGet()
 	if err != nil || !rights.Can("memory.read") || rights.Can("memory.write") {
-		t.Errorf("%+v (%v)", rights, err)
+		t.Errorf("CallerGet() = %+v (%v), want the right to read and none to write", rights, err)
 	}
 }
 

@@ -145,7 +145,7 @@ func asked(t testing.TB, m *sandbox.Module, s scene) *sandbox.Result {
 	t.Helper()
 	r, err := m.Call(t.Context(), sandbox.Request{Kind: s.Kind, Payload: s.payload(t), Host: boxed{&script{t: t, scene: s}}})
 	if err != nil || r.Class != abi.ClassOK {
-		t.Fatalf("%s: %+v (%v)", s.Name, r, err)
+		t.Fatalf("call of %s = %+v (%v), want class %s", s.Name, r, err, abi.ClassOK)
 	}
 	return r
 }

@@ -171,7 +171,7 @@ func inGo(t *testing.T) string {
 		if errors.As(err, &own) {
 			e = &abi.Error{Code: abi.Code(own.Code), Message: own.Message, Retryable: own.Retryable, Details: own.Details}
 		} else if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
+			t.Fatalf("Handle(%s): %v, want an answer or an error with a code", s.Name, err)
 		}
 		lines = append(lines, told(s, output, e, h.logged))
 	}
@@ -222,7 +222,7 @@ func inModule(t *testing.T, raw []byte) string {
 		h := boxed{&script{t: t, scene: s}}
 		r, err := m.Call(t.Context(), sandbox.Request{Kind: s.Kind, Payload: s.payload(t), Host: h})
 		if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
+			t.Fatalf("call of %s: %v", s.Name, err)
 		}
 		if h.done != len(s.Host) {
 			t.Errorf("%s: it ran %d operations, want %d", s.Name, h.done, len(s.Host))
@@ -277,7 +277,7 @@ func builtGo(t testing.TB) string {
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, "./go")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("go build: %v\n%s", err, said)
 	}
 	return out
 }
@@ -314,7 +314,7 @@ func TestGuestsOfOtherLanguagesBuildAndAnswerAlike(t *testing.T) {
 				t.Skipf("not built: %s", bytes.TrimSpace(said))
 			}
 			if err != nil {
-				t.Fatalf("%v\n%s", err, said)
+				t.Fatalf("build the guest in %s: %v\n%s", language, err, said)
 			}
 			if *update {
 				raw, err := os.ReadFile(out)

@@ -35,6 +35,6 @@ func TestConform(t *testing.T) {
 	}
 	report := alcovetest.Conform(t, path)
 	if len(report.Checks) != 6 || report.Failed() || report.Costs[0].Calls != 25 {
-		t.Errorf("%+v", report)
+		t.Errorf("Conform = %+v, want 6 checks passed and the costs of 25 calls", report)
 	}
 }

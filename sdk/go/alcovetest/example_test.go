@@ -42,7 +42,7 @@ func TestATestOfAFamily(t *testing.T) {
 	var got out
 	err := s.Tool("tag_memory", map[string]any{"key": "tea", "tags": "hot"}, &got) // one will do, as with any client
 	if err != nil || got.Patched != 1 || fmt.Sprint(s.Memory("tea").Tags) != "[drink hot]" {
-		t.Errorf("%+v, %q (%v)", got, s.Memory("tea").Tags, err)
+		t.Errorf("tag_memory = %+v (%v) and the tags are %q, want one memory with drink and hot", got, err, s.Memory("tea").Tags)
 	}
 	s.Revoke("memory.write")
 	if err := s.Tool("tag_memory", in{"tea", []string{"cold"}}, nil); alcove.CodeOf(err) != alcove.Denied {

@@ -41,7 +41,7 @@ func TestEveryOperationIsThatOfTheHost(t *testing.T) {
 	for op, err := range answers {
 		code := alcove.CodeOf(err)
 		if !(code == alcove.InvalidArgument && strings.Contains(err.Error(), `"misspelled"`)) && code != alcove.Denied {
-			t.Errorf("%s: %v", op, err)
+			t.Errorf("%s with a misspelled argument: %v, want it refused by name, or denied", op, err)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func TestMemoriesAreOfTheTimeThatTheySay(t *testing.T) {
 	)
 	old := s.Memory("old")
 	if old.Timestamp != "2025-01-02T03:04:05.000000Z" || old.Counters.Accesses != 3 || old.Counters.Health != -.5 || old.Counters.LastAccess != "2026-01-02T00:00:00.000000Z" {
-		t.Errorf("%+v, %+v", old, old.Counters)
+		t.Errorf("the memory old is %+v with counters %+v, want the times and counters that it was put with", old, old.Counters)
 	}
 	if at := s.Memory("new").Timestamp; at != "2026-06-01T12:00:00.000000Z" {
 		t.Errorf("the new one is of %s", at)

@@ -74,14 +74,14 @@ func TestArgumentsAreReadAndResultsWrittenAsTheTypesSay(t *testing.T) {
 	}
 	for _, arguments := range []string{`{"limit":"many"}`, `{"count":1.5}`, `{"nested":[]}`, `[]`, `{"extra":{"a":}}`} {
 		if _, err := tool(t, "memory_store_note", arguments, "{}"); alcove.CodeOf(err) != alcove.InvalidArgument {
-			t.Errorf("%s: %v", arguments, err)
+			t.Errorf("memory_store_note of %s: %v, want %s", arguments, err, alcove.InvalidArgument)
 		}
 	}
 	if got, err := tool(t, "count_notes", "{}", "{}"); err != nil || got != `{"total":0}` {
-		t.Errorf("%s (%v)", got, err)
+		t.Errorf("count_notes = %s (%v), want a total of 0", got, err)
 	}
 	if got, err := tool(t, "memory_forget", "{}", "{}"); err != nil || got != `{}` {
-		t.Errorf("%s (%v)", got, err)
+		t.Errorf("memory_forget = %s (%v), want {}", got, err)
 	}
 }
 

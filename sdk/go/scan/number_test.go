@@ -51,7 +51,7 @@ func TestARawValueIsOneValue(t *testing.T) {
 		w := &Writer{}
 		w.Raw([]byte(text))
 		if got, err := w.Bytes(); (err == nil) != valid || string(got) != text {
-			t.Errorf("%s: %s (%v)", text, got, err)
+			t.Errorf("Raw(%s) writes %s (%v), want it valid: %t", text, got, err, valid)
 		}
 	}
 }

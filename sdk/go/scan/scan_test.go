@@ -152,6 +152,6 @@ func TestAnObjectIsWritten(t *testing.T) {
 	out = AppendKey(out, "n")
 	out = append(AppendNumber(out, 0.75), '}')
 	if string(out) != `{"a":["x","y"],"n":0.75}` {
-		t.Errorf("%s", out)
+		t.Errorf("wrote %s, want an object with a list and a number", out)
 	}
 }
