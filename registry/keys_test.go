@@ -64,7 +64,7 @@ func TestALockIsNarrowedByTakingPowersAwayAlone(t *testing.T) {
 		before, after := trusting(), trusting()
 		c.change(&after)
 		if got := Narrows(before, after); got != c.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: Narrows = %v, want %v", name, got, c.want)
 		}
 	}
 	before, after := trusting(), trusting()
@@ -93,10 +93,10 @@ func TestADiffHasTheLinesThatDifferBehindTheirParts(t *testing.T) {
 	got, err := Diff(before, after)
 	want := []string{`   "families": {`, `     "redactor": {`, `+      "version": "2.0.0",`}
 	if err != nil || !slices.Equal(got[:min(3, len(got))], want) || !slices.Contains(got, `-    "local": {`) {
-		t.Errorf("%s, %v", strings.Join(got, "\n"), err)
+		t.Errorf("Diff = %s, %v, want it to begin with %q and to take away the endpoint", strings.Join(got, "\n"), err, want)
 	}
 	if same, err := Diff(before, example()); err != nil || len(same) > 0 {
-		t.Errorf("%q, %v", same, err)
+		t.Errorf("Diff of a lock and itself = %q, %v, want no lines", same, err)
 	}
 }
 
@@ -107,10 +107,10 @@ func TestHowAFamilyWritesIsWrittenAndNotRead(t *testing.T) {
 	})
 	data, err := Encode(l)
 	if err != nil || !strings.Contains(string(data), `"writes": "mixed"`) {
-		t.Errorf("%s, %v", data, err)
+		t.Errorf("Encode = %s, %v, want it to say that writes are mixed", data, err)
 	}
 	if got, err := Parse(bytes.Replace(data, []byte(`"mixed"`), []byte(`"propose"`), 1)); err != nil || !reflect.DeepEqual(got, l) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Parse of other writes = %+v, %v, want %+v", got, err, l)
 	}
 }
 

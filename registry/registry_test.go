@@ -150,7 +150,7 @@ func TestWhatIsApprovedIsTheOperatorsLastWord(t *testing.T) {
 		"a guard, and another hook only": {Grant{Digest: digest, Guard: old, Hooks: map[abi.Hook]On{abi.HookRank: {}}}, other},
 	} {
 		if got, ok := c.grant.Approved(); got.Digest != c.want || ok != (c.want != "") {
-			t.Errorf("%s: %q, %t", name, got.Digest, ok)
+			t.Errorf("%s: Approved() = %q, %t, want %q", name, got.Digest, ok, c.want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestASignatureOfAReleaseHoldsForNothingElse(t *testing.T) {
 		"characters behind the Base64": {good + " ", digest, "is not what the key"},
 	} {
 		if keys, err := Verify(c.signatures, c.digest); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "download it again") {
-			t.Errorf("%s: %q, %v", name, keys, err)
+			t.Errorf("%s: Verify = %q, %v, want an error that says %q", name, keys, err, c.want)
 		}
 	}
 	if _, err := Sign(digest); err == nil {

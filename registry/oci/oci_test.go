@@ -172,7 +172,7 @@ func TestASoundArtifactIsPulledByTagAndByDigest(t *testing.T) {
 	for _, given := range []Reference{r, tagged} {
 		a, got, err := Client{PlainHTTP: true}.Pull(t.Context(), given)
 		if err != nil || got != r || string(a.Module) != string(sound().Module) || string(a.Manifest) != string(sound().Manifest) || string(a.Signature) != "signed" {
-			t.Errorf("%s: %v: %s: %q", given, err, got, a)
+			t.Errorf("Pull(%s) = %q of %s, %v, want the sound artifact of %s", given, a, got, err, r)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestWithoutTLSNothingLeavesThisMachine(t *testing.T) {
 	for _, host := range []string{"registry.example.org", "192.0.2.1:5000", "169.254.169.254", "localhost.example.org"} {
 		_, _, err := Client{PlainHTTP: true}.Pull(t.Context(), Reference{Registry: host, Repository: "notes", Tag: "1"})
 		if err == nil || !strings.Contains(err.Error(), "is not this machine") {
-			t.Errorf("%s: %v", host, err)
+			t.Errorf("Pull from %s: %v, want the error that it is not this machine", host, err)
 		}
 	}
 	r, handler := registryOf(t, nil, nil)
@@ -295,7 +295,7 @@ func TestReferencesAreReadAndWritten(t *testing.T) {
 	} {
 		r, err := Parse(text)
 		if (err == nil) != (want != "") || err == nil && r.String() != want {
-			t.Errorf("%s: %s, %v", text, r, err)
+			t.Errorf("Parse(%q) = %s, %v, want %q", text, r, err, want)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func FuzzManifest(f *testing.F) {
 		}
 		for kind, p := range parts {
 			if p.Size <= 0 || p.Size > limitsOf()[kind] || !digestForm().MatchString(string(p.Digest)) {
-				t.Errorf("%s: %v", kind, p)
+				t.Errorf("the part %s is %v, want a size of 1 to %d and a SHA-256 digest", kind, p, limitsOf()[kind])
 			}
 		}
 	})

@@ -17,7 +17,7 @@ func notes() *abi.Manifest {
 
 func TestTheSameVersionHasNoDifference(t *testing.T) {
 	if got := Compare(notes(), notes()); len(got) > 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("Compare of a manifest and itself = %+v, want none", got)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestWhatANewVersionMayDoIsSaid(t *testing.T) {
 		c.change(now)
 		got := Compare(notes(), now)
 		if !slices.ContainsFunc(got, func(l Line) bool { return l.Kind == c.want.Kind && l.Name == c.want.Name && l.Wider == c.want.Wider }) {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: Compare = %+v, want a line like %+v", name, got, c.want)
 		}
 	}
 }
@@ -66,6 +66,6 @@ func TestTextsAreShownWithoutWhatHidesInThem(t *testing.T) {
 	now := notes()
 	now.Description = "a\u202eb\u200bc"
 	if got := fmt.Sprint(Texts(now)); strings.ContainsAny(got, "\u202e\u200b") || !strings.Contains(got, `\u202e`) {
-		t.Error(got)
+		t.Errorf("Texts = %s, want invisible characters written as escapes", got)
 	}
 }

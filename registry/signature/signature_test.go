@@ -157,7 +157,7 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	for _, form := range [][]byte{EncodePublic(publicOf(7)), []byte(FormatPublic(publicOf(7)) + "\n")} {
 		if public, err := ParsePublic(form); err != nil || !public.Equal(publicOf(7)) {
-			t.Errorf("%q: %v", form, err)
+			t.Errorf("ParsePublic(%q) = %x, %v, want %x", form, public, err, publicOf(7))
 		}
 	}
 	torn := EncodePair(keyOf(7))

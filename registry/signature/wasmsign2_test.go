@@ -81,7 +81,7 @@ func TestModulesAreSignedAsByWasmsign2(t *testing.T) {
 	} {
 		got, err := Sign(fromWasmsign2(t, c.module), c.key)
 		if err != nil || !bytes.Equal(got, fromWasmsign2(t, want)) {
-			t.Errorf("%s: %x, %v", want, got, err)
+			t.Errorf("%s: Sign = %x, %v, want what wasmsign2 wrote", want, got, err)
 		}
 	}
 	data, err := SignDetached(fromWasmsign2(t, "module.wasm"), nil, author)
