@@ -129,7 +129,7 @@ func onSocket(b *testing.B, dir string) *mcpClient {
 // BenchmarkAFactThroughTheStdioBridge stores memories and facts of 25 words by turns through a process that runs alcove mcp: what a tool
 // of a family that stores costs beside the core's. ratio is that of the medians.
 //
-//	go test -tags guests,nethttpomithttp2 ./cmd/alcove -run '^$' -bench AFactThrough -benchtime 1000x
+//	go test -tags guests ./cmd/alcove -run '^$' -bench AFactThrough -benchtime 1000x
 func BenchmarkAFactThroughTheStdioBridge(b *testing.B) {
 	if !guests.Embedded() {
 		b.Skip("the program has no families: make guests, and -tags guests")

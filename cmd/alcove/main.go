@@ -88,12 +88,13 @@ func (a *app) command() *cobra.Command {
   alcove demo       shows everything in a minute, in a temporary directory
 
 All commands talk to the one server of the data directory, and start it if need be.`,
+		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	answersVersion(root)
+	root.SetVersionTemplate("alcove {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
@@ -150,20 +151,6 @@ func called(c *cobra.Command, alias string, tried ...string) *cobra.Command {
 	}
 	c.SuggestFor = tried
 	return c
-}
-
-// answersVersion makes a command answer --version. Cobra's own flag needs a template for this text, and a program with
-// templates keeps every exported method of its types: 3.5 MB of 29.7.
-func answersVersion(root *cobra.Command) {
-	asked := root.Flags().BoolP("version", "v", false, "version for alcove")
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(c *cobra.Command, args []string) { // which is what runs a command that only has others
-		if helped, _ := c.Flags().GetBool("help"); c != root || helped || !*asked {
-			help(c, args)
-			return
-		}
-		fmt.Fprintf(c.OutOrStdout(), "alcove %s\n", versionText())
-	})
 }
 
 // defaultData is ALCOVE_DATA, or the folder where the system keeps what programs store for a user.

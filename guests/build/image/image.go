@@ -20,7 +20,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/guests/build/image/amd64"
 )
 
 // Image has the packed modules of some families. Its methods may be called concurrently.
@@ -52,54 +51,21 @@ type Native struct {
 	Engine string `json:"engine"` // that compiled it, and its platform
 	Name   string `json:"name"`   // the engine's name for the native code
 	Sum    string `json:"sum"`    // SHA-256 of the native code, hexadecimal
-	Frames []int  `json:"frames"` // bytes of each stream of package amd64, compressed; or one: the code is not in streams
 
 	packed []byte // compressed
 }
 
 // Compress sets the native code and its sum.
-func (n *Native) Compress(code []byte) error {
-	streams := [][]byte{code}
-	if split, err := amd64.Split(code); err == nil && strings.Contains(n.Engine, "-amd64-") {
-		streams = split
-	}
-	n.packed, n.Frames, n.Sum = nil, nil, digestOf(code)
-	for _, stream := range streams {
-		packed, err := compress(stream)
-		if err != nil {
-			return fmt.Errorf("compress the native code: %w", err)
-		}
-		n.packed, n.Frames = append(n.packed, packed...), append(n.Frames, len(packed))
+func (n *Native) Compress(code []byte) (err error) {
+	n.Sum = digestOf(code)
+	if n.packed, err = compress(code); err != nil {
+		return fmt.Errorf("compress the native code: %w", err)
 	}
 	return n.Check()
 }
 
 // Open returns the native code. The caller compares it with the sum.
-func (n *Native) Open() (io.ReadCloser, error) {
-	if len(n.Frames) <= 1 {
-		return decompress(n.packed)
-	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	streams, rest := make([][]byte, len(n.Frames)), n.packed
-	for i, size := range n.Frames {
-		if size < 0 || size > len(rest) {
-			return nil, errors.New("it is cut off")
-		}
-		if streams[i], err = z.DecodeAll(rest[:size], nil); err != nil {
-			return nil, err
-		}
-		rest = rest[size:]
-	}
-	code, err := amd64.Join(streams)
-	if err != nil {
-		return nil, err
-	}
-	return io.NopCloser(code), nil
-}
+func (n *Native) Open() (io.ReadCloser, error) { return decompress(n.packed) }
 
 // Check unpacks the native code, if there is any, and compares it with its sum.
 func (n *Native) Check() error {

@@ -1,7 +1,9 @@
-// Command pack packs one module with several manifests: it writes a module for each, and the image of all that a program
-// carries, with the module's native code for the platform and processor on which it runs. It packs the templates of new families, too.
+// Command pack packs one module with several manifests: it writes the image of all that a program carries, with the module's native
+// code for the platform and processor on which it runs, and a module for each where a folder for them is given. It packs the templates of
+// new families, too.
 //
-//	pack -module all.wasm -out dist -templates dist/templates.zst guests/families/*/manifest.json
+//	pack -module all.wasm -image dist/families.image -templates dist/templates.zst guests/families/*/manifest.json
+//	pack -module all.wasm -modules bin/families guests/families/*/manifest.json
 package main
 
 import (
@@ -14,13 +16,13 @@ import (
 
 	"github.com/alcove-memory/alcove/guests/build/image"
 	"github.com/alcove-memory/alcove/guests/build/project"
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 func main() {
 	module := flag.String("module", "", "the module of all families")
-	out := flag.String("out", "", "the folder to write to")
+	out := flag.String("image", "", "the file to write the image of all families to")
+	modules := flag.String("modules", "", "the folder to write the module of each family to")
 	templates := flag.String("templates", "", "the file to write the templates of new families to, from the repository in the current directory")
 	flag.Parse()
 	var err error
@@ -28,7 +30,7 @@ func main() {
 		err = packTemplates(*templates)
 	}
 	if *templates == "" || *module != "" {
-		err = errors.Join(err, pack(*module, *out, flag.Args()))
+		err = errors.Join(err, pack(*module, *out, *modules, flag.Args()))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
@@ -45,12 +47,12 @@ func packTemplates(path string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, data, 0o644)
+	return os.WriteFile(path, data, 0o644)
 }
 
-func pack(path, out string, manifests []string) error {
-	if path == "" || out == "" || len(manifests) == 0 {
-		return errors.New("give the module with -module, the folder with -out, and the files of manifests")
+func pack(path, out, modules string, manifests []string) error {
+	if path == "" || out == "" && modules == "" || len(manifests) == 0 {
+		return errors.New("give the module with -module, what to write with -image or -modules, and the files of manifests")
 	}
 	module, err := os.ReadFile(path)
 	if err != nil {
@@ -72,20 +74,25 @@ func pack(path, out string, manifests []string) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		names, packed[m.Name] = append(names, m.Name), data
-		if err := durable.WriteFile(filepath.Join(out, m.Name+".wasm"), data, 0o644); err != nil {
+		if modules == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(modules, m.Name+".wasm"), data, 0o644); err != nil {
 			return err
 		}
 	}
+	if out == "" {
+		return nil
+	}
 	c := image.Content{Module: module, Packed: packed, Names: names}
-	path = filepath.Join(out, "families.image")
-	if err := precompile(&c, path); err != nil {
+	if err := precompile(&c, out); err != nil {
 		return err
 	}
 	var all bytes.Buffer
 	if err := image.Write(&all, c); err != nil {
 		return err
 	}
-	return durable.WriteFile(path, all.Bytes(), 0o644)
+	return os.WriteFile(out, all.Bytes(), 0o644)
 }
 
 // precompile adds the native code for this platform and processor. It is taken from the last image if that has it.

@@ -18,7 +18,7 @@ import (
 
 // The p99 of walks at depth 3 among 100,000 links, in the sandbox, as the clock shows it, and the processor time of the process:
 //
-//	make guests && go test ./guests/families/graph -run '^$' -bench Depth3 -benchtime 1000x
+//	make verify-guests && go test ./guests/families/graph -run '^$' -bench Depth3 -benchtime 1000x
 //
 // ALCOVE_MODULES names other builds of the module, between commas, which answer the same calls in turn.
 func BenchmarkDepth3(b *testing.B) {
@@ -61,9 +61,9 @@ type build struct {
 
 // dense makes the graph for each build.
 func dense(b *testing.B) (builds []*build) {
-	for path := range strings.SplitSeq(cmp.Or(os.Getenv("ALCOVE_MODULES"), "../../dist/graph.wasm"), ",") {
+	for path := range strings.SplitSeq(cmp.Or(os.Getenv("ALCOVE_MODULES"), "../../../bin/families/graph.wasm"), ",") {
 		if _, err := os.Stat(path); err != nil {
-			b.Skip("there is no module: make guests")
+			b.Skip("there is no module: make verify-guests")
 		}
 		s := alcovetest.Module(b, path)
 		fill(s, expected{Nodes: denseNodes, Links: 100_000, Seed: 2})
