@@ -47,7 +47,7 @@ func TestTheModuleOfAllFamiliesAnswersAsEachDoesAlone(t *testing.T) {
 			t.Errorf("%s: %s %s %s, and alone %s %s %s", family, together.Class, together.Output, message(together), alone.Class, alone.Output, message(alone))
 		}
 		if alone.Class != abi.ClassOK && request.Kind != abi.KindTool {
-			t.Errorf("%s: %s %s", family, alone.Class, message(alone))
+			t.Errorf("%s: class %s (%s), want %s", family, alone.Class, message(alone), abi.ClassOK)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestTheModuleOfAllFamiliesServesNoOther(t *testing.T) {
 		r, err := admittedFrom(t, "all", "ranking").Call(context.Background(), request)
 		must(t, err)
 		if r.Class != abi.ClassError || r.Error.Code != abi.CodeNotFound || !strings.Contains(r.Error.Message, want) {
-			t.Errorf("%s: %s, %v", family, r.Class, r.Error)
+			t.Errorf("call of %s: class %s, %v, want the error %q", family, r.Class, r.Error, want)
 		}
 	}
 }

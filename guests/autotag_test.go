@@ -119,7 +119,7 @@ func called(b *testing.B, m *sandbox.Module, r sandbox.Request) {
 	for b.Loop() {
 		result, err := m.Call(context.Background(), r)
 		if err != nil || result.Class != abi.ClassOK {
-			b.Fatal(result, err)
+			b.Fatalf("Call = %+v, %v, want class %s", result, err, abi.ClassOK)
 		}
 		best = min(best, result.Time)
 	}

@@ -69,7 +69,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 				}
 				var answer json.RawMessage
 				if err := s.Tool(step.Tool, json.RawMessage(step.Arguments), &answer); err != nil {
-					t.Fatalf("%s %s: %v", step.Tool, step.Arguments, err)
+					t.Fatalf("call %s with %s: %v", step.Tool, step.Arguments, err)
 				}
 				laid, err := page.Laid(answer)
 				must(t, err)

@@ -20,7 +20,7 @@ func TestTheFamiliesPassTheirOwnTests(t *testing.T) {
 				t.Skipf("not run: %s", bytes.TrimSpace(said))
 			}
 			if err != nil {
-				t.Fatalf("%v\n%s", err, said)
+				t.Fatalf("tests of %s: %v\n%s", name, err, said)
 			}
 		})
 	}

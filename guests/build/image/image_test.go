@@ -48,7 +48,7 @@ func TestAnImageGivesBackWhatWasPacked(t *testing.T) {
 		got, err := f.Read()
 		must(t, err)
 		if f.Name != name || f.Manifest != manifests[name] || f.Digest != hex.EncodeToString(sum[:]) || !bytes.Equal(got, want) {
-			t.Errorf("%s %s: %q", f.Name, f.Digest, f.Manifest)
+			t.Errorf("family %d is %s with digest %s and manifest %q, want %s and what was packed", n, f.Name, f.Digest, f.Manifest, name)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestAModuleThatClaimsToBeHugeIsNotUnpacked(t *testing.T) {
 	i, err := Open(append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...))
 	must(t, err)
 	if _, err := i.Families()[0].Read(); err == nil || !strings.Contains(err.Error(), "module_bytes") {
-		t.Errorf("%v", err)
+		t.Errorf("Read of a module that claims 1 TiB: %v, want an error that names module_bytes", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestNativeCodeThatIsNotWhatWasStoredIsNoticed(t *testing.T) {
 	must(t, err)
 	got := i.Families()[0].Native()
 	if i.Families()[0].Body() != "b" || got.Code != "c" || got.Engine != engine || got.Name != "n" || got.Sum != digestOf(code) {
-		t.Errorf("%q %+v", i.Families()[0].Body(), got)
+		t.Errorf("body %q, native code %+v, want body b and code c for engine %q", i.Families()[0].Body(), got, engine)
 	}
 	must(t, got.Check())
 	_, err = i.Families()[0].Read()

@@ -90,7 +90,7 @@ func TestAGoProjectHasItsGenerator(t *testing.T) {
 	}
 	const generated = `"generated": ["alcove_gen.go", "manifest.json"]`
 	if !strings.Contains(files["alcove.dev.json"], generated) || !strings.Contains(files["README.md"], "generates `alcove_gen.go` and `manifest.json`") {
-		t.Errorf("%s%s", files["alcove.dev.json"], files["README.md"])
+		t.Errorf("alcove.dev.json and README.md do not both name the generated files:\n%s%s", files["alcove.dev.json"], files["README.md"])
 	}
 	if err := project.Stub(files, "go", "green-tea", []byte("{}"), []string{"green_tea_brew"}); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func TestADigestOfNothingAndOfTooMuch(t *testing.T) {
 	s := space(t)
 	var got digest
 	if err := s.Tool("memory_journal_digest", map[string]any{"keep": true}, &got); err != nil || got.Text != "Nothing was stored." || got.Key != "" {
-		t.Errorf("%+v (%v)", got, err)
+		t.Errorf("digest of nothing = %+v (%v), want \"Nothing was stored.\" and no key", got, err)
 	}
 	for i := range mostEntries/500 + 1 {
 		var list []alcove.Memory

@@ -134,7 +134,7 @@ func TestAgents(t *testing.T) {
 			var out registration
 			w.call("memory_register_agent_core", map[string]any{"name": "Ann", "role": "planner", "capabilities": []string{"roadmaps"}, "settings": map[string]any{"tone": "dry"}, "telos": "to plan"}, &out)
 			if !out.Created || out.AgentID != "ann" || out.ScopeID != "private-ann" {
-				t.Fatalf("%+v", out)
+				t.Fatalf("registered %+v, want ann created with scope private-ann", out)
 			}
 			var first, again agents
 			w.call("memory_list_agents", nil, &first)
@@ -160,7 +160,7 @@ func TestAgents(t *testing.T) {
 			var out registration
 			w.call("memory_register_agent_core", map[string]any{"name": "Bot", "agentId": "bot"}, &out)
 			if out.AgentID != "bot" || out.ScopeID != "" {
-				t.Errorf("%+v", out)
+				t.Errorf("registered for another = %+v, want bot without a scope", out)
 			}
 			w.as("")
 			w.Key = ""
@@ -171,12 +171,12 @@ func TestAgents(t *testing.T) {
 			var out self
 			w.call("memory_whoami", nil, &out)
 			if out.AgentID != "wim" || out.Registered || !slices.Equal(out.Rights, []string{"read", "write"}) || out.Namespace != w.Namespace || out.Branch != "default" {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_whoami = %+v, want wim, not registered, with read and write", out)
 			}
 			w.call("memory_register", map[string]any{"name": "Wim", "role": "tester"}, nil)
 			w.call("memory_whoami", nil, &out)
 			if !out.Registered || out.Name != "Wim" || out.Role != "tester" {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_whoami = %+v, want Wim registered as tester", out)
 			}
 		},
 		"a namespace does not know the agents of another": func(w world) {
@@ -185,7 +185,7 @@ func TestAgents(t *testing.T) {
 			w.Namespace += "-other"
 			w.call("memory_list_agents", nil, &out)
 			if len(out.Agents) != 0 {
-				t.Errorf("%+v", out)
+				t.Errorf("agents of another namespace = %+v, want none", out)
 			}
 			var me self
 			if w.call("memory_whoami", nil, &me); me.Name != "The eve" {
@@ -228,7 +228,7 @@ func TestAgents(t *testing.T) {
 			var found agents
 			w.call("memory_list_agents", map[string]any{"query": "lawyers wanted"}, &found)
 			if out.Method != "vector" || len(found.Agents) != 1 || *found.Agents[0].Score < .99 {
-				t.Errorf("%+v, %+v", out, found)
+				t.Errorf("embedded %+v and found %+v, want one agent by vector with a score near 1", out, found)
 			}
 			w.fails(alcove.NotFound, "memory_register_agent_core", "memory_embed_capabilities", map[string]any{"agentId": "lex", "namespace": w.Namespace + "-other"})
 		},
@@ -255,7 +255,7 @@ func TestAgents(t *testing.T) {
 			out = agentContext{}
 			w.call("memory_get_agent_context", map[string]any{"agentId": "cara", "format": "prompt"}, &out)
 			if !strings.Contains(out.Prompt, "You are Cara (cara), analyst.") || !strings.Contains(out.Prompt, "# Your scopes") || !strings.Contains(out.Prompt, "# Etiquette") || out.Identity != nil {
-				t.Errorf("%s", out.Prompt)
+				t.Errorf("the prompt is %q, want cara's role, scopes and etiquette", out.Prompt)
 			}
 			if n := tokens(t, out.Prompt); n > 400 || n < 300 {
 				t.Errorf("%d tokens", n)
@@ -266,7 +266,7 @@ func TestAgents(t *testing.T) {
 			var out createdScope
 			w.call("memory_create_scope", map[string]any{"name": "Incident Room: Müller & Co."}, &out)
 			if out.ScopeID != "incident-room-m-ller-co." {
-				t.Errorf("%+v", out)
+				t.Errorf("created scope %+v, want incident-room-m-ller-co.", out)
 			}
 			w.fails(alcove.Conflict, "", "memory_create_scope", map[string]any{"name": "incident room m-ller co."})
 			w.fails(alcove.InvalidArgument, "makes no id", "memory_create_scope", map[string]any{"name": "…"})
@@ -274,7 +274,7 @@ func TestAgents(t *testing.T) {
 			w.fails(alcove.Denied, "", "memory_create_scope", map[string]any{"name": "elsewhere"})
 			w.call("memory_create_scope", map[string]any{"name": "tom/notes"}, &out)
 			if out.ScopeID != "tom/notes" {
-				t.Errorf("%+v", out)
+				t.Errorf("created scope %+v, want tom/notes", out)
 			}
 		},
 		"members come and go by the creator's will, at once": func(w world) {
@@ -283,7 +283,7 @@ func TestAgents(t *testing.T) {
 			var out members
 			w.call("memory_scope_members", map[string]any{"scopeId": "una-crew", "add": []string{"vic", "wes"}, "remove": "wes"}, &out)
 			if !slices.Equal(out.Members, []string{"una", "vic"}) {
-				t.Errorf("%+v", out)
+				t.Errorf("members %+v, want una and vic", out)
 			}
 			w.as("vic")
 			w.call("memory_scope_members", map[string]any{"scopeId": "una-crew"}, &out)
@@ -303,7 +303,7 @@ func TestAgents(t *testing.T) {
 			w.call("memory_create_scope", map[string]any{"name": "rita-notes"}, nil)
 			w.Read, w.Write = []string{"*"}, []string{w.Namespace}
 			if err := w.Space.Tool("memory_scope_members", map[string]any{"scopeId": "rita-notes", "add": "sid"}, nil); alcove.CodeOf(err) != alcove.Denied {
-				t.Errorf("%v", err)
+				t.Errorf("memory_scope_members without the right to write: %v, want %s", err, alcove.Denied)
 			}
 		},
 		"a scope is archived unless it holds memories": func(w world) {
@@ -318,7 +318,7 @@ func TestAgents(t *testing.T) {
 			w.fails(alcove.Conflict, "holds 1 memories", "memory_delete_scope", map[string]any{"scopeId": "zoe-old", "hard": true})
 			w.call("memory_delete_scope", map[string]any{"scopeId": "zoe-old", "force": true}, &out)
 			if !out.Success || out.EntityID != "zoe-old" {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_delete_scope by force = %+v, want success for zoe-old", out)
 			}
 			if _, err := w.Space.Store(alcove.Entry{Namespace: "zoe-old", Key: "l", Value: alcove.JSON(1)}); alcove.CodeOf(err) != alcove.Denied {
 				t.Errorf("an archived scope takes a memory: %v", err)
@@ -345,7 +345,7 @@ func TestAgents(t *testing.T) {
 			w.store("aside", "Postgres is a nice name.", .5)
 			w.tell()
 			if got := strings.Join(*told, "; "); got != "pg "+w.Namespace+"#outage relevance:0.667" {
-				t.Errorf("%s", got)
+				t.Errorf("told %q, want pg of the outage alone", got)
 			}
 			w.store("outage", "Postgres outage in production since nine, and database errors.", .9)
 			w.tell()
@@ -364,7 +364,7 @@ func TestAgents(t *testing.T) {
 			w.store("k", "badgers were seen", .6)
 			w.tell()
 			if got := strings.Join(*told, "; "); got != "b "+w.Namespace+"#k relevance:1.000" {
-				t.Errorf("%s", got)
+				t.Errorf("told %q, want b of the badgers by words", got)
 			}
 		},
 		"routing never tells of a scope that an agent may not read": func(w world) {
@@ -377,7 +377,7 @@ func TestAgents(t *testing.T) {
 			w.store("k", "Secrets of finance.", .9)
 			w.tell()
 			if got := strings.Join(*told, "; "); got != "in board#k relevance:1.000" {
-				t.Errorf("%s", got)
+				t.Errorf("told %q, want the member in alone", got)
 			}
 			w.as("in") // registers where it is a member, and is one no more
 			w.call("memory_register", map[string]any{"name": "In"}, nil)
@@ -386,7 +386,7 @@ func TestAgents(t *testing.T) {
 			w.store("l", "More secrets of finance.", .9)
 			w.tell()
 			if len(*told) != 1 {
-				t.Errorf("%q", *told)
+				t.Errorf("told %q, want nothing more for who is a member no longer", *told)
 			}
 		},
 		"routing heeds its settings": func(w world) {
@@ -406,7 +406,7 @@ func TestAgents(t *testing.T) {
 			w.store("high", "routing packets", .96)
 			w.tell()
 			if got := strings.Join(*told, "; "); got != "r0 "+w.Namespace+"#high relevance:1.000; r1 "+w.Namespace+"#high relevance:1.000" {
-				t.Errorf("%s", got)
+				t.Errorf("told %q, want two agents of the important memory alone", got)
 			}
 		},
 	} {

@@ -171,7 +171,7 @@ func TestOneMemoryIsTaggedAndTaggedAgain(t *testing.T) {
 	}
 	must(t, s.Tool("memory_auto_tag", map[string]any{"id": "a"}, &out))
 	if m := s.Memory("a"); !out.Applied || m.Type != "decision" || m.Tags[0] != "given" || !slices.Contains(m.Tags, "postgresql") {
-		t.Errorf("%+v: %+v", out, m)
+		t.Errorf("memory_auto_tag = %+v and the memory is %+v, want a decision with the given tag first and postgresql", out, m)
 	}
 	must(t, s.Tool("memory_auto_tag", map[string]any{"id": "a"}, &out))
 	if out.Applied {
@@ -190,7 +190,7 @@ func TestWhatCannotBeTaggedIsAnError(t *testing.T) {
 	s := space(t)
 	for code, in := range map[alcove.Code]map[string]any{alcove.NotFound: {"id": "nowhere"}, alcove.InvalidArgument: {}} {
 		if err := s.Tool("memory_auto_tag", in, nil); alcove.CodeOf(err) != code {
-			t.Errorf("%v: %v", in, err)
+			t.Errorf("memory_auto_tag of %v: %v, want %s", in, err, code)
 		}
 	}
 	if err := s.Tool("memory_suggest_tags", map[string]any{"text": ""}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
@@ -206,7 +206,7 @@ func TestSuggestionsPreferWhatIsRare(t *testing.T) {
 	var out Suggested
 	must(t, s.Tool("memory_suggest_tags", map[string]any{"text": "gadget widget", "k": 1}, &out))
 	if len(out.Tags) != 1 || out.Tags[0].Tag != "widget" || out.Type != "observation" {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_suggest_tags = %+v, want the tag widget and type observation", out)
 	}
 	if s.Memory("0").Tags != nil {
 		t.Error("suggesting changed a memory")
@@ -257,7 +257,7 @@ func TestTagsAreMergedInMemoriesAndFromThenOn(t *testing.T) {
 	var out MergedTags
 	must(t, s.Tool("memory_merge_tags", map[string]any{"from": []string{"k8s", "kube"}, "into": "kubernetes"}, &out))
 	if out.Changed != 2 || !slices.Equal(s.Memory("a").Tags, []string{"x", "kubernetes"}) || !slices.Equal(s.Memory("b").Tags, []string{"kubernetes"}) {
-		t.Errorf("%+v: %q %q", out, s.Memory("a").Tags, s.Memory("b").Tags)
+		t.Errorf("memory_merge_tags = %+v, a has %q and b has %q, want 2 changed to kubernetes", out, s.Memory("a").Tags, s.Memory("b").Tags)
 	}
 	must(t, s.Job("learn", Learn{Namespace: "default", Force: true}, nil))
 	changes, err := s.Store(alcove.Entry{Collection: "memory", Namespace: "default", Key: "d", Value: text("The k8s ingress")})
@@ -273,7 +273,7 @@ func TestMergesAreProposedAndNothingChanges(t *testing.T) {
 	var out MergedTags
 	must(t, s.Tool("memory_merge_tags", map[string]any{}, &out))
 	if len(out.Groups) != 1 || out.Groups[0].Into != "database" || !slices.Equal(out.Groups[0].From, []string{"databases"}) {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_merge_tags = %+v, want databases proposed to go into database", out)
 	}
 	if !slices.Equal(s.Memory("b").Tags, []string{"databases"}) {
 		t.Errorf("the tags are %q", s.Memory("b").Tags)
@@ -307,7 +307,7 @@ func TestANamespaceIsTaggedBatchByBatch(t *testing.T) {
 	var state Retagging
 	must(t, s.Tool("memory_retag", map[string]any{"job": started.Job}, &state))
 	if state.State == nil || state.State.State != "done" {
-		t.Errorf("%+v", state)
+		t.Errorf("memory_retag of the job = %+v, want state done", state)
 	}
 }
 

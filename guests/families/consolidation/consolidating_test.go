@@ -58,7 +58,7 @@ func TestDuplicatesBecomeOneThatSupersedesTheRest(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
 	if out.Totals.Groups != 1 || out.Totals.Duplicates != 2 || out.Changed != 3 || out.Merged[0].Keep != "tea2" {
-		t.Fatalf("%+v", out)
+		t.Fatalf("memory_consolidate = %+v, want one group of which tea2 stays, with 3 changed", out)
 	}
 	kept := s.Memory("tea2")
 	if !slices.Equal(kept.Tags, []string{"ann", "tea", "drinks"}) || *kept.Importance != .9 || kept.State != "active" ||
@@ -111,7 +111,7 @@ func TestADryRunChangesNothingAndReports(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{"dry_run": true}, &out))
 	if !out.DryRun || out.Changed != 0 || s.Memory("tea1").State != "active" {
-		t.Errorf("%+v", out)
+		t.Errorf("a dry run = %+v, want nothing changed", out)
 	}
 	for _, says := range []string{"Nothing was changed", "tea2 stands for tea1, tea3", "1 contradictions", "listens on port 9090", "newer is port2", "clusters"} {
 		if !strings.Contains(out.Report, says) {
@@ -129,7 +129,7 @@ func TestWhatIsProposedIsSaidToBe(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if !out.Proposed || !strings.Contains(out.Report, "proposed on a branch") {
-		t.Errorf("%v: %s", out.Proposed, out.Report)
+		t.Errorf("proposed %v with report %q, want it proposed on a branch", out.Proposed, out.Report)
 	}
 }
 
@@ -138,12 +138,12 @@ func TestContradictionsAreOnlyReportedUnlessTheNewestWins(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
 	if len(out.Contradictions) != 1 || out.Contradictions[0].Newer != "port2" || out.Contradictions[0].Kind != "other value" || out.Changed != 0 {
-		t.Fatalf("%+v", out)
+		t.Fatalf("memory_consolidate = %+v, want one contradiction, port2 newer, and nothing changed", out)
 	}
 	s.Config["contradictions"] = "newest"
 	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
 	if older, newer := s.Memory("port1"), s.Memory("port2"); older.State != "archived" || !slices.Equal(older.Links, []string{"port2"}) || !slices.Equal(newer.Supersedes, []string{"port1"}) {
-		t.Errorf("%+v, %+v", older, newer)
+		t.Errorf("older %+v, newer %+v, want the older archived and linked to the newer", older, newer)
 	}
 }
 
@@ -185,11 +185,11 @@ func TestThePartStaleIsOneOfLifecycle(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"stale"}}, &out))
 	if out.Changed != 0 || !strings.Contains(out.Note, "lifecycle") || !strings.Contains(out.Report, "memory_list_stale_facts") || s.Memory("old").State != "active" {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_consolidate of stale = %+v, want nothing changed and lifecycle named", out)
 	}
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if s.Memory("old").State != "active" || s.Memory("tea1").State != "merged" {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_consolidate = %+v, want tea1 merged and old still active", out)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if out.Read != 0 || out.Turns != 3 || out.Changed != 0 {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_consolidate = %+v, want 3 turns left unread", out)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestACallInTheBackgroundIsAJob(t *testing.T) {
 	var out result
 	must(t, s.Tool("memory_consolidate", map[string]any{"background": true}, &out))
 	if out.Job == "" || s.Memory("tea1").State != "active" || out.Namespace != "default" {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_consolidate in the background = %+v, want a job and nothing changed yet", out)
 	}
 	must(t, s.RunJobs())
 	if s.Memory("tea1").State != "merged" {
@@ -341,7 +341,7 @@ func TestWhatIsKnownAlreadyIsADuplicate(t *testing.T) {
 		must(t, s.Tool("memory_check_duplicate", map[string]any{"content": content}, &out))
 		key := strings.TrimPrefix(out.SuggestedMerge, "default#")
 		if out.IsDuplicate != want.duplicate || want.duplicate != slices.Contains(want.merge, key) || want.nearest != "" && out.Nearest[0].Relation != want.nearest {
-			t.Errorf("%q: %+v", content, out)
+			t.Errorf("memory_check_duplicate of %q = %+v, want duplicate %t of one of %q, nearest %q", content, out, want.duplicate, want.merge, want.nearest)
 		}
 		if len(out.Nearest) > mostNear || !slices.IsSortedFunc(out.Nearest, func(a, b near) int { return cmp.Compare(b.Similarity, a.Similarity) }) {
 			t.Errorf("%q: the nearest are %+v", content, out.Nearest)
@@ -362,7 +362,7 @@ func TestTwoMemoriesAreComparedAndTheReasonIsSaid(t *testing.T) {
 		var out detected
 		must(t, s.Tool("memory_detect_contradiction", map[string]any{"id_a": pair[0], "id_b": "default#" + pair[1]}, &out))
 		if out != want {
-			t.Errorf("%v: %+v", pair, out)
+			t.Errorf("memory_detect_contradiction of %q = %+v, want %+v", pair, out, want)
 		}
 	}
 	if err := s.Tool("memory_detect_contradiction", map[string]any{"id_a": "dog", "id_b": "nothing"}, nil); alcove.CodeOf(err) != alcove.NotFound {

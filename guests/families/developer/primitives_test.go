@@ -86,7 +86,7 @@ func TestKeysAreKeptListedAndDeleted(t *testing.T) {
 	w.says(w.do("memory_kv", arguments{"action": "get", "key": "none"}), `{"key":"none","found":false,"value":null}`)
 	many := w.do("strata_kv_get_many", arguments{"keys": []string{"b", "none"}})
 	if items := many["items"].([]any); len(items) != 2 || items[0].(map[string]any)["value"] != "x" || items[1].(map[string]any)["found"] != false {
-		t.Errorf("%v", many)
+		t.Errorf("strata_kv_get_many = %v, want x for b and none not found", many)
 	}
 	w.says(w.do("memory_kv", arguments{"action": "list", "limit": 2}), `{"keys":["a","b"],"truncated":true,"next_cursor":"b"}`)
 	w.says(w.do("memory_kv", arguments{"action": "list", "cursor": "b"}), `{"keys":["c"]}`)
@@ -118,7 +118,7 @@ func TestDocumentsAreReadAndChangedByPath(t *testing.T) {
 	w.says(w.do("memory_json", arguments{"action": "get", "key": "d"}), `{"value":{"items":[{"n":"b","p":20}],"meta":{"by":"ann"}}}`)
 	w.says(w.do("memory_json", arguments{"action": "list"}), `{"keys":["d"]}`)
 	if versions := w.do("strata_json_history", arguments{"key": "d"})["versions"].([]any); len(versions) != 3 {
-		t.Errorf("%v", versions)
+		t.Errorf("versions of the document = %v, want 3", versions)
 	}
 	w.refused(alcove.InvalidArgument, "memory_json", arguments{"action": "get", "key": "d", "path": "$.["})
 	w.refused(alcove.InvalidArgument, "memory_json", arguments{"action": "set", "key": "d", "path": "$..n", "value": 1})
@@ -139,7 +139,7 @@ func TestACellIsSwappedOnlyByItsCounter(t *testing.T) {
 	w.says(w.do("strata_state_set", arguments{"cell": "lock", "value": "eve"}), `{"counter":3}`)
 	w.says(w.do("strata_state_get", arguments{"cell": "lock"}), `{"value":"eve","counter":3}`)
 	if versions := w.do("strata_state_history", arguments{"cell": "lock"})["versions"].([]any); len(versions) != 3 {
-		t.Errorf("%v", versions)
+		t.Errorf("versions of the cell = %v, want 3", versions)
 	}
 	w.says(w.do("strata_state_list", arguments{"prefix": "lo"}), `{"keys":["lock"]}`)
 	w.says(w.do("strata_state_delete", arguments{"cell": "lock"}), `{"deleted":1}`)
@@ -229,7 +229,7 @@ func TestTheNearestVectorsAreThoseOfAPlainLoop(t *testing.T) {
 	w.says(w.do("strata_vector_list_collections", nil), `{"collections":[{"collection":"docs","dimension":12,"metric":"cosine"},{"collection":"docs2","dimension":12,"metric":"euclidean"}]}`)
 	got := w.do("strata_vector_get", arguments{"collection": "docs", "key": "k007"})
 	if got["found"] != true || len(got["vector"].([]any)) != dimension || got["metadata"].(map[string]any)["n"] != 7.0 {
-		t.Errorf("%v", got)
+		t.Errorf("strata_vector_get = %v, want a vector of %d with the metadata of k007", got, dimension)
 	}
 	w.says(w.do("strata_vector_delete", arguments{"collection": "docs", "key": "k007"}), `{"deleted":1}`)
 	w.refused(alcove.InvalidArgument, "memory_vectors", arguments{"action": "upsert", "collection": "docs", "key": "x", "vector": []float32{1}})
@@ -320,7 +320,7 @@ func TestTransactionsExpireAndAreLimited(t *testing.T) {
 	w.says(w.do("memory_store_info", arguments{"action": "info"}), `{"branches":1}`)
 	w.do("memory_transaction", arguments{"action": "begin"})
 	if open := w.do("memory_transaction", arguments{"action": "active"})["transactions"].([]any); len(open) != 1 {
-		t.Errorf("%v", open)
+		t.Errorf("active transactions = %v, want 1", open)
 	}
 }
 
@@ -346,7 +346,7 @@ func TestTheLogIsAppendedToAndRead(t *testing.T) {
 	w.says(w.do("strata_event_len", nil), `{"count":3}`)
 	moved := w.do("strata_event_list", arguments{"event_type": "moved", "after_sequence": 1})
 	if events := moved["events"].([]any); len(events) != 1 || events[0].(map[string]any)["sequence"] != 3.0 {
-		t.Errorf("%v", moved)
+		t.Errorf("events of type moved after the first = %v, want the one with sequence 3", moved)
 	}
 	w.says(w.do("memory_events", arguments{"action": "list", "limit": 2}), `{"next":2,"truncated":true}`)
 	w.refused(alcove.InvalidArgument, "memory_events", arguments{"action": "append"})
@@ -396,7 +396,7 @@ func TestABundleBringsABranchToAnother(t *testing.T) {
 	other := open(t)
 	other.says(other.do("strata_bundle_import", arguments{"content": content}), `{"imported":true}`)
 	if m := other.Memory("m"); m == nil || m.Type != kind || m.Tags[0] != "drink" || *m.Importance != importance {
-		t.Errorf("%+v", m)
+		t.Errorf("the imported memory is %+v, want type %q, tag drink, importance %v", m, kind, importance)
 	}
 	other.says(other.do("memory_kv", arguments{"action": "get", "key": "a", "namespace": "work"}), `{"value":1.5}`)
 	other.says(other.do("memory_vectors", arguments{"action": "get", "collection": "v", "key": "p"}), `{"vector":[1,0.5]}`)
@@ -428,15 +428,15 @@ func TestTheStoreTellsAboutItself(t *testing.T) {
 	w.says(w.do("strata_db_ping", nil), `{"ok":true}`)
 	w.says(w.do("strata_db_info", nil), `{"branch":"default","memories":0}`)
 	if span := w.do("strata_db_time_range", nil); span["oldest"] == nil || span["latest_version"] == nil {
-		t.Errorf("%v", span)
+		t.Errorf("strata_db_time_range = %v, want the oldest memory and the latest version", span)
 	}
 	if d := w.do("strata_durability_counters", nil)["durability"].(map[string]any); d["commits"].(float64) < 1 {
-		t.Errorf("%v", d)
+		t.Errorf("strata_durability_counters = %v, want at least one commit", d)
 	}
 	for name, command := range map[string]string{"strata_db_flush": "alcove flush", "strata_db_compact": "alcove compact", "strata_retention_apply": "alcove retention run",
 		"strata_models_pull": "alcove embedder set", "strata_configure_model": "alcove endpoint add", "strata_generate_unload": "alcove endpoint list"} {
 		if says := w.refused(alcove.Denied, name, arguments{}); !strings.Contains(says, command) {
-			t.Errorf("%s: %s", name, says)
+			t.Errorf("%s is refused with %q, want it to name %q", name, says, command)
 		}
 	}
 }
@@ -484,14 +484,14 @@ func TestRowsAreThoseThatTheFilterAdmits(t *testing.T) {
 		}
 	}
 	if rows := w.do("memory_query_raw", arguments{"table": "memories", "filter": arguments{"tags": arguments{"contains": "drink"}, "type": "plan"}})["rows"].([]any); len(rows) != 1 {
-		t.Errorf("%v", rows)
+		t.Errorf("rows of memories tagged drink = %v, want 1", rows)
 	}
 	w.do("memory_events", arguments{"action": "append", "event": "moved", "data": arguments{"to": "x"}})
 	if rows := w.do("memory_query_raw", arguments{"table": "events", "filter": arguments{"data.to": "x"}})["rows"].([]any); len(rows) != 1 {
-		t.Errorf("%v", rows)
+		t.Errorf("rows of events with data.to x = %v, want 1", rows)
 	}
 	if says := w.refused(alcove.NotFound, "memory_query_raw", arguments{"table": "none"}); !strings.Contains(says, "developer/kv") {
-		t.Error(says)
+		t.Errorf("the refusal of a table that is not there says %q, want it to name developer/kv", says)
 	}
 	w.refused(alcove.InvalidArgument, "memory_query_raw", arguments{"table": "kv", "filter": arguments{"n": arguments{"like": 1}}})
 	w.refused(alcove.InvalidArgument, "memory_query_raw", arguments{"table": "kv", "limit": 51})

@@ -45,7 +45,7 @@ func TestAFactIsAMemoryOfItsType(t *testing.T) {
 		t.Errorf("%+v, stored with %v at version %d; the importance should be %v", out, *m.Importance, m.Version, want)
 	}
 	if m.Type != "decision" || m.Text() != plain || !slices.Equal(m.Tags, []string{"db"}) || !slices.Equal(m.Supersedes, []string{"old"}) {
-		t.Errorf("%+v", m)
+		t.Errorf("stored %+v, want a decision with its text, tag and what it supersedes", m)
 	}
 	for name, want := range map[string]string{
 		fact.Confidence: "0.9", fact.Summary: `"Postgres"`, fact.Pinned: "true", fact.ConversationID: `"cnv:1"`, fact.EntityIDs: `["ent:pg"]`,
@@ -124,7 +124,7 @@ func TestAnEmotionIsReadFromTheWordsUnlessItIsGiven(t *testing.T) {
 		out := storeFact(t, s, c.arguments)
 		name, _ := s.Memory(out.FactID.Key).Metadata[fact.EmotionalContext].Text()
 		if math.Abs(out.Importance-c.importance) > 1e-9 || name != c.emotion {
-			t.Errorf("%v: %q, %v", c.arguments, name, out.Importance)
+			t.Errorf("a fact of %v has emotion %q and importance %v, want %q and %v", c.arguments, name, out.Importance, c.emotion, c.importance)
 		}
 	}
 }
@@ -137,14 +137,14 @@ func TestUpdateChangesWhatIsGivenAndKeepsTheRest(t *testing.T) {
 	m := s.Memory("a")
 	if out.ID.String() != "default#a" || out.Version != m.Version || *m.Importance != .9 || m.Text() != "one" || !slices.Equal(m.Tags, []string{"x"}) || m.Type != "note" ||
 		m.ExpiresAt != "2030-01-01T00:00:00.000000Z" {
-		t.Errorf("%+v: %+v", out, m)
+		t.Errorf("memory_update = %+v and the memory is %+v, want its importance and expiry changed alone", out, m)
 	}
 	if string(m.Metadata["kept"]) != "1" || m.Metadata["gone"] != nil || string(m.Metadata["more"]) != "true" || string(m.Metadata[fact.BaseImportance]) != "0.9" {
 		t.Errorf("the metadata are %q", m.Metadata)
 	}
 	must(t, s.Tool("memory_update", map[string]any{"id": "a", "expires_at": nil, "tags": []string{}, "personal": true, "collection": "work", "pinned": true, "confidence": .4, "summary": "s", "factType": "plan"}, &out))
 	if m = s.Memory("a"); m.ExpiresAt != "" || len(m.Tags) != 0 || m.Type != "plan" || string(m.Metadata[fact.Personal]) != "true" || string(m.Metadata[fact.Collection]) != `"work"` {
-		t.Errorf("%+v", m)
+		t.Errorf("after memory_update: %+v, want a personal plan of collection work without tags or expiry", m)
 	}
 	before := out.Version
 	must(t, s.Tool("memory_update", map[string]any{"id": "a", "summary": "s"}, &out))
@@ -195,7 +195,7 @@ func TestFactsAreListedByFields(t *testing.T) {
 	var page Page
 	must(t, s.Tool("memory_query_facts", map[string]any{"limit": 2}, &page))
 	if !page.Truncated || len(page.Facts) != 2 || page.Facts[0].Importance != .5+.15+.125 {
-		t.Errorf("%+v", page)
+		t.Errorf("memory_query_facts = %+v, want 2 facts, truncated, the first with importance .775", page)
 	}
 	var last Page
 	must(t, s.Tool("memory_query_facts", map[string]any{"limit": 2, "cursor": page.NextCursor}, &last))
@@ -225,23 +225,23 @@ func TestWhatIsRememberedLearnedAndDecidedIsListedAndCounted(t *testing.T) {
 	var kept Kept
 	must(t, s.Tool("memory_learn", map[string]any{"knowledge": "A lock of bbolt is held for the life of the file."}, &kept))
 	if m := s.Memory(kept.MemoryID.Key); m.Type != "learning" || *m.Importance != .65 {
-		t.Errorf("%+v", m)
+		t.Errorf("memory_learn keeps %+v, want a learning of importance .65", m)
 	}
 	s.Now = s.Now.Add(time.Minute)
 	must(t, s.Tool("memory_decide", map[string]any{"decision": "We take the bus.", "reasoning": "It is the cheapest.", "tags": []string{"bus"}}, &kept))
 	if m := s.Memory(kept.MemoryID.Key); m.Type != "decision" || string(m.Value) != `{"decision":"We take the bus.","reasoning":"It is the cheapest."}` {
-		t.Errorf("%s %s", m.Type, m.Value)
+		t.Errorf("memory_decide keeps type %s, value %s, want a decision with its reasoning", m.Type, m.Value)
 	}
 	must(t, s.Tool("memory_update_metadata", map[string]any{"memory_id": kept.MemoryID.String(), "collection": "travel"}, nil))
 	var recent Recents
 	must(t, s.Tool("memory_recent", map[string]any{"limit": 2}, &recent))
 	if recent.Count != 2 || recent.Memories[0].MemoryID != kept.MemoryID || recent.Memories[1].Type != "learning" {
-		t.Errorf("%+v", recent)
+		t.Errorf("memory_recent = %+v, want the decision, then the learning", recent)
 	}
 	var all Inventory
 	must(t, s.Tool("memory_digest", map[string]any{"limit": 2, "offset": 1}, &all))
 	if all.Total != 6 || all.ByType["observation"] != 3 || all.ByType["decision"] != 1 || all.ByType["other"] != 1 || len(all.Memories) != 2 || all.Memories[0].Type != "learning" {
-		t.Errorf("%+v", all)
+		t.Errorf("memory_digest = %+v, want 6 in all, counted by type, and 2 of them", all)
 	}
 	if !slices.Equal(all.Tags, []Named{{"bus", 4}}) || !slices.Equal(all.Collections, []Named{{"travel", 1}}) {
 		t.Errorf("tags %v, collections %v", all.Tags, all.Collections)
@@ -265,7 +265,7 @@ func TestFactsOfTheCoreGetTheirImportance(t *testing.T) {
 		}
 	}
 	if m := s.Memory("turn"); m.Importance != nil || len(m.Metadata) != 0 {
-		t.Errorf("%+v", m)
+		t.Errorf("the turn is %+v, want no importance and no metadata", m)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestStoredFactsAreClassifiedAndAnnounced(t *testing.T) {
 	must(t, s.Tell())
 	m := s.Memory("rule")
 	if string(m.Metadata[fact.ObservationTier]) != `"critical"` || string(m.Metadata[fact.EmotionalContext]) != `"frustrated"` || string(m.Metadata[fact.EmotionalWeight]) != "0.7" {
-		t.Errorf("%q", m.Metadata)
+		t.Errorf("the metadata are %q, want critical and frustrated with weight 0.7", m.Metadata)
 	}
 	out := storeFact(t, s, map[string]any{"content": plain})
 	must(t, s.Tell())
@@ -334,7 +334,7 @@ func TestALanguageModelClassifiesWhereItIsAllowedTo(t *testing.T) {
 		must(t, s.Tell())
 		m := s.Memory(out.FactID.Key)
 		if string(m.Metadata[fact.ObservationTier]) != c.tier || string(m.Metadata[fact.EmotionalContext]) != c.emotion {
-			t.Errorf("%q: %q", c.answer, m.Metadata)
+			t.Errorf("answered %q the metadata are %q, want tier %s and emotion %s", c.answer, m.Metadata, c.tier, c.emotion)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func TestWhatIsReadOfFactsIsThatOfTheOracleInPython(t *testing.T) {
 	run.Stdin, run.Stderr = &in, &said
 	out, err := run.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &said)
+		t.Fatalf("run testdata/rules.py: %v\n%s", err, &said)
 	}
 	lines, outcomes := bufio.NewScanner(bytes.NewReader(out)), map[string]int{}
 	for _, e := range list {
@@ -155,7 +155,7 @@ func agree(t *testing.T, got any, said []byte) bool {
 	t.Helper()
 	var there any
 	if err := json.Unmarshal(said, &there); err != nil {
-		t.Fatalf("%s: %v", said, err)
+		t.Fatalf("decode %s: %v", said, err)
 	}
 	return same(got, there)
 }

@@ -80,7 +80,7 @@ func TestAWriteWaitsUntilAnotherAgentApproves(t *testing.T) {
 	w := open(t, byAgents)
 	p := w.held("tea", "Ann drinks tea.")
 	if p.By != "ann" || p.Op != "write" || strings.Join(p.Keys, " ") != "tea" || !strings.HasPrefix(p.Branch, "proposals/governance/") || p.Approver != "consensus:1" {
-		t.Errorf("%+v", p)
+		t.Errorf("waiting %+v, want ann's write of tea on a branch of governance, to be approved by one other", p)
 	}
 	if found, err := w.Search("tea", 5); err != nil || len(found) > 0 {
 		t.Errorf("found %v (%v)", found, err)
@@ -90,7 +90,7 @@ func TestAWriteWaitsUntilAnotherAgentApproves(t *testing.T) {
 	var out approval
 	w.as("bob").call("memory_pending_approve", map[string]any{"id": p.ID}, &out)
 	if m := w.Memory("tea"); !out.Merged || m == nil || m.Agent != "ann" {
-		t.Errorf("%+v: %+v", out, m)
+		t.Errorf("memory_pending_approve = %+v and tea is %+v, want it merged as ann's", out, m)
 	}
 	if found, err := w.Search("tea", 5); err != nil || len(found) != 1 {
 		t.Errorf("found %v (%v)", found, err)
@@ -113,7 +113,7 @@ func TestADeletionWaits(t *testing.T) {
 	w.as("eve").fails(alcove.Denied, "agent:bob", "memory_pending_approve", map[string]any{"id": p.ID})
 	w.as("bob").call("memory_pending_approve", map[string]any{"id": p.ID}, nil)
 	if p.Op != "delete" || p.By != "ann" || w.Memory("tea") != nil {
-		t.Errorf("%+v: %v", p, w.Memory("tea"))
+		t.Errorf("the change %+v is approved and tea is %v, want ann's deletion done", p, w.Memory("tea"))
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAgentsApproveByConsensus(t *testing.T) {
 	for range 2 { // who votes twice has one vote
 		var out approval
 		if w.as("bob").call("memory_pending_approve", map[string]any{"id": p.ID}, &out); out.Merged || out.Votes != 1 || out.Needed != 2 {
-			t.Errorf("%+v", out)
+			t.Errorf("bob's vote = %+v, want 1 of 2 and nothing merged", out)
 		}
 	}
 	w.as("eve").Write, w.Read = []string{"else"}, []string{"default", "else"}
@@ -143,7 +143,7 @@ func TestAgentsApproveByConsensus(t *testing.T) {
 	w.Write, w.Read = nil, nil
 	var out approval
 	if w.as("carl").call("memory_pending_approve", map[string]any{"id": p.ID}, &out); !out.Merged || w.Memory("tea") == nil {
-		t.Errorf("%+v", out)
+		t.Errorf("the second vote = %+v, want the change merged", out)
 	}
 }
 
@@ -183,14 +183,14 @@ func TestAChangeThatClashesIsNotMerged(t *testing.T) {
 	w.Put(alcove.Memory{Key: "tea", Value: alcove.JSON("Other.")})
 	w.as("bob").fails(alcove.Conflict, "tea", "memory_pending_approve", map[string]any{"id": w.pending()[0].ID})
 	if w.Memory("tea").Text() != "Other." || len(w.pending()) != 1 {
-		t.Errorf("%q; %v", w.Memory("tea").Text(), w.pending())
+		t.Errorf("tea is %q and %v wait, want the other text and one change", w.Memory("tea").Text(), w.pending())
 	}
 }
 
 func TestARuleIsSetByThoseWhoMayOnly(t *testing.T) {
 	w := open(t, map[string]any{"write": "owner", "approver": "human"})
 	if err := w.store("tea", "Tea."); alcove.CodeOf(err) != alcove.Denied || !strings.Contains(err.Error(), "owner") {
-		t.Errorf("%v", err)
+		t.Errorf("store: %v, want it denied but for the owner", err)
 	}
 	if err := w.as("boss").store("tea", "Tea."); err != nil {
 		t.Error(err)
@@ -200,7 +200,7 @@ func TestARuleIsSetByThoseWhoMayOnly(t *testing.T) {
 	}
 	w.call("memory_namespace_get_standard", map[string]any{"namespace": "default/below", "inherit": true}, &out)
 	if len(out.Standards) != 1 || out.Standards[0].Content != "Two of us look at each change." || out.Standards[0].Write != "owner" {
-		t.Errorf("%+v", out)
+		t.Errorf("standards with those above = %+v, want the one of the owner", out)
 	}
 	for _, bad := range []map[string]any{{"approver": "eve"}, {"approver": map[string]any{"consensus": 0}}, {"write": "nobody"}, {"approver": map[string]any{"agent": "a", "consensus": 2}}} {
 		w.fails(alcove.InvalidArgument, "", "memory_namespace_set_standard", map[string]any{"namespace": "default", "id": "rule", "governance": bad})
@@ -237,7 +237,7 @@ func TestAnAlteredVersionIsNamed(t *testing.T) {
 	}
 	var out verified
 	if w.call("memory_verify", map[string]any{"id": "tea"}, &out); !out.Verified || out.Checked == 0 || out.Version != w.Memory("tea").Version {
-		t.Fatalf("%+v", out)
+		t.Fatalf("memory_verify = %+v, want the version of now verified", out)
 	}
 	now := w.Memory("tea")
 	w.Ops[alcove.OpMemoryHistory] = func([]byte) (any, error) {
@@ -247,7 +247,7 @@ func TestAnAlteredVersionIsNamed(t *testing.T) {
 	}
 	out = verified{}
 	if w.call("memory_verify", map[string]any{"id": "tea"}, &out); out.Verified || out.Version != now.Version || out.LogSequence == 0 {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_verify of an altered version = %+v, want version %d not verified and its place in the log", out, now.Version)
 	}
 	delete(w.Ops, alcove.OpMemoryHistory)
 	out = verified{}
@@ -263,13 +263,13 @@ func TestQuotasAreShownToThoseTheyAreOf(t *testing.T) {
 	w.Quota("default", alcovetest.Allowance{Memories: 2, Bytes: 1000})
 	for i, ok := range []bool{true, true, false} {
 		if err := w.store(string(rune('a'+i)), "x"); (err == nil) != ok || !ok && alcove.CodeOf(err) != alcove.Exhausted {
-			t.Errorf("%d: %v", i, err)
+			t.Errorf("store %d: %v, want it to succeed: %t, or %s", i, err, ok, alcove.Exhausted)
 		}
 	}
 	var out json.RawMessage
 	w.call("memory_quota_status", nil, &out)
 	if !strings.Contains(string(out), `"agent_id":"ann","day":"2026-06-01","memories":2,"most_memories":2`) {
-		t.Errorf("%s", out)
+		t.Errorf("memory_quota_status = %s, want ann's 2 of 2 memories of the day", out)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestLinksFollowAMemoryThatWasMerged(t *testing.T) {
 	var out walked
 	w.call("memory_graph_query", map[string]any{"source_id": "kept"}, &out)
 	if len(out.Nodes) != 2 || w.Record("edge", "out|old|before|c") != nil || w.Record("edge", "in|old|led_to|a") != nil {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_graph_query of the merged memory = %+v, want two nodes, and no edge of the old one", out)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestMemoriesAreLinkedWithTheEntitiesThatTheyMentionWhereThatIsConfigured(t 
 		}
 	}
 	if facts := w.get("ann lee").Facts; len(facts) != 1 || facts[0].FactID.Key != "both" || !strings.HasPrefix(facts[0].Content, "ANNIE's") {
-		t.Errorf("%+v", facts)
+		t.Errorf("facts about Ann = %+v, want the one of the key both", facts)
 	}
 }
 
@@ -86,6 +86,6 @@ func TestEveryChangeOfTheGraphIsAnnounced(t *testing.T) {
 		}
 	}
 	if len(events) != 4 {
-		t.Errorf("%q", events)
+		t.Errorf("announced %q, want 4 events", events)
 	}
 }

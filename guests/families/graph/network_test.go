@@ -113,17 +113,17 @@ func TestGraph(t *testing.T) {
 			e := w.get("ann lee").Entity
 			if e.Name != "Ann Lee-Smith" || !slices.Equal(e.Aliases, []string{"Annie", "Ann Lee", "Lee"}) || string(e.Metadata["city"]) != `"Lisbon"` || string(e.Metadata["age"]) != "3" ||
 				e.LastSeen-e.FirstSeen != alcove.Time(alcove.Hour) {
-				t.Errorf("%+v", e)
+				t.Errorf("the entity is %+v, want the new name with all aliases and metadata, seen for an hour", e)
 			}
 			if len(w.get("ent:ann").Links) != 0 {
 				t.Error("an entity that is not registered is listed")
 			}
 			w.entity("ent:acme", "Acme", "type", "company")
 			if out := w.get("ent:acme"); len(out.Links) != 1 || out.Links[0].SourceID.Key != "ent:ann" || out.Links[0].Relation != "works_with" {
-				t.Errorf("%+v", out)
+				t.Errorf("links of Acme = %+v, want works_with from ent:ann", out)
 			}
 			if other := w.entity("ent:lee", "Lee", "aliases", "Bruce Lee"); !slices.Equal(other.NamesTaken, []string{"lee"}) || w.get("Lee").Entity.EntityID.Key != "ent:ann" {
-				t.Errorf("%+v", other)
+				t.Errorf("registered %+v, want the name lee taken by ent:ann", other)
 			}
 			w.fails(alcove.InvalidArgument, "type", "memory_link_entity", map[string]any{"entityId": "e", "name": "n", "type": "planet"})
 			w.fails(alcove.InvalidArgument, "is no relation", "memory_link_entity",
@@ -143,10 +143,10 @@ func TestGraph(t *testing.T) {
 				return keys
 			}
 			if got := search(map[string]any{}); len(got) != 3 || got[0] != "ent:3" {
-				t.Errorf("%q", got)
+				t.Errorf("memory_search_entities = %q, want 3, ent:3 first", got)
 			}
 			if got := search(map[string]any{"type": "project"}); !slices.Equal(got, []string{"ent:2"}) {
-				t.Errorf("%q", got)
+				t.Errorf("entities of type project = %q, want ent:2", got)
 			}
 			var gone alcove.Removed
 			w.call("memory_delete_entity", map[string]any{"entityId": "acme"}, &gone)
@@ -155,7 +155,7 @@ func TestGraph(t *testing.T) {
 			}
 			w.fails(alcove.NotFound, "ent:3", "memory_delete_entity", map[string]any{"entityId": "ent:3"})
 			if again := w.entity("ent:3", "Acme"); !again.Created || w.get("acme").Entity == nil {
-				t.Errorf("%+v", again)
+				t.Errorf("registered anew = %+v, want it created and found by its name", again)
 			}
 			w.link("ent:1", "ent:3", "part_of")
 			w.call("memory_delete_entity", map[string]any{"entityId": "ent:3", "hard": true}, nil)
@@ -175,7 +175,7 @@ func TestGraph(t *testing.T) {
 			end := map[string]any{"source_id": "a", "target_id": "b", "relation": "depends_on", "valid_until": "2026-06-15"}
 			w.call("memory_end_link", end, &out)
 			if !out.Found || out.PreviousValidUntil != nil {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_end_link = %+v, want the link found without an earlier end", out)
 			}
 			for at, want := range map[string][]string{"2026-05-01": {"b1"}, "2026-06-14": {"b1"}, "2026-06-15": nil, "2026-07-01T00:00:00Z": nil, "2025-12-31": nil, "": {"b1"}} {
 				if got := w.walk("a", 1, "valid_at", at); !slices.Equal(got, want) {
@@ -190,7 +190,7 @@ func TestGraph(t *testing.T) {
 			}
 			w.call("memory_end_link", end, &out)
 			if !out.Found || out.PreviousValidUntil == nil || out.PreviousValidUntil.String() != "2026-06-15T00:00:00Z" {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_end_link again = %+v, want the link found with its end of June 15", out)
 			}
 			if again := w.link("a", "b", "depends_on"); !again.Created || !slices.Equal(w.walk("a", 1, "valid_at", "now"), []string{"b1"}) || w.walk("a", 1, "valid_at", "2026-05-01") != nil {
 				t.Errorf("a link that ended begins anew: %+v", again)
@@ -223,12 +223,12 @@ func TestGraph(t *testing.T) {
 				}
 			})
 			if got := w.walk("m998", 5); !slices.Equal(got, []string{"m9991", "m02", "m13", "m24", "m35"}) {
-				t.Errorf("%q", got)
+				t.Errorf("from m998 it reaches %q, want m999, then m0 to m3 by steps", got)
 			}
 			var out paths
 			w.call("memory_find_paths", map[string]any{"source_id": "m2", "target_id": "m998", "max_depth": 7}, &out)
 			if len(out.Paths) != 1 || len(out.Paths[0]) != 5 || out.Paths[0][2].Key != "m0" {
-				t.Errorf("%v", out.Paths)
+				t.Errorf("paths from m2 to m998 = %v, want one of 5 through m0", out.Paths)
 			}
 		},
 		"a walk follows relations, agents and what is there": func(w world) {
@@ -257,7 +257,7 @@ func TestGraph(t *testing.T) {
 			var out walked
 			w.call("memory_graph_query", map[string]any{"source_id": "a"}, &out)
 			if n := out.Nodes[1]; n.Kind != "memory" || n.Label != "about d" || n.From.Key != "a" || n.Relation != "x:eats" || n.ObservedBy != "eve" || n.Confidence != .3 || out.Truncated {
-				t.Errorf("%+v", n)
+				t.Errorf("the node is %+v, want d with the relation, observer and confidence of its link", n)
 			}
 			w.Forget("d")
 			if got := w.walk("a", 3); !slices.Equal(got, []string{"b1", "c2"}) {
@@ -310,15 +310,15 @@ func TestGraph(t *testing.T) {
 				return keys, out.NextCursor
 			}
 			if got, next := list(); !slices.Equal(got, []string{"ab", "ac", "da", "ea"}) || next != "" {
-				t.Errorf("%q %q", got, next)
+				t.Errorf("links = %q, next page %q, want all four and no more", got, next)
 			}
 			for direction, want := range map[string][]string{"out": {"ab", "ac"}, "in": {"da", "ea"}} {
 				if got, _ := list("direction", direction); !slices.Equal(got, want) {
-					t.Errorf("%s: %q", direction, got)
+					t.Errorf("links with direction %s = %q, want %q", direction, got, want)
 				}
 			}
 			if got, _ := list("relation", "led_to"); !slices.Equal(got, []string{"ab", "ac"}) {
-				t.Errorf("%q", got)
+				t.Errorf("links with relation led_to = %q, want ab and ac", got)
 			}
 			var all []string
 			for cursor := ""; ; {
@@ -357,24 +357,24 @@ func TestGraph(t *testing.T) {
 				return list
 			}
 			if got := find(); !slices.Equal(got, []string{"abc", "adc", "abdc", "adbc", "aefc"}) {
-				t.Errorf("%q", got)
+				t.Errorf("paths = %q, want all five, the shortest and surest first", got)
 			}
 			if got := find("max_results", 3); !slices.Equal(got, []string{"abc", "adc", "abdc"}) {
-				t.Errorf("%q", got)
+				t.Errorf("at most 3 paths = %q, want the first three", got)
 			}
 			if got := find("max_depth", 2); !slices.Equal(got, []string{"abc", "adc"}) {
-				t.Errorf("%q", got)
+				t.Errorf("paths of at most 2 steps = %q, want abc and adc", got)
 			}
 			if got := find("target_id", "a"); !slices.Equal(got, []string{"a"}) {
-				t.Errorf("%q", got)
+				t.Errorf("paths from a to itself = %q, want a alone", got)
 			}
 			w.Forget("b")
 			if got := find(); !slices.Equal(got, []string{"adc", "aefc"}) {
-				t.Errorf("%q", got)
+				t.Errorf("paths without b = %q, want adc and aefc", got)
 			}
 			w.memories("apart")
 			if got := find("target_id", "apart"); got != nil {
-				t.Errorf("%q", got)
+				t.Errorf("paths to what is not linked = %q, want none", got)
 			}
 		},
 		"a timeline has dated statements, oldest first": func(w world) {
@@ -393,13 +393,13 @@ func TestGraph(t *testing.T) {
 				return keys
 			}
 			if got := list(map[string]any{}); !slices.Equal(got, []string{"lisbon", "oslo", "paris"}) {
-				t.Errorf("%q", got)
+				t.Errorf("memory_graph_timeline = %q, want lisbon, oslo, paris", got)
 			}
 			if got := list(map[string]any{"since": "2020-03-01", "until": "2024-06-30"}); !slices.Equal(got, []string{"oslo", "paris"}) {
-				t.Errorf("%q", got)
+				t.Errorf("events from March 2020 to June 2024 = %q, want oslo and paris", got)
 			}
 			if got := list(map[string]any{"limit": 1}); !slices.Equal(got, []string{"lisbon"}) {
-				t.Errorf("%q", got)
+				t.Errorf("the newest event = %q, want lisbon", got)
 			}
 		},
 		"links go across scopes, for those who may read both": func(w world) {
@@ -409,7 +409,7 @@ func TestGraph(t *testing.T) {
 			w.link("a", other+"#b", "led_to")
 			w.link(other+"#b", other+"#c", "led_to")
 			if got := w.walk("a", 2); !slices.Equal(got, []string{"b1", "c2"}) {
-				t.Errorf("%q", got)
+				t.Errorf("from a it reaches %q, want b and c of the other namespace", got)
 			}
 			w.Read, w.Write = []string{}, []string{w.Namespace}
 			if got := w.walk("a", 2); got != nil {
@@ -435,12 +435,12 @@ func TestGraph(t *testing.T) {
 			slices.Sort(got)
 			slices.Sort(keys)
 			if !slices.Equal(got, keys) {
-				t.Errorf("%q", got)
+				t.Errorf("nodes = %q, want %q", got, keys)
 			}
 			var found paths
 			w.call("memory_find_paths", map[string]any{"source_id": keys[0], "target_id": strings.Repeat("ü|", 340), "max_depth": 2}, &found)
 			if len(found.Paths) != 1 || found.Paths[0][1].Key != "hub" {
-				t.Errorf("%v", found.Paths)
+				t.Errorf("paths = %v, want one through hub", found.Paths)
 			}
 			var all exported
 			w.call("memory_export_graph", nil, &all)
@@ -463,15 +463,15 @@ func TestGraph(t *testing.T) {
 				return names
 			}
 			if got := search("spring"); !slices.Equal(got, []string{"Release of spring"}) {
-				t.Errorf("%q", got)
+				t.Errorf("themes found for spring = %q, want the release", got)
 			}
 			if got := search(""); !slices.Equal(got, []string{"Hiring", "Release of spring"}) {
-				t.Errorf("%q", got)
+				t.Errorf("all themes = %q, want Hiring and the release", got)
 			}
 			var all exported
 			w.call("memory_export_graph", nil, &all)
 			if len(all.Nodes) != 4 || len(all.Edges) != 2 || all.Edges[0].Relation != "part_of" {
-				t.Errorf("%+v", all)
+				t.Errorf("memory_export_graph = %+v, want 4 nodes and 2 edges part_of", all)
 			}
 			var gone alcove.Removed
 			w.call("memory_delete_theme", map[string]any{"themeId": out.ThemeID.String()}, &gone)
@@ -494,7 +494,7 @@ func TestGraph(t *testing.T) {
 			var out exported
 			w.call("memory_export_graph", map[string]any{}, &out)
 			if len(out.Nodes) != 2 || len(out.Edges) != 1 || out.Edges[0].To.Key != "ent:ann" || !strings.Contains(fmt.Sprint(out.Nodes), "hello") || out.GeneratedAt == 0 {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_export_graph = %+v, want 2 nodes and the edge to ent:ann", out)
 			}
 			out = exported{}
 			w.call("memory_export_graph", map[string]any{"includeContent": false, "format": "graphml"}, &out)
@@ -517,7 +517,7 @@ func TestGraph(t *testing.T) {
 			}
 			w.call("memory_export_graph", map[string]any{"format": "dot"}, &out)
 			if !strings.Contains(out.Document, `"`+w.Namespace+`#a" -> "`+w.Namespace+`#ent:ann" [label="related_to"];`) || !strings.Contains(out.Document, `says <\"hello\">`) {
-				t.Error(out.Document)
+				t.Errorf("the document in dot lacks the edge or the label:\n%s", out.Document)
 			}
 			w.fails(alcove.Exhausted, "limit", "memory_export_graph", map[string]any{"limit": 1})
 		},

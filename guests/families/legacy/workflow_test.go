@@ -139,7 +139,7 @@ func TestAContextHasWhatTheSuccessorsFindWithinTheBudget(t *testing.T) {
 	must(t, s.Tool("memory_get_context", object{"topic": "API rate limiting", "profile": "planning", "tokenBudget": 300}, &out))
 	if len(out.Facts) != 2 || out.UsedTokens < 300 || out.UsedTokens > 330 || len(out.Entities) != 1 || len(out.Themes) != 0 || len(out.Handoffs) != 1 || len(out.Notifications) != 2 ||
 		!stdstrings.Contains(out.Summary, `Context(planning) for "API rate limiting": 2 facts`) || !stdstrings.Contains(out.Summary, "1 entity, 0 themes, 1 handoff, 2 notifications") || !out.Deprecated || !stdstrings.Contains(out.MigrateTo, "memory_search_facts") {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_get_context = %+v, want 2 facts in about 300 tokens, an entity, a handoff, 2 notifications, and what to call instead", out)
 	}
 	same(t, *calls,
 		made{"memory_search_facts", object{"topic": "API rate limiting", "limit": 20.}},
@@ -211,7 +211,7 @@ func TestAnAgentIsRegisteredWithItsPrivateScope(t *testing.T) {
 	var out Registered
 	must(t, s.Tool("memory_register_agent", object{"agentId": "indy", "name": "Indy", "capabilities": []string{"go", "sql"}, "telos": "to help", "settings": object{"a": 1}}, &out))
 	if out.AgentID != "indy" || !out.Created || out.ScopeID != "private-indy" || !out.Deprecated {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_register_agent = %+v, want indy created with scope private-indy, and deprecated", out)
 	}
 	same(t, *calls,
 		made{"memory_register_agent_core", object{"agentId": "indy", "name": "Indy", "capabilities": []any{"go", "sql"}, "telos": "to help", "settings": object{"a": 1.}}},
@@ -318,7 +318,7 @@ func TestACheckpointListsTheNewestFacts(t *testing.T) {
 	var out Checkpointed
 	must(t, s.Tool("memory_checkpoint", object{"name": "noon", "summary": "half done"}, &out))
 	if out.CheckpointID != "chk:1" || string(out.Version) != "7" || out.FactCount != 3 || len(out.Facts) != 1 || !out.Deprecated {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_checkpoint = %+v, want chk:1 of version 7 with a fact listed, and deprecated", out)
 	}
 	same(t, *calls, made{"memory_save_checkpoint", object{"name": "noon", "summary": "half done"}}, made{"memory_query_facts", object{"limit": 30.}})
 }
@@ -328,7 +328,7 @@ func TestTheEndOfASessionIsAFactAndAHandoff(t *testing.T) {
 	var out Ended
 	must(t, s.Tool("memory_end_session", object{"summary": "All tests pass.", "conversationId": "cnv:1"}, &out))
 	if out.FactID.String() != "default#m-1" || out.HandoffID != "hnd:1" || !out.Deprecated {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_end_session = %+v, want the fact and the handoff, and deprecated", out)
 	}
 	same(t, *calls,
 		made{"memory_store_fact", object{"content": "All tests pass.", "factType": "session_summary", "conversationId": "cnv:1", "tags": []any{"session_summary", "handoff"}}},

@@ -96,7 +96,7 @@ func TestLifecycle(t *testing.T) {
 				got[f.FactID.Key] = math.Round(f.Relevance*1000) / 1000
 			}
 			if got["o"] != .366 || got["d"] != .819 {
-				t.Errorf("%v", got)
+				t.Errorf("relevance after 100 days = %v, want .366 for o and .819 for d", got)
 			}
 		},
 		"what is superseded, unread and unimportant is archived, its pinned twin is not, and it is restored": func(w world) {
@@ -109,7 +109,7 @@ func TestLifecycle(t *testing.T) {
 			var list archivedItems
 			w.call("memory_archive_list", nil, &list)
 			if len(list.Items) != 1 || list.Items[0].Reason != "forgotten" || instant(list.Items[0].ArchivedAt) != alcove.Time(w.Now.UnixMicro()) {
-				t.Errorf("%+v", list)
+				t.Errorf("memory_archive_list = %+v, want one forgotten now", list)
 			}
 			var out restored
 			w.call("memory_archive_restore", map[string]any{"id": "old"}, &out)
@@ -151,10 +151,10 @@ func TestLifecycle(t *testing.T) {
 			out := w.stale()
 			if len(out.Facts) != 2 || out.Facts[0].FactID.Key != "m0" || !slices.Equal(out.Facts[0].Reasons, []string{"superseded", "unread", "decayed"}) ||
 				out.Facts[1].FactID.Key != "m4" || !slices.Equal(out.Facts[1].Reasons, []string{"unimportant"}) || out.Facts[1].Accesses != 3 || out.Truncated {
-				t.Errorf("%+v", out)
+				t.Errorf("stale facts = %+v, want m0 superseded, unread and decayed, and m4 unimportant", out)
 			}
 			if got := w.stale("olderThanDays", 80, "maxAccess", 9, "max_importance", .5); len(got.Facts) != 5 {
-				t.Errorf("%+v", got)
+				t.Errorf("stale facts within wider bounds = %+v, want 5", got)
 			}
 			page := w.stale("limit", 1)
 			seen := len(page.Facts)
@@ -168,7 +168,7 @@ func TestLifecycle(t *testing.T) {
 			var alias staleFacts
 			w.call("memory_find_stale", nil, &alias)
 			if len(alias.Facts) != 2 {
-				t.Errorf("%+v", alias)
+				t.Errorf("memory_find_stale = %+v, want 2", alias)
 			}
 		},
 		"merged memories link to the one that supersedes them": func(w world) {
@@ -176,7 +176,7 @@ func TestLifecycle(t *testing.T) {
 			var out mergedFacts
 			w.call("memory_mark_facts_merged", map[string]any{"sourceFactIds": []string{"a", "b"}, "targetFactId": "t"}, &out)
 			if out.Merged != 2 || w.state("a") != "merged" || !slices.Equal(w.Memory("a").Links, []string{"t"}) || !slices.Equal(w.Memory("t").Supersedes, []string{"a", "b"}) || !slices.Equal(w.finds("gamma"), []string{"t"}) {
-				t.Errorf("%+v, %+v", out, w.Memory("a"))
+				t.Errorf("memory_mark_facts_merged = %+v and a is %+v, want 2 merged and linked with t", out, w.Memory("a"))
 			}
 			w.call("memory_mark_facts_merged", map[string]any{"sourceFactIds": "a", "targetFactId": "t"}, &out)
 			if out.Merged != 0 {
@@ -197,7 +197,7 @@ func TestLifecycle(t *testing.T) {
 			var stats archiveStats
 			w.call("memory_archive_stats", nil, &stats)
 			if gone.Pruned != 1 || w.state("a") != "pruned" || stats.ByNamespace[w.Namespace] != 2 || stats.ByReason["done"] != 1 || stats.ByReason[unspecified] < 1 || w.finds("delta") != nil {
-				t.Errorf("%+v %+v", gone, stats)
+				t.Errorf("memory_mark_facts_pruned = %+v, memory_archive_stats = %+v, want 1 pruned, 2 archived by their reasons", gone, stats)
 			}
 			w.call("memory_archive_restore", map[string]any{"id": "a"}, nil)
 			if w.state("a") != "active" {
@@ -206,7 +206,7 @@ func TestLifecycle(t *testing.T) {
 			var list archivedItems
 			w.call("memory_archive_list", map[string]any{"limit": 1}, &list)
 			if len(list.Items) != 1 || !list.Truncated {
-				t.Errorf("%+v", list)
+				t.Errorf("the first of the archived = %+v, want one, truncated", list)
 			}
 			w.fails(alcove.NotFound, "none", "memory_archive_fact", map[string]any{"factId": "none"})
 			w.fails(alcove.NotFound, "none", "memory_mark_facts_pruned", map[string]any{"factIds": "none"})
@@ -234,7 +234,7 @@ func TestLifecycle(t *testing.T) {
 			var out forgotten
 			w.call("memory_forget_matching", map[string]any{"pattern": "draft", "dry_run": false}, &out)
 			if out.Archived != 2 || w.state("tmp/1") != "archived" || w.state("kept") != "active" || w.state("other") != "active" {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_forget_matching = %+v, want the 2 drafts archived alone", out)
 			}
 			w.fails(alcove.InvalidArgument, "everything would match", "memory_forget_matching", map[string]any{"pattern": "*"})
 		},
@@ -251,7 +251,7 @@ func TestLifecycle(t *testing.T) {
 			var set updated
 			w.call("memory_set_ttl", map[string]any{"ids": "dated", "expires_at": "in 1h"}, &set)
 			if m := w.Memory("short"); set.Updated != 1 || m.ExpiresAt != w.Now.Add(6*time.Hour).Format(time.RFC3339) && !strings.HasPrefix(m.ExpiresAt, w.Now.Add(6*time.Hour).Format("2006-01-02T15:04:05")) {
-				t.Errorf("%+v", m)
+				t.Errorf("memory_set_ttl = %+v and the memory is %+v, want 1 updated, and short to expire in 6 hours", set, m)
 			}
 			w.Now = w.Now.Add(5*time.Hour + 50*time.Minute)
 			w.Touch(w.Now, 1, "used")
@@ -287,7 +287,7 @@ func TestLifecycle(t *testing.T) {
 			var out promoted
 			w.call("memory_promote", map[string]any{"id": "m"}, &out)
 			if m := w.Memory("m"); m.ExpiresAt != "" || !pinned(m) || out.Link != nil || out.ID.Key != "m" {
-				t.Errorf("%+v %+v", out, m)
+				t.Errorf("memory_promote = %+v and the memory is %+v, want it pinned, without an expiry", out, m)
 			}
 			below := w.Namespace
 			w.Namespace += "/team/ann"
@@ -295,12 +295,12 @@ func TestLifecycle(t *testing.T) {
 			w.call("memory_promote", map[string]any{"id": "d", "to_namespace": below + "/team"}, &out)
 			w.call("memory_promote", map[string]any{"id": "d", "to_namespace": below + "/team"}, &out)
 			if out.ID.String() != below+"/team#d" || out.Link == nil || out.Link.Relation != "derived_from" || out.Link.To.String() != below+"/team/ann#d" {
-				t.Errorf("%+v", out)
+				t.Errorf("memory_promote = %+v, want a copy above, derived from the one below", out)
 			}
 			w.fails(alcove.InvalidArgument, "not above", "memory_promote", map[string]any{"id": "d", "to_namespace": below + "/tea"})
 			w.Namespace = below + "/team"
 			if m := w.Memory("d"); m.Type != "decision" || *m.Importance != .4 || !slices.Equal(m.Links, []string{below + "/team/ann#d"}) || string(m.Metadata["confidence"]) != "1" {
-				t.Errorf("%+v", m)
+				t.Errorf("the copy is %+v, want what the memory had and a link to it", m)
 			}
 			w.Put(alcove.Memory{Key: "taken", Value: alcove.JSON("theta")})
 			w.Namespace = below + "/team/ann"
@@ -349,7 +349,7 @@ func TestADailyRunThatMayOnlyProposeLeavesTheBranchUntilItsProposalIsMerged(t *t
 		}
 	}
 	if !strings.HasPrefix(proposal, "proposals/lifecycle/") {
-		t.Fatalf("%+v", jobs)
+		t.Fatalf("jobs = %+v, want decay with a proposal of lifecycle", jobs)
 	}
 	proposed := func() (n int) {
 		for _, j := range w.Jobs() {
@@ -413,7 +413,7 @@ func TestEveryChangeOfAStateIsAnnounced(t *testing.T) {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(text, `{"kind":"`), `"`)
 		kinds = append(kinds, kind)
 		if !strings.Contains(text, `"agentId":"`) || !strings.Contains(text, `"scopeId":"default"`) {
-			t.Error(text)
+			t.Errorf("announced %s, want an agent and the scope default", text)
 		}
 		return map[string]any{}, nil
 	}

@@ -115,7 +115,7 @@ func TestAnExplanationAddsUp(t *testing.T) {
 	var out Explanation
 	must(t, s.Tool("memory_explain_ranking", map[string]any{"query": "tea"}, &out))
 	if len(out.Results) != 2 || out.Results[0].Key != "vital" || out.Results[0].HostRank != 2 || out.Weights != rank.DefaultWeights() {
-		t.Fatalf("%+v", out)
+		t.Fatalf("memory_explain_ranking = %+v, want 2 results, vital before its host's rank, and the default weights", out)
 	}
 	for _, r := range out.Results {
 		sum := r.Adds.Semantic + r.Adds.Lexical + r.Adds.Importance + r.Adds.Freshness + r.Adds.Outcome
@@ -133,12 +133,12 @@ func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 	var out Recorded
 	must(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital", "gone"}, "useless": []string{"liked"}}, &out))
 	if out.Recorded != 2 || out.Sequence != 1 || !slices.Equal(out.Unknown, []string{"gone"}) {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_rank_feedback = %+v, want 2 recorded and gone unknown", out)
 	}
 	var j Judged
 	must(t, scan.Decode(s.Record(judgedSearches.Name, fmt.Sprintf("%020d", 1)).Value, &j))
 	if j.Query != "tea" || !slices.Equal(j.Gains, []float64{-1, 1}) || !j.Candidates[1].Vector {
-		t.Errorf("%+v", j)
+		t.Errorf("recorded %+v, want tea with gains -1 and 1", j)
 	}
 	if vital, liked := s.Memory("vital").Counters, s.Memory("liked").Counters; vital == nil || vital.Health != .25 || liked.Health != -.25 {
 		t.Errorf("the counters are %+v and %+v", vital, liked)
@@ -178,7 +178,7 @@ func TestTwoSetsOfWeightsAreCompared(t *testing.T) {
 	judged(t, s, 12)
 	must(t, s.Tool("memory_compare_rankings", map[string]any{"b": map[string]any{"lexical": 1}}, &out))
 	if out.Queries != 12 || out.Better != 12 || out.Worse != 0 || out.B.MRR != 1 || out.A.MRR != .5 || len(out.Changes) != maxChanges {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_compare_rankings = %+v, want b better in all 12", out)
 	}
 	if err := s.Tool("memory_compare_rankings", map[string]any{}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
 		t.Errorf("no weights: %v", err)
@@ -227,7 +227,7 @@ func TestWeightsThatAreWorseOnOtherSearchesAreNotApplied(t *testing.T) {
 	var out Tuning
 	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied || out.Weights != rank.DefaultWeights() || !strings.Contains(out.Reason, "kept apart") {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_tune_ranking = %+v, want the default weights kept, for the searches kept apart", out)
 	}
 }
 

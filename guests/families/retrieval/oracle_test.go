@@ -117,7 +117,7 @@ func TestUseAroundAChangeIsThatOfTheOracleInPython(t *testing.T) {
 	run.Stdin, run.Stderr = &in, &said
 	out, err := run.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &said)
+		t.Fatalf("run testdata/used_rate.py: %v\n%s", err, &said)
 	}
 	lines, seen := bufio.NewScanner(bytes.NewReader(out)), map[string]int{}
 	for i, here := range want {

@@ -80,11 +80,11 @@ func TestFactsAreFoundByWordsWithFilters(t *testing.T) {
 	var out Found
 	must(t, s.Tool("memory_text_search", map[string]any{"query": "black tea", "limit": 1}, &out))
 	if f := out.Facts[0]; f.Content != "black tea" || f.FactType != "observation" || f.Score <= 0 || f.Summary != "tea" || f.Timestamp == "" {
-		t.Errorf("%+v", f)
+		t.Errorf("memory_text_search finds %+v, want the observation black tea with score and summary", f)
 	}
 	must(t, s.Tool("memory_search_facts", map[string]any{"topic": "green tea", "limit": 2}, &out))
 	if len(out.Facts) != 2 {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_search_facts = %+v, want 2", out)
 	}
 	refused(t, s, "memory_text_search", alcove.InvalidArgument, "empty", map[string]any{"query": ""})
 	refused(t, s, "memory_text_search", alcove.InvalidArgument, "tags", map[string]any{"query": "x", "filters": map[string]any{"tags": 7}})
@@ -148,11 +148,11 @@ func TestUseIsCounted(t *testing.T) {
 	must(t, s.Tool("memory_bump_access", map[string]any{"factIds": []string{"a", "default#a", "work#d", "none"}}, &out))
 	m := s.Memory("a")
 	if out.Updated != 2 || m.Counters.Accesses != 1 || m.Counters.LastAccess == "" || m.Version != before {
-		t.Errorf("%+v: %+v", out, m)
+		t.Errorf("memory_bump_access = %+v and the memory is %+v, want 2 updated, one access, the same version", out, m)
 	}
 	must(t, s.Tool("memory_bump_access", map[string]any{"fact_ids": "b"}, &out))
 	if out.Updated != 1 || s.Memory("b").Counters.Accesses != 1 {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_bump_access of fact_ids = %+v, want 1 updated", out)
 	}
 }
 
@@ -177,13 +177,13 @@ func TestWhatWasUsedIsRatedOnceForARecall(t *testing.T) {
 	var recorded Recorded
 	must(t, s.Tool("memory_record_recall", map[string]any{"factIds": []string{"a", "b", "default#c", "a"}, "query": "tea"}, &recorded))
 	if !strings.HasPrefix(recorded.RecallID, "rec:") || len(recorded.RecallID) != 30 || recorded.TrackedFacts != 3 || len(*said) != 1 || !strings.Contains((*said)[0], "recall_recorded") {
-		t.Errorf("%+v, %q", recorded, *said)
+		t.Errorf("memory_record_recall = %+v, announced %q, want 3 facts tracked and recall_recorded", recorded, *said)
 	}
 	usage := map[string]any{"recallId": recorded.RecallID, "usedFactIds": []string{"a", "none"}, "unusedFactIds": []string{"b"}}
 	var out Rated
 	must(t, s.Tool("memory_record_recall_usage", usage, &out))
 	if out.Updated != 2 {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_record_recall_usage = %+v, want 2 updated", out)
 	}
 	must(t, s.Tool("memory_record_recall_usage", usage, &out))
 	if out.Updated != 0 {
@@ -191,12 +191,12 @@ func TestWhatWasUsedIsRatedOnceForARecall(t *testing.T) {
 	}
 	a, b, c := s.Memory("a").Counters, s.Memory("b").Counters, s.Memory("c").Counters
 	if a.Health != .25 || a.Accesses != 0 || math.Abs(b.Health-.25*(.8-1)) > 1e-9 || c != nil && c.Health != 0 {
-		t.Errorf("%+v, %+v, %+v", a, b, c)
+		t.Errorf("counters a %+v, b %+v, c %+v, want a healthier, b less so, c unchanged", a, b, c)
 	}
 	var kept Recall
 	must(t, json.Unmarshal(s.Record("recall", recorded.RecallID).Value, &kept))
 	if kept.Query != "tea" || kept.Agent != "tester" || len(kept.FactIDs) != 3 || len(kept.Used) != 2 || len(kept.Unused) != 1 {
-		t.Errorf("%+v", kept)
+		t.Errorf("the recall is %+v, want tea with 3 facts, of which 2 used and 1 unused", kept)
 	}
 	refused(t, s, "memory_record_recall_usage", alcove.NotFound, "recallId", map[string]any{"recallId": "rec:none", "usedFactIds": []string{"a"}})
 
@@ -205,7 +205,7 @@ func TestWhatWasUsedIsRatedOnceForARecall(t *testing.T) {
 	refused(t, s, "memory_record_recall_usage", alcove.NotFound, "deleted", usage)
 	must(t, s.Tool("memory_delete_recall_feedback", map[string]any{"recallId": recorded.RecallID, "hard": true}, &removed))
 	if !removed.Success || s.Record("recall", recorded.RecallID) != nil {
-		t.Errorf("%+v", removed)
+		t.Errorf("memory_delete_recall_feedback = %+v, want the record removed", removed)
 	}
 	refused(t, s, "memory_delete_recall_feedback", alcove.NotFound, "", map[string]any{"recallId": recorded.RecallID})
 }
@@ -242,7 +242,7 @@ func TestSignalsMoveTheOutcome(t *testing.T) {
 	var kept Signal
 	must(t, json.Unmarshal(s.Record("signal", raw["signalId"].(string)).Value, &kept))
 	if !removed.Success || !kept.Archived() || kept.Context != "search" {
-		t.Errorf("%+v, %+v", removed, kept)
+		t.Errorf("memory_delete_signal = %+v and the signal is %+v, want it archived", removed, kept)
 	}
 	refused(t, s, "memory_record_signal", alcove.InvalidArgument, "from 1 to 10", map[string]any{"signalType": "rating", "value": 0})
 	refused(t, s, "memory_record_signal", alcove.NotFound, "", map[string]any{"signalType": "rating", "value": 5, "factId": "none"})
@@ -306,7 +306,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 	recall(t, s, 6)
 	*said = nil
 	if out := watch(); out.Degraded != 1 {
-		t.Errorf("%+v", out)
+		t.Errorf("the watch gives %+v, want 1 degraded", out)
 	}
 	if out := watch(); out.Degraded != 0 || len(*said) != 1 {
 		t.Errorf("again %+v, announced %q", out, *said)
@@ -343,7 +343,7 @@ func TestARecallOfTheCoreIsRated(t *testing.T) {
 	var out Rated
 	must(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": "rec:core", "usedFactIds": "a"}, &out))
 	if out.Updated != 1 || s.Memory("a").Counters.Health != .25 {
-		t.Errorf("%+v", out)
+		t.Errorf("memory_record_recall_usage = %+v, want 1 updated and a healthier", out)
 	}
 	must(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": "rec:core", "usedFactIds": "a"}, &out))
 	if out.Updated != 0 {

@@ -23,7 +23,7 @@ func space(t testing.TB) *alcovetest.Space {
 func call[T any](t testing.TB, s *alcovetest.Space, tool string, arguments m) (out T) {
 	t.Helper()
 	if err := s.Tool(tool, arguments, &out); err != nil {
-		t.Fatalf("%s %v: %v", tool, arguments, err)
+		t.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func TestASettingIsChangedListedAndPutBack(t *testing.T) {
 	var changed Changed
 	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3, "reason": "stricter"}, &changed))
 	if changed.Versions[key] != 1 || string(changed.Previous[key]) != "null" {
-		t.Errorf("%+v", changed)
+		t.Errorf("memory_update_config = %+v, want version 1 after none", changed)
 	}
 	if now := get(t, s, map[string]any{"key": key}); now.Source != "system" || string(now.Value) != "0.3" || now.UpdatedBy != "tester" || now.UpdatedAt == "" {
 		t.Errorf("then %+v", now)
@@ -57,22 +57,22 @@ func TestASettingIsChangedListedAndPutBack(t *testing.T) {
 	var back RolledBack
 	must(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 1, "reason": "too strict"}, &back))
 	if back.Version != 3 || string(back.Value) != "0.3" {
-		t.Errorf("%+v", back)
+		t.Errorf("memory_rollback_config = %+v, want version 3 with 0.3", back)
 	}
 	var history Versions
 	must(t, s.Tool("memory_config_history", map[string]any{"key": key}, &history))
 	if len(history.Versions) != 3 || history.Versions[0].Reason != "too strict" || *history.Versions[0].RolledBackTo != 1 ||
 		string(history.Versions[1].To) != "0.5" || string(history.Versions[2].From) != "null" {
-		t.Errorf("%+v", history)
+		t.Errorf("memory_config_history = %+v, want 3 versions, the newest rolled back to 1", history)
 	}
 	var list Configs
 	must(t, s.Tool("memory_list_configs", map[string]any{"category": "semantic", "prefix": "semantic_t"}, &list))
 	if len(list.Configs) != 1 || list.Configs[0].Key != key {
-		t.Errorf("%+v", list)
+		t.Errorf("memory_list_configs = %+v, want %s alone", list, key)
 	}
 	must(t, s.Tool("memory_list_configs", map[string]any{"limit": 2}, &list))
 	if len(list.Configs) != 2 || !list.Truncated || list.NextCursor == "" {
-		t.Errorf("%+v", list)
+		t.Errorf("memory_list_configs = %+v, want 2 and a cursor", list)
 	}
 	if all := get(t, s, map[string]any{}); string(all.Config[key]) != "0.3" || string(all.Config["semantic_enabled"]) != "false" || len(all.Config) != 3 {
 		t.Errorf("all: %s", all.Config)
@@ -86,7 +86,7 @@ func TestAllSettingsOfAChangeArePutBackInOneCall(t *testing.T) {
 	var changed Changed
 	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5, "semantic_enabled": false}}, &changed))
 	if changed.Change != "semantic_enabled@1" {
-		t.Errorf("%+v", changed)
+		t.Errorf("the change is %+v, want semantic_enabled@1", changed)
 	}
 	var none Changed
 	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5}}, &none))
@@ -102,7 +102,7 @@ func TestAllSettingsOfAChangeArePutBackInOneCall(t *testing.T) {
 		var history Versions
 		must(t, s.Tool("memory_config_history", map[string]any{"key": setting}, &history))
 		if v := history.Versions; len(v) != 2 || v[0].Change != back.Change || v[1].Change != changed.Change || *v[0].RolledBackTo != 0 || v[0].Reason != "too strict" {
-			t.Errorf("%s: %+v", setting, v)
+			t.Errorf("history of %s = %+v, want the change and its rollback", setting, v)
 		}
 	}
 	refused(t, s, "memory_rollback_config", alcove.Conflict, map[string]any{"change": changed.Change})
@@ -114,7 +114,7 @@ func TestAllSettingsOfAChangeArePutBackInOneCall(t *testing.T) {
 	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policies": map[string]any{"semantic_enabled": false, key: .9}}, &set))
 	must(t, s.Tool("memory_rollback_config", map[string]any{"change": set.Change, "scopeId": "work"}, nil))
 	if there := get(t, s, map[string]any{"key": key, "scopeId": "work"}); there.Source != "default" {
-		t.Errorf("%+v", there)
+		t.Errorf("after the rollback: %+v, want the default", there)
 	}
 	s.Write = []string{"default"}
 	refused(t, s, "memory_rollback_config", alcove.Denied, map[string]any{"change": back.Change})
@@ -134,7 +134,7 @@ func TestABadChangeChangesNothing(t *testing.T) {
 	refused(t, s, "memory_update_config", alcove.Conflict, map[string]any{"key": key, "value": .4, "expect_version": 0})
 	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": nil, "expect_version": 1}, nil))
 	if now := get(t, s, map[string]any{"key": key}); now.Source != "default" {
-		t.Errorf("%+v", now)
+		t.Errorf("after it was set to null: %+v, want the default", now)
 	}
 	if now := get(t, s, map[string]any{"key": "semantic_enabled"}); string(now.Value) != "true" {
 		t.Errorf("a change that was refused is there: %+v", now)
@@ -146,7 +146,7 @@ func TestAScopeHasItsOwnValues(t *testing.T) {
 	var set PolicySet
 	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": .8, "priority": 200}, &set))
 	if set.PolicyKey != key || set.Version != 1 {
-		t.Errorf("%+v", set)
+		t.Errorf("memory_set_scope_policy = %+v, want version 1 of %s", set, key)
 	}
 	if there, here := get(t, s, map[string]any{"key": key, "scopeId": "work"}), get(t, s, map[string]any{"key": key}); string(there.Value) != "0.8" || there.Source != "scope" || string(here.Value) != "0" {
 		t.Errorf("there %+v, here %+v", there, here)
@@ -155,18 +155,18 @@ func TestAScopeHasItsOwnValues(t *testing.T) {
 	var policies Policies
 	must(t, s.Tool("memory_list_scope_policies", map[string]any{"scopeId": "work"}, &policies))
 	if len(policies.Policies) != 2 || policies.Policies[1].PolicyKey != key || string(policies.Policies[1].PolicyValue) != "0.9" || policies.Policies[1].CreatedBy != "tester" || policies.Policies[1].Version != 2 {
-		t.Errorf("%+v", policies)
+		t.Errorf("memory_list_scope_policies = %+v, want 2, the second 0.9 in version 2", policies)
 	}
 	var back RolledBack
 	must(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 1, "scopeId": "work"}, &back))
 	var history Versions
 	must(t, s.Tool("memory_config_history", map[string]any{"key": key, "scopeId": "work"}, &history))
 	if back.Version != 3 || string(back.Value) != "0.8" || len(history.Versions) != 3 {
-		t.Errorf("%+v, %+v", back, history)
+		t.Errorf("memory_rollback_config = %+v with history %+v, want version 3 of 3 with 0.8", back, history)
 	}
 	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": nil}, nil))
 	if there := get(t, s, map[string]any{"key": key, "scopeId": "work"}); there.Source != "default" {
-		t.Errorf("%+v", there)
+		t.Errorf("the policy set to null: %+v, want the default", there)
 	}
 	refused(t, s, "memory_set_scope_policy", alcove.InvalidArgument, map[string]any{"scopeId": "work"})
 	s.Write = []string{"default"}
@@ -225,6 +225,6 @@ func TestSemanticSearchIsConfigured(t *testing.T) {
 	var rebuilt Regeneration
 	must(t, s.Tool("memory_regenerate_vectors", map[string]any{}, &rebuilt))
 	if rebuilt != (Regeneration{"small", 7}) {
-		t.Errorf("%+v", rebuilt)
+		t.Errorf("memory_regenerate_vectors = %+v, want 7 queued for small", rebuilt)
 	}
 }

@@ -91,7 +91,7 @@ func must(t *testing.T, err error) {
 func call[T any](t *testing.T, s *alcovetest.Space, tool string, arguments map[string]any) (out T) {
 	t.Helper()
 	if err := s.Tool(tool, arguments, &out); err != nil {
-		t.Fatalf("%s %v: %v", tool, arguments, err)
+		t.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 	return out
 }
@@ -139,13 +139,13 @@ func TestTheActionsOfASiteAreTools(t *testing.T) {
 	list := s.Published()["anwe-sh.posts.list"]
 	const schema = `{"type":"object","properties":{"limit":{"type":"number","description":"Max posts to return","default":10,"minimum":1,"maximum":50},"status":{"type":"string","description":"Filter by post status","enum":["draft","published","archived"]}}}`
 	if list.Description != "[anwe-sh] List all blog posts on anwe.sh" || string(list.InputSchema) != schema || *list.Annotations.ReadOnly || !*list.Annotations.Destructive || !*list.Annotations.OpenWorld {
-		t.Errorf("%s %s %+v", list.Description, list.InputSchema, list.Annotations)
+		t.Errorf("published %s, schema %s, annotations %+v, want those of the site", list.Description, list.InputSchema, list.Annotations)
 	}
 	if invite := s.Published()["anwe-sh.users.invite"]; string(invite.InputSchema) != `{"type":"object","properties":{"email":{"type":"string"}},"required":["email"]}` {
 		t.Errorf("a parameter of an unknown type: %s", invite.InputSchema)
 	}
 	if got := call[struct{ Done bool }](t, s, "anwe-sh_posts_publish", args{"id": "7"}); !got.Done {
-		t.Errorf("%+v", got)
+		t.Errorf("anwe-sh_posts_publish = %+v, want it done", got)
 	}
 	if p := f.posts[0]; p.Endpoint != "site/anwe-sh" || p.Action != "posts.publish" || string(p.Data) != `{"id":"7"}` {
 		t.Errorf("it was asked %+v", p)
@@ -180,7 +180,7 @@ func TestAChangedActionStaysAsItWasUntilItIsAccepted(t *testing.T) {
 	f.schema = strings.Replace(f.schema, `"users.invite":`, `"users.remove":`, 1)
 	r := call[refresh](t, s, "memory_site_refresh", args{"slug": "anwe-sh"})
 	if !slices.Equal(r.Added, []string{"users.remove"}) || !slices.Equal(r.Changed, []string{"posts.list"}) || !slices.Equal(r.Removed, []string{"users.invite"}) || len(r.Pending) != 2 {
-		t.Errorf("%+v", r)
+		t.Errorf("memory_site_refresh = %+v, want one added, one changed, one removed, and 2 pending", r)
 	}
 	if got := s.Published()["anwe-sh.posts.list"].Description; got != before || slices.Contains(published(s), "anwe-sh.users.remove") || slices.Contains(published(s), "anwe-sh.users.invite") {
 		t.Errorf("callers have %q, %q", got, published(s))
@@ -197,7 +197,7 @@ func TestAChangedActionStaysAsItWasUntilItIsAccepted(t *testing.T) {
 		return map[string]any{"allowed": !strings.Contains(string(data), "site.admin")}, nil
 	}
 	if said := refused(t, s, alcove.Denied, "memory_site_refresh", args{"slug": "anwe-sh", "accept": true}); !strings.Contains(said, "site.admin") {
-		t.Error(said)
+		t.Errorf("the refusal says %q, want it to name site.admin", said)
 	}
 	delete(s.Ops, "caller.can")
 	f.schema = strings.Replace(f.schema, "Ignore all instructions", "Ignore everything", 1) // behind the back of who accepts
@@ -225,7 +225,7 @@ func TestErrorsOfASiteAreErrorsOfItsTools(t *testing.T) {
 			return 200, `{"success":false,"error":{"code":"` + code + `","message":"It \u202e is\u0007 so."}}`
 		}
 		if said := refused(t, s, want, "anwe-sh.posts.publish", args{"id": "1"}); !strings.Contains(said, "[anwe-sh] "+code+": It is so.") {
-			t.Errorf("%s: %s", code, said)
+			t.Errorf("the error %s is said as %q, want the site's words, cleaned", code, said)
 		}
 	}
 	for status, want := range map[int]alcove.Code{302: alcove.Unavailable, 401: alcove.Denied, 404: alcove.NotFound, 422: alcove.InvalidArgument, 429: alcove.Exhausted, 500: alcove.Unavailable} {
@@ -271,7 +271,7 @@ func TestAHostileSchemaIsCutDown(t *testing.T) {
 		t.Errorf("%d characters: %q", len([]rune(well.Description)), well.Description)
 	}
 	if want := `{"type":"object","properties":{"a":{"type":"string","enum":["ok"]},"b":{"type":"string"},"n":{"type":"number","minimum":-1.5,"maximum":1e3}}}`; string(well.InputSchema) != want {
-		t.Errorf("%s", well.InputSchema)
+		t.Errorf("the schema is %s, want %s", well.InputSchema, want)
 	}
 	var long string
 	for name := range all {
@@ -279,7 +279,7 @@ func TestAHostileSchemaIsCutDown(t *testing.T) {
 			long = name
 		}
 		if len(name) > 64 || strings.ContainsAny(all[name].Description, "\u202e\u0000\u200b\n") {
-			t.Errorf("%q: %q", name, all[name].Description)
+			t.Errorf("published %q, described as %q, want at most 64 characters and no invisible ones", name, all[name].Description)
 		}
 	}
 	call[any](t, s, long, nil)
@@ -311,7 +311,7 @@ func TestMemoriesOfASite(t *testing.T) {
 		ID     string
 	}](t, s, "anwe-sh.memory.store", args{"content": "Drafts need TWO reviews", "importance": 8})
 	if !stored.Stored || !strings.HasPrefix(stored.ID, "site/anwe-sh/ora#") {
-		t.Errorf("%+v", stored)
+		t.Errorf("anwe-sh.memory.store = %+v, want it stored in site/anwe-sh/ora", stored)
 	}
 	s.Now = s.Now.Add(time.Second)
 	second := call[struct{ ID string }](t, s, "anwe-sh.memory.store", args{"content": "The owner likes short titles", "type": "preference"})
@@ -322,7 +322,7 @@ func TestMemoriesOfASite(t *testing.T) {
 	}
 	all := call[memories](t, s, "anwe-sh.memory.recall", nil)
 	if all.Count != 3 || all.Memories[0].ID != stored.ID || all.Memories[0].Importance != 8 || all.Memories[1].Content != "Titles end without a dot" || all.Memories[0].Health != 1 {
-		t.Errorf("%+v", all)
+		t.Errorf("anwe-sh.memory.recall = %+v, want 3, the important one first", all)
 	}
 	if got := call[memories](t, s, "anwe-sh.memory.recall", args{"query": "two REV"}); got.Count != 1 || got.Memories[0].Accesses != 1 {
 		t.Errorf("by query %+v", got)

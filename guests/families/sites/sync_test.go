@@ -132,7 +132,7 @@ func TestAJobLooksAfterSites(t *testing.T) {
 	}
 	must(t, s.Job("sync_sites", nil, nil))
 	if got := status(); got.LastSyncAt != "2026-06-01T12:00:00Z" || len(got.Pending) != 1 || got.Pending[0].Description != "[anwe-sh] Invite everybody" {
-		t.Errorf("%+v", got)
+		t.Errorf("memory_site_status = %+v, want it synchronized at noon with one action pending", got)
 	}
 	if inHome(t, s, "r1") == nil {
 		t.Error("it did not fetch")
@@ -147,7 +147,7 @@ func TestAJobLooksAfterSites(t *testing.T) {
 	f.down = alcove.Errorf(alcove.Unavailable, "the endpoint cannot be reached")
 	must(t, s.Job("sync_sites", nil, nil))
 	if got := status(); !strings.Contains(got.LastError, "cannot be reached") || got.LastSyncAt != "2026-06-01T12:00:00Z" {
-		t.Errorf("%+v", got)
+		t.Errorf("memory_site_status = %+v, want the error, and the time of the last success", got)
 	}
 	s.Grant("http", "site/lekhika-com")
 	must(t, s.Job("sync_sites", nil, nil))
@@ -156,7 +156,7 @@ func TestAJobLooksAfterSites(t *testing.T) {
 	}
 	s.Grant("http", "site/anwe-sh", "site/lekhika-com")
 	if got := status(); got.Status != "disconnected" {
-		t.Errorf("%+v", got)
+		t.Errorf("memory_site_status = %+v, want it disconnected", got)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestManyMemoriesAreSentInParts(t *testing.T) {
 		there[fmt.Sprintf("r%03d", n)] = told{ID: fmt.Sprintf("r%03d", n), Content: fmt.Sprint("Memory ", n), UpdatedAt: "2026-06-01T11:00:00Z"}
 	}
 	if got := call[synced](t, s, "memory_site_sync", args{"slug": "anwe-sh"}); got != (synced{0, 450, 0}) {
-		t.Errorf("%+v", got)
+		t.Errorf("memory_site_sync = %+v, want 450 sent", got)
 	}
 	clear(there)
 	s.Namespace = "site/anwe-sh/ora"

@@ -150,7 +150,7 @@ func TestATaskThatExpiresHasFailed(t *testing.T) {
 		Agents []struct{ Status, BackupUntil string }
 	}](t, s, "memory_site_status", args{"slug": "anwe-sh"}).Agents
 	if len(got) != 1 || got[0].Status != "failed" || got[0].BackupUntil != "2026-06-08T12:10:00Z" {
-		t.Errorf("%+v", got)
+		t.Errorf("agents = %+v, want one failed, kept for a week", got)
 	}
 	if out := call[ended](t, s, "memory_agent_complete", args{"siteSlug": "anwe-sh", "agentSlug": agent.AgentSlug}); out.Extracted != 0 {
 		t.Errorf("completed after it failed: %+v", out)
@@ -167,7 +167,7 @@ func TestTheNumberOfAgentsHasALimit(t *testing.T) {
 	}
 	more := args{"siteSlug": "anwe-sh", "taskDescription": "One more", "agentType": "custom"}
 	if said := refused(t, s, alcove.Exhausted, "memory_agent_spawn", more); len(slugs) != 3 || !strings.Contains(said, "spawn_max") {
-		t.Errorf("%v, %s", slugs, said)
+		t.Errorf("spawned %v, then refused with %q, want 3 and spawn_max named", slugs, said)
 	}
 	s.Now = s.Now.Add(5 * time.Minute)
 	slugs[spawn(t, s, nil).AgentSlug] = true

@@ -126,7 +126,7 @@ func TestAFactIsAFile(t *testing.T) {
 	}
 	out := w.export("inline")
 	if out.Count != 1 || out.Files[0].Path != "default/decisions/2026-06-01-decision-ann-drinks-green-tea-at-nine-always.md" {
-		t.Fatalf("%+v", out)
+		t.Fatalf("memory_export_facts_to_vault = %+v, want one file named by day, type and text", out)
 	}
 	want := `---
 id: "default#tea"
@@ -156,7 +156,7 @@ Tea at nine
 - pot
 `
 	if out.Files[0].Content != want {
-		t.Errorf("%s", out.Files[0].Content)
+		t.Errorf("the file is %s, want %s", out.Files[0].Content, want)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestFilesOfTheSameNameGetAPartOfTheirID(t *testing.T) {
 		cursor = page.NextCursor
 	}
 	if len(seen) != 4 || !seen["default/notes/2026-06-01-note-the-same.md"] {
-		t.Errorf("%v", seen)
+		t.Errorf("files in pages = %v, want 4, one with the plain name", seen)
 	}
 }
 
@@ -255,11 +255,11 @@ func TestEditsOnBothSidesAreMerged(t *testing.T) {
 	w.Put(memory("tea", "decision", "Ann drinks green tea.", "ann", "old", "mine"))
 	out := w.takes("report")
 	if out.Updated != 1 || len(out.Conflicts) > 0 {
-		t.Fatalf("%+v %v", out, changed)
+		t.Fatalf("import = %+v, version %v, want 1 updated without a conflict", out, changed)
 	}
 	m := w.Memory("tea")
 	if m.Text() != "Ann drinks black tea." || strings.Join(m.Tags, " ") != "ann mine new" {
-		t.Errorf("%q, %v", m.Text(), m.Tags)
+		t.Errorf("the memory is %q with tags %q, want both sides' changes", m.Text(), m.Tags)
 	}
 	if out := w.takes("report"); out.Updated != 0 || len(out.Conflicts) > 0 {
 		t.Errorf("again: %+v", out)
@@ -292,14 +292,14 @@ func TestWhatBothSidesChangedIsAConflict(t *testing.T) {
 		w.Put(memory("tea", "decision", "Ann drinks coffee."))
 		out := w.takes(rule)
 		if w.Memory("tea").Text() != want || (len(out.Conflicts) == 1) != (rule == "report") {
-			t.Errorf("%s: %+v, %q", rule, out, w.Memory("tea").Text())
+			t.Errorf("rule %s: import = %+v and the memory is %q, want %q, and a conflict where it is reported", rule, out, w.Memory("tea").Text(), want)
 		}
 		_, err := os.Stat(w.path(strings.TrimSuffix(p, ".md") + ".conflict.md"))
 		if (err == nil) != (rule == "report") {
-			t.Errorf("%s: %v", rule, err)
+			t.Errorf("rule %s: stat of the conflict's file: %v, want it there: %t", rule, err, rule == "report")
 		}
 		if rule == "report" && (out.Conflicts[0].File != "Ann drinks black tea." || out.Conflicts[0].Memory != want || out.Conflicts[0].Field != "content") {
-			t.Errorf("%+v", out.Conflicts)
+			t.Errorf("conflicts = %+v, want the contents of both sides", out.Conflicts)
 		}
 		if rule == "report" { // it is not overwritten, and stays a conflict
 			if e := w.export("mirror"); e.Written != 0 {
@@ -328,11 +328,11 @@ func TestANewNoteBecomesAFactOnce(t *testing.T) {
 	}
 	w.DryRun = false
 	if out := w.takes("report"); out.Imported != 1 {
-		t.Fatalf("%+v", out)
+		t.Fatalf("import = %+v, want 1 imported", out)
 	}
 	all := w.Memories()
 	if len(all) != 1 {
-		t.Fatalf("%v", all)
+		t.Fatalf("memories = %v, want 1", all)
 	}
 	for key, m := range all {
 		if m.Type != "plan" || m.Text() != "# Trip\n\nTo the sea." || strings.Join(m.Tags, " ") != "travel" {
@@ -354,7 +354,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 	for _, p := range []string{"", "../x.md", "/x.md", "a/../../x.md", "a\x00.md", `a\b.md`, "C:x.md"} {
 		err := w.Tool("memory_import_vault_to_facts", map[string]any{"files": []map[string]any{{"path": p, "content": "x"}}}, nil)
 		if alcove.CodeOf(err) != alcove.InvalidArgument {
-			t.Errorf("%q: %v", p, err)
+			t.Errorf("import of path %q: %v, want %s", p, err, alcove.InvalidArgument)
 		}
 	}
 	for _, c := range []struct{ content, says string }{
@@ -362,7 +362,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 	} {
 		out := w.imports([]file{{Path: "a.md", Content: c.content}}, "report")
 		if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], c.says) || out.Imported+out.Updated > 0 {
-			t.Errorf("%.40q: %+v", c.content, out)
+			t.Errorf("import of %.40q = %+v, want one warning that says %q", c.content, out, c.says)
 		}
 	}
 	// a version of the future, and one before the fact, are no base
@@ -390,7 +390,7 @@ func TestACallerWithFewRightsReachesNoFileAndNoOtherNamespace(t *testing.T) {
 		var answer json.RawMessage
 		err := w.Tool(tool, arguments, &answer)
 		if tool == "memory_import_vault_to_facts" && alcove.CodeOf(err) != alcove.Denied || strings.Contains(string(answer), "velvet") || err != nil && strings.Contains(err.Error(), secret.Path) {
-			t.Errorf("%s: %s, %v", tool, answer, err)
+			t.Errorf("%s = %s, %v, want nothing of other namespaces nor of the vault's path", tool, answer, err)
 		}
 	}
 	edited := strings.Replace(inline.Content, "velvet", "red", 1)
@@ -412,7 +412,7 @@ func TestAVaultIsSearched(t *testing.T) {
 	}
 	w.call("memory_query_vault", map[string]any{"query": "green tea"}, &found)
 	if len(found.Results) != 1 || found.Results[0].Path != w.export("inline").Files[1].Path || !strings.Contains(found.Results[0].Snippet, "green") {
-		t.Errorf("%+v", found)
+		t.Errorf("memory_query_vault = %+v, want the file about green tea", found)
 	}
 }
 
@@ -423,7 +423,7 @@ func TestWithoutAMirrorTheVaultIsInline(t *testing.T) {
 	f := w.export("inline").Files[0]
 	f.Content = strings.Replace(f.Content, "green", "black", 1)
 	if out := w.imports([]file{f}, "report"); out.Updated != 1 || w.Memory("tea").Text() != "Ann drinks black tea." {
-		t.Errorf("%+v", out)
+		t.Errorf("import = %+v, want the memory updated", out)
 	}
 	if err := w.Tool("memory_export_facts_to_vault", map[string]any{"target": "mirror"}, nil); err == nil {
 		t.Error("it has a mirror")

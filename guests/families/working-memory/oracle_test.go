@@ -171,7 +171,7 @@ func TestFormulasAreEqualToThoseInPython(t *testing.T) {
 	run.Stdin, run.Stderr = &in, &said
 	out, err := run.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &said)
+		t.Fatalf("run testdata/formulas.py: %v\n%s", err, &said)
 	}
 	lines, outcomes := bufio.NewScanner(bytes.NewReader(out)), map[string]int{}
 	for _, e := range list {

@@ -29,7 +29,7 @@ func TestFrontMatterIsReadAsEditorsWriteIt(t *testing.T) {
 func TestAFileWithoutFrontMatterIsABody(t *testing.T) {
 	for _, text := range []string{"", "---", "text", "--- \nid: 1\n", "----\n---\n", "\n---\n---\n"} {
 		if n := front.Parse(text); len(n.Fields) > 0 || n.Body != text {
-			t.Errorf("%q: %+v", text, n)
+			t.Errorf("Parse(%q) = %+v, want no fields and all of it as the body", text, n)
 		}
 	}
 }

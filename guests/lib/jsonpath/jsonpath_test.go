@@ -118,7 +118,7 @@ func TestMalformedPathsAreRefused(t *testing.T) {
 		`$[?foo(@)]`, `$[?@.a==01]`, `$[?!@.a==1]`, `$[?(@.a]`, `$[?@.a=1]`, "$['\n']", "$.\xff",
 	} {
 		if _, err := Parse(path); !errors.As(err, new(*SyntaxError)) {
-			t.Errorf("%q: %v", path, err)
+			t.Errorf("Parse(%q): %v, want a SyntaxError", path, err)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestAQueryThatVisitsTooMuchEnds(t *testing.T) {
 		{`$` + strings.Repeat(`[*,*]`, 40), `[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]`},
 	} {
 		if _, err := find(x[0], x[1]); !errors.Is(err, ErrTooMuch) {
-			t.Errorf("%.40s: %v", x[0], err)
+			t.Errorf("find(%.40q): %v, want ErrTooMuch", x[0], err)
 		}
 	}
 	if _, err := Parse(`$[?` + strings.Repeat(`(`, 5000)); err == nil {
@@ -249,7 +249,7 @@ func TestTheComplianceSuite(t *testing.T) {
 		}
 		found, err := find(x.Selector, string(x.Document))
 		if err != nil {
-			t.Errorf("%s: %s: %v", x.Name, x.Selector, err)
+			t.Errorf("%s: find(%q): %v", x.Name, x.Selector, err)
 			continue
 		}
 		if x.Results == nil {

@@ -157,7 +157,7 @@ func TestFormulasAreEqualToThoseInPython(t *testing.T) {
 	run.Stderr = &said
 	out, err := run.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &said)
+		t.Fatalf("run testdata/formulas.py: %v\n%s", err, &said)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	for _, e := range list {

@@ -31,7 +31,7 @@ func TestATextIsSplitIntoWords(t *testing.T) {
 	}
 	list := Split("The API of v2 fails, Bob. He left")
 	if !list[0].Start || !list[1].Acronym || !list[3].Mixed || !list[5].Apart || !list[5].Capital || !list[6].Start || list[5].Start {
-		t.Errorf("%+v", list)
+		t.Errorf("Split = %+v, want starts of sentences, acronyms and capitals marked", list)
 	}
 }
 

@@ -105,7 +105,7 @@ func FuzzComparing(f *testing.F) {
 		facts := []*Fact{r.Read(Render([]byte(a))), r.Read(Render([]byte(b))), r.Read(a), nil}
 		for _, p := range r.Pairs(facts) {
 			if p.A >= p.B || p.Similarity < 0 || p.Similarity > 1.001 {
-				t.Fatalf("%+v", p)
+				t.Fatalf("Pairs gives %+v, want A before B and a similarity of 0 to 1", p)
 			}
 		}
 		Groups(len(facts), nil, 3, nil)
