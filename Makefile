@@ -132,14 +132,14 @@ STRESS ?= 5m
 stress: $(IMAGE) ## attack it at length, then fuzz: about 3 hours (STRESS=5m each load, SOAK=30m, FUZZTIME=1m)
 	ALCOVE_STRESS=$(STRESS) $(LONG) -v -run 'AgreeWithAModel|NoClientSends|Attackers|NoisyFamilies|ThatIsStopped|SwappedQuickly' ./cmd/alcove ./host/family
 	ALCOVE_MODEL_TIME=$(STRESS) $(LONG) -run 'RandomOperationsAgree' ./host/memory
-	ALCOVE_KILLS=$(or $(KILLS),400) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host
+	ALCOVE_KILLS=$(or $(KILLS),400) $(LONG) -v -run 'WhenTheOwnerIsKilled|WhileTheOwnerIsKilled' ./host/integration/faults
 	ALCOVE_STORES=$(or $(STORES),2000) $(LONG) -v -run 'TenProcesses' ./cmd/alcove
-	ALCOVE_SOAK=$(or $(SOAK),30m) $(LONG) -v -run 'TestSoak' ./host
+	ALCOVE_SOAK=$(or $(SOAK),30m) $(LONG) -v -run 'TestSoak' ./host/integration/speed
 	ALCOVE_POWER_ROUNDS=$(or $(POWER),3000) $(LONG) -run 'PowerFailure|FailingDisk' ./host/store/bolt ./host/store/backup
 	ALCOVE_FLIP_STEP=$(or $(FLIP),47) ALCOVE_DAMAGE_ROUNDS=$(or $(DAMAGE),6000) $(LONG) -run 'EveryByteThatFlips|DamageInManyPlaces' ./host/store/bolt
-	ALCOVE_TENANTS=$(or $(TENANTS),20000) $(LONG) -run 'NothingOfAnotherKey' ./host
+	ALCOVE_TENANTS=$(or $(TENANTS),20000) $(LONG) -run 'NothingOfAnotherKey' ./host/integration/rights
 	ALCOVE_GRAPH=1 $(LONG) -run 'AsNetworkxWalksThem' ./guests/families/graph
-	ALCOVE_EVENTS=1 $(LONG) -v -run 'EventsReachAReceiver' ./host
+	ALCOVE_EVENTS=1 $(LONG) -v -run 'EventsReachAReceiver' ./host/integration/families
 	ALCOVE_LEAK=$(or $(LEAK),100000) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	ALCOVE_PARTS=all $(LONG) $(PACKAGES)
 	@$(MAKE) --no-print-directory fuzz
@@ -172,11 +172,11 @@ family-costs:    ## print what the same family costs in each language, as a tabl
 # In one run, on a server process of its own: 1,000 agents that poll every 5 s and 1,000 streams, beside 50 stores and 5 searches a second
 # on 100,000 memories.
 follow: $(IMAGE) ## measure polls, pushed events, stores and searches beside each other (FOLLOW=60s)
-	ALCOVE_FOLLOW=$(or $(FOLLOW),60s) $(LONG) -v -run TestFollowersKeepUp ./host
+	ALCOVE_FOLLOW=$(or $(FOLLOW),60s) $(LONG) -v -run TestFollowersKeepUp ./host/integration/speed
 
 # On a server process of its own: 16 clients make 200 calls a second, writes and reads, on 100,000 facts.
 primitives: $(IMAGE) ## measure writes, access bumps, searches and queries beside each other (PRIMITIVES=60s)
-	ALCOVE_PRIMITIVES=$(or $(PRIMITIVES),60s) $(LONG) -v -run TestPrimitives ./host
+	ALCOVE_PRIMITIVES=$(or $(PRIMITIVES),60s) $(LONG) -v -run TestPrimitives ./host/integration/speed
 
 seed-examples: $(IMAGE) ## run every call that the documents of other systems print, and write docs/seed-examples.md
 	$(GO) test -count=1 ./host/integration/clients -run TestTheExamplesOfOtherSystems -update

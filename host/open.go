@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/front/operations"
 	"github.com/alcove-memory/alcove/host/front/rest"
 	"github.com/alcove-memory/alcove/host/front/stream"
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/account"
@@ -267,6 +268,10 @@ func (h *Host) Close() error {
 
 // Locked reports whether families run only as the lock file says, and nothing is granted.
 func (h *Host) Locked() bool { return h.space.Locked() }
+
+// Memory is the memory of the data directory, for a program that serves it and uses it, too: what it writes as a caller is checked,
+// indexed and told of as what clients write.
+func (h *Host) Memory() *memory.Space { return h.space.Memory }
 
 // Token is what HTTP clients present; empty: the directory has none, and cannot be written.
 func (h *Host) Token() string { return h.admission.Token }

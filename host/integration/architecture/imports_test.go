@@ -1,0 +1,394 @@
+package architecture_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/alcove-memory/alcove/"
+
+// rule says what a package, without its tests, may import of this module and of others. The standard library
+// is free, except where never says otherwise.
+type rule struct {
+	pkg    string // a path in the module; * stands for one element
+	own    []string
+	others []string
+	never  []string
+}
+
+// rules is the map of the module: arrows point down, only package host wires, and each dependency has one
+// place. A package that is not in it fails the test.
+func rules() []rule {
+	// What the core must not know of: the network, other processes, and how clients talk.
+	outside := []string{"net", "net/http", "os/exec"}
+	return append(familyRules(), []rule{
+		{pkg: "abi", never: append(outside, "os")}, // the standard library only
+		{pkg: "abi/gen"},
+		{pkg: "abi/vectors", own: []string{"abi"}, never: append(outside, "os")},
+		// The standard library only, and nothing of it that is large in a guest.
+		{pkg: "sdk/go", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
+		{pkg: "sdk/go/scan", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "slices", "strings", "time")},
+		{pkg: "sdk/go/example", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os")},
+		{pkg: "sdk/go/gen", own: []string{"abi", "sdk/go/gen/output"}, never: []string{"net", "net/http"}}, // runs on an author's machine, never in a guest
+		{pkg: "sdk/go/gen/output", never: outside},
+		{pkg: "sdk/go/familygen", own: []string{"sdk/go/gen"}, never: []string{"net", "net/http"}}, // apart from the program: the type checker is 2.4 MB
+		// It runs families in the host's own code. What runs in a guest, sdk/go, knows nothing of the host.
+		{pkg: "sdk/go/alcovetest", own: []string{"sdk/go", "sdk/go/scan", "abi", "registry", "host/family", "host/family/jobs", "host/family/ops", "host/family/outside/files", "host/family/author/conform", "host/memory", "host/family/policy", "host/sandbox", "host/testing/asm", "host/sandbox/wasm", "host/search", "host/store/bolt", "host/tool"}, never: outside},
+		{pkg: "guests/examples", never: outside},
+		{pkg: "guests/examples/*", own: []string{"sdk/go"}, never: append(outside, "os")},
+		{pkg: "sdk", never: outside},
+		{pkg: "sdk/interop", never: outside},
+		{pkg: "sdk/interop/go", own: []string{"sdk/go", "sdk/interop/conform"}, never: append(outside, "os")},
+		{pkg: "sdk/interop/conform", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/lib/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
+		{pkg: "guests/lib/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/build/project", others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
+		{pkg: "guests", own: []string{"guests/build/image", "guests/build/project"}, never: append(outside, "os")},
+		{pkg: "guests/build/image", own: []string{"abi"}, others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
+		{pkg: "guests/build/doc", own: []string{"abi", "guests/build/doc/page", "host/durable", "host/sandbox"}, never: outside},
+		{pkg: "guests/build/doc/page", own: []string{"abi"}, never: append(outside, "os")},
+		{pkg: "guests/build/pack", own: []string{"guests/build/image", "guests/build/project", "host/sandbox"}, never: outside},
+		{pkg: "guests/build/all", own: []string{"sdk/go", "guests/families/*"}, never: append(outside, "os")},
+		{pkg: "guests/lib/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/lib/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/lib/fact", own: []string{"sdk/go", "sdk/go/scan", "guests/lib/score"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "host/testing/planted", never: outside}, // of tests
+		{pkg: "guests/lib/moment", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/lib/front", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
+		{pkg: "guests/families/legacy/successor", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")}, // also for the program
+		{pkg: "host/store", never: append(outside, "os")},
+		{pkg: "host/store/bolt", own: []string{"host/durable", "host/store", "host/store/bolt/layout", "host/store/bolt/salvage"}, others: []string{"go.etcd.io/bbolt", "github.com/bits-and-blooms/bloom"}, never: outside},
+		{pkg: "host/store/bolt/layout", own: []string{"host/store"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
+		{pkg: "host/store/bolt/salvage", own: []string{"host/durable", "host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
+		{pkg: "host/testing/storetest", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
+		{pkg: "host/testing/powerloss", own: []string{"host/store"}},
+		{pkg: "host/testing/planted", never: outside},
+		{pkg: "host/search/segment", never: append(outside, "os")},
+		{pkg: "host/search", own: []string{"host/internal/namespace", "host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
+		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/search/near", own: []string{"host/search", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
+		{pkg: "host/memory/traces", never: append(outside, "os")},
+		{pkg: "host/testing/tracestest", never: append(outside, "os")}, // serves tests only
+		{pkg: "host/memory/lineage", own: []string{"host/internal/namespace", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/scope", own: []string{"host/internal/namespace"}, never: append(outside, "os")},
+		{pkg: "host/memory/retention", never: append(outside, "os")},
+		{pkg: "host/memory/threeway", own: []string{"host/internal/jsontext"}, never: append(outside, "os")},
+		{pkg: "host/memory/moment", never: append(outside, "os")},
+		{pkg: "host/memory/record", own: []string{"host/internal/jsontext", "host/memory/moment", "host/memory/threeway", "host/search", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/integrity", own: []string{"host/memory/lineage", "host/memory/record", "host/search", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
+		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/internal/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
+		{pkg: "host/tool", own: []string{"host/memory", "host/internal/schema", "host/internal/jsonrpc", "host/internal/jsontext"}, never: append(outside, "os")},
+		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
+		{pkg: "host/tool/core", own: []string{"host/internal/jsontext", "host/memory", "host/memory/recalls", "host/search", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "host/front/mcp", own: []string{"host/memory", "host/tool", "host/internal/jsonrpc"}, others: []string{"github.com/mark3labs/mcp-go"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/daemon/service", own: []string{"host/durable"}, never: []string{"net", "net/http"}},
+		{pkg: "host/operator/metrics", own: []string{"host/operator/audit", "host/tool"}, others: []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/front/rest", own: []string{"host/internal/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/front/stream", own: []string{"host/internal/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, others: []string{"github.com/coder/websocket"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/front/operations", own: []string{"host/internal/jsonrpc", "host/memory", "host/tool", "host/tool/operation"}, never: append(outside, "os")},
+		{pkg: "sdk/client", never: []string{"os/exec"}}, // the standard library only: programs of others import it
+		{pkg: "host/integration/*"},                     // tests only
+		// These serve tests only.
+		{pkg: "host/testing/server", own: []string{"abi", "guests", "host", "host/daemon/bridge", "host/daemon/client", "host/daemon/owner", "host/family", "host/family/outside/outbound", "host/memory", "host/operator", "host/sandbox", "host/search", "host/store", "host/store/bolt", "host/testing/await", "host/testing/guest", "sdk/client"}, others: []string{"github.com/coder/websocket"}},
+		{pkg: "host/testing/guest", own: []string{"abi", "host/sandbox", "host/sandbox/wasm", "host/testing/asm"}, never: outside},
+		{pkg: "host/testing/must", never: append(outside, "os")},
+		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/internal/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
+		{pkg: "registry/catalogue", own: []string{"registry/signature"}, never: append(outside, "os")},
+		{pkg: "registry", own: []string{"abi", "host/durable", "registry/signature"}, never: outside}, // never the rest of the host
+		{pkg: "registry/signature", never: append(outside, "os")},
+		// It alone talks to registries; the kinds of addresses are those of endpoints.
+		{pkg: "registry/oci", own: []string{"abi", "registry/signature", "host/family/outside/outbound"}, others: []string{"oras.land/oras-go/v2", "github.com/opencontainers"}, never: []string{"os", "os/exec"}},
+		{pkg: "registry/review", own: []string{"abi"}, never: append(outside, "os")},
+		{pkg: "host/family/policy", own: []string{"abi", "host/internal/namespace"}, never: append(outside, "os")},
+		{pkg: "host/family/outside/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
+		{pkg: "host/family/ops", own: []string{"host/internal/namespace", "abi", "registry", "host/memory", "host/family/policy", "host/search", "host/internal/jsontext", "host/memory/recalls", "host/memory/usage", "host/memory/sessions", "host/memory/scope", "host/family/config", "host/tool/tokens"}, never: append(outside, "os")},
+		{pkg: "host/operator/audit", own: []string{"host/durable", "host/regular"}, never: outside},
+		{pkg: "host/operator/requestlog", own: []string{"host/durable", "host/internal/jsontext"}, never: outside},
+		{pkg: "host/operator/refusals", never: append(outside, "os")},
+		{pkg: "host/memory/recalls", own: []string{"host/memory"}, never: append(outside, "os")},
+		{pkg: "host/front/httpsessions", own: []string{"host/durable", "host/regular"}, never: outside},
+		{pkg: "host/memory/sessions", own: []string{"host/memory"}, never: append(outside, "os")},
+		{pkg: "host/memory/usage", own: []string{"host/memory"}, never: append(outside, "os")},
+		{pkg: "host/family/jobs", own: []string{"abi", "host/memory"}, never: append(outside, "os")},
+		{pkg: "host/family/lockfile", own: []string{"registry", "host/operator/audit"}, never: outside},
+		{pkg: "host/family", own: []string{"abi", "host/operator/audit", "host/family/lockfile", "registry", "host/durable", "host/family/jobs", "host/family/ops", "host/memory", "host/family/policy", "host/regular", "host/sandbox", "host/sandbox/early", "host/internal/schema", "host/memory/sessions", "host/internal/jsontext", "host/family/hooks", "host/family/config", "registry/catalogue", "registry/signature", "host/family/outside/budget"}, others: []string{"golang.org/x/text"}, never: outside},
+		{pkg: "host/family/outside/budget", own: []string{"host/durable", "host/regular"}, never: outside},
+		{pkg: "host/family/hooks", own: []string{"abi", "host/family/jobs", "host/family/ops", "host/memory"}, never: append(outside, "os")},
+		{pkg: "host/family/config", own: []string{"abi", "host/memory", "host/internal/schema"}, never: append(outside, "os")},
+		{pkg: "host/tool/tokens", never: append(outside, "os")},
+		{pkg: "host/sandbox/early", own: []string{"abi", "host/sandbox"}, never: append(outside, "os")},
+		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
+		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
+		{pkg: "host/testing/spectest"},                                // serves tests only
+		{pkg: "host/testing/stress"},                                  // serves tests only
+		{pkg: "host/testing/await", never: append(outside, "os")},     // serves tests only
+		{pkg: "host/testing/testcert"},                                // serves tests only
+		{pkg: "host/testing/testclock", never: append(outside, "os")}, // serves tests only
+		{pkg: "host/testing/hostile", own: []string{"abi", "host/testing/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
+		{pkg: "host/testing/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
+		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
+		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/regular", "host/store"}, never: outside},
+		{pkg: "host/family/outside/files", own: []string{"abi", "registry"}, never: outside},
+		{pkg: "host/memory/importer", own: []string{"host/memory/portable", "host/regular", "host/internal/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
+		{pkg: "host/regular", never: outside},
+		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
+		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
+		{pkg: "host/bench/pairs"},             // serves measurements only
+		{pkg: "host/bench/measure/testtimes"}, // likewise
+		{pkg: "host/bench/measure", never: append(outside, "os")},
+		{pkg: "host/operator/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/family/author/conform/instance", own: []string{"host/internal/schema"}, never: append(outside, "os")},
+		{pkg: "host/family/author/conform", own: []string{"abi", "registry", "host/family", "host/memory", "host/sandbox", "host/family/author/conform/instance"}, never: append(outside, "os")},
+		{pkg: "host/operator", own: []string{"host/operator/keys", "abi", "registry", "host/operator/admin", "host/store/backup", "host/operator/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/family/policy", "host/sandbox", "host/store", "host/family/config", "host/operator/audit"}, never: []string{"net/http", "os", "os/exec"}},
+		{pkg: "host/operator/admin", never: []string{"os", "os/exec"}},
+		{pkg: "host/operator/keys", own: []string{"host/durable", "host/memory", "host/internal/namespace"}, never: outside},
+		{pkg: "host/internal/namespace", never: append(outside, "os")}, // the standard library only
+		{pkg: "host/internal/jsontext", never: append(outside, "os")},  // the standard library only
+		{pkg: "host/internal/jsonrpc", own: []string{"host/internal/jsontext"}, never: append(outside, "os")},
+		{pkg: "host/daemon/owner", own: []string{"host/durable", "host/internal/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
+		{pkg: "host/daemon/presence", own: []string{"host/daemon/owner", "host/store"}, never: outside},
+		{pkg: "host/store/settings", own: []string{"abi", "registry", "registry/signature", "host/operator/audit", "host/store/backup", "host/store/bundle", "host/durable", "host/operator/embedders", "host/family"}, never: outside},
+		{pkg: "host/store/datadir", own: []string{"registry", "host/operator/audit", "host/family", "host/family/lockfile", "host/store/backup", "host/store/bundle", "host/memory", "host/memory/integrity", "host/daemon/owner", "host/search/semantic", "host/store/settings", "host/store", "host/internal/jsontext"}, never: outside},
+		{pkg: "host/front/listen", own: []string{"host/durable", "host/daemon/owner"}},
+		{pkg: "host/daemon/bridge", own: []string{"host/internal/jsonrpc"}, never: append(outside, "os")},
+		{pkg: "host/daemon/remote", own: []string{"host/internal/jsonrpc", "host/daemon/owner"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/daemon/client", own: []string{"host/daemon/bridge", "host/internal/jsonrpc"}, never: append(outside, "os")},
+		{pkg: "host/front/admission", own: []string{"host/daemon/owner", "host/family/ops", "host/front/mcp", "host/front/rest", "host/memory", "host/operator/keys"}, never: []string{"os", "os/exec"}},
+		{pkg: "host/operator/account", own: []string{"host/daemon/owner", "host/internal/jsontext", "host/memory", "host/memory/sessions", "host/memory/traces", "host/operator", "host/operator/audit", "host/operator/keys", "host/operator/metrics", "host/operator/refusals", "host/operator/requestlog", "host/space", "host/tool", "host/tool/operation"}, never: []string{"os/exec"}},
+		{pkg: "host/operator/acts", own: []string{"host/family", "host/memory", "host/operator", "host/operator/audit", "host/operator/keys", "host/space", "host/store", "host/store/backup", "host/store/bundle", "host/store/settings"}, never: outside},
+		{pkg: "host/space", own: []string{"abi", "host/daemon/owner", "host/family", "host/family/lockfile", "host/family/ops", "host/family/outside/files", "host/family/outside/outbound", "host/memory", "host/memory/integrity", "host/memory/sessions", "host/memory/usage", "host/operator/audit", "host/operator/embedders", "host/sandbox", "host/sandbox/early", "host/search", "host/store", "host/store/bolt", "host/store/datadir", "host/tool/core", "registry"}, never: outside},
+		{pkg: "host/tool/families", own: []string{"abi", "host/family", "host/memory", "host/tool", "host/tool/core", "registry"}, never: append(outside, "os")},
+		{pkg: "host/family/author/trial", own: []string{"abi", "host/family", "host/family/author/conform", "host/memory", "host/memory/portable", "host/sandbox", "host/space", "host/store"}, never: outside},
+		{pkg: "host", own: []string{"host/daemon/owner", "host/daemon/presence", "host/family", "host/front/admission", "host/front/httpsessions", "host/front/listen", "host/front/mcp", "host/front/operations", "host/front/rest", "host/front/stream", "host/memory", "host/memory/sessions", "host/operator", "host/operator/account", "host/operator/acts", "host/operator/keys", "host/space", "host/store", "host/tool", "host/tool/core", "host/tool/families"}, others: []string{"golang.org/x/sync/errgroup"}},
+		{pkg: "cmd/alcove", own: []string{"abi", "cmd/alcove/migrate", "cmd/alcove/terminal", "guests", "guests/build/image", "guests/build/project", "guests/families/legacy/successor", "host", "host/bench/measure", "host/daemon/bridge", "host/daemon/client", "host/daemon/owner", "host/daemon/remote", "host/daemon/service", "host/durable", "host/family", "host/family/author/conform", "host/family/author/develop", "host/family/author/trial", "host/family/lockfile", "host/memory/importer", "host/operator", "host/operator/admin", "host/operator/audit", "host/operator/keys", "host/operator/requestlog", "host/regular", "host/sandbox", "host/space", "host/store/backup", "host/store/datadir", "host/store/settings", "host/tool/families", "host/tool/tokens", "registry", "registry/catalogue", "registry/oci", "registry/review", "registry/signature", "sdk/go/gen/output"}, others: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar", "golang.org/x/sys"}},
+		{pkg: "cmd/release", own: []string{"abi", "guests/build/image", "host/family", "registry/catalogue", "registry/signature"}, others: []string{"github.com/CycloneDX/cyclonedx-go"}, never: outside}, // runs where a release is made
+		{pkg: "cmd/alcove/migrate", own: []string{"guests/families/legacy/successor"}, never: append(outside, "os")},
+		{pkg: "cmd/alcove/terminal", others: []string{"github.com/schollz/progressbar"}, never: outside},
+	}...)
+}
+
+// familyRules are those of the first-party families. A family imports the SDK, its own folders and these of guests/lib, and no other family.
+func familyRules() (list []rule) {
+	never := []string{"net", "net/http", "os/exec", "os", "encoding/json", "fmt", "reflect", "time"}
+	libraries := map[string][]string{
+		"agents":         {"identity", "score", "words"},
+		"auto-tag":       {"words"},
+		"consolidation":  {"words"},
+		"developer":      {"jsonpath"},
+		"events":         {"fact", "moment"},
+		"facts":          {"words", "score", "fact", "moment"},
+		"governance":     {},
+		"graph":          {"moment", "words"},
+		"legacy":         {"score"},
+		"lifecycle":      {"moment", "score", "words"},
+		"messages":       {"identity", "words"},
+		"ranking":        {"words", "fact"},
+		"retrieval":      {"score", "fact", "moment"},
+		"sessions":       {"fact", "score", "words"},
+		"settings":       {},
+		"sites":          {"score"},
+		"vault":          {"fact", "front", "words"},
+		"working-memory": {"words"},
+	}
+	for _, name := range slices.Sorted(maps.Keys(libraries)) {
+		dir := "guests/families/" + name
+		own := []string{"sdk/go", "sdk/go/scan", dir + "/*"}
+		for _, l := range libraries[name] {
+			own = append(own, "guests/lib/"+l)
+		}
+		list = append(list, rule{pkg: dir + "/guest", own: []string{"sdk/go", dir}, never: never},
+			rule{pkg: dir, own: own, never: never}, rule{pkg: dir + "/*", own: own, never: never})
+	}
+	return list
+}
+
+func TestImportsFollowTheMap(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, name) })
+		if i < 0 {
+			t.Errorf("%s is not on the map: give it a rule", name)
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			if why := rules()[i].forbids(imported); why != "" {
+				t.Errorf("%s must not import %s: %s", name, imported, why)
+			}
+		}
+	}
+}
+
+func TestImportsThatAreForbiddenAreFound(t *testing.T) {
+	for _, c := range []struct{ pkg, imported string }{
+		{"host/memory", module + "host/front/mcp"},
+		{"host/memory", "github.com/mark3labs/mcp-go/mcp"},
+		{"host/store", module + "host/search"},
+		{"host/search", "github.com/tetratelabs/wazero"},
+		{"host/memory", "net/http"},
+		{"host/front/mcp", "github.com/spf13/cobra"},
+		{"host/daemon/bridge", module + "host/daemon/owner"},
+		{"host", "github.com/spf13/cobra"},
+		{"cmd/alcove", module + "host/memory"},
+		{"host/sandbox", module + "host/memory"},
+		{"host/sandbox", "net/http"},
+		{"host/memory", "go.etcd.io/bbolt"},
+		{"host/store/bolt/salvage", module + "host/store/bolt"},
+		{"host/store/bolt/layout", module + "host/store/bolt/salvage"},
+		{"sdk/go", "encoding/json"},
+		{"sdk/go", module + "host/memory"},
+	} {
+		i := slices.IndexFunc(rules(), func(r rule) bool { return matches(r.pkg, c.pkg) })
+		if rules()[i].forbids(c.imported) == "" {
+			t.Errorf("%s may import %s", c.pkg, c.imported)
+		}
+	}
+}
+
+// forbids says why a package may not import another; empty when it may.
+func (r rule) forbids(imported string) string {
+	if name, own := strings.CutPrefix(imported, module); own {
+		if slices.ContainsFunc(r.own, func(p string) bool { return matches(p, name) }) {
+			return ""
+		}
+		return "arrows point down"
+	}
+	if slices.Contains(r.never, imported) {
+		return "it is outside of what the package knows"
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") {
+		return "" // the standard library
+	}
+	if slices.ContainsFunc(r.others, func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") }) {
+		return ""
+	}
+	return "that dependency has another place"
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// A data directory is kept by whatever driver is chosen, in one file: all else knows neither an engine nor its files.
+func TestOnlyTheWiringKnowsAnEngine(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		if name == "host/store/bolt" || strings.HasPrefix(name, "host/store/bolt/") {
+			continue
+		}
+		for _, file := range pkg.GoFiles {
+			at := path.Join(name, file)
+			for _, text := range literals(t, filepath.Join(pkg.Dir, file)) {
+				if at != "host/space/driver.go" && name != "sdk/go/alcovetest" && name != "host/testing/server" && text == module+"host/store/bolt" {
+					t.Errorf("%s imports an engine: only host/space/driver.go chooses one, and alcovetest and the test server for tests", at)
+				}
+				if strings.Contains(text, "alcove.db") {
+					t.Errorf("%s knows a file of an engine: %q", at, text)
+				}
+			}
+		}
+	}
+}
+
+// A program runs in main: what another command needs is not in the way of the first answer. Guests have no main.
+func TestNothingOfOurOwnRunsBeforeMain(t *testing.T) {
+	for _, pkg := range packages(t) {
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		if strings.HasPrefix(name, "guests/") || strings.HasPrefix(name, "sdk/") {
+			continue
+		}
+		for _, file := range pkg.GoFiles {
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parsed.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+					t.Errorf("%s has a func init: call it from main, or when its result is first used", path.Join(name, file))
+				}
+			}
+		}
+	}
+}
+
+// literals are the strings in a file, imports included.
+func literals(t *testing.T, path string) (list []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			if text, err := strconv.Unquote(l.Value); err == nil {
+				list = append(list, text)
+			}
+		}
+		return true
+	})
+	return list
+}
+
+type listedPackage struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+}
+
+// What a program links costs each download and each cold start. Tests and the generator may have these.
+func TestTheProgramImportsNothingLarge(t *testing.T) {
+	cmd := exec.Command("go", "list", "-tags", "guests", "-deps", "./cmd/alcove")
+	cmd.Dir = "../../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list what the program imports: %v", err)
+	}
+	large := map[string]string{"go/types": "2.4 MB: run sdk/go/familygen"}
+	for name := range strings.Lines(string(out)) {
+		if why, found := large[strings.TrimSpace(name)]; found {
+			t.Errorf("cmd/alcove imports %s (%s)", strings.TrimSpace(name), why)
+		}
+	}
+}
+
+func packages(t *testing.T) []listedPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
+	cmd.Dir = "../../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list the packages: %v", err)
+	}
+	var list []listedPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		if err := decoder.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) < 10 {
+		t.Fatalf("only %d packages were found", len(list))
+	}
+	return list
+}

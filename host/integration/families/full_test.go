@@ -1,0 +1,69 @@
+//go:build guests
+
+package families_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/pkoukk/tiktoken-go"
+	loader "github.com/pkoukk/tiktoken-go-loader"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/front/mcp"
+	"github.com/alcove-memory/alcove/host/testing/server"
+)
+
+// listed is a tool as lists show it.
+type listed struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+// listedIn lists the tools of a profile, as a client of the server reads them.
+func listedIn(t *testing.T, s *server.Server, profile string) []listed {
+	t.Helper()
+	status, text := s.Send("POST", "/mcp?profile="+profile, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"full","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("MCP-Protocol-Version", "2026-07-28")
+		r.Header.Set("Mcp-Method", "tools/list")
+	})
+	var answer struct{ Result struct{ Tools []listed } }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || status != http.StatusOK || len(answer.Result.Tools) == 0 {
+		t.Fatalf("the list of the profile %s is %d %.500s (%v)", profile, status, text, err)
+	}
+	return answer.Result.Tools
+}
+
+// The profile full has all tools, of the core and of all families, in 47 tokens each: the 3,500 for 74 tools that its model has.
+func TestTheProfileFullIsShort(t *testing.T) {
+	const most = 47
+	s := server.Start(t, host.Options{Families: server.Families(), Cache: server.Cache()})
+	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
+	encoding, err := tiktoken.GetEncoding("cl100k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := func(profile string) float64 {
+		tokens, tools := 0, listedIn(t, s, profile)
+		for _, each := range tools {
+			wire, err := json.Marshal(each)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := len(encoding.Encode(string(wire), nil, nil))
+			if tokens += n; n > 100 && profile == mcp.ProfileFull {
+				t.Logf("%3d tokens: %s", n, wire)
+			}
+		}
+		t.Logf("the profile %s: %d tools with %d tokens, %.1f each", profile, len(tools), tokens, float64(tokens)/float64(len(tools)))
+		return float64(tokens) / float64(len(tools))
+	}
+	if full, whole := mean(mcp.ProfileFull), mean(mcp.ProfileDeferred); full > most || full >= whole {
+		t.Errorf("the tools of the profile full have %.1f tokens each, and with all parameters %.1f: at most %d are allowed", full, whole, most)
+	}
+}

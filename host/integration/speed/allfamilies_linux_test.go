@@ -1,0 +1,223 @@
+//go:build guests
+
+package speed_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/guests"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store/bolt"
+)
+
+// The cost of the first-party families, one module with eighteen manifests. To repeat the measurement:
+//
+//	make guests && go test -count=1 -v -tags guests -run TestAllFamilies ./host/integration/speed
+
+// familiesDir makes the test binary the process that is measured, with its cache in this directory.
+const familiesDir = "ALCOVE_TEST_ALL_FAMILIES"
+
+// measured is what the process found.
+type measured struct {
+	Open, First time.Duration   // to open without a family; to load the first one
+	FirstCPU    time.Duration   // of that, with the compiler
+	Others      []time.Duration // to load each other one
+	OthersCPU   time.Duration   // of all of that
+	Start       []time.Duration // of the first call of each, which starts an instance
+	Idle        int64           // bytes of memory before the first was loaded, and
+	One         int64           // after it was,
+	Loaded      int64           // after all were,
+	Called      int64           // and after each was called
+}
+
+func TestAllFamiliesCostLittleMoreThanOne(t *testing.T) {
+	if dir := os.Getenv(familiesDir); dir != "" {
+		measureFamilies(t, dir)
+		return
+	}
+	if testing.Short() {
+		t.Skip("it unpacks a large module: the tests without -short run it")
+	}
+	dir := t.TempDir()
+	// A test binary does not know the version of its compiler, so that the first run compiles what a program unpacks.
+	for _, run := range []string{"compiled", "from the cache"} {
+		m := runFamilies(t, dir)
+		idle, mb := float64(m.Idle), func(n int64) float64 { return float64(n-m.Idle) / 1e6 }
+		slices.Sort(m.Others)
+		slices.Sort(m.Start)
+		t.Logf("%s: open %v, the first family %v (%v of CPU), each other %v (the slowest %v, %v of CPU), the first call %v (%v); %.0f MB idle, and in addition %.0f MB with one, %.0f MB with all, %.0f MB after a call of each",
+			run, m.Open.Round(time.Millisecond), m.First.Round(time.Millisecond), m.FirstCPU.Round(time.Millisecond), m.Others[8].Round(time.Microsecond), m.Others[16].Round(time.Microsecond), (m.OthersCPU / 17).Round(time.Microsecond),
+			m.Start[9].Round(time.Microsecond), m.Start[17].Round(time.Microsecond), idle/1e6, mb(m.One), mb(m.Loaded), mb(m.Called))
+		if run == "compiled" {
+			continue
+		}
+		if per := float64(m.Loaded-m.One) / 17; per > 8e6 { // a copy of the code for each would be 8 MB or more
+			t.Errorf("%s: each family after the first takes %.1f MB", run, per/1e6)
+		}
+		if mb(m.Called) > 200 { // 146 were measured; 96 of it is the code that all share
+			t.Errorf("%s: after a call of each they take %.0f MB", run, mb(m.Called))
+		}
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		t.Logf("load %s", bytes.TrimSpace(load))
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// runFamilies measures in a process that has nothing else.
+func runFamilies(t *testing.T, dir string) (m measured) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program, "-test.run=TestAllFamilies", "-test.count=1")
+	c.Env = append(os.Environ(), familiesDir+"="+dir)
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "measured.json")), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func measureFamilies(t *testing.T, dir string) {
+	var m measured
+	began := time.Now()
+	f := openFamilies(t, dir)
+	m.Open, m.Idle = time.Since(began), residentSet(t)
+	names := []string{}
+	for _, d := range f.All() {
+		names = append(names, d.Manifest.Name)
+	}
+	if len(names) != 18 {
+		t.Fatalf("there are %q", names)
+	}
+	cpu := usedCPU(t)
+	for i, name := range names {
+		began := time.Now()
+		if err := f.Load(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		if i == 0 {
+			m.First, m.FirstCPU, m.One = took, usedCPU(t)-cpu, residentSet(t)
+			cpu += m.FirstCPU
+			continue
+		}
+		m.Others = append(m.Others, took)
+	}
+	m.Loaded, m.OthersCPU = residentSet(t), usedCPU(t)-cpu
+	for _, d := range f.All() {
+		began := time.Now()
+		_, err := f.Call(t.Context(), family.Call{Tool: d.Manifest.Tools[0].Name, Arguments: arguments(d.Manifest.Tools[0].InputSchema), Caller: memory.Caller{Rights: memory.FullRights()}})
+		if refused := new(memory.Error); err != nil && (!errors.As(err, &refused) || refused.Code == memory.Internal) {
+			t.Fatalf("%s: %v", d.Manifest.Name, err)
+		}
+		m.Start = append(m.Start, time.Since(began))
+	}
+	m.Called = residentSet(t)
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "measured.json"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// arguments has a text for each parameter that a tool requires.
+func arguments(schema json.RawMessage) json.RawMessage {
+	var s struct{ Required []string }
+	_ = json.Unmarshal(schema, &s) // the manifest was checked
+	given := map[string]any{}
+	for _, name := range s.Required {
+		given[name] = "x"
+	}
+	data, _ := json.Marshal(given) // strings
+	return data
+}
+
+// openFamilies opens a server's parts with the families of the image.
+func openFamilies(t *testing.T, dir string) *family.Families {
+	t.Helper()
+	var built []host.FamilyModule
+	for _, x := range guests.All() {
+		built = append(built, host.FamilyModule{Digest: x.Digest, Manifest: []byte(x.Manifest), Read: x.Read, Body: x.Body(),
+			Native: &sandbox.Native{Code: x.Native().Code, Engine: x.Native().Engine, Name: x.Native().Name, Sum: x.Native().Sum, Open: x.Native().Open}})
+	}
+	data := t.TempDir()
+	engine, err := bolt.Open(t.Context(), data, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(dir, "cache")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: data, Built: built})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(f.Close(), box.Close(), s.Close(context.Background()), engine.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// residentSet is how many bytes of memory this process has.
+func residentSet(t *testing.T) int64 {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// usedCPU is how long this process and those that it started and that ended have run.
+func usedCPU(t *testing.T) (sum time.Duration) {
+	t.Helper()
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(who, &u); err != nil {
+			t.Fatal(err)
+		}
+		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	return sum
+}

@@ -1,0 +1,340 @@
+package storage_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/search/embed"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/server"
+)
+
+// speaks is a server of embeddings: texts about animals lie in one direction, others in another.
+type speaks struct {
+	*httptest.Server
+	mu    sync.Mutex
+	texts int
+	key   string // that must be presented
+	down  bool
+}
+
+func newSpeaks(t *testing.T) *speaks {
+	t.Helper()
+	s := &speaks{}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *speaks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down || s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
+		http.Error(w, "not for "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+		return
+	}
+	var request struct{ Input []string }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var data []map[string]any
+	for i, text := range request.Input {
+		v := []float32{0, 1, .1}
+		if strings.Contains(text, "cat") || strings.Contains(text, "beast") {
+			v = []float32{1, 0, .1}
+		}
+		data = append(data, map[string]any{"index": i, "embedding": v})
+	}
+	s.texts += len(request.Input)
+	json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+func (s *speaks) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.texts
+}
+
+func (s *speaks) config(name string) operator.EmbedderConfig {
+	return operator.EmbedderConfig{Config: embed.Config{Name: name, Kind: embed.OpenAI, URL: s.URL, Model: "m"}}
+}
+
+// until waits for a state of the only embedder.
+func until(t *testing.T, act *operator.Client, so func(operator.EmbedderState) bool) operator.EmbedderState {
+	t.Helper()
+	var list []operator.EmbedderState
+	await.That(t, "the only embedder gets there", func() bool {
+		var err error
+		if list, err = act.Embedders(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(list) == 1 && so(list[0])
+	})
+	return list[0]
+}
+
+func has(vectors int) func(operator.EmbedderState) bool {
+	return func(s operator.EmbedderState) bool { return s.Vectors == vectors && s.Waiting == 0 && s.Making == 0 }
+}
+
+func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
+	speaks := newSpeaks(t)
+	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
+	server.Remember(t, h, "a cat sleeps", "a car drives")
+	set, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")})
+	if err != nil || set.Dimensions != 3 {
+		t.Fatal(set, err)
+	}
+	server.Remember(t, h, "another cat")
+	until(t, act, has(3))
+	if got := server.Found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 2}); got != "a cat sleeps, another cat" {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
+	speaks, dir := newSpeaks(t), t.TempDir()
+	h, act, stop := server.Run(t, host.Options{Dir: dir})
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+		t.Fatal(err)
+	}
+	server.Remember(t, h, "a cat sleeps", "a car drives")
+	until(t, act, has(2))
+	stop()
+	asked := speaks.asked()
+	h, act, _ = server.Run(t, host.Options{Dir: dir})
+	until(t, act, has(2))
+	if got := server.Found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 1}); got != "a cat sleeps" || speaks.asked() != asked+1 {
+		t.Errorf("found %s; %d texts were embedded", got, speaks.asked()-asked)
+	}
+}
+
+func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
+	speaks, dir := newSpeaks(t), t.TempDir()
+	h, act, stop := server.Run(t, host.Options{Dir: dir})
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+		t.Fatal(err)
+	}
+	server.Remember(t, h, "a cat sleeps", "a car drives")
+	until(t, act, has(2))
+	server.Found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic})
+	speaks.mu.Lock()
+	speaks.down = true
+	speaks.mu.Unlock()
+	if err := act.RegenerateEmbedder(t.Context(), operator.EmbedderName{Name: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	s := until(t, act, func(s operator.EmbedderState) bool { return s.Error != "" })
+	if s.Vectors != 2 || s.Waiting != 2 || s.Generation != 1 {
+		t.Errorf("meanwhile: %+v", s)
+	}
+	speaks.mu.Lock()
+	speaks.down = false
+	speaks.mu.Unlock()
+	stop() // and what was begun goes on
+	h, act, _ = server.Run(t, host.Options{Dir: dir})
+	until(t, act, has(2))
+	if got := server.Found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 1}); got != "a cat sleeps" {
+		t.Errorf("found %s", got)
+	}
+	await.That(t, "the previous embedder is forgotten", func() bool {
+		raw, err := os.ReadFile(filepath.Join(dir, "embedders.json"))
+		return err == nil && !bytes.Contains(raw, []byte("previous"))
+	})
+}
+
+func TestAKeyIsInNoLogNoFileAndNoAnswer(t *testing.T) {
+	speaks, dir := newSpeaks(t), t.TempDir()
+	speaks.key = "right"
+	t.Setenv("ALCOVE_TEST_KEY", "sk-very-secret")
+	var log lockedBuffer
+	_, act, stop := server.Run(t, host.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	c := speaks.config("s")
+	c.KeyEnv, c.Dimensions = "ALCOVE_TEST_KEY", 3
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err != nil {
+		t.Fatal(err)
+	}
+	c.Dimensions = 0
+	_, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	list, err := act.Embedders(t.Context())
+	if err != nil || strings.Contains(fmt.Sprint(list), "secret") {
+		t.Errorf("%v, %v", list, err)
+	}
+	stop()
+	if strings.Contains(log.String(), "secret") || len(findBytes(t, dir, "sk-very-secret")) > 0 {
+		t.Errorf("the key is in a file or in the log: %s", log.String())
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func TestAServerIsStartedWithAnEmbedder(t *testing.T) {
+	speaks := newSpeaks(t)
+	c := speaks.config("served")
+	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir(), Embedder: &c})
+	server.Remember(t, h, "a cat sleeps")
+	until(t, act, func(s operator.EmbedderState) bool { return s.Vectors == 1 && s.Standard && s.Dimensions == 3 })
+}
+
+func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
+	speaks := newSpeaks(t)
+	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Owner(h, "").Append(t.Context(), memory.Location{}, "saw", json.RawMessage(`"a cat"`), memory.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	server.Remember(t, h, "a cat sleeps")
+	until(t, act, has(1))
+	if err := act.ChooseEmbedder(t.Context(), operator.EmbedderChoice{Collections: map[string]float64{"_log": 1}}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, act, has(2))
+}
+
+func TestADamagedListOfEmbeddersIsNamedAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	if err := server.Open(t, host.Options{Dir: dir}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"{", `{"embedders":[{"name":"x","kind":"magic"}]}`, `{"unknown":1}`, `{} {}`, "{}\x00\x00"} {
+		refusesEmbedders(t, dir, text)
+	}
+}
+
+func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "embedders.json")
+	h, act, stop := server.Run(t, host.Options{Dir: dir})
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
+		t.Fatal(err)
+	}
+	server.Remember(t, h, "a memory")
+	stop()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []int{0, 1, len(whole) / 2, len(whole) - 2} {
+		message := refusesEmbedders(t, dir, string(whole[:cut]))
+		for _, want := range []string{"cut off", "alcove embedder set"} {
+			if !strings.Contains(message, want) {
+				t.Errorf("cut at byte %d: %q is not in %q", cut, want, message)
+			}
+		}
+	}
+	if err := os.Remove(path); err != nil { // as the error says
+		t.Fatal(err)
+	}
+	server.Open(t, host.Options{Dir: dir}).Close()
+}
+
+func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
+	dir := t.TempDir()
+	_, act, stop := server.Run(t, host.Options{Dir: dir})
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if left, err := filepath.Glob(filepath.Join(dir, "*embedders.json?*")); err != nil || len(left) > 0 {
+		t.Errorf("a write left %v (%v)", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".embedders.json.1.partial"), []byte(`{"embed`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, act, stop = server.Run(t, host.Options{Dir: dir})
+	defer stop()
+	states, err := act.Embedders(t.Context())
+	if err != nil || len(states) != 1 || states[0].Name != "letters" {
+		t.Errorf("there are %v (%v)", states, err)
+	}
+}
+
+// refusesEmbedders makes sure that nothing opens a directory with such a list, and is what the error says.
+func refusesEmbedders(t *testing.T, dir, text string) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "embedders.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.Open(t.Context(), host.Options{Dir: dir})
+	if err == nil {
+		h.Close()
+		t.Errorf("%q was read", text)
+		return ""
+	}
+	if !strings.Contains(err.Error(), "embedders.json") {
+		t.Errorf("%q: %v", text, err)
+	}
+	return err.Error()
+}
+
+func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
+	_, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
+	c := operator.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
+	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
+		t.Errorf("%v", err)
+	}
+	list, err := act.Embedders(t.Context())
+	if err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
+	speaks := newSpeaks(t)
+	k := server.Start(t, host.Options{})
+	k.Asking(abi.CanEmbed, map[string]string{
+		"seeks": `embed.texts {"texts":["x"],"purpose":"query"}`, "keeps": `embed.texts {"texts":["a cat","a car"],"purpose":"document"}`,
+	})
+	c := server.Connected(t, k.Dir)
+	var failure *client.Error
+	if _, err := c.Call("seeks_ask", nil); !errors.As(err, &failure) || failure.Code != string(abi.CodeUnavailable) || failure.Retryable {
+		t.Errorf("without an embedder: got %v, want an error that is not worth another try", err)
+	}
+	if _, err := k.Acts.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+		t.Fatal(err)
+	}
+	got := server.Answered[abi.EmbedTextsResponse](t, c, "keeps_ask", nil)
+	if v := got.Vectors; got.Model != "s" || len(v) != 2 || v[0][0] != 1 || v[1][1] != 1 {
+		t.Errorf("got %+v, want the two vectors of model s", got)
+	}
+	speaks.Close()
+	if _, err := c.Call("seeks_ask", nil); !errors.As(err, &failure) || !failure.Retryable {
+		t.Errorf("with an embedder that is gone: got %v, want an error that is worth another try", err)
+	}
+}
