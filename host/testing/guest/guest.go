@@ -8,8 +8,8 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/testing/asm"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/asm"
 )
 
 // Body makes the code of alcove_handle, which may call read, write and call. It has one local variable, of index 2.
