@@ -28,7 +28,7 @@ func TestOnlyASpaceThatHasAllOfACopyContinuesIt(t *testing.T) {
 		"a repaired directory, which may lack a part": {store.History{{ID: "a"}, {ID: "r"}}, first, 20, false},
 	} {
 		if got := c.space.Continues(c.copied, c.until); got != c.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: Continues = %t, want %t", name, got, c.want)
 		}
 	}
 }

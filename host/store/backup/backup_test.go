@@ -160,7 +160,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		write("backup.json", string(manifest))
 		write(c.file, c.content)
 		if _, err := restored(t, dir); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: restore: %v, want an error that says %q", name, err, c.says)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestASingleFileHasTheFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := filesOf(t, path); err != nil || got.String() != "alcove.lock=first; " {
-		t.Errorf("%s (%v)", got, err)
+		t.Errorf("files = %s (%v), want alcove.lock=first", got, err)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestFilesThatCannotBeAreRefused(t *testing.T) {
 	} {
 		e, dir := twoEntries{}, t.TempDir()
 		if _, err := backup.Full(t.Context(), dir, withFiles(e, settings(c.list...)), time.Now()); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Full: %v, want an error that says %q", name, err, c.says)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v are left (%v)", name, left, err)
@@ -208,7 +208,7 @@ func TestAManifestThatNamesOtherFilesIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := filesOf(t, dir); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: read: %v, want an error that says %q", name, err, c.says)
 		}
 	}
 }

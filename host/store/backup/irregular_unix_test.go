@@ -29,7 +29,7 @@ func TestAPipeInAFolderOfBackupsIsNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := backup.Read(t.Context(), dir, nil, nil, nil); !errors.Is(err, regular.ErrNot) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Read with a pipe %s: %v, want ErrNot", name, err)
 		}
 	}
 }

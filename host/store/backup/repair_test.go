@@ -40,7 +40,7 @@ func TestABackupHasWhatARepairCouldNotSaveAndGoesOn(t *testing.T) {
 	damage(t, data, "what rots")
 	r, err := bolt.Driver{}.Repair(t.Context(), data, store.Repair{Now: time.Now()})
 	if err != nil || len(r.Aside) != 1 {
-		t.Fatalf("%+v (%v)", r, err)
+		t.Fatalf("Repair = %+v (%v), want one entry set aside", r, err)
 	}
 	e = open(t, data)
 	put(t, e, "c", "1")

@@ -22,7 +22,7 @@ func TestABackupInASingleFileIsRestoredAndReplaced(t *testing.T) {
 	for _, value := range []string{"1", "2"} {
 		put(t, e, "a", value)
 		if p, err := toFile(t, e, path); err != nil || p.File != "space.alcove" || p.Since != 0 {
-			t.Fatalf("%+v (%v)", p, err)
+			t.Fatalf("ToFile = %+v (%v), want the whole in space.alcove", p, err)
 		}
 		if got, err := restored(t, path); err != nil || got != "a="+value {
 			t.Errorf("restored %q (%v)", got, err)

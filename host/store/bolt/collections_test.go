@@ -27,7 +27,7 @@ func TestCollectionsAreListedWithoutTheirEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := e.Collections(t.Context(), 1); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("Collections(1) = %v, %v, want %v", got, err, want)
 	}
 	if got, err := e.Collections(t.Context(), 7); err != nil || len(got) != 0 {
 		t.Errorf("of a branch without entries: %v, %v", got, err)

@@ -55,7 +55,7 @@ func TestAFirstPageThatIsDamagedIsNamedAndMendedWithoutLoss(t *testing.T) {
 		s.damage(func(data []byte) { how(data[newestHead(data):][:4096]) })
 		faults, err := driver.Examine(s.dir)
 		if err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "two first pages is damaged") && !strings.Contains(faults[0].Error(), "two first pages") {
-			t.Errorf("%s: %v (%v)", name, faults, err)
+			t.Errorf("%s: Examine = %v (%v), want one fault that names the two first pages", name, faults, err)
 		}
 		repaired := s.copyOf(s.dir)
 		e := s.open(s.dir, bolt.Options{})
@@ -105,7 +105,7 @@ func TestAnOlderFirstPageThatIsDamagedHindersNothing(t *testing.T) {
 	s := last(t)
 	s.damage(func(data []byte) { clear(data[4096-newestHead(data):][:4096]) })
 	if faults, err := driver.Examine(s.dir); err != nil || len(faults) != 1 {
-		t.Errorf("%v (%v)", faults, err)
+		t.Errorf("Examine = %v (%v), want one fault", faults, err)
 	}
 	e := s.open(s.dir, bolt.Options{})
 	s.note(e)
@@ -184,7 +184,7 @@ func TestExaminingAndRepairingNeedLittleMemory(t *testing.T) {
 	const enough = 8 << 20
 	if got := peak(func() {
 		if faults, err := driver.Examine(s.dir); err != nil || len(faults) > 0 {
-			t.Error(faults, err)
+			t.Errorf("Examine = %v (%v), want no faults", faults, err)
 		}
 	}); got > enough {
 		t.Errorf("to examine 32 MB needs %d bytes of memory at a time", got)
@@ -192,7 +192,7 @@ func TestExaminingAndRepairingNeedLittleMemory(t *testing.T) {
 	s.damage(func(data []byte) { data[bytes.Index(data, bytes.Repeat([]byte{7}, 5000))+10] ^= 1 })
 	if got := peak(func() {
 		if r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()}); err != nil || r.Entries != 3999 {
-			t.Error(r.Entries, r.Faults, err)
+			t.Errorf("Repair = %d entries, faults %v (%v), want 3999 entries", r.Entries, r.Faults, err)
 		}
 	}); got > 48<<20 { // a few times a transaction
 		t.Errorf("to repair 32 MB needs %d bytes of memory at a time", got)
@@ -248,7 +248,7 @@ func BenchmarkExamine(b *testing.B) {
 	b.SetBytes(info.Size())
 	for b.Loop() {
 		if faults, err := driver.Examine(dir); err != nil || len(faults) > 0 {
-			b.Fatal(faults, err)
+			b.Fatalf("Examine = %v (%v), want no faults", faults, err)
 		}
 	}
 }

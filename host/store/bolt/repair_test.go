@@ -56,7 +56,7 @@ func (s *stage) fillSmall() {
 func TestAWholeFileHasNoFaults(t *testing.T) {
 	for _, s := range []*stage{small(t), newStage(t)} {
 		if faults, err := driver.Examine(s.dir); err != nil || len(faults) > 0 {
-			t.Errorf("%v (%v)", faults, err)
+			t.Errorf("Examine = %v (%v), want no faults", faults, err)
 		}
 		r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()})
 		if err != nil || r.Folder != "" {
@@ -79,7 +79,7 @@ func TestARepairKeepsWhatWasPurgedAndWhichRequestsWereMade(t *testing.T) {
 	s.ok(os.WriteFile(path, bytes.ReplaceAll(data, []byte("a marked value"), []byte("a merked value")), 0o600))
 	r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now(), Keep: func(blob string) bool { return blob == "b" }})
 	if err != nil || len(r.Aside) != 1 || !strings.Contains(r.Aside[0].Key, "ka") {
-		t.Fatalf("%+v (%v)", r, err)
+		t.Fatalf("Repair = %+v (%v), want the entry ka set aside", r, err)
 	}
 	e = s.open(s.dir, bolt.Options{})
 	defer e.Close()
@@ -102,7 +102,7 @@ func TestAFileWithoutAWholeStartIsNotRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	if faults, err := driver.Examine(dir); err != nil || len(faults) != 1 || !strings.Contains(faults[0].Error(), "restore a backup") {
-		t.Errorf("%v (%v)", faults, err)
+		t.Errorf("Examine = %v (%v), want the one fault to restore a backup", faults, err)
 	}
 	if _, err := driver.Repair(t.Context(), dir, store.Repair{Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "restore a backup") {
 		t.Errorf("repair: %v", err)
@@ -173,7 +173,7 @@ func TestARepairThatLostTheVersionsBehindAFloorKnowsThemAgain(t *testing.T) {
 	}
 	r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now()})
 	if err != nil || len(r.Faults) == 0 {
-		t.Fatalf("%+v (%v)", r, err)
+		t.Fatalf("Repair = %+v (%v), want faults", r, err)
 	}
 	e := s.open(s.dir, bolt.Options{})
 	defer e.Close()

@@ -125,7 +125,7 @@ func TestAConditionThatNothingWasWrittenSeesTails(t *testing.T) {
 	var conflict *store.ConflictError
 	for _, q := range []store.Quiet{{Branch: 1, Since: head - 1}, {Branch: 2, Since: head - 2}} {
 		if _, err := e.Commit(t.Context(), store.Batch{Quiet: []store.Quiet{q}}); !errors.As(err, &conflict) || conflict.Have <= q.Since {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("Commit if nothing was written since %+v: %v, want a conflict", q, err)
 		}
 	}
 	if _, err := e.Commit(t.Context(), store.Batch{Quiet: []store.Quiet{{Branch: 1, Since: head}, {Branch: 2, Since: head - 1}}}); err != nil {
@@ -148,13 +148,13 @@ func TestARepairMovesTails(t *testing.T) {
 	})
 	r, err := driver.Repair(t.Context(), s.dir, store.Repair{Now: time.Now(), Keep: func(string) bool { return true }})
 	if err != nil || len(r.Aside) != 1 {
-		t.Fatalf("%+v (%v)", r, err)
+		t.Fatalf("Repair = %+v (%v), want one entry set aside", r, err)
 	}
 	e = s.open(s.dir, bolt.Options{})
 	defer e.Close()
 	s.ok(errors.Join(e.Check(t.Context()), e.DropNotes(t.Context(), []uint64{1 << 40}), e.Check(t.Context())))
 	if got := s.tailAnswers(e, first, 38); got != want {
-		t.Error(firstDifference(got, want))
+		t.Errorf("answers after the repair differ: %s", firstDifference(got, want))
 	}
 }
 

@@ -136,7 +136,7 @@ func TestDamagedBundlesAreNamedWithTheirLine(t *testing.T) {
 		_, err := bundle.Read(t.Context(), strings.NewReader(c.input), func(store.Piece) error { return nil }, nil)
 		var at *bundle.LineError
 		if !errors.As(err, &at) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Read: %v, want a LineError that says %q", name, err, c.says)
 		}
 	}
 }

@@ -28,12 +28,12 @@ func TestAValueThatIsNestedTooDeepIsNotLoaded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	_, err := space.Directory(dir).Import(t.Context(), strings.NewReader(handMade(1024)), nil)
 	if err == nil || !strings.Contains(err.Error(), `line 8: the value of "k" in "default" is nested 1025 deep: at most 1024 are loaded`) {
-		t.Errorf("%v", err)
+		t.Errorf("Import: %v, want line 8 refused as nested 1025 deep", err)
 	}
 	if has, err := space.Directory(dir).HasStore(); has || err != nil {
 		t.Errorf("there is a store: %v, %v", has, err)
 	}
 	if v, err := space.Directory(dir).Import(t.Context(), strings.NewReader(handMade(1023)), nil); err != nil || v.Versions == 0 {
-		t.Errorf("%+v, %v", v, err)
+		t.Errorf("Import = %+v, %v, want versions", v, err)
 	}
 }

@@ -70,7 +70,7 @@ func TestSettingsAreRestoredForTheirUserAlone(t *testing.T) {
 	path, dir := backupOf(t, nil, carried("families/approved/"+digestOf("m")+".wasm", "m"), carried("alcove.lock", guarded(t, "m"))), filepath.Join(t.TempDir(), "data")
 	r, err := space.Directory(dir).Restore(t.Context(), path, datadir.RestoreOptions{})
 	if err != nil || !r.Settings.Carried || len(r.Settings.Families) != 1 || r.Settings.Families[0].Guard != digestOf("m") || len(r.Settings.Families[0].Missing) > 0 {
-		t.Fatalf("%+v (%v)", r.Settings, err)
+		t.Fatalf("Restore gives settings %+v (%v), want a family guarded by the module", r.Settings, err)
 	}
 	for name, mode := range map[string]fs.FileMode{
 		"alcove.lock": 0o600, "families": 0o700 | fs.ModeDir, "families/approved": 0o700 | fs.ModeDir, "families/approved/" + digestOf("m") + ".wasm": 0o600,
@@ -114,7 +114,7 @@ func TestHostileSettingsAreNotRestored(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "data")
 		if _, err := space.Directory(dir).Restore(t.Context(), backupOf(t, c.have, c.list...), datadir.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Restore: %v, want an error that says %q", name, err, c.says)
 		}
 		left, err := os.ReadDir(dir)
 		if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(owner.LockPath(dir)) {
@@ -132,11 +132,11 @@ func TestAHostileBundleGrantsNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	r, err := space.Directory(dir).Import(t.Context(), strings.NewReader(bundled(`{"guard":{"family":"hide","version":"1","digest":"`+digestOf("m")+`"}}`)), nil)
 	if err != nil || len(r.Settings.Families) != 1 {
-		t.Fatalf("%+v (%v)", r, err)
+		t.Fatalf("Import gives settings %+v (%v), want one family", r.Settings, err)
 	}
 	l, err := registry.Read(dir)
 	if g := l.Families["hide"]; err != nil || len(g.Capabilities) > 0 || len(g.Hooks) != 1 || g.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
-		t.Errorf("%+v (%v)", l, err)
+		t.Errorf("the lock is %+v (%v), want hide with the store hook alone, refusing", l, err)
 	}
 	for name, guard := range map[string]string{
 		"a power":         `{"guard":{"family":"hide","digest":"` + digestOf("m") + `","capabilities":[{"name":"http"}]}}`,
