@@ -65,11 +65,11 @@ func TestAQuotedTitleInsideAQuestionRaisesWhatHasIt(t *testing.T) {
 	x := written(t, "nothing here is impossible to read", "she read the book in June", "nothing is impossible, a book", "a train to Rome", "a book of trains")
 	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: `When did she read the book "nothing is impossible"?`, Explain: true})
 	if err != nil || r.Total != 4 || r.Hits[0].Key != "2" {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("Search = %+v, %v, want 4 hits, 2 first", r, err)
 	}
 	terms := r.Hits[0].Why.Terms
 	if i := slices.IndexFunc(terms, func(t Term) bool { return t.Term == `"nothing is impossible"` }); i < 0 || terms[i].Documents != 1 || terms[i].Score <= 0 {
-		t.Errorf("%+v", terms)
+		t.Errorf("terms of the first hit = %+v, want the quoted title in one document", terms)
 	}
 	if got := keys(t, x, View{Lineage: trunk}, Query{Text: `What did she say about "rising tides"?`}); got != "" {
 		t.Errorf("words that no text has find %q", got)
@@ -83,11 +83,11 @@ func TestAPrefixScoresAsOneWord(t *testing.T) {
 	x := written(t, "teapot teacup", "tea tea", "other")
 	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "tea*", Explain: true})
 	if err != nil || len(r.Hits) != 2 {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("Search(tea*) = %+v, %v, want 2 hits", r, err)
 	}
 	for _, h := range r.Hits {
 		if why := h.Why.Terms; len(why) != 1 || why[0].Term != "tea*" || why[0].Frequency != 2 || why[0].Documents != 2 || why[0].Score != h.Score {
-			t.Errorf("%+v", why)
+			t.Errorf("terms of %s = %+v, want tea* alone, twice, in 2 documents", h.Key, why)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestWordsThatAreFewLettersAwayAreNear(t *testing.T) {
 	} {
 		word, term, _ := strings.Cut(pair, " ")
 		if got := near([]rune(word), term, edits(utf8.RuneCountInString(word))); got != want {
-			t.Errorf("%s: %v", pair, got)
+			t.Errorf("near(%s) = %v, want %v", pair, got, want)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func FuzzQuestions(f *testing.F) {
 			return
 		}
 		if _, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: question, Explain: true}); err != nil {
-			t.Errorf("%q: %v", question, err)
+			t.Errorf("Search(%q): %v", question, err)
 		}
 		for _, language := range Languages() {
 			if len(question) < 100 {

@@ -144,7 +144,7 @@ func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 	y := New(Options{})
 	covered, err := y.Load(t.Context(), s, silent())
 	if err != nil || covered.Of(7) != 4 || covered.Of(8) != 4 || !slices.Equal(covered.Branches(), []store.BranchID{7}) {
-		t.Fatalf("%+v, %v", covered, err)
+		t.Fatalf("Load = %+v, %v, want branch 7 covered up to 4", covered, err)
 	}
 	q := Query{Text: "tea anna", Tags: []string{"b"}, Types: []string{"note"}, States: []string{"archived"}, Explain: true}
 	ask := func(x *Index, now int64) string {
@@ -201,7 +201,7 @@ func TestADamagedFileIsNamedAndItsBranchLeftOut(t *testing.T) {
 		y := New(Options{})
 		covered, err := y.Load(t.Context(), s, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil || covered.Of(0) != 3 || covered.Of(1) != 0 || covered.Of(2) != 3 {
-			t.Fatalf("%s: %+v, %v", what, covered, err)
+			t.Fatalf("%s: Load = %+v, %v, want branch 1 left out and the others up to 3", what, covered, err)
 		}
 		if what != "gone" && !strings.Contains(log.String(), name) || s.blobs[name] != nil {
 			t.Errorf("%s: %s is not named, or kept: %s", what, name, log.String())
@@ -218,7 +218,7 @@ func TestAnIndexOfAnotherAnalysisIsNotLoaded(t *testing.T) {
 	}
 	y := New(Options{Language: "german"})
 	if covered, err := y.Load(t.Context(), s, silent()); err != nil || covered.Of(1) != 0 {
-		t.Errorf("%+v, %v", covered, err)
+		t.Errorf("Load = %+v, %v, want nothing of branch 1", covered, err)
 	}
 	for name := range s.blobs {
 		if strings.Contains(name, "part") {
@@ -239,7 +239,7 @@ func TestWhatWasPurgedIsInNoPartAndNoFile(t *testing.T) {
 		}
 		view := View{Lineage: trunk}
 		if got := keys(t, x, view, Query{Text: "zebra"}); got != "0 1 2 3 4 5 6 7" {
-			t.Fatal(got)
+			t.Fatalf("Search(zebra) = %q, want all 8", got)
 		}
 		for i := range 8 {
 			d := Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(i), Deleted: true}

@@ -75,7 +75,7 @@ func TestAnotherNamespaceDoesNotShowThroughAScore(t *testing.T) {
 		}
 		r, err := x.Search(t.Context(), View{Lineage: trunk, Namespaces: []string{"mine"}}, Query{Text: "tea"})
 		if err != nil || len(r.Hits) != 1 {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("Search(tea) = %+v, %v, want 1 hit", r, err)
 		}
 		return r.Hits[0].Score
 	}
@@ -87,7 +87,7 @@ func TestAnotherNamespaceDoesNotShowThroughAScore(t *testing.T) {
 func TestAQueryThatIsTooLongIsRefusedByItsLimit(t *testing.T) {
 	_, err := New(Options{}).Search(t.Context(), View{}, Query{Text: strings.Repeat("x", maxQuery+1)})
 	if err == nil || !strings.Contains(err.Error(), "4096") {
-		t.Errorf("%v", err)
+		t.Errorf("Search of a long query: %v, want an error that names 4096", err)
 	}
 }
 
@@ -95,10 +95,10 @@ func TestASnippetShowsThePassageThatAnswers(t *testing.T) {
 	long := strings.Repeat("Nothing to see in this sentence at all. ", 50)
 	got := New(Options{}).Analyser("").Snippet([]string{long, "Anna prefers\n green   tea in the afternoon.", long}, "what tea does anna prefer", 80)
 	if !strings.Contains(got, "Anna prefers green tea") || utf8.RuneCountInString(got) > 80 || !strings.HasPrefix(got, "…") {
-		t.Errorf("%q", got)
+		t.Errorf("Snippet = %q, want the passage in at most 80 characters", got)
 	}
 	if got := New(Options{}).Analyser("").Snippet([]string{"short"}, "x", 80); got != "short" {
-		t.Errorf("%q", got)
+		t.Errorf("Snippet = %q, want short", got)
 	}
 }
 

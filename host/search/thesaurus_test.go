@@ -57,7 +57,7 @@ func TestANearWordStandsForOneThatIsNotThere(t *testing.T) {
 	}
 	why := r.Hits[1].Why.Terms
 	if len(why) != 1 || why[0].Term != "dog≈hound" || why[0].Score != r.Hits[1].Score || math.Abs(why[0].Score-.9*.35*why[0].IDF) > 1e-12 {
-		t.Errorf("%+v, %g", why, r.Hits[1].Score)
+		t.Errorf("terms %+v of a hit with score %g, want dog≈hound with all of the score", why, r.Hits[1].Score)
 	}
 	x.SetThesaurus(nil, 0)
 	if got, _ := rankedByNear(t, x, "dogs"); got != "k2" {
@@ -69,7 +69,7 @@ func TestNamesHaveNoNearWords(t *testing.T) {
 	x := kennel(t)
 	x.SetThesaurus(pets{}, .35)
 	if got, _ := rankedByNear(t, x, "who is Ann"); got != "k5" {
-		t.Errorf("%s", got)
+		t.Errorf("found %s, want k5 alone", got)
 	}
 	x.Apply(Doc{Branch: 1, Version: 9, Namespace: "n", Collection: "c", Key: "k9", Text: []string{"hello"}, State: Active, Time: time.Unix(1, 0), Turn: &Turn{Session: "s", Speaker: "Ann"}})
 	if got, _ := rankedByNear(t, x, "ann"); strings.Contains(got, "k0") {
@@ -84,6 +84,6 @@ func TestFiltersHoldForWhatIsFoundByNearWords(t *testing.T) {
 		Doc{Branch: 1, Version: 11, Namespace: "n", Collection: "c", Key: "k11", Text: []string{"hound"}, State: "archived", Time: time.Unix(1, 0)})
 	r, err := x.Search(context.Background(), View{Lineage: store.Lineage{{Branch: 1, At: store.Latest}}, Now: time.Unix(2, 0)}, Query{Text: "dog", Tags: []string{"x"}})
 	if err != nil || len(r.Hits) != 1 || r.Hits[0].Key != "k10" || r.Total != 1 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Search = %+v, %v, want k10 alone", r, err)
 	}
 }

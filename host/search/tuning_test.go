@@ -9,7 +9,7 @@ import (
 func TestHowCollectionsScoreIsRead(t *testing.T) {
 	got, err := parseBM25(" memory=1.2/0.75, notes=0.9/0.4 ")
 	if want := (map[string]Params{"memory": {K1: 1.2, B: .75}, "notes": {K1: .9, B: .4}}); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("parseBM25 = %v, %v, want %v", got, err, want)
 	}
 	if got, err := parseBM25(""); err != nil || len(got) != 0 {
 		t.Errorf("nothing is %v, %v", got, err)
@@ -43,10 +43,10 @@ func TestHowConversationsAreSearchedIsRead(t *testing.T) {
 func TestLanguagesAreNamedByCollection(t *testing.T) {
 	o, err := parseLanguages("german, notes=french")
 	if err != nil || o.Language != "german" || len(o.Languages) != 1 || o.Languages["notes"] != "french" {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("parseLanguages = %+v, %v, want german, and french for notes", o, err)
 	}
 	if o, err := parseLanguages(""); err != nil || o.Language != "" || len(o.Languages) != 0 {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("parseLanguages of nothing = %+v, %v, want no languages", o, err)
 	}
 	if _, err := parseLanguages("klingon"); err == nil || !strings.Contains(err.Error(), "swedish") {
 		t.Error(err)

@@ -42,11 +42,11 @@ func TestATurnNextToTheOneWithTheWordsIsFound(t *testing.T) {
 	say(x, "t", "Nothing here.", "Nor here.")
 	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "pottery class", Explain: true})
 	if err != nil || len(r.Hits) != 3 || r.Hits[0].Key != "s0" || r.Hits[1].Key != "s1" || r.Hits[2].Key != "s2" {
-		t.Fatalf("%+v, %v", r.Hits, err)
+		t.Fatalf("Search = %+v, %v, want s0, s1, s2", r.Hits, err)
 	}
 	first, second, third := r.Hits[0].Why.Turn, r.Hits[1].Why.Turn, r.Hits[2].Why.Turn
 	if second.Window != first.Window/2 || third.Window != first.Window/4 || second.Window != r.Hits[1].Score {
-		t.Errorf("%+v %+v %+v", first, second, third)
+		t.Errorf("windows of %+v, %+v, %+v, want each half of the one before", first, second, third)
 	}
 	if got := keys(t, x, View{Lineage: trunk}, Query{Text: "pottery class", Plain: true}); got != "s0" {
 		t.Errorf("plainly it finds %s", got)
@@ -58,7 +58,7 @@ func TestFeaturesAddUpToTheScoreOfATurn(t *testing.T) {
 	say(x, "s", "Shall we talk about pottery, Bert?", "Fine.", "How was the pottery class?", "I loved it, we made bowls.", "Great bowls!")
 	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "What did Anna think of the pottery bowls in July 2023?", Explain: true})
 	if err != nil || len(r.Hits) != 5 {
-		t.Fatalf("%+v, %v", r.Hits, err)
+		t.Fatalf("Search = %+v, %v, want 5 hits", r.Hits, err)
 	}
 	seen := Features{}
 	for _, h := range r.Hits {
@@ -78,11 +78,11 @@ func TestAnAnswerIsFoundByTheWordsOfItsQuestion(t *testing.T) {
 	say(x, "s", "How often do you swim?", "Three times a week.", "I swim on Mondays.", "So do I.", "你喜欢游泳吗？", "每天。")
 	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "how often swim"})
 	if err != nil || len(r.Hits) == 0 || r.Hits[0].Key != "s1" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Search(how often swim) = %+v, %v, want s1 first", r, err)
 	}
 	r, err = x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "喜欢游泳"})
 	if err != nil || len(r.Hits) == 0 || r.Hits[0].Key != "s5" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Search(喜欢游泳) = %+v, %v, want s5 first", r, err)
 	}
 }
 
@@ -204,18 +204,18 @@ func TestSpeakersAndDatesThatAQuestionNamesCountMore(t *testing.T) {
 	first := func(question string) Hit {
 		r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: question, Explain: true})
 		if err != nil || len(r.Hits) == 0 {
-			t.Fatalf("%q: %+v, %v", question, r, err)
+			t.Fatalf("Search(%q) = %+v, %v, want hits", question, r, err)
 		}
 		return r.Hits[0]
 	}
 	if h := first("what tea does Bert drink"); h.Key != "s1" && h.Key != "s3" || h.Why.Turn.Speaker == 0 {
-		t.Errorf("%+v %+v", h, h.Why)
+		t.Errorf("the first hit is %+v (%+v), want a turn of Bert, raised for its speaker", h, h.Why)
 	}
 	if h := first("which tea in July 2023"); h.Key != "s2" || h.Why.Turn.Date == 0 {
-		t.Errorf("%+v %+v", h, h.Why)
+		t.Errorf("the first hit is %+v (%+v), want s2, raised for its date", h, h.Why)
 	}
 	if h := first("what was said in August?"); h.Key != "s3" {
-		t.Errorf("%+v", h)
+		t.Errorf("the first hit is %+v, want s3", h)
 	}
 	if got := keys(t, x, View{Lineage: trunk}, Query{Text: "June 2023"}); got != "s1" {
 		t.Errorf("a date alone finds %q", got)
@@ -241,7 +241,7 @@ func TestOnlyTheNamesOfTheViewsSpeakersCount(t *testing.T) {
 		r, err := x.Search(t.Context(), View{Lineage: trunk, Now: at, Namespaces: []string{""}}, Query{Text: "anna green tea", Explain: true})
 		i := slices.IndexFunc(r.Hits, func(h Hit) bool { return h.Key == "s0" })
 		if err != nil || i < 0 {
-			t.Fatalf("%s: %+v, %v", name, r, err)
+			t.Fatalf("%s: Search = %+v, %v, want s0 among the hits", name, r, err)
 		}
 		total := 0.0
 		for _, c := range x.weighed(t, "anna green tea", at) {

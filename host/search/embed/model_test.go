@@ -179,10 +179,10 @@ func TestATextIsTheMeanOfItsWords(t *testing.T) {
 	}
 	v, err := m.Embed(t.Context(), []string{"east north", "east nowhere", "nowhere"})
 	if err != nil || m.Dimensions() != 2 {
-		t.Fatal(m.Dimensions(), err)
+		t.Fatalf("Embed: %v, with %d dimensions, want 2", err, m.Dimensions())
 	}
 	if !slices.Equal(v[0], []float32{1, 2}) || !slices.Equal(v[1], []float32{2, 0}) {
-		t.Errorf("%v", v)
+		t.Errorf("Embed = %v, want the means [1 2] and [2 0]", v)
 	}
 	if m.Vector("nowhere") != nil || v[2] != nil {
 		t.Errorf("a text of unknown words: %v, %v", m.Vector("nowhere"), v[2])
@@ -197,7 +197,7 @@ func TestVectorsAreNormalizedUnlessTheModelSaysOtherwise(t *testing.T) {
 	}
 	v, err := e.Embed(t.Context(), []string{"up"})
 	if err != nil || !slices.Equal(v[0], []float32{-.6, -.8}) || e.Name() != "mine" {
-		t.Errorf("%s: %v, %v", e.Name(), v, err)
+		t.Errorf("Embed of %s = %v, %v, want mine with [-.6 -.8]", e.Name(), v, err)
 	}
 }
 
@@ -214,10 +214,10 @@ func TestTokensHaveWeightsAndMayShareVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := m.Vector("east north"); !slices.Equal(got, []float32{2.5, 0}) { // (.5·2 + 2·2)/2
-		t.Errorf("%v", got)
+		t.Errorf("Vector(\"east north\") = %v, want [2.5 0]", got)
 	}
 	if got := m.Vector("up"); !slices.Equal(got, []float32{1, -2}) {
-		t.Errorf("%v", got)
+		t.Errorf("Vector(\"up\") = %v, want [1 -2]", got)
 	}
 }
 

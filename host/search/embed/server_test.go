@@ -105,7 +105,7 @@ func TestEachTextGetsItsOwnVectorWhateverTheOrderOfTheAnswer(t *testing.T) {
 		e := opened(t, c, nil)
 		vectors, err := e.Embed(t.Context(), []string{"a", "bbb", ""})
 		if err != nil || len(vectors) != 3 || vectors[0][0] != 1 || vectors[1][0] != 3 || vectors[2][0] != 0 {
-			t.Errorf("%s: %v, %v", c.Kind, vectors, err)
+			t.Errorf("%s: Embed = %v, %v, want 3 vectors that begin with 1, 3, 0", c.Kind, vectors, err)
 		}
 		if e.Dimensions() != 3 || e.Name() != "test" {
 			t.Errorf("%s: %d dimensions, called %s", c.Kind, e.Dimensions(), e.Name())
@@ -149,7 +149,7 @@ func TestAServerThatRefusesIsNotAskedAgain(t *testing.T) {
 			t.Errorf("%d: %d requests, %v", status, l.asked()-before, err)
 		}
 		if errors.Is(err, ErrRefused) != (status == http.StatusBadRequest) {
-			t.Errorf("%d: %v", status, err)
+			t.Errorf("status %d: %v, want ErrRefused: %t", status, err, status == http.StatusBadRequest)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestAServerThatCannotBeReachedIsAnErrorInTime(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), await.Deadline())
 	defer cancel()
 	if _, err := opened(t, c, nil).Embed(ctx, []string{"x"}); err == nil || ctx.Err() != nil {
-		t.Errorf("%v", err)
+		t.Errorf("Embed: %v, want an error before the deadline", err)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestAFunctionIsAnEmbedderWhoseVectorsAreChecked(t *testing.T) {
 		return [][]float32{{1, 2}}, nil
 	}}
 	if v, err := f.Embed(t.Context(), []string{"x"}); err != nil || v[0][1] != 2 || f.Dimensions() != 2 || f.Name() != "mine" {
-		t.Errorf("%v, %v", v, err)
+		t.Errorf("Embed = %v, %v, want one vector of mine with 2 dimensions", v, err)
 	}
 	for _, texts := range [][]string{{"odd"}, {"x", "y"}} {
 		if v, err := f.Embed(t.Context(), texts); err == nil {

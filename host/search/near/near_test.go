@@ -48,7 +48,7 @@ func TestWhatTheModelDoesNotKnowIsNearToNothing(t *testing.T) {
 	}
 	for _, word := range []string{"Caroline", "void", ""} {
 		if got := w.Near(word); len(got) != 0 {
-			t.Errorf("%q: %v", word, got)
+			t.Errorf("Near(%q) = %v, want none", word, got)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestAnEmptySegmentIsOne(t *testing.T) {
 	}
 	s, err := Open(written.Data())
 	if err != nil || s.Docs() != 0 {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("Open of an empty segment = %+v, %v, want no documents", s, err)
 	}
 	if _, ok := s.Find("a"); ok {
 		t.Error("it has a term")

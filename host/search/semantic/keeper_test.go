@@ -24,10 +24,10 @@ func TestWhatIsAddedIsFoundByWhatItMeans(t *testing.T) {
 		second := w.say("b", "zzz")
 		w.settle()
 		if got := w.nearest("zz", 2); !slices.Equal(got, []uint32{second, first}) {
-			t.Errorf("%v", got)
+			t.Errorf("nearest to zz = %v, want %v", got, []uint32{second, first})
 		}
 		if s := w.status(); s.Vectors != 2 || s.Waiting != 0 || !s.Standard || s.Dimensions != 27 || s.Error != "" {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v, want 2 standard vectors of 27 dimensions, none waiting", s)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestWhatWaitedToBeKeptIsKeptByClosing(t *testing.T) {
 			t.Fatalf("kept too early: %v", blobs.names())
 		}
 		if err := w.keeper.Close(); err != nil || len(blobs.names()) != 1 {
-			t.Errorf("%v, %v", blobs.names(), err)
+			t.Errorf("Close: %v, files %v, want one", err, blobs.names())
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestAnEmbedderThatFailsIsAskedAgainAndSaysWhatIsWrong(t *testing.T) {
 		e.failing(nil)
 		w.settle()
 		if s := w.status(); s.Error != "" || s.Vectors != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v, want one vector and no error", s)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestATextThatIsRefusedDoesNotHoldUpTheOthers(t *testing.T) {
 		w.keeper.Start(w)
 		w.settle()
 		if s := w.status(); s.Vectors != 6 || s.Refused != 3 || s.Waiting != 0 {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v, want 6 vectors, 3 refused, none waiting", s)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
 		slow.gate <- struct{}{}
 		list := w.keeper.Status()
 		if len(list) != 2 {
-			t.Fatalf("%+v", list)
+			t.Fatalf("status %+v, want the old and the new embedder's", list)
 		}
 		if got := w.nearest("xxxxy", 3); len(got) != 3 || old.count() != 21 {
 			t.Errorf("meanwhile %v is found, by %d texts", got, old.count())
@@ -172,7 +172,7 @@ func TestNewVectorsTakeThePlaceOfTheOldWhenTheyAreComplete(t *testing.T) {
 			return !slices.ContainsFunc(blobs.names(), func(n string) bool { return slices.Contains(files, n) })
 		})
 		if s := w.status(); s.Vectors != 20 || s.Making {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v, want 20 vectors and none being made", s)
 		}
 		if got := w.nearest("xxxxy", 3); len(got) != 3 || slow.count() != 21 {
 			t.Errorf("%v, by %d texts", got, slow.count())
@@ -190,7 +190,7 @@ func TestWhatIsRemovedIsNotFoundAndComesBackWithoutBeingEmbedded(t *testing.T) {
 		w.settle()
 		w.keeper.Remove(a)
 		if got := w.nearest("hello", 2); !slices.Equal(got, []uint32{b}) {
-			t.Errorf("%v", got)
+			t.Errorf("nearest to hello = %v, want %v", got, []uint32{b})
 		}
 		asked := e.count()
 		back := w.say("a", "hello")
@@ -221,7 +221,7 @@ func TestScrubbingLeavesNothingOfWhatIsGoneInAnyFile(t *testing.T) {
 			t.Error("the wrong vectors are kept")
 		}
 		if got := w.nearest("harmless", 2); !slices.Equal(got, []uint32{1}) {
-			t.Errorf("%v", got)
+			t.Errorf("nearest to harmless = %v, want [1]", got)
 		}
 	})
 }
@@ -239,7 +239,7 @@ func TestVectorsThatComeWithDocumentsAreUsed(t *testing.T) {
 		w.settle()
 		found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{.1, 1}}, everything(w.next), 5)
 		if err != nil || len(found) != 2 || found[0].Number != north || found[1].Number != east {
-			t.Errorf("%v, %v", found, err)
+			t.Errorf("Nearest = %v, %v, want %d, then %d", found, err, north, east)
 		}
 		if v, err := w.keeper.Embed(t.Context(), "mine", "words"); v != nil || err != nil {
 			t.Errorf("a question gets %v, %v", v, err)
@@ -397,7 +397,7 @@ func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
 		}
 		await.That(t, "few rows are left", func() bool { return rows() <= 12 })
 		if got := w.nearest("ttu", 10); len(got) != 6 || w.status().Vectors != 6 {
-			t.Errorf("%v", got)
+			t.Errorf("nearest to ttu = %v of %d vectors, want all 6", got, w.status().Vectors)
 		}
 	})
 }
@@ -416,12 +416,12 @@ func TestFilesOfEmbeddersThatThereAreNotAreSwept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := blobs.names(); len(got) != 2 || got[0] != "segments/1" || !strings.HasPrefix(got[1], blobPrefix+"letters-") {
-			t.Errorf("%v", got)
+			t.Errorf("files %v, want that of another and one of letters", got)
 		}
 		w.keeper.Drop("letters")
 		await.That(t, "the dropped embedder's files are gone", func() bool { return len(blobs.names()) == 1 })
 		if _, err := w.keeper.Embed(t.Context(), "letters", "x"); !errors.Is(err, ErrNone) {
-			t.Errorf("%v", err)
+			t.Errorf("Embed by a dropped embedder: %v, want ErrNone", err)
 		}
 	})
 }
@@ -436,14 +436,14 @@ func TestWhenFilesCannotBeWrittenVectorsStayInUse(t *testing.T) {
 		w.say("a", "hello")
 		await.That(t, "it has its vector", func() bool { return w.status().Vectors == 1 })
 		if got := w.nearest("hello", 1); len(got) != 1 {
-			t.Errorf("%v", got)
+			t.Errorf("nearest to hello = %v, want one", got)
 		}
 		blobs.mu.Lock()
 		blobs.broken = nil
 		blobs.mu.Unlock()
 		w.settle()
 		if len(blobs.names()) != 1 {
-			t.Errorf("%v", blobs.names())
+			t.Errorf("files %v, want one", blobs.names())
 		}
 	})
 }
@@ -498,7 +498,7 @@ func TestDocumentsComeAndGoWhileTheyAreSearchedAndScrubbed(t *testing.T) {
 		w.settle()
 		await.That(t, "one lane is left", func() bool { return len(w.keeper.Status()) == 1 })
 		if s := w.status(); s.Vectors != 300 {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v, want 300 vectors", s)
 		}
 	})
 }

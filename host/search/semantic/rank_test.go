@@ -57,7 +57,7 @@ func TestWhatIsFartherThanTheThresholdIsNotFoundByMeaning(t *testing.T) {
 	w.settle()
 	found, err := w.keeper.Nearest(t.Context(), search.Query{Vector: []float32{1, 0}}, everything(3), 3)
 	if err != nil || len(found) != 2 || found[0].Number != 0 || found[1].Number != 2 {
-		t.Errorf("%v, %v", found, err)
+		t.Errorf("Nearest = %v, %v, want 0, then 2", found, err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestMeaningAloneIsTheNearness(t *testing.T) {
 	got := fused(compass(t, .5, nil), search.Dense, 0, 8, 4, 2)
 	for i, want := range []float64{1, 0, math.Sqrt(.5), math.Inf(-1)} {
 		if !about(got[i], want) {
-			t.Errorf("%v", got)
+			t.Errorf("fused scores = %v, want %v at %d", got, want, i)
 		}
 	}
 }
@@ -73,20 +73,20 @@ func TestMeaningAloneIsTheNearness(t *testing.T) {
 func TestAGateWeighsMeaningInACollection(t *testing.T) {
 	got := fused(compass(t, .5, func(string) float64 { return .5 }), search.Hybrid, 0, 8)
 	if !about(got[0], .25) || !about(got[1], .75) {
-		t.Errorf("%v", got)
+		t.Errorf("fused scores = %v, want [.25 .75]", got)
 	}
 }
 
 func TestWithoutAnEmbedderWordsDecide(t *testing.T) {
 	w := newWorld(t, newCupboard(), Options{})
 	if got := fused(w, search.Hybrid, 3, 5); got[0] != 3 || got[1] != 5 {
-		t.Errorf("%v", got)
+		t.Errorf("fused scores = %v, want [3 5]", got)
 	}
 }
 
 func TestANegativeWeightSwitchesMeaningOff(t *testing.T) {
 	if got := fused(compass(t, -1, nil), search.Hybrid, 2, 4); got[0] != .5 || got[1] != 1 {
-		t.Errorf("%v", got)
+		t.Errorf("fused scores = %v, want [.5 1]", got)
 	}
 }
 

@@ -313,7 +313,7 @@ func TestASearchThatIsGivenUpEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Nearest(ctx, Query{Vector: make8(1), K: 5, Scan: Codes}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("Nearest of a cancelled context: %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -340,7 +340,7 @@ func TestSearchesGoOnWhileVectorsComeAndGo(t *testing.T) {
 			for i := range 60 {
 				list, err := s.Nearest(context.Background(), Query{Vector: vectors[i], K: 5, Scan: Scan(i % 4)})
 				if err != nil || len(list) != 5 {
-					t.Error(fmt.Sprint(list, err))
+					t.Errorf("Nearest = %v, %v, want 5", list, err)
 				}
 			}
 		})
