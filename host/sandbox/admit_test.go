@@ -127,7 +127,7 @@ func TestASecondLoadComesFromTheCache(t *testing.T) {
 	m, err := load(config)
 	must(t, err)
 	if r := ask(t, m, "e"); r.Class != abi.ClassOK {
-		t.Errorf("%s: %v", r.Class, r.Error)
+		t.Errorf("class %s, %v, want %s", r.Class, r.Error, abi.ClassOK)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestADamagedCacheIsRefilled(t *testing.T) {
 			acts(t, config, abi.Limits{})
 			damage(t, config.Cache.Dir)
 			if r := ask(t, acts(t, config, abi.Limits{}), "c"); string(r.Output) != "1121" {
-				t.Errorf("%s: %s, %v", r.Class, r.Output, r.Error)
+				t.Errorf("class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func TestCompilerThatTakesTooLongIsKilled(t *testing.T) {
 	_, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true}) // its compiler hangs for an hour
 	var refused *Refusal
 	if !errors.As(err, &refused) || refused.Class != abi.ClassCompile || !strings.Contains(err.Error(), abi.LimitCompileMS) {
-		t.Errorf("%v", err)
+		t.Errorf("Admit: %v, want it refused with class %s by %s", err, abi.ClassCompile, abi.LimitCompileMS)
 	}
 	leftovers(t, config.Cache.Dir)
 }
@@ -218,7 +218,7 @@ func TestCompilerThatTakesTooMuchMemoryIsEnded(t *testing.T) {
 	_, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true})
 	var refused *Refusal
 	if !errors.As(err, &refused) || refused.Class != abi.ClassCompile || !strings.Contains(err.Error(), abi.LimitCompileBytes) {
-		t.Errorf("%v", err)
+		t.Errorf("Admit: %v, want it refused with class %s by %s", err, abi.ClassCompile, abi.LimitCompileBytes)
 	}
 	leftovers(t, config.Cache.Dir)
 }
@@ -239,7 +239,7 @@ func TestCompilerEndsWithItsParent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := newSandbox(t, config).Admit(ctx, testdata(t, "acts.wasm"), Options{Bare: true}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("Admit: %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestVettedModuleNeedsNoCompiler(t *testing.T) {
 	m, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true, Vetted: true})
 	must(t, err)
 	if r := ask(t, m, "e"); r.Class != abi.ClassOK {
-		t.Errorf("%s: %v", r.Class, r.Error)
+		t.Errorf("class %s, %v, want %s", r.Class, r.Error, abi.ClassOK)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestPackPutsOneManifestIntoAModule(t *testing.T) {
 	report, err := Check(twice, Options{})
 	must(t, err)
 	if report.Manifest.Name != "notes" || report.Functions != 1 || report.MemoryPages != 1 {
-		t.Errorf("%+v", report)
+		t.Errorf("Check = %+v, want notes with one function and one page", report)
 	}
 	if _, err := Pack(smallest(nil), []byte(`{"abi":2}`)); err == nil {
 		t.Error("a manifest of another version was packed")

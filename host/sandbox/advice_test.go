@@ -80,7 +80,7 @@ func TestAnEditorsSchemaIsLeftOutOfTheModule(t *testing.T) {
 	} {
 		packed, err := Pack(smallest(nil), []byte(manifest))
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("Pack with $schema %s: %v", name, err)
 		}
 		if got, err := ManifestBytes(packed); err != nil || string(got) != `{`+rest+`}` {
 			t.Errorf("%s: the module has %s (%v)", name, got, err)

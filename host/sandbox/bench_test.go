@@ -46,7 +46,7 @@ func BenchmarkCall(b *testing.B) {
 			for b.Loop() {
 				r, err := m.Call(context.Background(), request)
 				if err != nil || r.Class != abi.ClassOK {
-					b.Fatal(r, err)
+					b.Fatalf("Call = %+v, %v, want class %s", r, err, abi.ClassOK)
 				}
 			}
 		})
@@ -67,7 +67,7 @@ func BenchmarkLoad(b *testing.B) {
 				must(b, err)
 				r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: kilobyte(), Host: tea{}})
 				if err != nil || r.Class != abi.ClassOK {
-					b.Fatal(r, err)
+					b.Fatalf("Call = %+v, %v, want class %s", r, err, abi.ClassOK)
 				}
 				b.StopTimer()
 				must(b, s.Close())
@@ -119,7 +119,7 @@ func BenchmarkRunaway(b *testing.B) {
 				r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte(request)})
 				took = time.Since(began)
 				if err != nil || r.Outcome() != abi.OutcomeStoppedByLimit {
-					b.Fatal(r, err)
+					b.Fatalf("Call = %+v, %v, want outcome %s", r, err, abi.OutcomeStoppedByLimit)
 				}
 				late = max(late, took-60*time.Millisecond)
 				<-collected

@@ -78,7 +78,7 @@ func TestModulesRunWithoutACacheThatIsFull(t *testing.T) {
 	m, err := newSandbox(t, config).Admit(t.Context(), packedAs(t, "notes", ""), Options{})
 	must(t, err)
 	if r := ask(t, m, "c"); string(r.Output) != "1121" {
-		t.Errorf("%s: %s, %v", r.Class, r.Output, r.Error)
+		t.Errorf("class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 	}
 	if !strings.Contains(said.String(), "no space left") || !strings.Contains(said.String(), "compiled again next time") {
 		t.Errorf("it says %q", &said)

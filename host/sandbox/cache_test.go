@@ -55,7 +55,7 @@ func fromCache(t testing.TB, config Config, module []byte) bool {
 	}
 	if err == nil {
 		if r := ask(t, m, "c"); r.Class != abi.ClassOK && r.Class != abi.ClassAnswer && r.Class != abi.ClassError {
-			t.Errorf("%s: %v", r.Class, r.Error)
+			t.Errorf("class %s, %v, want %s, %s or %s", r.Class, r.Error, abi.ClassOK, abi.ClassAnswer, abi.ClassError)
 		}
 	}
 	must(t, s.Close())
@@ -217,7 +217,7 @@ func TestAnEntryOfAnotherKindIsNotAuthentic(t *testing.T) {
 	must(t, os.WriteFile(c.path(dirCode, filepath.Base(from)), data, 0o600))
 	err = c.get(dirCode, filepath.Base(from), func(r io.Reader, _ int64) error { _, err := io.Copy(io.Discard, r); return err })
 	if !errors.Is(err, errNoEntry) {
-		t.Errorf("%v", err)
+		t.Errorf("get of an entry of another kind: %v, want errNoEntry", err)
 	}
 }
 
@@ -370,12 +370,12 @@ func TestAnEvictedModuleInUseKeepsRunning(t *testing.T) {
 		t.Fatalf("%d entries are left", n)
 	}
 	if r := ask(t, m, "c"); string(r.Output) != "1121" {
-		t.Errorf("%s: %s, %v", r.Class, r.Output, r.Error)
+		t.Errorf("the evicted module: class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 	}
 	n, err := s.Admit(t.Context(), packedAs(t, "more", ""), Options{})
 	must(t, err)
 	if r := ask(t, n, "c"); string(r.Output) != "1121" {
-		t.Errorf("%s: %s, %v", r.Class, r.Output, r.Error)
+		t.Errorf("another module: class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 	}
 }
 
@@ -426,7 +426,7 @@ func TestProcessesShareTheCacheWhileItIsEvicted(t *testing.T) {
 			c := exec.Command(program, "-test.run=none")
 			c.Env = append(os.Environ(), asAdmitter+"="+dir, "GORACE=atexit_sleep_ms=0")
 			if said, err := c.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, said)
+				t.Errorf("a process that admits modules: %v\n%s", err, said)
 			}
 		})
 	}
@@ -453,7 +453,7 @@ func TestARemovedWorkspaceIsRecreated(t *testing.T) {
 	must(t, os.Chmod(s.work.dir, 0o777))
 	var failed *CompileError
 	if _, err := s.Admit(t.Context(), otherCode(t), Options{}); !errors.As(err, &failed) || !strings.Contains(err.Error(), "chmod 700") {
-		t.Errorf("%v", err)
+		t.Errorf("Admit: %v, want a CompileError that says chmod 700", err)
 	}
 }
 
@@ -499,7 +499,7 @@ func TestTheOldCacheIsRemovedAndNothingElse(t *testing.T) {
 	must(t, errors.Join(os.Remove(filepath.Join(dir, "notes.txt")), os.Remove(filepath.Join(dir, "code", "wazero-link"))))
 	must(t, RemoveOldCache(dir))
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
+		t.Errorf("stat of the old cache: %v, want %v", err, os.ErrNotExist)
 	}
 	must(t, RemoveOldCache(dir))
 }

@@ -44,7 +44,7 @@ func TestTheErrorOfACompilerWithoutThreadsNamesTheCause(t *testing.T) {
 		t.Skip("another user cannot be taken on here: ", err)
 	}
 	if blamed(err) != passing || !strings.Contains(err.Error(), "could not make threads") || !strings.Contains(err.Error(), "ulimit -u") {
-		t.Errorf("%v", err)
+		t.Errorf("compile without threads: %v, want a passing failure that names threads and ulimit -u", err)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestTheErrorOfACompilerWithoutMemoryNamesTheCause(t *testing.T) {
 	}
 	err := compiling(t, compilerLacks+"=memory")
 	if blamed(err) != passing || !strings.Contains(err.Error(), "the system gave the compiler no more memory") {
-		t.Errorf("%v", err)
+		t.Errorf("compile without memory: %v, want a passing failure that names memory", err)
 	}
 }
 
@@ -105,6 +105,6 @@ func TestATimeoutOfTheCompilerDiffersFromAKill(t *testing.T) {
 	config.Compiler.Timeout = 50 * time.Millisecond
 	_, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true})
 	if blamed(err) != theModule || !strings.Contains(err.Error(), "longer than 50ms") || !strings.Contains(err.Error(), "trying again") {
-		t.Errorf("%v", err)
+		t.Errorf("Admit: %v, want the module blamed, and that it took longer than 50ms", err)
 	}
 }

@@ -70,7 +70,7 @@ func TestFailuresOfACompilerAreDistinguished(t *testing.T) {
 			t.Errorf("%d %.60q blames %s, not %s: %v", c.code, c.says, got, c.blame, err)
 		}
 		if text := err.Error(); strings.ContainsAny(text, "\x1b\x07\r\n") || strings.Contains(text, "make its functions smaller") != (c.code == exitMemory) {
-			t.Errorf("%d %.60q: %q", c.code, c.says, text)
+			t.Errorf("exit %d with %.60q: %q, want one plain line, and smaller functions advised only where memory ran out", c.code, c.says, text)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestTheModuleIsNotBlamedWhenNoCompilerStarts(t *testing.T) {
 	} {
 		got := notStarted(&fs.PathError{Op: "fork/exec", Path: "/proc/self/exe", Err: err})
 		if blamed(got) != want || !strings.Contains(got.Error(), "could not be started") || !strings.Contains(got.Error(), err.Error()) || !errors.Is(got, err) {
-			t.Errorf("%v: %v", err, got)
+			t.Errorf("notStarted(%v) = %v, want it blamed on %s and the cause wrapped", err, got, want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestFailuresToWriteFilesAreDistinguished(t *testing.T) {
 			wantBlame = passing
 		}
 		if got := notWritten("/data", &fs.PathError{Op: "write", Err: err}); blamed(got) != wantBlame || !strings.Contains(got.Error(), "/data") {
-			t.Errorf("%v: %v", err, got)
+			t.Errorf("notWritten(%v) = %v, want it blamed on %s and the path named", err, got, wantBlame)
 		}
 	}
 }
@@ -113,6 +113,6 @@ func TestTheOutputOfACompilerIsCutInTheMiddle(t *testing.T) {
 func TestACompilerStartsNoCompiler(t *testing.T) {
 	t.Setenv(isCompiler, "1")
 	if err := compiling(t); err == nil || !strings.Contains(err.Error(), "sandbox.RunCompiler") {
-		t.Errorf("%v", err)
+		t.Errorf("compile in a compiler: %v, want an error that names sandbox.RunCompiler", err)
 	}
 }

@@ -21,7 +21,7 @@ func TestTheDefaultFuelOutlastsTheDefaultTime(t *testing.T) {
 		r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: kilobyte(), Host: tea{}})
 		must(t, err)
 		if r.Class != abi.ClassOK {
-			t.Fatal(r)
+			t.Fatalf("class %s, %v, want %s", r.Class, r.Error, abi.ClassOK)
 		}
 		fuel, ran = fuel+r.Fuel, ran+r.CPU
 	}

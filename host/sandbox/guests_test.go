@@ -67,7 +67,7 @@ func TestGuestsInAllLanguagesAgree(t *testing.T) {
 				r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte(c.payload), Host: c.host})
 				must(t, err)
 				if r.Class != c.class || string(r.Output) != c.output {
-					t.Errorf("%s: %s (%v)", r.Class, r.Output, r.Error)
+					t.Errorf("call of %s: class %s, output %s (%v), want class %s, output %s", c.payload, r.Class, r.Output, r.Error, c.class, c.output)
 				}
 				if c.code != "" && r.Error.Code != c.code {
 					t.Errorf("the error is %v, want %s", r.Error, c.code)
@@ -88,12 +88,12 @@ func TestTheGuestOfTheSpecificationForwardsItsConfiguration(t *testing.T) {
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("{}"), Host: settings{}})
 	must(t, err)
 	if r.Class != abi.ClassOK || string(r.Output) != `{"volume":11}` {
-		t.Errorf("%s: %s (%v)", r.Class, r.Output, r.Error)
+		t.Errorf("class %s, output %s (%v), want its configuration", r.Class, r.Output, r.Error)
 	}
 	r, err = m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("{}")})
 	must(t, err)
 	if r.Class != abi.ClassError || r.Error.Code != abi.CodeDenied {
-		t.Errorf("%s: %v", r.Class, r.Error)
+		t.Errorf("without a host: class %s, %v, want the error %s", r.Class, r.Error, abi.CodeDenied)
 	}
 }
 

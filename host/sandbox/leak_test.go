@@ -113,7 +113,7 @@ func serveAtOnce(t *testing.T, m *Module) {
 			defer arrive() // for the others, if the guest was stopped before it asked
 			together := running(func() { arrive(); asking.Wait() })
 			if r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("e"), Host: together}); err != nil || r.HostCalls != 1 {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("Call = %+v, %v, want one call of the host", r, err)
 			}
 		})
 	}

@@ -225,7 +225,7 @@ func TestIdleInstancesThatAreNotUsedReturnTheirMemory(t *testing.T) {
 	for range 2 {
 		for n, m := range modules {
 			if r := ask(t, m, "c"); string(r.Output) != "1121" {
-				t.Fatalf("%d: %s: %v", n, r.Output, r.Error)
+				t.Fatalf("module %d: class %s, output %s, %v, want 1121", n, r.Class, r.Output, r.Error)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func TestNativeCodeThatTheProgramCarriesIsNotCompiled(t *testing.T) {
 	m, err := s.Admit(t.Context(), module, Options{Native: native})
 	must(t, err)
 	if r := ask(t, m, "c"); string(r.Output) != "1121" {
-		t.Errorf("%s: %v", r.Output, r.Error)
+		t.Errorf("output %s, %v, want 1121", r.Output, r.Error)
 	}
 	if left := entries(t, Config{Cache: Cache{Dir: s.work.native()}}, ""); len(left) != 0 {
 		t.Errorf("there are still %q", left)
@@ -82,7 +82,7 @@ func TestNativeCodeThatDoesNotFitIsNotRun(t *testing.T) {
 			continue
 		}
 		if r := ask(t, m, "c"); string(r.Output) != "1121" {
-			t.Errorf("%s: %s: %v", name, r.Output, r.Error)
+			t.Errorf("%s: output %s, %v, want 1121", name, r.Output, r.Error)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestAnotherManifestOfAKnownBodyNeedsNoBytes(t *testing.T) {
 		t.Errorf("the first was read %d times, the other %d times", first, second)
 	}
 	if r := ask(t, m, "c"); m.Family() != "other" || m.Digest() != hexDigest(other) || string(r.Output) != "1121" {
-		t.Errorf("%s %s: %s", m.Family(), m.Digest(), r.Output)
+		t.Errorf("family %s with digest %s answers %s, want other with digest %s and 1121", m.Family(), m.Digest(), r.Output, hexDigest(other))
 	}
 	third := 0
 	if _, err := s.AdmitSource(t.Context(), source(otherCode(t), &third), Options{Body: hexDigest([]byte("unknown"))}); err != nil || third != 1 {

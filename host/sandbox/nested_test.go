@@ -88,7 +88,7 @@ func TestGuestsSeeNoDetailsOfHostFailures(t *testing.T) {
 		r, err := m.Call(t.Context(), Request{Kind: abi.KindTool, Payload: []byte("e"), Host: host})
 		must(t, err)
 		if r.Class != abi.ClassError || r.Error.Code != abi.CodeInternal || strings.Contains(r.Error.Message, "secret") {
-			t.Errorf("%s: %v", r.Class, r.Error)
+			t.Errorf("class %s, %v, want the error %s without the secret", r.Class, r.Error, abi.CodeInternal)
 		}
 	}
 	mu.Lock()
@@ -165,7 +165,7 @@ func TestRequestsAfterClosingFail(t *testing.T) {
 	must(t, m.Close())
 	must(t, m.Close())
 	if _, err := m.Call(t.Context(), Request{Kind: abi.KindTool}); !errors.Is(err, ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("Call after Close: %v, want ErrClosed", err)
 	}
 	if n := m.idleCount(); n != 0 {
 		t.Errorf("%d instances are left", n)

@@ -233,7 +233,7 @@ func TestAGuestIsStoppedWhenItsCallerCancels(t *testing.T) {
 		r, err := m.Call(ctx, Request{Kind: abi.KindTool, Payload: []byte(request), Host: soon})
 		must(t, err)
 		if r.Class != abi.ClassCancelled {
-			t.Errorf("%s: %s, %v", request, r.Class, r.Error)
+			t.Errorf("cancelled in %s: class %s, %v, want %s", request, r.Class, r.Error, abi.ClassCancelled)
 		}
 		if r.HostCalls != 1 {
 			t.Errorf("%s: %d host calls", request, r.HostCalls)
@@ -246,13 +246,13 @@ func TestWithoutAHostEveryOperationIsDenied(t *testing.T) {
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("e")})
 	must(t, err)
 	if r.Class != abi.ClassError || r.Error.Code != abi.CodeDenied {
-		t.Errorf("%s: %v", r.Class, r.Error)
+		t.Errorf("class %s, %v, want the error %s", r.Class, r.Error, abi.CodeDenied)
 	}
 }
 
 func TestCallsThatNestTooDeeplyAreStopped(t *testing.T) {
 	m := acts(t, testConfig(t), abi.Limits{WallMS: 300_000, CPUMS: 60_000})
 	if r := ask(t, m, "r"); r.Class != abi.ClassStack {
-		t.Errorf("%s: %v", r.Class, r.Error)
+		t.Errorf("class %s, %v, want %s", r.Class, r.Error, abi.ClassStack)
 	}
 }

@@ -16,7 +16,7 @@ func TestManifestsWhoseSchemasCannotBeCheckedAreRefused(t *testing.T) {
 	} {
 		manifest := fmt.Sprintf(`{"abi":1,"name":"f","version":"1.0.0","description":"d","tools":[{"name":"f_t","description":"d","input_schema":{"type":"object","properties":{"p":%s}}}]}`, schema)
 		if _, err := ParseManifest([]byte(manifest)); want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v", schema, err)
+			t.Errorf("ParseManifest with schema %s: %v, want an error that says %q", schema, err, want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ func TestAManifestIsReadWithoutTheRestOfTheModule(t *testing.T) {
 	must(t, err)
 	m, err := ReadManifest(module)
 	if err != nil || m.Name != "asks" {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("ReadManifest = %+v, %v, want the family asks", m, err)
 	}
 	for n := range len(module) - 1 { // a truncated module is never read beyond its end
 		if m, err := ReadManifest(module[:n]); err == nil {

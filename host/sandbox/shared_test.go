@@ -120,7 +120,7 @@ func TestFamiliesThatShareCodeKeepTheirOwnHosts(t *testing.T) {
 					return
 				}
 				if i%2 == 1 && (r.Class != abi.ClassError || r.Error.Code != abi.CodeDenied) || i%2 == 0 && string(r.Output) != `["`+name+`"]` {
-					t.Errorf("%s: %s %s, %v", name, r.Class, r.Output, r.Error)
+					t.Errorf("%s: class %s, output %s, %v, want its own host's answer, or %s without one", name, r.Class, r.Output, r.Error, abi.CodeDenied)
 				}
 			}
 		})
@@ -143,7 +143,7 @@ func TestLoadsThatRaceShareTheirCode(t *testing.T) {
 					return
 				}
 				if r, err := m.Call(t.Context(), Request{Kind: abi.KindTool, Payload: []byte("c")}); err != nil || string(r.Output) != "1121" {
-					t.Errorf("%+v, %v", r, err)
+					t.Errorf("Call = %+v, %v, want output 1121", r, err)
 				}
 			})
 		}
@@ -168,7 +168,7 @@ func TestAModuleOfTheCacheIsAdmittedWithoutItsBytes(t *testing.T) {
 		m, err := s.AdmitSource(t.Context(), source, Options{})
 		must(t, err)
 		if r := ask(t, m, "c"); m.Family() != "known" || m.Digest() != source.Digest || string(r.Output) != "1121" {
-			t.Errorf("%s %s: %s", m.Family(), m.Digest(), r.Output)
+			t.Errorf("family %s with digest %s answers %s, want known with digest %s and 1121", m.Family(), m.Digest(), r.Output, source.Digest)
 		}
 		must(t, s.Close())
 	}
@@ -222,7 +222,7 @@ func TestUnloadingWhileAnotherFamilyRuns(t *testing.T) {
 	all.Go(func() {
 		for range 200 {
 			if r, err := runs.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("c")}); err != nil || string(r.Output) != "1121" {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("Call = %+v, %v, want output 1121", r, err)
 				return
 			}
 		}

@@ -22,7 +22,7 @@ func TestTheUsersCacheIsInTheSystemsCacheDirectory(t *testing.T) {
 		t.Setenv("XDG_CACHE_HOME", c.cache)
 		t.Setenv("XDG_CONFIG_HOME", c.config)
 		if u := UserCache(); u.Dir != c.dir || u.Key != c.key {
-			t.Errorf("%+v: %+v", c, u)
+			t.Errorf("UserCache() = %+v, want directory %q and key %q", u, c.dir, c.key)
 		}
 	}
 }

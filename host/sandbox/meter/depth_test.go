@@ -25,7 +25,7 @@ func TestOnlyRecursiveFunctionsCountTheirDepth(t *testing.T) {
 	} {
 		v, err := wasm.Parse(program(c.bodies...), wasm.Limits{})
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: Parse: %v", name, err)
 		}
 		if _, report, err := meter.Rewrite(v, meter.Options{}); err != nil || report.Recursive != c.want {
 			t.Errorf("%s: %d count (%v), want %d", name, report.Recursive, err, c.want)
@@ -46,7 +46,7 @@ func TestEveryExitDecrementsTheDepth(t *testing.T) {
 		m := start(t, program("23 00 41 01 6a 24 00 23 00 41 05 48 04 40 10 00 0b "+wayOut))
 		m.ExportedGlobal(meter.Fuel).(api.MutableGlobal).Set(1 << 40)
 		if err := m.run(t, "run"); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: run: %v", name, err)
 		}
 		if depth := m.ExportedGlobal(meter.Depth).Get(); depth != 0 {
 			t.Errorf("%s: the depth is %d at the end", name, depth)

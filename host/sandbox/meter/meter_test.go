@@ -283,7 +283,7 @@ func TestOperationsThatFailOrTrapAtOnceAreNotChargedByCount(t *testing.T) {
 		left.Set(fuel)
 		err := m.run(t, "run")
 		if traps := strings.Contains(name, "table.fill") || strings.Contains(name, "table.copy"); (err != nil) != traps {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("run %s: %v, want a trap: %t", name, err, traps)
 		}
 		if used := fuel - int64(left.Get()); used > 1000 {
 			t.Errorf("%s: it used %d", name, used)
@@ -342,11 +342,11 @@ func TestNamesOfTheHostAreRefused(t *testing.T) {
 	} {
 		v, err := wasm.Parse(b, wasm.Limits{})
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: Parse: %v", name, err)
 		}
 		var named *meter.NameError
 		if _, _, err := meter.Rewrite(v, meter.Options{}); !errors.As(err, &named) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Rewrite: %v, want a NameError", name, err)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestEveryLimitIsEnforcedAndNamed(t *testing.T) {
 		_, err := wasm.Parse(module, few)
 		var fault *wasm.Error
 		if !errors.As(err, &fault) || fault.Class != wasm.TooLarge || fault.Limit != limit || fault.Value <= uint64(fault.Allowed) {
-			t.Errorf("%s: %v", limit, err)
+			t.Errorf("Parse of a module beyond %s: %v, want TooLarge by that limit", limit, err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestImpossibleCountsAreRefusedBeforeAllocation(t *testing.T) {
 		made := testing.AllocsPerRun(1, func() {
 			var fault *wasm.Error
 			if _, err := wasm.Parse(module, wide); !errors.As(err, &fault) || fault.Class == wasm.TooLarge {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("Parse of huge counts in section %s: %v, want an error other than TooLarge", name, err)
 			}
 		})
 		if made > 100 {
