@@ -59,10 +59,10 @@ func TestALineCutByABrokenConnectionIsNone(t *testing.T) {
 func TestReadersOfOneConnectionShareItsBuffer(t *testing.T) {
 	r := bufio.NewReaderSize(strings.NewReader("hello\nmessage\n"), shortLine)
 	if line, err := NewLines(r, 100).First(); err != nil || string(line) != "hello" {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("First() = %q, %v, want hello", line, err)
 	}
 	if line, err := NewLines(r, 100).Next(t.Context()); err != nil || string(line) != "message" {
-		t.Errorf("%q, %v", line, err)
+		t.Errorf("Next() = %q, %v, want message", line, err)
 	}
 }
 

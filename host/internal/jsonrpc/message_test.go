@@ -11,19 +11,19 @@ import (
 func TestTheEnvelopeIsReadAndNothingElse(t *testing.T) {
 	m, fault := Parse([]byte(` { "jsonrpc" : "2.0" , "result" : { "method" : "no", "id": 9 } , "id" : "x" } ` + "\n"))
 	if fault != nil || !m.IsAnswer() || m.IsRequest() || m.Key() != "sx" || m.Failed() {
-		t.Errorf("%+v, %v", m, fault)
+		t.Errorf("Parse of an answer = %+v, %v, want a result for \"x\" that is no error", m, fault)
 	}
 	m, fault = Parse([]byte(`{"jsonrpc":"2.0","m\u0065thod":"m","\u0069d":0,"params":{"id":5}}`))
 	if fault != nil || !m.IsRequest() || m.Method != "m" || m.Key() != "n0" || string(m.Field(m.Params, "id").Of(m.Line)) != "5" {
-		t.Errorf("%+v, %v", m, fault)
+		t.Errorf("Parse of escaped names = %+v, %v, want a request m with id 0", m, fault)
 	}
 	m, fault = Parse([]byte(`{"jsonrpc":"2.0","method":"m","params":null}`))
 	if fault != nil || m.IsRequest() || m.IsAnswer() || m.Params != (Span{}) {
-		t.Errorf("%+v, %v", m, fault)
+		t.Errorf("Parse of a notification = %+v, %v, want neither a request nor an answer, and no params", m, fault)
 	}
 	m, fault = Parse([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":1}}`))
 	if fault != nil || !m.IsAnswer() || !m.Failed() {
-		t.Errorf("%+v, %v", m, fault)
+		t.Errorf("Parse of an error = %+v, %v, want an answer that failed", m, fault)
 	}
 }
 
@@ -38,10 +38,10 @@ func TestALineThatIsNoMessageHasNoOutline(t *testing.T) {
 func TestNamesOfMembersAreCaseSensitive(t *testing.T) {
 	m, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"ID":2,"method":"a","METHOD":"b","params":{"name":"x","NAME":"y"},"Params":{}}`))
 	if fault != nil || m.Key() != "n1" || m.Method != "a" || string(m.Field(m.Params, "name").Of(m.Line)) != `"x"` {
-		t.Errorf("%+v, %v", m, fault)
+		t.Errorf("Parse = %+v, %v, want id 1, method a and name x", m, fault)
 	}
 	if _, fault := Parse([]byte(`{"jsonrpc":"2.0","ID":1,"Method":"a"}`)); fault == nil || !strings.Contains(fault.Text, "no method") {
-		t.Errorf("%v", fault)
+		t.Errorf("Parse of ID and Method: %v, want the fault that there is no method", fault)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	} {
 		_, fault := Parse([]byte(c.line))
 		if fault == nil || fault.Code != c.code || string(fault.ID) != c.id || !strings.Contains(fault.Text, c.says) {
-			t.Errorf("%.80s: %+v", c.line, fault)
+			t.Errorf("Parse(%.80q): %+v, want code %d for id %s that says %q", c.line, fault, c.code, c.id, c.says)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestObjectsWithManyMembersAreRefused(t *testing.T) {
 	} {
 		_, fault := Parse([]byte(line))
 		if (fault == nil) != (want == "") || fault != nil && (!strings.Contains(fault.Text, want) || string(fault.ID) != "1") {
-			t.Errorf("%.60s: %v", line, fault)
+			t.Errorf("Parse(%.60q): %v, want a fault that says %q, or none for \"\"", line, fault, want)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func FuzzParse(f *testing.F) {
 		id := FindID(line)
 		if fault != nil {
 			if fault.Text == "" || fault.ID != nil && (!json.Valid(fault.ID) || !Plain(fault.ID)) {
-				t.Fatalf("%q: %+v", line, fault)
+				t.Fatalf("Parse(%q): %+v, want a fault with a text and a plain id", line, fault)
 			}
 			return
 		}
@@ -190,7 +190,7 @@ func FuzzParse(f *testing.F) {
 		var method string
 		json.Unmarshal(want["method"], &method)
 		if string(m.RawID()) != string(want["id"]) || m.Method != method || string(m.Result.Of(m.Line)) != string(want["result"]) || string(m.Error.Of(m.Line)) != string(want["error"]) {
-			t.Fatalf("%q: %+v", line, m)
+			t.Fatalf("Parse(%q) = %+v, want what encoding/json reads", line, m)
 		}
 		if outlined, ok := Outline(line); !ok || string(outlined.RawID()) != string(m.RawID()) || outlined.Method != m.Method || outlined.Result != m.Result || outlined.Error != m.Error {
 			t.Fatalf("%q has the outline %+v, not %+v", line, outlined, m)

@@ -150,7 +150,7 @@ func FuzzMembers(f *testing.F) {
 		for name, value := range Members([]byte(text)) {
 			var read string
 			if err := json.Unmarshal(name, &read); err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("decode the name %s: %v", name, err)
 			}
 			got[read] = value
 		}

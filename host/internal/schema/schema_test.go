@@ -37,7 +37,7 @@ func TestWhatFitsAndWhatDoesNot(t *testing.T) {
 	} {
 		err := compiled(t, person).Check([]byte(value))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", value, err)
+			t.Errorf("Check(%s): %v, want an error that says %q, or none for \"\"", value, err, want)
 		}
 	}
 }
@@ -141,12 +141,12 @@ func TestValuesThatCannotBeChecked(t *testing.T) {
 		strings.Repeat("[", 2000) + strings.Repeat("]", 2000): "nested deeper",
 	} {
 		if err := s.Check([]byte(value)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.30s: %v", value, err)
+			t.Errorf("Check(%.30s): %v, want an error that says %q", value, err, want)
 		}
 	}
 	for _, value := range []string{`1e400`, `-0.5e-10`, `{"1e99999999":"1e99999999"}`, `["\"1e99999999"]`} {
 		if err := s.Check([]byte(value)); err != nil {
-			t.Errorf("%s: %v", value, err)
+			t.Errorf("Check(%s): %v, want no error", value, err)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestASchemaIsUsedByMany(t *testing.T) {
 					value, fits = `{"a":"x"}`, false
 				}
 				if err := s.Check([]byte(value)); (err == nil) != fits {
-					t.Errorf("%s: %v", value, err)
+					t.Errorf("Check(%s): %v, want it to fit: %t", value, err, fits)
 				}
 			}
 		})
