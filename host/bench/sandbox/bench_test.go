@@ -44,7 +44,7 @@ func BenchmarkAgainstExtism(b *testing.B) {
 			began := time.Now()
 			for range requests {
 				if got, err := way.call(); err != nil || got != answer {
-					b.Fatalf("%s: %q, %v", way.name, got, err)
+					b.Fatalf("%s = %q, %v, want %q", way.name, got, err, answer)
 				}
 			}
 			if took := time.Since(began) / requests; best[i] == 0 || took < best[i] {

@@ -39,10 +39,10 @@ func TestATurnIsADocumentAndEvidenceAnswers(t *testing.T) {
 	}
 	docs, queries := output(t, out)
 	if !strings.Contains(docs, `"id":"conv-1/D1:2"`) || !strings.Contains(docs, `"ts":1683554160`) || !strings.Contains(docs, `"caption":"a dog"`) || strings.Count(docs, "\n") != 2 {
-		t.Errorf("%s", docs)
+		t.Errorf("documents %s, want the two turns of conv-1 with time and caption", docs)
 	}
 	if !strings.Contains(queries, `"relevant":{"conv-1/D1:2":1}`) || strings.Count(queries, "\n") != 1 {
-		t.Errorf("%s", queries)
+		t.Errorf("queries %s, want one, answered by conv-1/D1:2", queries)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestCranfieldsGradesAreTurnedAround(t *testing.T) {
 	}
 	d, q := output(t, out)
 	if !strings.Contains(d, `"text":"title . the text"`) || !strings.Contains(q, `{"id":"1","text":"what ?","relevant":{"2":4},"meta":{}}`) || !strings.Contains(q, `"relevant":{"1":1}`) {
-		t.Errorf("%s%s", d, q)
+		t.Errorf("documents %s, queries %s, want titles in texts, and the best grade highest", d, q)
 	}
 }
 
