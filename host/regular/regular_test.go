@@ -24,10 +24,10 @@ func TestARegularFileIsReadUpToALimit(t *testing.T) {
 	}
 	for _, p := range paths {
 		if data, err := regular.Read(p, 7); string(data) != "content" || err != nil {
-			t.Errorf("%s: %q, %v", p, data, err)
+			t.Errorf("Read(%s, 7) = %q, %v, want content", p, data, err)
 		}
 		if _, err := regular.Read(p, 6); !errors.Is(err, regular.ErrTooLong) || !strings.Contains(err.Error(), "more than 6 bytes") {
-			t.Errorf("%s: %v", p, err)
+			t.Errorf("Read(%s, 6): %v, want ErrTooLong", p, err)
 		}
 	}
 	if _, err := regular.Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {

@@ -36,7 +36,7 @@ func TestWhatWouldBlockOrNeverEndIsRefused(t *testing.T) {
 	}
 	for path, says := range map[string]string{fifo: "a pipe", link: "a pipe", socket: "a socket", "/dev/zero": "a device"} {
 		if _, err := regular.Read(path, 1<<30); !errors.Is(err, regular.ErrNot) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("Read(%s): %v, want ErrNot and that it is %s", path, err, says)
 		}
 	}
 }
