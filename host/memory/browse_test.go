@@ -13,7 +13,7 @@ func browsed(t *testing.T, s *Access, q Search, do func()) (keys []string) {
 	for {
 		found, err := s.Search(t.Context(), q)
 		if err != nil {
-			t.Fatalf("%+v: %v", q, err)
+			t.Fatalf("Search(%+v): %v", q, err)
 		}
 		for _, h := range found.Hits {
 			keys = append(keys, h.Namespace+"#"+h.Key)
@@ -98,7 +98,7 @@ func TestACursorBelongsToItsList(t *testing.T) {
 		"a foreign listing": {Search{Order: ByKey, After: cursor{version: 1}.String()}, "begin again without it"},
 	} {
 		if _, err := s.Search(t.Context(), c.q); codeOf(err) != InvalidArgument || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Search: %v, want an invalid argument, with %q", name, err, c.want)
 		}
 	}
 	next, err := s.Search(t.Context(), Search{Order: ByKey, K: 50, After: first.Next})

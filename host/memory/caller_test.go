@@ -67,7 +67,7 @@ func TestRightsToAPatternAreRightsToItsNamespaces(t *testing.T) {
 	}
 	for _, wide := range []string{"teams/*", "team"} {
 		if _, err := narrow.Search(t.Context(), Search{Text: "tea", K: 10, Namespaces: []string{wide}}); codeOf(err) != Denied && codeOf(err) != InvalidArgument {
-			t.Errorf("%s: %v", wide, err)
+			t.Errorf("Search in %s: %v, want it denied, or an invalid argument", wide, err)
 		}
 	}
 	stage, err := narrow.Stage(t.Context(), "")
@@ -111,7 +111,7 @@ func TestFurtherRights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, right := range []Right{ToBranch, ToConfigure, ToActAs, ToUse("facts"), ToUse("graph")} {
 				if got := c.rights.May(right); got != slices.Contains(c.has, right) {
-					t.Errorf("%s: %t", right, got)
+					t.Errorf("May(%s) = %t, want %t", right, got, !got)
 				}
 			}
 		})
@@ -130,7 +130,7 @@ func TestBranchesNeedTheRightToThem(t *testing.T) {
 	_, merged := writer.Merge(t.Context(), Merge{Source: "draft"}, Write{})
 	for name, err := range map[string]error{"create": created, "fork": forked, "merge": merged, "delete": writer.Delete(t.Context(), Deletion{Branch: "draft", Force: true}, Write{})} {
 		if codeOf(err) != Denied || !strings.Contains(err.Error(), "the right branch") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s without the right branch: %v, want it denied for that right", name, err)
 		}
 	}
 	if _, err := writer.Merge(t.Context(), Merge{Source: "draft"}, Write{DryRun: true}); err != nil {

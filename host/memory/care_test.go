@@ -21,7 +21,7 @@ func TestAPurgedMemoryIsGoneEverywhereAndItsDigestStays(t *testing.T) {
 	put(t, s, "try", "secret", "the second password")
 	erased, err := s.Purge(t.Context(), purge.Request{Key: "secret"})
 	if err != nil || len(erased.Erased) != 2 || len(erased.Erased[0].Digest) != 64 {
-		t.Fatalf("%+v (%v)", erased, err)
+		t.Fatalf("Purge = %+v (%v), want 2 versions erased, with digests", erased, err)
 	}
 	for _, branch := range []string{"", "try"} {
 		if got := text(t, s, branch, "secret", AsOf{}); got != "" {
@@ -60,7 +60,7 @@ func TestAPurgedEventLeavesTheChainWhole(t *testing.T) {
 	}
 	list, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
 	if err != nil || len(list) != 3 || list[1].Data != nil || list[1].Digest == "" {
-		t.Errorf("%+v (%v)", list, err)
+		t.Errorf("Events = %+v (%v), want 3, the second without data but with its digest", list, err)
 	}
 	if n, err := s.VerifyLog(t.Context(), Location{}); err != nil || n != 3 {
 		t.Errorf("%d events verify (%v)", n, err)
@@ -72,7 +72,7 @@ func TestAPurgeSaysWhatItNeeds(t *testing.T) {
 	for _, p := range []purge.Request{{}, {Key: "k", Event: 1}, {Event: 1, Version: 2}, {Key: strings.Repeat("k", 2000)}} {
 		var refused *Error
 		if _, err := s.Purge(t.Context(), p); !errors.As(err, &refused) || refused.Code != InvalidArgument {
-			t.Errorf("%.40v: %v", p, err)
+			t.Errorf("Purge(%.40v): %v, want an invalid argument", p, err)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestAPurgedVersionIsPurgedWhereverTheKeyHoldsTheSame(t *testing.T) {
 	put(t, s, "", "k", "something else")
 	erased, err := s.Purge(t.Context(), purge.Request{Key: "k", Version: first.Version})
 	if err != nil || len(erased.Erased) != 2 {
-		t.Fatalf("%+v (%v)", erased, err)
+		t.Fatalf("Purge = %+v (%v), want 2 versions erased", erased, err)
 	}
 	if got := text(t, s, "", "k", AsOf{}); got != "something else" {
 		t.Errorf("another version was purged too: %q", got)
@@ -138,7 +138,7 @@ func TestAPurgedEventIsTheOneOfItsBranch(t *testing.T) {
 	note("", `"two, here"`)
 	note("try", `"two, there"`)
 	if erased, err := s.Purge(t.Context(), purge.Request{Event: 2, Branch: "try"}); err != nil || len(erased.Erased) != 1 || erased.Erased[0].Branch != "try" {
-		t.Fatalf("%+v (%v)", erased, err)
+		t.Fatalf("Purge = %+v (%v), want one event of try erased", erased, err)
 	}
 	here, err := s.Events(t.Context(), Location{}, AsOf{}, 0, 10)
 	if err != nil || len(here) != 2 || here[1].Data == nil {
@@ -182,7 +182,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 			}
 		}
 		if verified, err := s.Verify(t.Context()); err != nil || len(verified.Findings) != 0 {
-			t.Errorf("%+v (%v)", verified, err)
+			t.Errorf("Verify = %+v (%v), want no findings", verified, err)
 		}
 		if _, err := s.Recall(t.Context(), Location{Namespace: "diary"}, "k", AsOf{Time: now.Now().Add(-48 * time.Hour)}); err == nil {
 			t.Error("the branch can be read back further than it is kept")
@@ -196,7 +196,7 @@ func TestRetentionKeepsVersionsInHistories(t *testing.T) {
 	for _, wrong := range []retention.Policy{{Versions: -1}, {Versions: retention.MostVersions + 1}, {Namespaces: map[string]retention.Namespace{"a b": {}}}, {Namespaces: map[string]retention.Namespace{"n": {Keep: 5}}}} {
 		var refused *Error
 		if err := s.SetRetention(t.Context(), wrong); !errors.As(err, &refused) || refused.Code != InvalidArgument {
-			t.Errorf("%+v: %v", wrong, err)
+			t.Errorf("SetRetention(%+v): %v, want an invalid argument", wrong, err)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestACheckOfALogFindsWhereItIsBroken(t *testing.T) {
 		a := s.owner("")
 		whole, err := a.CheckLog(t.Context(), Location{}, AsOf{}, 1, 100)
 		if err != nil || whole.Broken != 3 || whole.Checked != 2 || !strings.Contains(whole.Fault, says) || whole.Hash == "" {
-			t.Errorf("%s: %+v, %v", says, whole, err)
+			t.Errorf("CheckLog = %+v, %v, want it broken at 3, as %q", whole, err, says)
 		}
 		if part, err := a.CheckLog(t.Context(), Location{}, AsOf{}, 1, 2); err != nil || part.Broken != 0 || part.Next != 3 || part.Hash != whole.Hash {
 			t.Errorf("%s: the part before is %+v, %v", says, part, err)

@@ -27,7 +27,7 @@ func oneOfEach(t *testing.T, s *Space) map[string]CommittedBy {
 		a := by
 		a.Rights = FullRights()
 		if err := do(s.As(a)); err != nil {
-			t.Fatalf("%s: %v", call, err)
+			t.Fatalf("act %s: %v", call, err)
 		}
 		want[call] = CommittedBy{Branch: branch, Caller: by, Changes: changes}
 	}

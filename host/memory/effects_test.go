@@ -95,10 +95,10 @@ func TestEffectsThatWereAvertedAreForgotten(t *testing.T) {
 	begin(t, e, "POST hooks/one").Averted()
 	lost := conflict("lost")
 	if err := e.Failed(t.Context(), lost); err != lost {
-		t.Errorf("%v", err)
+		t.Errorf("Failed = %v, want %v", err, lost)
 	}
 	if err := s.Effects(mine).Earlier(t.Context()); err != nil {
-		t.Errorf("%v", err)
+		t.Errorf("Earlier: %v, want no effects", err)
 	}
 }
 

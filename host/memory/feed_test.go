@@ -35,7 +35,7 @@ func TestTheTailOfAFeedTellsWhatTheStoreTells(t *testing.T) {
 	defer done()
 	ann, bob := s.As(Caller{Agent: "ann", Call: "1", Rights: FullRights()}), s.As(Caller{Agent: "bob", Call: "2", Rights: FullRights()})
 	if feed, err := ann.ReadFeed(t.Context(), FeedQuery{}); err != nil || len(feed.Notices) != 0 { // the tail begins here
-		t.Fatalf("%+v, %v", feed, err)
+		t.Fatalf("ReadFeed of an empty space = %+v, %v, want no notices", feed, err)
 	}
 	for i := range 30 {
 		a, ns := ann, []string{"default", "team/x", "team/y"}[i%3]

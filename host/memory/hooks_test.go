@@ -55,10 +55,10 @@ func TestHooksAreAskedAboutDeletionsAndStatesOnlyWhereTheyWantToBe(t *testing.T)
 		s := filled(t)
 		seen := watched(s, c.asks, allow)
 		if keys, err := s.As(ann).SetState(t.Context(), Location{}, []string{"a", "absent"}, Archived, Write{}); err != nil || !slices.Equal(keys, []string{"a"}) {
-			t.Errorf("%s: %v, %v", name, keys, err)
+			t.Errorf("%s: SetState = %q, %v, want a", name, keys, err)
 		}
 		if keys, err := s.As(ann).Forget(t.Context(), Location{}, []string{"b", "absent"}, Write{}); err != nil || !slices.Equal(keys, []string{"b"}) {
-			t.Errorf("%s: %v, %v", name, keys, err)
+			t.Errorf("%s: Forget = %q, %v, want b", name, keys, err)
 		}
 		if !slices.Equal(*seen, c.want) {
 			t.Errorf("%s: asked about %q", name, *seen)
@@ -80,7 +80,7 @@ func TestHooksRefuseADeletionAndAState(t *testing.T) {
 		t.Errorf("a dry run says %v", err)
 	}
 	if m, err := a.Recall(t.Context(), Location{}, "a", AsOf{}); err != nil || m == nil || m.State != Active {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("Recall(a) = %+v, %v, want it active", m, err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestWhatAHookProposesGoesToABranchOfItsOwn(t *testing.T) {
 			t.Errorf("%s: a dry run leaves %+v, %v", name, list, err)
 		}
 		if err := do(s.As(ann), write); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the write: %v", name, err)
 			continue
 		}
 		if name != "stage" && (len(notes) != 2 || !strings.Contains(notes[0], "would be proposed") || !strings.Contains(notes[1], "proposed on branch proposals/x/1")) {
@@ -164,7 +164,7 @@ func TestWhatAHookProposesGoesToABranchOfItsOwn(t *testing.T) {
 			t.Errorf("%s again notes %q", name, notes)
 		}
 		if list, err := s.As(ann).Branches(t.Context()); err != nil || len(list) != 2 {
-			t.Errorf("%s: %+v, %v", name, list, err)
+			t.Errorf("%s: branches %+v, %v, want 2", name, list, err)
 		}
 		if done, err := s.As(ann).Merge(t.Context(), Merge{Source: "proposals/x/1"}, Write{}); err != nil || len(done.Applied) != 1 {
 			t.Errorf("%s merges %+v, %v", name, done.Applied, err)
@@ -210,10 +210,10 @@ func TestWrittenTellsWhoWroteWhatAndInWhichGeneration(t *testing.T) {
 	page, err := s.As(ann).Written(t.Context(), q)
 	want := []string{`/default/a=1 by "ann" in "", generation 0`, `x/notes/default/r=2 by "family:x" in "x", generation 3`, `/default/a= by "" in "", generation 0, deleted`}
 	if err != nil || !slices.Equal(said(page.Entries), want) || page.More {
-		t.Errorf("%q, %v", said(page.Entries), err)
+		t.Errorf("Written = %q, %v, want %q", said(page.Entries), err, want)
 	}
 	if again, err := s.As(ann).Written(t.Context(), WrittenQuery{Memories: true, After: page.Upto}); err != nil || len(again.Entries) != 0 || again.Upto != page.Upto {
-		t.Errorf("%+v, %v", again, err)
+		t.Errorf("Written after %v = %+v, %v, want nothing more", page.Upto, again, err)
 	}
 	page, err = s.As(ann).Written(t.Context(), WrittenQuery{PerSpace: true, Collections: []string{"x/all"}})
 	if err != nil || !slices.Equal(said(page.Entries), []string{`x/all/default/r=2 by "family:x" in "x", generation 3`}) {
@@ -247,11 +247,11 @@ func TestWrittenTellsOfMerges(t *testing.T) {
 	}
 	page, err := s.As(ann).Written(t.Context(), WrittenQuery{Merges: true, After: head.Version})
 	if err != nil || len(page.Merges) != 1 || len(page.Entries) != 0 {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("Written of merges = %+v, %v, want one merge and no entries", page, err)
 	}
 	m := page.Merges[0]
 	if m.Source != "draft" || m.Version != done.Version || m.Count != 2 || m.By.Agent != "bob" || m.By.Generation != 1 || fmt.Sprint(m.Keys) != "[{default a false} {default b true}]" {
-		t.Errorf("%+v", m)
+		t.Errorf("the merge is %+v, want that of draft by bob with both keys", m)
 	}
 	if err := s.As(ann).Delete(t.Context(), Deletion{Branch: "draft", Force: true, Final: true}, Write{}); err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func TestWhatAHookMakesOfARecordIsIndexedWeighedAndExpiresAsTheRecordDid(t *test
 	}
 	found, err := st.Records(t.Context(), c, "default", []string{"a"})
 	if err != nil || string(found[0].Value) != string(value) || found[0].ExpiresAt.IsZero() {
-		t.Errorf("%+v, %v", found[0], err)
+		t.Errorf("the record is %+v, %v, want the hook's value %s, with an expiry", found[0], err, value)
 	}
 	value = json.RawMessage(`{"owner":"` + strings.Repeat("long", 1000) + `"}`)
 	if err := keep("b", c); codeOf(err) != InvalidArgument {

@@ -104,7 +104,7 @@ func TestAnIndexIsLoadedAtTheNextStartAndNotMadeAnew(t *testing.T) {
 		t.Errorf("%d and %d are found after %d reads of whole branches", a, b, s.reads.Load())
 	}
 	if v, err := s.Verify(t.Context()); err != nil || len(v.Findings) != 0 {
-		t.Errorf("%+v, %v", v, err)
+		t.Errorf("Verify = %+v, %v, want no findings", v, err)
 	}
 	s.fill(t, "", 600, 640)
 	s.close(t)
@@ -129,7 +129,7 @@ func TestADamagedFileOfTheIndexIsNamedAndMadeAnew(t *testing.T) {
 	s.close(t)
 	files, err := filepath.Glob(filepath.Join(dir, "blobs", "*"))
 	if err != nil || len(files) < 2 {
-		t.Fatal(files, err)
+		t.Fatalf("files of the index %q (%v), want 2 or more", files, err)
 	}
 	for i, path := range files {
 		image := copied(t, dir)
@@ -147,7 +147,7 @@ func TestADamagedFileOfTheIndexIsNamedAndMadeAnew(t *testing.T) {
 			t.Errorf("%d are found", n)
 		}
 		if v, err := s.Verify(t.Context()); err != nil || len(v.Findings) != 0 {
-			t.Errorf("%+v, %v", v, err)
+			t.Errorf("Verify = %+v, %v, want no findings", v, err)
 		}
 		s.close(t)
 		if !strings.Contains(s.log.String(), "rebuilt") || !strings.Contains(s.log.String(), "search/") {
@@ -223,7 +223,7 @@ func TestAfterAPurgeNoFileOfTheIndexHasTheWords(t *testing.T) {
 		t.Errorf("%d are found", n)
 	}
 	if v, err := s.Verify(t.Context()); err != nil || len(v.Findings) != 0 {
-		t.Errorf("%+v, %v", v, err)
+		t.Errorf("Verify = %+v, %v, want no findings", v, err)
 	}
 }
 
@@ -313,7 +313,7 @@ func TestAWrongIndexIsNoticedAndMadeAnew(t *testing.T) {
 	s.index.Replace(search.Doc{Branch: s.catalogue.Kept()[0].ID, Version: mustRecall(t, s, "k5").Version, Namespace: Default, Collection: memories, Key: "k5", Deleted: true})
 	v, err := s.Verify(t.Context())
 	if err != nil || len(v.Findings) == 0 || !strings.Contains(v.Findings[0].What, "index") {
-		t.Errorf("%+v, %v", v, err)
+		t.Errorf("Verify = %+v, %v, want a finding of the index", v, err)
 	}
 	s.close(t)
 	s = openIndexed(t, dir, nil)
@@ -327,7 +327,7 @@ func mustRecall(t *testing.T, s *indexed, key string) *Memory {
 	t.Helper()
 	m, err := s.Recall(t.Context(), Location{}, key, AsOf{})
 	if err != nil || m == nil {
-		t.Fatal(key, err)
+		t.Fatalf("Recall(%s) = %v, %v, want a memory", key, m, err)
 	}
 	return m
 }

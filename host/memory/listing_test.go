@@ -613,7 +613,7 @@ func TestAListingByCountersHasEachMemoryOnceThatIsNotRecalledMeanwhile(t *testin
 		}
 		r := s.Flush(t.Context())
 		if r != nil {
-			t.Fatal(r)
+			t.Fatalf("Flush: %v", r)
 		}
 		listed, skipped := map[string]int{}, ""
 		l := Listing{Order: order, Limit: 6}
@@ -776,7 +776,7 @@ func TestAListingOverAVersionThatRetentionDroppedIsToBeginAgain(t *testing.T) {
 	}
 	page, err := stage(t, s, "").Select(t.Context(), Listing{Order: ByNewest, Limit: 1})
 	if err != nil || page.Next == "" {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("Select = %+v, %v, want a page with a next", page, err)
 	}
 	now.Add(48 * time.Hour)
 	put(t, s, "", "a", "changed")
@@ -813,7 +813,7 @@ func TestAStoredSearchIndexAnswersListingsAfterAStart(t *testing.T) {
 		Fields: []FieldTest{{Field: "value.n", Equals: json.RawMessage(`4`)}, {Field: "expires_at", Exists: pointer(false)}}}}
 	before, err := stage(t, s, "").Select(t.Context(), l)
 	if err != nil || before.Total == 0 {
-		t.Fatalf("%d: %v", before.Total, err)
+		t.Fatalf("Select = %d in all, %v, want some", before.Total, err)
 	}
 	closeSpace()
 	index := &watchedIndex{Index: search.New(search.Options{Tail: 64})}

@@ -29,7 +29,7 @@ func TestAPageThatEndsAtTheEndHasNoNext(t *testing.T) {
 				list, next, err := st.List(t.Context(), "", "", "", limit)
 				records, after, errRecords := st.ListRecords(t.Context(), notes, "", "", "", limit)
 				if err != nil || errRecords != nil {
-					t.Fatal(err, errRecords)
+					t.Fatalf("List: %v, ListRecords: %v", err, errRecords)
 				}
 				more := size > limit
 				if len(list) != min(size, limit) || len(records) != len(list) || (next != "") != more || (after != "") != more {
@@ -74,7 +74,7 @@ func TestAListExpectsOnlyWhatItGave(t *testing.T) {
 	}
 	st := stage(t, s, "")
 	if _, next, err := st.List(t.Context(), "", "", "", 2); err != nil || next != "b" {
-		t.Fatal(next, err)
+		t.Fatalf("the next page begins at %q, %v, want b", next, err)
 	}
 	put(t, s, "", "c", "changed")
 	stagePut(t, st, "d", "v")

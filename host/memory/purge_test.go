@@ -169,7 +169,7 @@ func TestAPurgeErasesEncodedCopiesAndNamesWhatMayBeOne(t *testing.T) {
 	}
 	done, err := p.Purge(t.Context(), purge.Request{Key: key})
 	if err != nil || len(done.Erased) != 1 {
-		t.Fatalf("%+v (%v)", done, err)
+		t.Fatalf("Purge = %+v (%v), want one version erased", done, err)
 	}
 	if left := p.left(t, "", keptRecords); !slices.Equal(left, []string{"blue", "mentions", text, "other", "seven"}) {
 		t.Errorf("left on the branch: %q", left)
@@ -193,7 +193,7 @@ func TestAPurgeErasesEncodedCopiesAndNamesWhatMayBeOne(t *testing.T) {
 		t.Errorf("named: %q", possible)
 	}
 	if done.Copies.List[0].Family != "notes" || done.Possible.List[0].Why == "" {
-		t.Errorf("%+v, %+v", done.Copies.List[0], done.Possible.List[0])
+		t.Errorf("copy %+v, possible copy %+v, want the family notes, and a reason", done.Copies.List[0], done.Possible.List[0])
 	}
 	if n, err := p.VerifyLog(t.Context(), Location{}); err != nil || n != 2 {
 		t.Errorf("%d events verify (%v)", n, err)
@@ -217,7 +217,7 @@ func TestWhatIsNamedCanBeErased(t *testing.T) {
 	p.keep(t, "", Collection{Name: "_jobs", PerSpace: true}, map[string]string{"job": `{"family":"notes","payload":"a job of notes"}`, "job2": `{"family":"other"}`})
 	done, err := p.Purge(t.Context(), purge.Request{Key: "k"})
 	if err != nil || done.Possible.Records != 1 {
-		t.Fatalf("%+v (%v)", done, err)
+		t.Fatalf("Purge = %+v (%v), want one record that may have it", done, err)
 	}
 	c := done.Possible.List[0]
 	if done, err := p.Purge(t.Context(), purge.Request{Collection: c.Collection, Key: c.Key, Namespace: c.Namespace}); err != nil || len(done.Erased) != 1 {
@@ -241,7 +241,7 @@ func TestWhatIsNamedCanBeErased(t *testing.T) {
 		{Family: "notes", Version: 3}, {Collection: "notes/kept", Key: "a\x00b"}, {Collection: strings.Repeat("c", 5000), Key: "k"}} {
 		var refused *Error
 		if _, err := p.Purge(t.Context(), wrong); !errors.As(err, &refused) || refused.Code != InvalidArgument {
-			t.Errorf("%.60v: %v", wrong, err)
+			t.Errorf("Purge(%.60v): %v, want an invalid argument", wrong, err)
 		}
 	}
 	for _, gone := range []purge.Request{{Family: "notes"}, {Collection: "notes/kept", Key: "none"}} {
@@ -274,7 +274,7 @@ func TestAPurgeThatFailedCanBeRepeated(t *testing.T) {
 	}
 	p.engine.replace = nil
 	if done, err := p.Purge(t.Context(), purge.Request{Key: "k"}); err != nil || len(done.Erased) != 1 {
-		t.Fatalf("%+v (%v)", done, err)
+		t.Fatalf("Purge again = %+v (%v), want one version erased", done, err)
 	}
 	if found := p.has(t, "that has to go"); len(found) != 0 {
 		t.Errorf("it is still in %v", found)

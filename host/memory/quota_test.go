@@ -113,7 +113,7 @@ func TestAQuotaCountsWhatIsStoredAndARefusedWriteNothing(t *testing.T) {
 	step := func(what string, err error, refused bool, want Spent) {
 		t.Helper()
 		if exhausted(err) != refused || err != nil && !refused {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v, want it refused: %t", what, err, refused)
 		}
 		if got := uses(t, ann, "ann")["work ann"]; got != want {
 			t.Errorf("%s: %+v are counted, not %+v", what, got, want)

@@ -93,7 +93,7 @@ func BenchmarkRecordsAreFound(b *testing.B) {
 	b.Run("a page of 20 by an index", func(b *testing.B) {
 		for b.Loop() {
 			if page, err := stage(b, s, "").QueryRecords(b.Context(), c, "", q); err != nil || len(page.Records) != 20 {
-				b.Fatalf("%d, %v", len(page.Records), err)
+				b.Fatalf("QueryRecords = %d records, %v, want 20", len(page.Records), err)
 			}
 		}
 	})
@@ -102,14 +102,14 @@ func BenchmarkRecordsAreFound(b *testing.B) {
 		counted.Count = true
 		for b.Loop() {
 			if page, err := stage(b, s, "").QueryRecords(b.Context(), c, "", counted); err != nil || page.Total != n/1000 {
-				b.Fatalf("%d, %v", page.Total, err)
+				b.Fatalf("QueryRecords counts %d, %v, want %d", page.Total, err, n/1000)
 			}
 		}
 	})
 	b.Run("a scan", func(b *testing.B) {
 		for b.Loop() {
 			if found := scannedRecords(b, stage(b, s, ""), c, 7); found != n/1000 {
-				b.Fatal(found)
+				b.Fatalf("the scan finds %d, want %d", found, n/1000)
 			}
 		}
 	})
@@ -153,7 +153,7 @@ func BenchmarkLinksBack(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if list, _, err := stage(b, s, "").LinkedFrom(b.Context(), q); err != nil || len(list) < 20 {
-					b.Fatalf("%d, %v", len(list), err)
+					b.Fatalf("LinkedFrom = %d links, %v, want 20 or more", len(list), err)
 				}
 			}
 		})
@@ -170,7 +170,7 @@ func BenchmarkLinksBack(b *testing.B) {
 				}
 			}
 			if found != 20 {
-				b.Fatal(found)
+				b.Fatalf("the scan finds %d, want 20", found)
 			}
 		}
 	})

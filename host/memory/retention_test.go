@@ -105,7 +105,7 @@ func TestARuleThatReachesBeforeTheFirstVersionKeepsEverythingAndStopsNoOther(t *
 		Namespaces: map[string]retention.Namespace{"old": {Keep: seconds(900 * oneDay)}}})
 	done := retain(t, s)
 	if len(done.Failed) != 0 || !slices.Equal(done.Kept, []string{"default"}) || len(done.Trimmed) != 1 {
-		t.Errorf("%+v", done)
+		t.Errorf("retained %+v, want default kept, one branch trimmed, and no failure", done)
 	}
 	if from := done.Trimmed["f"]; from.After(now.Now().Add(-5*oneDay)) || from.Before(now.Now().Add(-6*oneDay)) {
 		t.Errorf("f can be read from %v on", from)
@@ -126,7 +126,7 @@ func TestAnEmptySpaceCanBeRetained(t *testing.T) {
 	s := testSpace(t)
 	setRetention(t, s, retention.Policy{Keep: seconds(90 * oneDay)})
 	if done := retain(t, s); len(done.Failed)+len(done.Trimmed) != 0 || len(done.Kept) != 1 {
-		t.Errorf("%+v", done)
+		t.Errorf("retained %+v, want one branch kept", done)
 	}
 	if floor, err := s.Trim(t.Context(), "", AsOf{Time: time.Unix(1, 0)}); err != nil || floor != (store.Point{}) {
 		t.Errorf("trimmed to %v (%v)", floor, err)
@@ -183,7 +183,7 @@ func TestABranchThatIsDeletedWhileItIsRetainedIsNoFailureAndStaysGone(t *testing
 		return s.WaitIdle(t.Context())
 	}
 	if done := retain(t, s); len(done.Failed) != 0 || len(done.Trimmed) != 1 || done.Trimmed["default"].IsZero() {
-		t.Errorf("%+v", done)
+		t.Errorf("retained %+v, want default trimmed and no failure", done)
 	}
 	head, err := s.engine.Head(t.Context())
 	if err != nil {
@@ -230,7 +230,7 @@ func TestTheTimeBeforeTheFirstVersionIsEmpty(t *testing.T) {
 	}
 	setRetention(t, s, retention.Policy{Keep: seconds(2 * oneDay)})
 	if done := retain(t, s); len(done.Failed) != 0 {
-		t.Errorf("%+v", done)
+		t.Errorf("retained %+v, want no failure", done)
 	}
 	if got := text(t, s, "early", "k", AsOf{}); got != "written later" {
 		t.Errorf("after retention: %q", got)
@@ -262,7 +262,7 @@ func TestWrittenIsCompleteWhileTheClockIsAhead(t *testing.T) {
 	setRetention(t, s, retention.Policy{Keep: seconds(oneDay)})
 	put(t, s, "", "newer", "word")
 	if done := retain(t, s); len(done.Trimmed) == 0 {
-		t.Fatalf("%+v", done)
+		t.Fatalf("retained %+v, want a branch trimmed", done)
 	}
 	if whole := written(1); len(whole.Entries) != 1 || whole.Entries[0].Key != "newer" {
 		t.Errorf("after retention: %+v", whole)

@@ -185,7 +185,7 @@ func TestWhoMayChangeAScope(t *testing.T) {
 		{"a name of a namespace that is none", ann, "a b", more, InvalidArgument, "only letters"},
 	} {
 		if err := w.putScope(c.caller, c.namespace, c.change); codeOf(err) != c.want || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.who, err)
+			t.Errorf("%s changes it: %v, want code %q", c.who, err, c.want)
 		}
 	}
 }

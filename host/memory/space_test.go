@@ -239,7 +239,7 @@ func TestFieldsOfAnObjectAreMergedOneByOne(t *testing.T) {
 	set("", `{"name":"Anne","city":"Graz","deep":{"x":1}}`)
 	m, err := s.Merge(t.Context(), Merge{Source: "try", Strategy: Fields}, Write{})
 	if err != nil || !m.Merged {
-		t.Fatalf("%+v (%v)", m, err)
+		t.Fatalf("Merge = %+v (%v), want it merged", m, err)
 	}
 	got, err := s.Recall(t.Context(), Location{}, "p", AsOf{})
 	if err != nil || string(got.Value) != `{"city":"Linz","deep":{"x":1,"y":2},"name":"Anne"}` {

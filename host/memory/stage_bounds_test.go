@@ -40,7 +40,7 @@ func TestAStageChangesOnlySoMuch(t *testing.T) {
 			if err := do(st, i); isExhausted(err) {
 				refused++
 			} else if err != nil {
-				t.Fatalf("%s: %v", what, err)
+				t.Fatalf("%s: %v, want success, or what exhausts the stage", what, err)
 			}
 		}
 		if refused < 29 || st.Changes() > 11 {

@@ -122,7 +122,7 @@ func TestACommitIsAConflictWhenWhatWasReadOrWrittenChangedMeanwhile(t *testing.T
 		_, err := st.Commit(t.Context(), Commit{})
 		var known *Error
 		if !errors.As(err, &known) || known.Code != Conflict {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Commit: %v, want a conflict", name, err)
 		}
 		if text(t, s, "", "else", AsOf{}) != "" {
 			t.Errorf("%s: a part was written", name)

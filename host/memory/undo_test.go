@@ -52,7 +52,7 @@ func undo(t *testing.T, s *Space, u Undo, dry bool) Undone {
 	t.Helper()
 	done, err := s.As(undoer()).Undo(t.Context(), u, Write{DryRun: dry})
 	if err != nil {
-		t.Fatalf("%+v: %v", u, err)
+		t.Fatalf("Undo(%+v): %v", u, err)
 	}
 	return done
 }
@@ -111,7 +111,7 @@ func TestWhatPeopleChangedOrDeletedSinceIsKeptAndNamed(t *testing.T) {
 	done := undo(t, s, Undo{Call: "c"}, false)
 	// A key that did not exist before, and was deleted since, is as it was.
 	if len(done.Kept) != 1 || done.Kept[0].Key != "edited" || !strings.Contains(done.Kept[0].Why, "it was changed at v") || done.Already != 1 {
-		t.Errorf("%+v", done)
+		t.Errorf("Undo = %+v, want edited kept, as changed since, and one already undone", done)
 	}
 	if holds(t, s, "", "", "edited") != `"mine"` || holds(t, s, "", "", "between") != `"mine"` {
 		t.Errorf("edited is %s, between is %s", holds(t, s, "", "", "edited"), holds(t, s, "", "", "between"))
@@ -120,7 +120,7 @@ func TestWhatPeopleChangedOrDeletedSinceIsKeptAndNamed(t *testing.T) {
 	writes(t, s, "d", "", "", "k", `"theirs"`)
 	writes(t, s, "", "", "", "k", "")
 	if done = undo(t, s, Undo{Call: "d"}, false); len(done.Kept) != 1 || !strings.Contains(done.Kept[0].Why, "it was deleted at v") || holds(t, s, "", "", "k") != "" {
-		t.Errorf("%+v", done)
+		t.Errorf("Undo = %+v, want k kept, as deleted since", done)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestAnUndoReachesTheBranchesThatSeeWhatWasWritten(t *testing.T) {
 	}
 	done := undo(t, s, Undo{Call: "c"}, false)
 	if len(done.Reverted) != 3 || len(done.Kept) != 1 || done.Kept[0].Branch != "edited" || len(done.Versions) != 3 {
-		t.Errorf("%+v", done)
+		t.Errorf("Undo = %+v, want 3 reverted, and edited kept", done)
 	}
 	for branch, want := range map[string]string{"": `"before"`, "early": `"before"`, "late": `"before"`, "edited": `"mine"`} {
 		if got := holds(t, s, branch, "", "k"); got != want {
@@ -154,7 +154,7 @@ func TestAnUndoReachesTheBranchesThatSeeWhatWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done = undo(t, s, Undo{Call: "c4"}, false); !strings.Contains(strings.Join(done.Left, ";"), "branch side was merged into default") || holds(t, s, "", "", "m") != `"theirs"` {
-		t.Errorf("%+v", done)
+		t.Errorf("Undo = %+v, want the merge of side left", done)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestRecordsOfAFamilyAreRevertedWithTheirIndexesAndWhatCannotBeIsNamed(t *te
 	}
 	done := undo(t, s, Undo{Family: "fam", Since: begun}, false)
 	if len(done.Reverted) != 3 || !strings.Contains(strings.Join(done.Left, ";"), "1 events of the log") || !strings.Contains(strings.Join(done.Left, ";"), "counts of accesses") {
-		t.Errorf("%+v", done)
+		t.Errorf("Undo = %+v, want 3 reverted, the event and the counts left", done)
 	}
 	if wrong, err := s.Verify(t.Context()); err != nil || len(wrong.Findings) != 0 {
 		t.Errorf("afterwards: %+v, %v", wrong, err)
@@ -190,7 +190,7 @@ func TestOnlyAnOperatorUndoes(t *testing.T) {
 		_, err := s.As(by).Undo(t.Context(), Undo{Call: "c"}, Write{})
 		var known *Error
 		if !errors.As(err, &known) || known.Code != Denied {
-			t.Errorf("%+v: %v", by, err)
+			t.Errorf("Undo by %+v: %v, want it denied", by, err)
 		}
 	}
 	if _, err := s.As(undoer()).Undo(t.Context(), Undo{Family: "fam"}, Write{}); err == nil {
@@ -245,6 +245,6 @@ func TestWhatWasPurgedBeforeIsNotRestored(t *testing.T) {
 	}
 	done := undo(t, s, Undo{Call: "c"}, false)
 	if len(done.Reverted) != 0 || len(done.Kept) != 1 || done.Kept[0].Why != "what was there before was purged" || holds(t, s, "", "", "k") != `"theirs"` {
-		t.Errorf("%+v", done)
+		t.Errorf("Undo = %+v, want k kept, for what was there before was purged", done)
 	}
 }

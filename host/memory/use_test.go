@@ -75,7 +75,7 @@ func TestWhatAFamilyKeepsIsCountedOnceOnAllBranches(t *testing.T) {
 	expect := func(what string, records, bytes int64) {
 		t.Helper()
 		if got := useOf(t, s, "notes"); got != (Use{records, bytes}) {
-			t.Errorf("%s: %+v", what, got)
+			t.Errorf("%s: use %+v, want %d records of %d bytes", what, got, records, bytes)
 		}
 		if got := recounted(t, s, "notes"); got != (Use{records, bytes}) {
 			t.Errorf("%s, counted anew: %+v", what, got)
@@ -233,7 +233,7 @@ func TestRecordsThatExpiredAreNotCounted(t *testing.T) {
 	}
 	for _, key := range []string{"a", "c"} { // one of them in the place of one that expired
 		if err := keepRecord(t, s, "", c, key, 20); err != nil {
-			t.Errorf("%s: %v", key, err)
+			t.Errorf("keep %s: %v", key, err)
 		}
 	}
 	closeSpace()

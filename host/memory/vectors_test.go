@@ -181,10 +181,10 @@ func TestAnExplanationSaysHowMuchMeaningCounted(t *testing.T) {
 	for mode, want := range map[Mode]float64{Hybrid: .5, Semantic: 1, Lexical: 0} {
 		found, err := s.Search(t.Context(), Search{Text: "a dog", Mode: mode, Explain: true, Features: true})
 		if err != nil || len(found.Hits) != 1 || found.Hits[0].SemanticWeight != want {
-			t.Errorf("%s: %+v, %v", mode, found.Hits, err)
+			t.Errorf("%s search = %+v, %v, want 1 hit of semantic weight %v", mode, found.Hits, err, want)
 		}
 		if _, there := found.Hits[0].Features["semantic"]; there != (mode != Lexical) {
-			t.Errorf("%s: %v", mode, found.Hits[0].Features)
+			t.Errorf("%s search has features %v, want semantic among them: %t", mode, found.Hits[0].Features, mode != Lexical)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestFiltersApplyBeforeTheNearestAreTaken(t *testing.T) {
 	}
 	embedded(t, s)
 	if got := keysFound(t, s, Search{Text: "beast", Mode: Semantic, K: 1, Tags: []string{"far"}}); !slices.Equal(got, []string{"tagged"}) {
-		t.Errorf("%v", got)
+		t.Errorf("found %q, want tagged", got)
 	}
 }
 
@@ -235,17 +235,17 @@ func TestWhenTheEmbedderFailsWordsDecideAndANoteSaysSo(t *testing.T) {
 	put(t, s, "", "pet", "a dog") // is acknowledged all the same
 	found, err := s.Search(t.Context(), Search{Text: "dog"})
 	if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "no route") {
-		t.Errorf("%+v, %v", found, err)
+		t.Errorf("Search = %+v, %v, want 1 hit, and a note of the failure", found, err)
 	}
 	_, err = s.Search(t.Context(), Search{Text: "dog", Mode: Semantic})
 	var failure *Error
 	if !errors.As(err, &failure) || failure.Code != Unavailable || !failure.Retryable {
-		t.Errorf("%v", err)
+		t.Errorf("a semantic search: %v, want it unavailable, to be tried again", err)
 	}
 	k.breaks(nil)
 	embedded(t, s)
 	if found, err := s.Search(t.Context(), Search{Text: "beast"}); err != nil || len(found.Hits) != 1 || len(found.Notes) != 0 {
-		t.Errorf("%+v, %v", found, err)
+		t.Errorf("Search = %+v, %v, want 1 hit and no note", found, err)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestAnEmbedderThatNeverAnswersHoldsNothingUp(t *testing.T) {
 		}
 		found, err := s.Search(t.Context(), Search{Text: "dog"}) // one that waited for the embedder would never end
 		if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || found.Partial {
-			t.Errorf("%+v, %v", found, err)
+			t.Errorf("Search = %+v, %v, want 2 hits and a note, and not partial", found, err)
 		}
 		found, err = searchWithin(t, s, 4*time.Millisecond, Search{Text: "dog"})
 		if err != nil || len(found.Hits) != 2 || len(found.Notes) != 1 || !found.Partial {
@@ -301,7 +301,7 @@ func TestASearchAnswersBeforeItsDeadlineInTheServersOwnOrder(t *testing.T) {
 		s.SetHooks(slowRank{hooks{depth: 10}})
 		found, err := searchWithin(t, s, 4*time.Millisecond, Search{Text: "dog"})
 		if err != nil || len(found.Hits) != 1 || len(found.Notes) != 1 || !found.Partial {
-			t.Errorf("%+v, %v", found, err)
+			t.Errorf("Search = %+v, %v, want 1 hit and a note, and partial", found, err)
 		}
 	})
 }
@@ -322,17 +322,17 @@ func TestVectorsComeWithMemoriesAndQuestions(t *testing.T) {
 	embedded(t, s)
 	q := Search{Text: "anything", Mode: Semantic, Vector: []float32{.9, .2}, States: []State{Active, Archived}}
 	if got := keysFound(t, s, q); !slices.Equal(got, []string{"east", "north"}) {
-		t.Errorf("%v", got)
+		t.Errorf("found %q, want east, then north", got)
 	}
 	for _, wrong := range []Search{{Text: "x", Vector: []float32{1}}, {Text: "x", Vector: []float32{0, 0}}, {Text: "x", Embedder: "other", Vector: []float32{1, 0}}} {
 		var failure *Error
 		if _, err := s.Search(t.Context(), wrong); !errors.As(err, &failure) || failure.Code != InvalidArgument {
-			t.Errorf("%+v: %v", wrong, err)
+			t.Errorf("Search(%+v): %v, want an invalid argument", wrong, err)
 		}
 	}
 	huge := Item{Key: "huge", Value: json.RawMessage(`1`), Vector: Vector{Values: make([]float32, largestVector+1)}}
 	if _, err := s.Store(t.Context(), Location{}, []Item{huge}, Write{}); err == nil || !strings.Contains(err.Error(), "8192") {
-		t.Errorf("%v", err)
+		t.Errorf("Store of a long vector: %v, want an error that names 8192", err)
 	}
 }
 
@@ -340,11 +340,11 @@ func TestWithoutAnEmbedderOnlyWordsCanBeAskedFor(t *testing.T) {
 	s := testSpace(t)
 	put(t, s, "", "pet", "a dog")
 	if got := keysFound(t, s, Search{Text: "dog", Mode: Hybrid}); !slices.Equal(got, []string{"pet"}) {
-		t.Errorf("%v", got)
+		t.Errorf("found %q, want pet", got)
 	}
 	var failure *Error
 	if _, err := s.Search(t.Context(), Search{Text: "dog", Mode: Semantic}); !errors.As(err, &failure) || failure.Code != InvalidArgument {
-		t.Errorf("%v", err)
+		t.Errorf("a semantic search: %v, want an invalid argument", err)
 	}
 }
 
@@ -372,7 +372,7 @@ func TestAPurgeLeavesNoVectorInAnyFile(t *testing.T) {
 	}
 	embedded(t, s)
 	if got := keysFound(t, s, Search{Text: "beast", Mode: Semantic}); !slices.Equal(got, []string{"other"}) {
-		t.Errorf("%v", got)
+		t.Errorf("found %q, want other", got)
 	}
 }
 
@@ -396,7 +396,7 @@ func TestDocumentsAreReadAtTheirVersionEvenBelowWhatIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if docs[0].Deleted || docs[0].Text[0] != "first" || !docs[1].Deleted || docs[2].Text[0] != "two" || !docs[3].Deleted {
-		t.Errorf("%+v", docs)
+		t.Errorf("documents %+v, want first, none, two, none", docs)
 	}
 }
 
@@ -419,7 +419,7 @@ func TestVectorsThatMemoriesCameWithAreWrittenOutAndReadAgain(t *testing.T) {
 	}
 	m, err := to.Recall(t.Context(), Location{}, "east", AsOf{})
 	if err != nil || m == nil || m.Vector.Embedder != "mine" || !slices.Equal(m.Vector.Values, it.Vector.Values) {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("Recall(east) = %+v, %v, want the vector of mine", m, err)
 	}
 }
 
@@ -452,6 +452,6 @@ func TestAVectorGoesWhenAHookChangesWhatItIsOf(t *testing.T) {
 	}
 	embedded(t, s)
 	if got := keysFound(t, s, Search{Text: "pin", Mode: Semantic, Vector: []float32{1, 0}}); !slices.Equal(got, []string{"plain"}) {
-		t.Errorf("%v", got)
+		t.Errorf("found %q, want plain", got)
 	}
 }

@@ -102,7 +102,7 @@ func TestAVerifyCountsMemoriesInAllStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := verify(t, s); len(v.Findings) != 0 {
-		t.Errorf("%+v", v)
+		t.Errorf("Verify = %+v, want no findings", v)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestASearchMissesNothingWhileTheIndexCatchesUpWithATrimmedBranch(t *testing
 		t.Errorf("the branch was dropped %d times from the index (%v)", index.dropped.Load(), err)
 	}
 	if v := verify(t, s); len(v.Findings) != 0 {
-		t.Errorf("%+v", v)
+		t.Errorf("Verify = %+v, want no findings", v)
 	}
 }
 
@@ -476,7 +476,7 @@ func BenchmarkVerifyOfManyBranches(b *testing.B) {
 	ofMany(b, s, 5000, 400)
 	for b.Loop() {
 		if v, err := s.Verify(b.Context()); err != nil || len(v.Findings) != 0 {
-			b.Fatal(v.Findings, err)
+			b.Fatalf("Verify = %+v, %v, want no findings", v.Findings, err)
 		}
 	}
 }

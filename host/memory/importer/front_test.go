@@ -70,7 +70,7 @@ func TestValuesOfFrontMatter(t *testing.T) {
 	} {
 		values, err := parseFront([]byte(c.front))
 		if got := string(encode(values)); err != nil || got != c.want {
-			t.Errorf("%q: %s, %v", c.front, got, err)
+			t.Errorf("parseFront(%q) = %s, %v, want %s", c.front, got, err, c.want)
 		}
 	}
 }

@@ -236,7 +236,7 @@ func TestWrongInputIsNamedWithItsPlace(t *testing.T) {
 		err := importer.Input{Path: filepath.Join(dir, c.file), Format: c.format}.Read(t.Context(), func(portable.Memory) error { return nil })
 		var placed *importer.InputError
 		if !errors.As(err, &placed) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.file, err)
+			t.Errorf("Read(%s): %v, want an InputError that says %q", c.file, err, c.says)
 		}
 	}
 	none := importer.Input{Path: dir, Format: "nothing"}

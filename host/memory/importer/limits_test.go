@@ -112,7 +112,7 @@ func TestWhatExceedsALimitIsRefusedByItsPlaceAndTheLimit(t *testing.T) {
 		})
 		var placed *importer.InputError
 		if !errors.As(err, &placed) || !strings.Contains(err.Error(), b.says) || !strings.HasPrefix(err.Error(), path) {
-			t.Errorf("%s: %v", b.name, err)
+			t.Errorf("Read of %s: %v, want an InputError that says %q", b.name, err, b.says)
 		}
 		if n > mayAllocate(len(b.input)) {
 			t.Errorf("%s: %d bytes are allocated for %d", b.name, n, len(b.input))
@@ -125,7 +125,7 @@ func TestOrdinaryFrontMatterIsWithinTheLimits(t *testing.T) {
 		"nest:\n  - a:\n      - b:\n          - {c: [d]}\n" + keys(2000) + "deep: " + strings.Repeat("[", 30) + strings.Repeat("]", 30))
 	got := read(t, sample(t, map[string]string{"note.md": note}), importer.Markdown)
 	if len(got) != 1 || !strings.Contains(got[0], `"again":{"draft":false,"lang":"en"}`) || !strings.Contains(got[0], `"page":{"draft":false,"lang":"en","title":"T"}`) {
-		t.Errorf("%.600q", got)
+		t.Errorf("the note is read as %.600q, want its front matter with what it refers to", got)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestAnErrorOfWhoeverTakesTheMemoriesIsNotSkipped(t *testing.T) {
 		return nil
 	}}
 	if err := in.Read(t.Context(), func(portable.Memory) error { return full }); !errors.Is(err, full) {
-		t.Errorf("%v", err)
+		t.Errorf("Read: %v, want %v", err, full)
 	}
 }
 

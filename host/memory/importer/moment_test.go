@@ -21,7 +21,7 @@ func TestMomentsAreReadAsOtherToolsWriteThem(t *testing.T) {
 	} {
 		var m moment
 		if err := json.Unmarshal([]byte(written), &m); err != nil {
-			t.Errorf("%s: %v", written, err)
+			t.Errorf("decode %s: %v, want no error", written, err)
 		}
 		got := ""
 		if at := m.at(); at != nil {

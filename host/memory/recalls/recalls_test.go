@@ -61,12 +61,12 @@ func TestARecallIsReadByWhoMadeIt(t *testing.T) {
 	}
 	for name, who := range map[string]memory.Caller{"the owner": own, "one who acts as others": {Agent: "bob", Rights: ann.Rights}} {
 		if r, err := k.Get(t.Context(), who, id); r == nil || err != nil {
-			t.Errorf("%s: %+v, %v", name, r, err)
+			t.Errorf("%s reads %+v, %v, want the recall", name, r, err)
 		}
 	}
 	for _, unknown := range []string{"", "rec:", "rec:" + strings.Repeat("0", 26), strings.ToLower(id), id + "0", strings.Repeat("r", 1<<20)} {
 		if r, err := k.Get(t.Context(), own, unknown); r != nil || err != nil {
-			t.Errorf("%.40q: %+v, %v", unknown, r, err)
+			t.Errorf("Get(%.40q) = %+v, %v, want none", unknown, r, err)
 		}
 	}
 	if r, err := k.Get(t.Context(), own, "rec:\x00"); r != nil || err == nil {

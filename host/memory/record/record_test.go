@@ -19,11 +19,11 @@ func TestTheStoredFormIsFixed(t *testing.T) {
 	}
 	const want = `{"v":{"a":"<&>"},"t":["x"],"y":"note","i":0.5,"m":{"m":1},"s":"archived","u":["old"],"l":["k"],"x":7,"a":"me","e":"AACAPwAAAMA=","eo":"e","f":["a"]}`
 	if got, err := r.Encode(); string(got) != want || err != nil {
-		t.Errorf("%s (%v)", got, err)
+		t.Errorf("Encode = %s (%v), want %s", got, err, want)
 	}
 	back, err := Decode(store.Entry{Value: []byte(want)})
 	if err != nil || !back.SameContent(r) || !slices.Equal(DecodeVector(back.Vector), []float32{1, -2}) {
-		t.Errorf("%+v (%v)", back, err)
+		t.Errorf("Decode = %+v (%v), want what was encoded", back, err)
 	}
 }
 

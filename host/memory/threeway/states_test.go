@@ -38,7 +38,7 @@ func TestChooseAndSetsKeepWhatEitherSideChanged(t *testing.T) {
 		ok                         bool
 	}{{1, 1, 1, 1, true}, {1, 2, 1, 2, true}, {1, 1, 2, 2, true}, {1, 2, 2, 2, true}, {1, 2, 3, 3, false}} {
 		if got, ok := threeway.Choose(c.base, c.source, c.target); got != c.want || ok != c.ok {
-			t.Errorf("%+v: %d %t", c, got, ok)
+			t.Errorf("Choose of %+v = %d, %t, want %d, %t", c, got, ok, c.want, c.ok)
 		}
 	}
 	got := threeway.Sets([]string{"both", "dropped by one", "dropped by other"}, []string{"new", "both", "dropped by other"}, []string{"newer", "dropped by one", "both"})

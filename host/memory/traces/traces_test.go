@@ -137,7 +137,7 @@ func TestFindTakesTimeInProportion(t *testing.T) {
 		"many strings":    {`{"v":[` + strings.Repeat(`"[1,2]",`, size/8) + `1]}`, false},
 	} {
 		if found := looked.Find([]byte(c.record)); found.Copy() != c.copied {
-			t.Errorf("%s: %+v", name, found)
+			t.Errorf("%s: Find = %+v, want a copy: %t", name, found, c.copied)
 		}
 	}
 	if found := looked.Find([]byte(`{"v":"` + strings.Repeat("a", size-1) + `"}`)); !found.unread && !found.Part {

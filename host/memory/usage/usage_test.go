@@ -76,7 +76,7 @@ func TestCallsAreCountedByDayAgentAndTool(t *testing.T) {
 		"asked for anew": {Query{Days: 30}, all},
 	} {
 		if got := w.rows(t, c.q); got != c.want {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: rows %s, want %s", name, got, c.want)
 		}
 	}
 	for _, days := range []int{0, -1, Kept + 1} {
