@@ -129,7 +129,7 @@ func TestAnUnknownActAndAnUnknownFieldAreErrors(t *testing.T) {
 	}{{unknown, `no act "repaint"`, "unavailable"}, {field, `unknown field "force"`, "invalid_argument"}} {
 		var known *admin.Error
 		if !errors.As(c.err, &known) || known.Code != c.code || !strings.Contains(known.Message, c.says) {
-			t.Errorf("%v", c.err)
+			t.Errorf("the act's error is %v, want code %s with %q", c.err, c.code, c.says)
 		}
 	}
 }

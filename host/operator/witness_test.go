@@ -42,7 +42,7 @@ func TestThePurgedNamesTheFamiliesAndServersThatMayHaveIt(t *testing.T) {
 	} {
 		got := NewPurged(c.purge, done, families, servers)
 		if !reflect.DeepEqual(got.Families, c.want) || !reflect.DeepEqual(got.Outside, c.outside) {
-			t.Errorf("%s: %+v, %q", name, got.Families, got.Outside)
+			t.Errorf("%s: families %+v, servers %q, want %+v and %q", name, got.Families, got.Outside, c.want, c.outside)
 		}
 	}
 }

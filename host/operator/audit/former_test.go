@@ -22,7 +22,7 @@ func TestALogOfARestoredDirectoryBeginsWithTheHeadOfTheFormerLog(t *testing.T) {
 	}
 	former, err := Former(data)
 	if err != nil || former == nil {
-		t.Fatal(former, err)
+		t.Fatalf("Former = %v, %v, want the head of the log before", former, err)
 	}
 	dir := filepath.Join(data, "audit")
 	closed(t, openLog(t, Options{Dir: dir, Former: former}))
@@ -48,7 +48,7 @@ func TestAHeadOfAFormerLogThatIsNoneIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Former(data); err == nil || !strings.Contains(err.Error(), "move the file away") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Former: %v, want the advice to move the file away", name, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func newest(t testing.TB, dir string) string {
 	t.Helper()
 	names, err := files(dir)
 	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
+		t.Fatalf("files of the log %q, %v, want one or more", names, err)
 	}
 	return names[len(names)-1]
 }
@@ -98,7 +98,7 @@ func TestALogIsVerifiedAgainstTheHeadsThatWereKept(t *testing.T) {
 	_, second := filled(t, Options{Dir: dir}, 20)
 	r := verified(t, dir, first, second)
 	if len(r.Problems) != 0 || r.Checked != 2 || r.Entries != 42 || r.Head.Hash != second.Hash {
-		t.Errorf("%+v", r)
+		t.Errorf("Verify = %+v, want 42 entries, both heads checked, and no problems", r)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestARemovedFileIsFound(t *testing.T) {
 	dir, _ := filled(t, Options{Bytes: 2000}, 60)
 	names, err := files(dir)
 	if err != nil || len(names) < 4 {
-		t.Fatal(names, err)
+		t.Fatalf("files of the log %q, %v, want 4 or more", names, err)
 	}
 	if r := verified(t, dir); len(r.Problems) != 0 || r.Files != len(names) {
 		t.Fatalf("before: %+v", r)
@@ -197,7 +197,7 @@ func TestARemovedFileIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := verified(t, dir); len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "does not continue") {
-		t.Errorf("%v", r.Problems)
+		t.Errorf("problems %q, want that one file does not continue another", r.Problems)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestADamagedFileIsLeftAndTheLogGoesOn(t *testing.T) {
 			t.Errorf("%s: the file changed: %v", name, err)
 		}
 		if r := verified(t, dir); len(r.Problems) == 0 || r.Files != 2 {
-			t.Errorf("%s: %+v", name, r)
+			t.Errorf("%s: Verify = %+v, want problems, and 2 files", name, r)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func TestEntriesOfCommitsThatACrashLostAreRestored(t *testing.T) {
 		t.Errorf("after %d it restored %v", asked, got)
 	}
 	if r := verified(t, dir); len(r.Problems) != 0 {
-		t.Error(r.Problems)
+		t.Errorf("problems %q, want none", r.Problems)
 	}
 }
 
@@ -421,7 +421,7 @@ func TestManyEntriesAreWrittenBeforeTheirSecondAndMadeDurableByNoCaller(t *testi
 		closed(t, l)
 	})
 	if r := verified(t, dir); len(r.Problems) != 0 || r.Entries != 1+manyPending+mostPending {
-		t.Errorf("%+v", r)
+		t.Errorf("Verify = %+v, want %d entries and no problems", r, 1+manyPending+mostPending)
 	}
 }
 
@@ -471,7 +471,7 @@ func TestConcurrentEntriesAreChained(t *testing.T) {
 	all.Wait()
 	closed(t, l)
 	if r := verified(t, dir); len(r.Problems) != 0 || r.Entries < 4001 {
-		t.Errorf("%+v", r)
+		t.Errorf("Verify = %+v, want 4001 entries or more, and no problems", r)
 	}
 }
 
@@ -485,7 +485,7 @@ func TestAnAnchorFileIsReadWithItsTornEnd(t *testing.T) {
 	}
 	change(t, path, func(d []byte) []byte { return append(d, `{"seq"`...) })
 	if got, err := Anchored(path); err != nil || len(got) != 2 || got[1] != h {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("Anchored = %v, %v, want the head twice", got, err)
 	}
 	change(t, path, func(d []byte) []byte { return append([]byte("{}\n"), d...) })
 	if _, err := Anchored(path); err == nil || !strings.Contains(err.Error(), "line 1") {
@@ -507,7 +507,7 @@ func TestALineIsWhatItsEntryIs(t *testing.T) {
 		line, h := appendLine(nil, hash{1}, &e)
 		body, of, err := split(line)
 		if err != nil || h != of || chained(hash{1}, body) != h {
-			t.Fatalf("%q: %v", line, err)
+			t.Fatalf("split(%q): hash %x, %v, want %x", line, of, err, h)
 		}
 		if got, err := decode(body); err != nil || !reflect.DeepEqual(got, e) {
 			t.Errorf("%+v is read as %+v, %v", e, got, err)

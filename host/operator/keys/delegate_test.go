@@ -116,7 +116,7 @@ func TestADelegationNeverExceedsItsCallersRights(t *testing.T) {
 		g := task
 		c.change(&g)
 		if _, _, err := k.Draft(c.caller, "sites", g); codeOf(err) != c.want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Draft: %v, want code %q", name, err, c.want)
 		}
 	}
 }

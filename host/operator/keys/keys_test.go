@@ -46,7 +46,7 @@ func TestAKeyIsItsHoldersNameAndRights(t *testing.T) {
 	key, secret := k.must(t, ann)
 	known, err := k.Verify(secret)
 	if err != nil || known.ID != key.ID {
-		t.Fatalf("%+v, %v", known, err)
+		t.Fatalf("Verify = %+v, %v, want the key %s", known, err, key.ID)
 	}
 	who := known.Caller()
 	if who.Agent != "ann" || who.Key != key.ID {
@@ -59,7 +59,7 @@ func TestAKeyIsItsHoldersNameAndRights(t *testing.T) {
 	}
 	for right, may := range map[memory.Right]bool{memory.ToUse("facts"): true, memory.ToUse("graph"): false, memory.ToBranch: false, memory.ToConfigure: false, memory.ToActAs: false} {
 		if who.Rights.May(right) != may {
-			t.Errorf("%s: %t", right, who.Rights.May(right))
+			t.Errorf("May(%s) = %t, want %t", right, who.Rights.May(right), may)
 		}
 	}
 	reader, _ := k.must(t, Grant{Agent: "bob", Namespaces: []string{"*"}, Rights: []memory.Right{Read}})
@@ -99,7 +99,7 @@ func TestForgedKeysAreUnknown(t *testing.T) {
 		_, err := k.Verify(forged)
 		var e *memory.Error
 		if !errors.As(err, &e) || e.Code != memory.Denied || strings.Contains(err.Error(), key.ID) {
-			t.Errorf("%.80q: %v", forged, err)
+			t.Errorf("Verify(%.80q): %v, want it denied without the key's id", forged, err)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestARevokedKeyNeverHoldsAgain(t *testing.T) {
 		k = open(t, file, still)
 	}
 	if _, err := k.Delete(key.ID); err != nil || len(k.List()) != 0 {
-		t.Errorf("%+v, %v", k.List(), err)
+		t.Errorf("after Delete: keys %+v, %v, want none", k.List(), err)
 	}
 	if _, err := k.Verify(secret); err == nil || k.Check(key.ID) == nil {
 		t.Error("a deleted key holds")
@@ -185,7 +185,7 @@ func TestGrantsAreChecked(t *testing.T) {
 		g := ann
 		change(&g)
 		if _, _, err := k.Create(g); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("Create: %v, want an error that says %q", err, want)
 		}
 	}
 	if list := k.List(); len(list) != 0 {
@@ -218,7 +218,7 @@ func TestADamagedFileIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Open(Options{Path: file, Clock: still}); err == nil || !strings.Contains(err.Error(), "is damaged") {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("Open of %q: %v, want the error that it is damaged", text, err)
 		}
 	}
 	f, err := os.Create(file)
@@ -252,7 +252,7 @@ func TestWhatCannotBeWrittenDoesNotHold(t *testing.T) {
 		t.Errorf("%v, required: %t", err, k.Required())
 	}
 	if _, err := k.Verify(secret); err != nil || len(k.List()) != 1 {
-		t.Errorf("%v, %+v", err, k.List())
+		t.Errorf("Verify: %v, keys %+v, want the one key, which holds", err, k.List())
 	}
 }
 

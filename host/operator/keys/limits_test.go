@@ -131,7 +131,7 @@ func TestImpossibleLimitsAreRefused(t *testing.T) {
 		g := ann
 		g.Limits = l
 		if _, _, err := k.Create(g); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v", l, err)
+			t.Errorf("Create with limits %+v: %v, want an error that says %q", l, err, want)
 		}
 		if err := k.Limit(l); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v for all: %v", l, err)

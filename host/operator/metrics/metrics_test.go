@@ -185,7 +185,7 @@ func TestAClockThatGoesBackCountsNothing(t *testing.T) {
 func TestLabelsAreEscaped(t *testing.T) {
 	m := New("1.2\n\"\\", locked)
 	if text := scrape(t, m); !strings.Contains(text, `version="1.2\n\"\\"} 1`) {
-		t.Error(text)
+		t.Errorf("metrics %s, want the version escaped", text)
 	}
 }
 

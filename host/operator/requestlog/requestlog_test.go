@@ -64,7 +64,7 @@ func TestEntriesAreKeptForTheirUserAlone(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
+		t.Fatalf("files of the log %q, %v, want one", files, err)
 	}
 	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("a file: %v, %v", info.Mode(), err)
@@ -158,7 +158,7 @@ func TestWhatALogHoldsIsBoundedAndReadWithCare(t *testing.T) {
 			t.Fatal(err)
 		}
 		if list, err := Read(path); err != nil || len(list) != want {
-			t.Errorf("%q: %+v, %v", text, list, err)
+			t.Errorf("Read of %q = %+v, %v, want %d entries", text, list, err, want)
 		}
 	}
 	for _, text := range []string{"{}\n", "[]\n", `{"tool":"a"}`, strings.Repeat("x", longestLine+1)} {
