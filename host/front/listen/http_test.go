@@ -143,7 +143,7 @@ func TestHealthNeedsNoTokenButAProperHost(t *testing.T) {
 	url := newHTTP(t, nil)
 	for _, path := range []string{"/healthz", "/readyz"} {
 		if got, _ := request(t, "GET", url+path, "", nil); got != 200 {
-			t.Errorf("%s: %d", path, got)
+			t.Errorf("GET %s: status %d, want 200", path, got)
 		}
 		if got, _ := request(t, "GET", url+path, "", func(r *http.Request) { r.Host = "evil.example" }); got != 403 {
 			t.Errorf("%s for another host: %d", path, got)
@@ -222,7 +222,7 @@ func TestThereIsNothingElse(t *testing.T) {
 	url := newHTTP(t, nil)
 	for _, path := range []string{"/", "/admin", "/mcp/x", "/operation", "/token"} {
 		if got, _ := request(t, "GET", url+path, "", withToken("Bearer "+testToken)); got != 404 {
-			t.Errorf("%s: %d", path, got)
+			t.Errorf("GET %s: status %d, want 404", path, got)
 		}
 	}
 }
@@ -245,7 +245,7 @@ func TestATokenIsMadeOnceAndKeptPrivate(t *testing.T) {
 		t.Fatalf("got %q, %v", first, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("the token's file: mode %v, %v, want 0600", info.Mode(), err)
 	}
 	if second, err := Token(path); err != nil || second != first {
 		t.Errorf("got %q, then %q, %v", first, second, err)

@@ -43,12 +43,12 @@ func TestASocketThatWasTakenAwayIsMadeAgainAndItsClientsStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := l.Keep(); !again || err != nil {
-			t.Fatalf("%s: %v (%v)", name, again, err)
+			t.Fatalf("%s: Keep = %v (%v), want the socket made again", name, again, err)
 		}
 		say(t, before, "still here")
 		say(t, connect(t, path, owner.Hello{}), "hello again")
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v (%v)", name, info, err)
+			t.Errorf("%s: stat of the socket: %v (%v), want mode 0600", name, info, err)
 		}
 	}
 	stop()

@@ -40,7 +40,7 @@ func TestClientsAreReferredToAnIssuerOnlyIfOneIsNamed(t *testing.T) {
 	answer, _ := ask("POST", url+"/mcp")
 	_, at, named := strings.Cut(strings.TrimSuffix(answer.Header.Get("WWW-Authenticate"), `"`), `resource_metadata="`)
 	if answer.StatusCode != 401 || !named || at != url+metadataPath+"/mcp" {
-		t.Fatalf("%d, %q", answer.StatusCode, answer.Header.Get("WWW-Authenticate"))
+		t.Fatalf("status %d, WWW-Authenticate %q, want 401 and the address of the metadata", answer.StatusCode, answer.Header.Get("WWW-Authenticate"))
 	}
 	answer, read := ask("GET", at)
 	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "application/json" || read["resource"] != url+"/mcp" ||
@@ -89,7 +89,7 @@ func TestIssuersAreChecked(t *testing.T) {
 		"": false, "login.example.org": false, "http://login.example.org": false, "https://a?b": false, "https://a?": false, "https://a#b": false, "https://a#": false, "https://u:p@a": false, "ftp://a": false, "https://a\n": false,
 	} {
 		if err := CheckIssuer(issuer); (err == nil) != fine {
-			t.Errorf("%q: %v", issuer, err)
+			t.Errorf("CheckIssuer(%q): %v, want it allowed: %t", issuer, err, fine)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestTheSocketIsPrivateAndReplacesAStaleOne(t *testing.T) {
 	}
 	defer l.Close()
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("the socket: mode %v, %v, want 0600", info.Mode(), err)
 	}
 }
 

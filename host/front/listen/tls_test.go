@@ -83,7 +83,7 @@ func TestFilesWithoutACertificateAreNamed(t *testing.T) {
 	}
 	for _, cert := range []string{files.Cert, dir + "/absent.pem"} {
 		if _, err := LoadCertificate(cert, files.Key); err == nil || !strings.Contains(err.Error(), cert) || !strings.Contains(err.Error(), files.Key) {
-			t.Errorf("%s: %v", cert, err)
+			t.Errorf("LoadCertificate(%s): %v, want an error that names both files", cert, err)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestPlainHTTPIsRefusedWhereThereIsTLS(t *testing.T) {
 	files, _ := testcert.Write(t, t.TempDir())
 	code, _ := request(t, http.MethodGet, "http://"+newTLS(t, files)+"/healthz", "", nil)
 	if code != http.StatusBadRequest {
-		t.Errorf("%d", code)
+		t.Errorf("plain HTTP: status %d, want %d", code, http.StatusBadRequest)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestListsAndObjectsWithManyElementsAreRefusedBeforeTheyAreTakenApart(t *tes
 		`{"items":[{"key":"k","value":1` + members.String() + `}]}`: "more than 10000 members",
 	} {
 		if refusal := p.refused("memory_store", arguments); !strings.Contains(refusal.Message, want) {
-			t.Errorf("%.60s: %s", arguments, refusal.Message)
+			t.Errorf("memory_store of %.60s: refused with %q, want %q", arguments, refusal.Message, want)
 		}
 	}
 	p.must("memory_store", `{"key":"k","value":[`+many+`]}`)

@@ -204,7 +204,7 @@ func TestBranchSaysWhatIsWrong(t *testing.T) {
 		`{"action":"create","name":"no spaces"}`:                                     "no spaces",
 	} {
 		if got := p.refused("memory_branch", arguments).Message; !strings.Contains(got, want) {
-			t.Errorf("%s: %s", arguments, got)
+			t.Errorf("memory_branch of %s: refused with %q, want %q", arguments, got, want)
 		}
 	}
 }

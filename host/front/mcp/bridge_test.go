@@ -27,7 +27,7 @@ func bridged(t testing.TB, s *Server, lines string) (answers []jsonrpc.Message) 
 		return theirs, nil
 	}
 	if err := bridge.Run(t.Context(), bridge.Options{Dial: dial, In: strings.NewReader(lines), Out: &out, Drain: patience}); err != nil {
-		t.Fatalf("%q: %v", lines, err)
+		t.Fatalf("bridge of %q: %v", lines, err)
 	}
 	for line := range strings.Lines(out.String()) {
 		m, fault := jsonrpc.Parse([]byte(line))

@@ -482,11 +482,11 @@ func drive(t *testing.T, c *client.Client) {
 		request.Params.Name, request.Params.Arguments = step.tool, json.RawMessage(step.arguments)
 		result, err := c.CallTool(ctx, request)
 		if err != nil || result.IsError {
-			t.Fatalf("%s: %+v, %v", step.tool, result, err)
+			t.Fatalf("call %s: %+v, %v, want a result", step.tool, result, err)
 		}
 		text := result.Content[0].(protocol.TextContent).Text
 		if !strings.Contains(text, step.want) {
-			t.Errorf("%s %s: %s", step.tool, step.arguments, text)
+			t.Errorf("call %s with %s = %s, want %s", step.tool, step.arguments, text, step.want)
 		}
 		checkOutput(t, step.tool, result.RawStructuredContent)
 	}

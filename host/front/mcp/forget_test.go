@@ -49,7 +49,7 @@ func TestForgetSaysWhatIsMissing(t *testing.T) {
 		`{"key":"a","archive":"x"}`: "archive must be true or false",
 	} {
 		if got := p.refused("memory_forget", arguments).Message; !strings.Contains(got, want) || strings.Count(got, "key") > 4 {
-			t.Errorf("%s: %s", arguments, got)
+			t.Errorf("memory_forget of %s: refused with %q, want %q", arguments, got, want)
 		}
 	}
 }

@@ -221,7 +221,7 @@ func TestOverHTTPValuesRoundTripToTheByte(t *testing.T) {
 	session := begin(t, url)
 	value := `{"n":123456789012345678901234567890,"e":1e400,"h":"<&>"}`
 	if o := callOver(t, url, "memory_store", `{"key":"k","value":`+value+`}`, session); o.failed != nil {
-		t.Fatal(o.text)
+		t.Fatalf("memory_store: %s, want it stored", o.text)
 	}
 	o := callOver(t, url, "memory_recall", `{"key":"k"}`, session)
 	if !strings.Contains(o.text, `"value":`+value) {

@@ -157,7 +157,7 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 	close(w.release)
 	for range 2 {
 		if got := await.Value(t, "an answer", answered); got != "200 OK" {
-			t.Error(got)
+			t.Errorf("answered %q, want 200 OK", got)
 		}
 	}
 	if used := s.input.Used(); used != 0 {
@@ -218,7 +218,7 @@ func TestAClientThatReadsLateIsServedInTheEnd(t *testing.T) {
 	r := bufio.NewReader(conn)
 	for range calls {
 		if line, err := r.ReadBytes('\n'); err != nil || !bytes.Contains(line, []byte(`"result"`)) {
-			t.Fatalf("%.100q, %v", line, err)
+			t.Fatalf("answer %.100q, %v, want a result", line, err)
 		}
 	}
 	<-asked
@@ -274,7 +274,7 @@ func TestAnIDThatHTTPCannotRepeatIsRefused(t *testing.T) {
 			Error *struct{ Message string }
 		}
 		if err := json.Unmarshal([]byte(text), &answer); err != nil || string(answer.ID) != id || (answer.Error == nil) != served {
-			t.Errorf("%s: %s", id, text)
+			t.Errorf("ping with id %s: %s, want that id, served: %t", id, text, served)
 		}
 	}
 }

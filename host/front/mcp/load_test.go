@@ -299,7 +299,7 @@ func TestAFieldThatIsGivenTwiceNeverReachesAFamily(t *testing.T) {
 	} {
 		for _, refusal := range []tool.Failure{p.refused("memory_auto_tag", arguments), p.refused("memory_operation", `{"method":"memory_auto_tag","params":`+arguments+`}`)} {
 			if !strings.Contains(refusal.Message, `"`+named+`" is given twice`) || refusal.Code != memory.InvalidArgument {
-				t.Errorf("%s: %s", arguments, refusal.Message)
+				t.Errorf("memory_auto_tag of %s: refused with %q, want %q given twice", arguments, refusal.Message, named)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func TestRecallSaysWhatIsWrong(t *testing.T) {
 		`{"key":"k","as_of":[1]}`:       "as_of must be text, got [1]",
 	} {
 		if got := p.refused("memory_recall", arguments).Message; !strings.Contains(got, want) {
-			t.Errorf("%s: %s", arguments, got)
+			t.Errorf("memory_recall of %s: refused with %q, want %q", arguments, got, want)
 		}
 	}
 }

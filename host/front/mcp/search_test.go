@@ -98,7 +98,7 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 		`{"query":"` + strings.Repeat("q", 5000) + `"}`: "query has 5000 bytes",
 	} {
 		if got := p.refused("memory_search", arguments).Message; !strings.Contains(got, want) {
-			t.Errorf("%s: %s", tool.Clip(arguments, 80), got)
+			t.Errorf("memory_search of %s: refused with %q, want %q", tool.Clip(arguments, 80), got, want)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestWithoutAnEmbedderASearchIsByWordsAndMeaningIsRefused(t *testing.T) {
 	p.must("memory_store", `{"key":"pet","value":"a dog","vector":[1,2,3]}`)
 	for _, arguments := range []string{`{"query":"dog"}`, `{"query":"dog","mode":"hybrid"}`, `{"query":"dog","mode":"lexical"}`} {
 		if s := p.search(arguments); s.Total != 1 {
-			t.Errorf("%s: %v", arguments, s)
+			t.Errorf("memory_search of %s = %v, want 1 result", arguments, s)
 		}
 	}
 	for arguments, want := range map[string]string{
@@ -220,12 +220,12 @@ func TestWithoutAnEmbedderASearchIsByWordsAndMeaningIsRefused(t *testing.T) {
 		`{"query":"dog","vector":[1e39,0,0]}`: "a list of numbers",
 	} {
 		if f := p.refused("memory_search", arguments); f.Code != "invalid_argument" || !strings.Contains(f.Message, want) {
-			t.Errorf("%s: %+v", arguments, f)
+			t.Errorf("memory_search of %s: refused with %+v, want an invalid argument, with %q", arguments, f, want)
 		}
 	}
 	for _, item := range []string{`{"value":1,"vector":[0,0]}`, `{"items":[{"value":1}],"vector":[1]}`} {
 		if f := p.refused("memory_store", item); f.Code != "invalid_argument" {
-			t.Errorf("%s: %+v", item, f)
+			t.Errorf("memory_store of %s: refused with %+v, want an invalid argument", item, f)
 		}
 	}
 }
@@ -246,6 +246,6 @@ func TestResultsStayWithinABudgetOfTokens(t *testing.T) {
 		t.Errorf("found %v", s.Results)
 	}
 	if got := p.refused("memory_search", `{"query":"q","budget_tokens":5}`).Message; !strings.Contains(got, "budget_tokens must be a whole number from 200") {
-		t.Error(got)
+		t.Errorf("memory_search of 5 tokens: refused with %q, want the bounds of budget_tokens", got)
 	}
 }

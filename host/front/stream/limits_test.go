@@ -138,7 +138,7 @@ func TestFramesThatNoClientSends(t *testing.T) {
 		conn, r := w.raw()
 		io.WriteString(conn, frame)
 		if _, err := io.Copy(io.Discard, r); err != nil && !strings.Contains(err.Error(), "reset") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: read: %v, want the connection closed", name, err)
 		}
 	}
 	good.send(`{"id":"1","method":"status"}`)
