@@ -440,7 +440,7 @@ func TestManyRequestsAcrossManyDeathsAreEachAnsweredOnce(t *testing.T) {
 			Error json.RawMessage
 		}
 		if err := json.Unmarshal([]byte(line), &answer); err != nil || answer.Error != nil && !strings.Contains(line, "stopped each time") {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf("answer %s (%v), want a result, or the error that it stopped each time", line, err)
 		}
 		seen[answer.ID]++
 	}

@@ -12,7 +12,7 @@ func mustParse(t *testing.T, line string) message {
 	t.Helper()
 	m, fault := jsonrpc.Parse([]byte(line))
 	if fault != nil {
-		t.Fatalf("%s: %v", line, fault)
+		t.Fatalf("Parse(%s): %v", line, fault)
 	}
 	return message{m}
 }

@@ -71,7 +71,7 @@ func TestClosingASessionAgainDoesNothing(t *testing.T) {
 func TestNotesOfAFamilysToolAreGiven(t *testing.T) {
 	r, err := open(t, `"result":{"content":[{"type":"text","text":"{}"}],"structuredContent":{},"_meta":{"alcove/notes":["Nothing is changed yet."]}}`).Call("any", nil)
 	if err != nil || len(r.Notes) != 1 || r.Notes[0] != "Nothing is changed yet." {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Call = %+v, %v, want the note that nothing is changed yet", r, err)
 	}
 }
 

@@ -259,7 +259,7 @@ func TestTheLogIsSetAsideWhenFull(t *testing.T) {
 	for _, path := range []string{LogPath(dir), LogPath(dir) + ".1"} {
 		info, err := os.Stat(path)
 		if err != nil || info.Size() == 0 || info.Size() > logLimit {
-			t.Errorf("%s: %v, %v", path, info, err)
+			t.Errorf("stat %s: %v, %v, want 1 to %d bytes", path, info, err, logLimit)
 		}
 	}
 }

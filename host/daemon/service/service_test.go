@@ -210,7 +210,7 @@ func TestFilesOfOthersAreLeftAlone(t *testing.T) {
 	_, status := m.Status(t.Context(), "alcove-7f")
 	for name, err := range map[string]error{"install": m.Install(t.Context(), hostile()), "remove": m.Remove(t.Context(), "alcove-7f"), "status": status} {
 		if err == nil || !strings.Contains(err.Error(), "not made by alcove") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want the error that the file was not made by alcove", name, err)
 		}
 	}
 	if content, _ := os.ReadFile(path); string(content) != "[Unit]\n" || len(f.commands) > 0 {
@@ -228,12 +228,12 @@ func TestWhatNoManagerCanBeToldIsRefused(t *testing.T) {
 		"cannot be told":  {Name: "x", Program: "/alcove", Args: []string{"\xff"}},
 	} {
 		if err := m.Install(t.Context(), s); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v", s, err)
+			t.Errorf("Install(%+v): %v, want an error that says %q", s, err, want)
 		}
 	}
 	for _, system := range []string{"windows", "plan9"} {
 		if _, err := New(Options{OS: system, Home: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "alcove serve at login") {
-			t.Errorf("%s: %v", system, err)
+			t.Errorf("New for %s: %v, want the advice to start alcove serve at login", system, err)
 		}
 	}
 	if _, err := New(Options{OS: "linux"}); err == nil || !strings.Contains(err.Error(), "set HOME") {
