@@ -11,7 +11,7 @@ func parsed(t *testing.T, raw string) *Arguments {
 	t.Helper()
 	a, err := parseArguments("tool", json.RawMessage(raw))
 	if err != nil {
-		t.Fatalf("%s: %v", raw, err)
+		t.Fatalf("parseArguments(%s): %v", raw, err)
 	}
 	return a
 }
@@ -27,7 +27,7 @@ func TestWholeNumbersAreTakenInEveryHarmlessForm(t *testing.T) {
 		a := parsed(t, `{"n":`+given+`}`)
 		a.Whole("n", 7, 1, 50)
 		if err := a.Err(); err == nil || !strings.Contains(err.Error(), "n must be a whole number from 1 to 50, got "+given) {
-			t.Errorf("%s: %v", given, err)
+			t.Errorf("Whole of %s: %v, want the bounds named", given, err)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestArgumentsNestedTooDeepAreRefusedByName(t *testing.T) {
 	} {
 		_, err := parseArguments("tool", json.RawMessage(deep))
 		if err == nil || !strings.Contains(err.Error(), "at most 512 are allowed") {
-			t.Errorf("%.20s: %v", deep, err)
+			t.Errorf("parseArguments(%.20s): %v, want the error that at most 512 are allowed", deep, err)
 		}
 	}
 	a := parsed(t, `{"o":"`+strings.Repeat("[", 600)+strings.Repeat("]", 600)+`"}`)
@@ -136,7 +136,7 @@ func TestHalfOfASurrogatePairIsFoundWhereverItIs(t *testing.T) {
 		`"\\\ud800"`: true, `"\ud83d\ude00\ud800"`: true, `["a","\ud800"]`: true, `"\ud800\`: true, `"\ud8`: false, `\`: false,
 	} {
 		if got := halfPair([]byte(raw)); got != want {
-			t.Errorf("%s: %t", raw, got)
+			t.Errorf("halfPair(%s) = %t, want %t", raw, got, want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestBriefListsKeepWhatACallNeeds(t *testing.T) {
 		"what it refers to stays": {`{"properties":{"a":{"$ref":"#/$defs/t"}},"required":["a"],"$defs":{"t":{"type":"string","format":"date"}}}`, `{"properties":{"a":{"$ref":"#/$defs/t"}},"required":["a"],"$defs":{"t":{"type":"string"}}}`},
 	} {
 		if got := string(briefSchema(json.RawMessage(c.whole), []string{"tags"})); got != c.want {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: briefSchema = %s, want %s", name, got, c.want)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestAFamilysParametersHaveManySpellings(t *testing.T) {
 	} {
 		a, err := d.Dispatch(t.Context(), Request{Tool: c.tool, Arguments: json.RawMessage(c.given), Caller: owner()})
 		if err != nil {
-			t.Errorf("%s %s: %v", c.tool, c.given, err)
+			t.Errorf("Dispatch %s with %s: %v", c.tool, c.given, err)
 			continue
 		}
 		if got, _ := Encode(a.Plain); string(got) != c.want || a.Note() != c.note {
@@ -139,7 +139,7 @@ func TestOnlyToolsThatReadAreCalledForOneWhoMayOnlyRead(t *testing.T) {
 	for name, want := range map[string]memory.Code{"notes_put": memory.Denied, "notes_get": "", "memory_both": "", "memory.both": "", "nowhere": memory.NotFound} {
 		_, err := d.Dispatch(t.Context(), Request{Tool: name, Caller: reader})
 		if want == "" && err != nil || want != "" && FailureOf(err).Code != want {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Dispatch %s: %v, want code %q", name, err, want)
 		}
 	}
 	if _, err := d.Dispatch(t.Context(), Request{Tool: "notes_get"}); err != nil {

@@ -27,7 +27,7 @@ func TestTrimmingDropsProseAndKeepsTheRest(t *testing.T) {
 	for _, c := range cases {
 		got, err := trimSchema(json.RawMessage(c.in))
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: trimSchema: %v", c.name, err)
 		} else if string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}

@@ -24,7 +24,7 @@ func TestTagsInOneTextAreSplitAndThatIsNoted(t *testing.T) {
 	} {
 		p, err := c.tool.Prepare(json.RawMessage(c.arguments))
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: Prepare: %v", c.name, err)
 			continue
 		}
 		if note := strings.Join(p.Notes(), " "); string(p.JSON) != c.want || note != c.note {

@@ -57,7 +57,7 @@ func TestADryRunFailsAsTheCallWould(t *testing.T) {
 	} {
 		dry := strings.Replace(c[1], "{", `{"dry_run":true,`, 1)
 		if u.refused(c[0], dry) == "" || u.refused(c[0], c[1]) == "" {
-			t.Errorf("%s %.60s", c[0], c[1])
+			t.Errorf("%s of %.60s succeeds, or its dry run does, want both refused", c[0], c[1])
 		}
 	}
 }

@@ -32,7 +32,7 @@ func firstParty(t testing.TB) *tool.Snapshot {
 			Tools                   []struct{ Name, Description, Docs string }
 		}
 		if err := json.Unmarshal(data, &m); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("decode %s: %v", file, err)
 		}
 		f := tool.Family{Name: m.Name, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated}
 		for _, each := range m.Tools {

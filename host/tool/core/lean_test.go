@@ -73,7 +73,7 @@ func TestALongValueIsCutToItsBestPassage(t *testing.T) {
 		Truncated    bool
 	}
 	if err := json.Unmarshal([]byte(text), &rows); err != nil || len(rows) != 2 {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("memory_search = %s (%v), want 2 rows", text, err)
 	}
 	for _, r := range rows {
 		value, _ := r.Value.(string)

@@ -119,7 +119,7 @@ func TestRecallTakesOneOfKeyQueryAndTopic(t *testing.T) {
 		`{"topic":"a","mode":"magic"}`: "mode must be one of",
 	} {
 		if said := u.refused("memory_recall", arguments); !strings.Contains(said, want) {
-			t.Errorf("%s: %s", arguments, said)
+			t.Errorf("memory_recall of %s: refused with %q, want %q", arguments, said, want)
 		}
 	}
 	if _, note := u.recall(`{"key":"editor","limit":3}`); !strings.Contains(note, "limit is for query and topic") {
@@ -164,7 +164,7 @@ func TestRecallFindsOnlyWhatTheCallerMayRead(t *testing.T) {
 	}
 	for _, arguments := range []string{`{"query":"vim","namespace":"default"}`, `{"topic":"vim"}`} {
 		if said := u.refused("memory_recall", arguments); !strings.Contains(said, "may not read namespace") {
-			t.Errorf("%s: %s", arguments, said)
+			t.Errorf("memory_recall of %s: refused with %q, want that it may not read the namespace", arguments, said)
 		}
 	}
 }

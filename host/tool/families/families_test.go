@@ -63,7 +63,7 @@ func TestTheArgumentsOfFamiliesCallsAreReadAsThoseOfClients(t *testing.T) {
 	for _, refused := range []string{`{}`, `{"page_size":"many"}`, `{"page_size":5,"dry_run":true}`, `{"page_size":5,"branch":"b"}`, `{"page_size":5,"namespace":"n"}`, `{"page_size":5,"as_of":"v1"}`} {
 		var known *memory.Error
 		if _, err := arguments.Prepare("site.pages.list", json.RawMessage(refused)); !errors.As(err, &known) || known.Code != memory.InvalidArgument {
-			t.Errorf("%s: %v", refused, err)
+			t.Errorf("Prepare(%s): %v, want an invalid argument", refused, err)
 		}
 	}
 }

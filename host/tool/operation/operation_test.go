@@ -460,7 +460,7 @@ func FuzzOperations(f *testing.F) {
 		a, err := w.dispatcher.Dispatch(t.Context(), tool.Request{Tool: Name, Arguments: json.RawMessage(arguments), Caller: memory.Caller{Rights: memory.FullRights()}})
 		var known *memory.Error
 		if err != nil && (!errors.As(err, &known) || known.Code == memory.Internal) {
-			t.Fatalf("%q: %v", arguments, err)
+			t.Fatalf("Dispatch of %q: %v, want no internal error", arguments, err)
 		}
 		if text, encodes := tool.Encode(a.Structured); encodes != nil || strings.Contains(string(text), "E_INTERNAL") {
 			t.Fatalf("%q is answered with %s, %v", arguments, text, encodes)
