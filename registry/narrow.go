@@ -42,9 +42,6 @@ func (g Grant) narrows(was Grant) bool {
 	if was.Disabled && !g.Disabled {
 		return false
 	}
-	if was.Manifest == "" { // of an earlier build
-		g.Manifest, g.Signers = "", was.Signers
-	}
 	for _, c := range g.Capabilities {
 		if !slices.ContainsFunc(was.Capabilities, func(had Capability) bool { return reflect.DeepEqual(c, had) }) {
 			return false

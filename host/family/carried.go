@@ -1,7 +1,6 @@
 package family
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -147,42 +146,11 @@ func indexOf(list []registry.Capability, name abi.Capability) int {
 	return slices.IndexFunc(list, func(c registry.Capability) bool { return c.Name == name })
 }
 
-// adoptCarried assigns grants of earlier releases, which name a digest alone, to built-in families, if they were for those: the
-// family of that name is built in, and no module with the digest is installed or in the watched folder. If this release has
-// the same bytes, it is known what the family asked for. Otherwise it is assumed to have asked for the granted capabilities
-// and hooks, with the scopes of this release: an operator who granted a narrower one is not asked again. The caller holds
-// changing.
-func (f *Families) adoptCarried(carried map[string]*family, files []*family) {
-	adopted := map[string]registry.Grant{}
-	for name, g := range f.lock.Families {
-		x := carried[name]
-		if x == nil || x.source != built || x.digest == "" || g.Asked != nil {
-			continue
-		}
-		elsewhere := exists(f.installedPath(g.Digest)) || slices.ContainsFunc(files, func(file *family) bool { return file.digest == g.Digest })
-		switch {
-		case g.Digest == x.digest:
-			asks := x.asks
-			g.Asked = &asks
-		case elsewhere:
-			continue
-		default:
-			asked := slices.DeleteFunc(slices.Clone(x.asks.Capabilities), func(c registry.Capability) bool { return indexOf(g.Capabilities, c.Name) < 0 })
-			g.Asked = &registry.Asked{Capabilities: asked, Hooks: slices.Sorted(maps.Keys(g.Hooks))}
-		}
-		adopted[name] = g
-	}
-	f.overrule(adopted)
-}
-
-// noteCarried writes the results of adoptCarried to the lock file, and logs which families of this release ask for more
-// than they were granted.
-func (f *Families) noteCarried(read registry.Lock) {
+// noteCarried logs which families of this release ask for more than they were granted.
+func (f *Families) noteCarried() {
 	f.changing.Lock()
 	defer f.changing.Unlock()
-	adopted := false
 	for name, g := range f.lock.Families {
-		adopted = adopted || g.Asked != nil && read.Families[name].Asked == nil
 		x := f.known[name]
 		if x == nil || x.digest == "" {
 			continue
@@ -193,18 +161,4 @@ func (f *Families) noteCarried(read registry.Lock) {
 				"version", x.manifest.Version, "asks", asks, "grant", n.command(x, grantIn(f.lock, x)))
 		}
 	}
-	if !adopted || f.o.ReadOnly || !sameLock(f.lockFile, statLock(f.o.Dir)) { // somebody edits it: later
-		return
-	}
-	before := f.lock
-	before.Families = read.Families
-	if err := f.accept(programName, before, f.lock); err != nil {
-		f.o.Logger.Warn("the lock file could not be brought up to date; what it grants holds all the same", "error", err)
-		return
-	}
-	if err := registry.Write(f.o.Dir, f.lock); err != nil {
-		f.o.Logger.Warn("the lock file could not be brought up to date; what it grants holds all the same", "error", err)
-		return
-	}
-	f.lockFile = statLock(f.o.Dir)
 }

@@ -196,68 +196,35 @@ func TestARefusingHookOfAFamilyThatIsBuiltInIsNeverOpenedByARelease(t *testing.T
 	})
 }
 
-// oldLock writes a lock file as releases did that knew digests alone.
-func oldLock(t *testing.T, dir, name string, g registry.Grant) {
+// lockOf writes a lock file with a grant for a digest.
+func lockOf(t *testing.T, dir, name string, g registry.Grant) {
 	t.Helper()
 	if err := registry.Write(dir, registry.Lock{Families: map[string]registry.Grant{name: g}}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestALockFileOfDigestsAloneIsAdoptedForFamiliesThatAreBuiltIn(t *testing.T) {
+func TestAGrantForADigestIsNotOneForTheBuiltInFamilyOfThatName(t *testing.T) {
 	m := asking("redactor", "1.1.0", "memory.read=*", "llm=*")
 	m.Hooks.Store = &abi.StoreHook{OnFailure: abi.OnFailureRefuse}
-	now := pack(t, m, redacts("now"))
-	before := registry.Grant{Digest: strings.Repeat("ab", 32), Version: "1.0.0", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
-		Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}
-	t.Run("of an earlier release", func(t *testing.T) {
+	now, own := pack(t, m, redacts("now")), pack(t, redactor("9.0.0"), redacts("own"))
+	grant := func(module []byte) registry.Grant {
+		return registry.Grant{Digest: digestOf(module), Version: "1.0.0", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
+			Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}
+	}
+	t.Run("of a module that is not there", func(t *testing.T) {
 		dir := t.TempDir()
-		oldLock(t, dir, "redactor", before)
-		for range 2 {
-			t.Run("opened", func(t *testing.T) {
-				w := openIn(t, dir, release(now))
-				w.storesAs("now")
-				d := w.All()[0]
-				if got := grantedTo(d.Grant); !slices.Equal(got, []string{"memory.read=work", "hook store=refuse"}) || !slices.Equal(d.NewlyAsked, []string{"llm"}) {
-					t.Errorf("it has %q, newly asked %q", got, d.NewlyAsked)
-				}
-				if a := w.lockFile().Families["redactor"].Asked; a == nil || a.Manifest != "" {
-					t.Errorf("the lock file says %+v", a)
-				}
-			})
-		}
-	})
-	t.Run("of this release", func(t *testing.T) {
-		dir := t.TempDir()
-		same := before
-		same.Digest = digestOf(now)
-		oldLock(t, dir, "redactor", same)
+		lockOf(t, dir, "redactor", grant(own))
 		w := openIn(t, dir, release(now))
-		w.storesAs("now")
-		d := w.All()[0]
-		if got := grantedTo(d.Grant); !slices.Equal(got, []string{"memory.read=work", "hook store=refuse"}) || len(d.NewlyAsked) != 0 {
-			t.Errorf("it has %q, newly asked %q", got, d.NewlyAsked)
-		}
-		manifest := w.knownNow("redactor").asks.Manifest
-		if a := w.lockFile().Families["redactor"].Asked; a == nil || a.Manifest != manifest || len(a.Capabilities) != 2 || !slices.Equal(a.Hooks, []abi.Hook{abi.HookStore}) {
-			t.Errorf("the lock file says %+v", a)
-		}
-	})
-	t.Run("on a server that only reads", func(t *testing.T) {
-		dir := t.TempDir()
-		oldLock(t, dir, "redactor", before)
-		w := openIn(t, dir, func(o *Options) { release(now)(o); o.ReadOnly = true })
-		if got := grantedTo(w.All()[0].Grant); !slices.Equal(got, []string{"memory.read=work", "hook store=refuse"}) || w.lockFile().Families["redactor"].Asked != nil {
-			t.Errorf("it has %q, and the lock file was written", got)
+		w.storesNothing("alcove family revoke redactor store")
+		if got := grantedTo(w.All()[0].Grant); slices.Contains(got, "hook store=refuse") || w.lockFile().Families["redactor"].Asked != nil {
+			t.Errorf("the carried one has %q", got)
 		}
 	})
 	t.Run("of a module that is installed", func(t *testing.T) {
 		dir := t.TempDir()
-		own := pack(t, redactor("9.0.0"), redacts("own"))
 		putModule(t, dir, own)
-		g := before
-		g.Digest = digestOf(own)
-		oldLock(t, dir, "redactor", g)
+		lockOf(t, dir, "redactor", grant(own))
 		w := openIn(t, dir, release(now))
 		w.storesAs("own") // it was approved for that
 		all := w.All()
@@ -272,11 +239,8 @@ func TestALockFileOfDigestsAloneIsAdoptedForFamiliesThatAreBuiltIn(t *testing.T)
 	})
 	t.Run("of a file in the watched folder", func(t *testing.T) {
 		dir, folder := t.TempDir(), t.TempDir()
-		own := pack(t, redactor("9.0.0"), redacts("own"))
 		writeFile(t, filepath.Join(folder, "redactor.wasm"), own)
-		g := before
-		g.Digest = digestOf(own)
-		oldLock(t, dir, "redactor", g)
+		lockOf(t, dir, "redactor", grant(own))
 		w := openIn(t, dir, func(o *Options) { release(now)(o); o.Watch = folder })
 		if w.lockFile().Families["redactor"].Asked != nil {
 			t.Error("the carried family has its grant")

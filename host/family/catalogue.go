@@ -45,15 +45,13 @@ func (f *Families) scanLocked() (changed bool) {
 	for _, x := range f.findAllBuilt() {
 		c.add(x)
 	}
-	files := f.findFiles()
-	f.adoptCarried(c.named, files)
 	names := slices.Sorted(maps.Keys(f.lock.Families))
 	for _, name := range names {
 		if x := f.findInstalled(name); x != nil {
 			c.add(x)
 		}
 	}
-	for _, x := range files {
+	for _, x := range f.findFiles() {
 		c.add(x)
 	}
 	for _, name := range names {
@@ -425,10 +423,6 @@ func (f *Families) assignTools() {
 	}
 	if !f.shared.Same(names.settings) { // equal settings keep their cache
 		f.shared = names.settings
-		select {
-		case f.declared <- struct{}{}:
-		default:
-		}
 	}
 	f.assignPublished(names)
 	f.auditRefusals()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
-	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -143,29 +142,6 @@ func TestARolledBackSettingHasANewVersionAndItsHistoryStays(t *testing.T) {
 	newest := h.Versions[0]
 	if newest.Version != 3 || string(newest.Before) != "0.695" || newest.Agent != "operator" || newest.Reason != "it was better" || newest.RolledBackTo == nil || *newest.RolledBackTo != 1 || newest.At.IsZero() {
 		t.Errorf("%+v", newest)
-	}
-}
-
-func TestConfigurationThatThePreviousVersionKeptGoesOn(t *testing.T) {
-	w := open(t, nil).with(sharing("one"), script{steps: []step{{"config.get", `{}`}, {"config.set", `{"values":{"weight_a":null}}`}}})
-	stage, err := w.space.As(ops.OwnCaller("one")).Stage(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	former := memory.Collection{Name: "_config", PerSpace: true, Internal: true}
-	if err := stage.PutRecord(t.Context(), former, "_", "one", json.RawMessage(`{"own":"mine","weight_a":0.705}`), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
-		t.Fatal(err)
-	}
-	got := w.askAs(t, "one", "", owner("ann"))
-	if string(got[0].OK) != `{"config":{"own":"mine","weight_a":0.705,"weight_b":0.3}}` || string(got[1].OK) != `{"config":{"own":"mine","weight_a":0.7,"weight_b":0.3}}` {
-		t.Errorf("%s; %s", got[0].OK, got[1].OK)
-	}
-	h, err := w.SettingHistory(t.Context(), SettingKey{Scope: config.Scope{Kind: config.OfFamily, Name: "one"}, Key: "weight_a"})
-	if err != nil || len(h.Versions) != 1 || string(h.Versions[0].Before) != "0.705" || h.Versions[0].Agent != "ann" || h.Versions[0].Family != "one" {
-		t.Errorf("%+v, %v", h, err)
 	}
 }
 

@@ -106,7 +106,6 @@ type Families struct {
 	published map[string][]abi.Tool
 	callable  Callable // nil: families call each other by exact names, and arguments are only checked
 	shared    *config.Keys
-	declared  chan struct{}   // has an element if shared was replaced
 	journaled map[string]bool // open sessions that are in the journal
 	changed   chan struct{}
 	closing   bool
@@ -171,7 +170,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	o.Locked = o.Locked || lock.Locked
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), declared: make(chan struct{}, 1), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: newInspector(o.hash)}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: newInspector(o.hash)}
 	f.spent = budget.New(filepath.Join(f.o.Dir, spentDir), f.o.Clock)
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
@@ -186,7 +185,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	}
 	f.noteCatalogue(lock)
 	f.scan()
-	f.noteCarried(lock)
+	f.noteCarried()
 	if err := f.readPublished(ctx); err != nil {
 		return nil, err
 	}
@@ -194,7 +193,6 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.carrySettings(ctx)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
 	f.background.Go(func() { f.keepTidy(running) })
@@ -287,7 +285,7 @@ func (f *Families) behind(do func()) (begun bool) {
 	return true
 }
 
-// keepTidy polls the watched folder, carries settings over to newly declared keys, and unloads unused modules, until ctx ends.
+// keepTidy polls the watched folder and unloads unused modules, until ctx ends.
 func (f *Families) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(f.o.Poll)
 	defer tick.Stop()
@@ -296,8 +294,6 @@ func (f *Families) keepTidy(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.declared:
-			f.carrySettings(ctx)
 		case <-tick.C:
 			f.followLock()
 			if f.o.Watch != "" && f.scan() {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -212,57 +210,4 @@ func (f *Families) ValuesOf(ctx context.Context, name, namespace, agent string) 
 		return nil, err
 	}
 	return f.settingsOf(x, stage).Values(ctx, config.For{Namespace: namespace, Agent: agent})
-}
-
-// carryAttempts bounds how often settings are carried over again because something else was written meanwhile.
-const carryAttempts = 5
-
-// carrySettings carries values that built-in families of earlier releases kept as their own over to the keys that families share now. It is
-// done again when keys are declared, since the family that declares them may come later.
-func (f *Families) carrySettings(ctx context.Context) {
-	if f.o.ReadOnly {
-		return
-	}
-	for attempt := 1; ; attempt++ {
-		moved, err := f.carryOnce(ctx)
-		var known *memory.Error
-		overtaken := errors.As(err, &known) && known.Code == memory.Conflict
-		switch {
-		case err == nil:
-			for _, c := range moved {
-				f.o.Logger.Info("a family's setting is one of the system now", "key", c.Key, "value", string(c.After))
-			}
-			return
-		case attempt == carryAttempts || !overtaken:
-			if ctx.Err() == nil {
-				f.o.Logger.Warn("settings of earlier releases could not be carried over; this is tried again when the server starts", "error", err)
-			}
-			return
-		}
-	}
-}
-
-func (f *Families) carryOnce(ctx context.Context) ([]config.Changed, error) {
-	s, err := f.operatorSettings(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	moved, err := s.Carry(ctx, f.builtSettings())
-	if err != nil || len(moved) == 0 {
-		return nil, err
-	}
-	_, err = s.Stage.Commit(ctx, memory.Commit{})
-	return moved, err
-}
-
-// builtSettings returns the settings of the built-in families, in the order of their names.
-func (f *Families) builtSettings() (list []*config.Family) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(f.known)) {
-		if x := f.known[name]; x.source == built && x.declared != nil {
-			list = append(list, x.declared)
-		}
-	}
-	return list
 }

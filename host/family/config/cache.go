@@ -13,9 +13,8 @@ type state struct {
 
 // version is the version of a record. A missing one has no name: its scope equals any other without settings.
 type version struct {
-	scope  Scope
-	at     uint64
-	former bool
+	scope Scope
+	at    uint64
 }
 
 // stateOf returns the state of the records read; ok is false if some are only staged.
@@ -28,7 +27,7 @@ func stateOf(keys *Keys, found []kept) (s state, ok bool) {
 		if k.record.Version == 0 || i >= len(s.records) {
 			return state{}, false
 		}
-		s.records[i] = version{k.scope, k.record.Version, k.former}
+		s.records[i] = version{k.scope, k.record.Version}
 	}
 	return s, true
 }

@@ -206,7 +206,6 @@ func (s Settings) resolver(found []kept) (*resolver, error) {
 		}
 		r.layers = append(r.layers, layer{k.scope, d})
 	}
-	r.scale()
 	return r, nil
 }
 

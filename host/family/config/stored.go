@@ -15,11 +15,9 @@ import (
 const namespace = "_"
 
 // documents is the collection of settings: a record per scope. changes is the history: a record per change.
-// former is where the previous version kept a family's settings.
 var (
 	documents = memory.Collection{Name: "_settings", PerSpace: true, Internal: true}
 	changes   = memory.Collection{Name: "_settings_log", PerSpace: true, Internal: true}
-	former    = memory.Collection{Name: "_config", PerSpace: true, Internal: true}
 )
 
 // Kind is a kind of scope.
@@ -76,7 +74,7 @@ type document map[string]entry
 type entry struct {
 	Value    json.RawMessage `json:"value,omitempty"` // absent: unset
 	Priority int             `json:"priority,omitempty"`
-	Version  uint64          `json:"version,omitempty"` // 0: set before versions were introduced
+	Version  uint64          `json:"version,omitempty"` // from 1
 	At       time.Time       `json:"at,omitzero"`
 	By       string          `json:"by,omitempty"`
 }
@@ -90,7 +88,6 @@ const count = "scopes"
 type kept struct {
 	scope  Scope
 	record *memory.Record // nil: nothing is set
-	former bool           // the previous version's record
 }
 
 // read reads the records of some scopes, in their order.
@@ -105,14 +102,7 @@ func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]kept, err
 	}
 	list := make([]kept, len(scopes))
 	for i, r := range records {
-		list[i] = kept{scope: scopes[i], record: r}
-		if r == nil && scopes[i].Kind == OfFamily {
-			before, err := stage.Records(ctx, former, namespace, []string{scopes[i].Name})
-			if err != nil {
-				return nil, err
-			}
-			list[i].record, list[i].former = before[0], true
-		}
+		list[i] = kept{scopes[i], r}
 	}
 	return list, nil
 }
@@ -128,29 +118,11 @@ func readOne(ctx context.Context, stage *memory.Stage, s Scope) (document, error
 
 // document decodes the settings of the scope.
 func (k kept) document() (d document, err error) {
-	switch {
-	case k.record == nil:
+	if k.record == nil {
 		return nil, nil
-	case k.former:
-		d, err = formerDocument(k.record.Value)
-	default:
-		err = json.Unmarshal(k.record.Value, &d)
 	}
-	if err != nil {
+	if err := json.Unmarshal(k.record.Value, &d); err != nil {
 		return nil, fmt.Errorf("read the settings of %s: %w", k.scope, err)
-	}
-	return d, nil
-}
-
-// formerDocument converts a family's settings as the previous version kept them.
-func formerDocument(value json.RawMessage) (document, error) {
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(value, &values); err != nil {
-		return nil, err
-	}
-	d := document{}
-	for key, value := range values {
-		d[key] = entry{Value: value, Priority: standardPriority}
 	}
 	return d, nil
 }
@@ -165,7 +137,7 @@ func write(ctx context.Context, stage *memory.Stage, s Scope, d document) error 
 		return err
 	}
 	if there[0] == nil {
-		if err := countScope(ctx, stage, s, there[1]); err != nil {
+		if err := countScope(ctx, stage, there[1]); err != nil {
 			return err
 		}
 	}
@@ -176,8 +148,8 @@ func write(ctx context.Context, stage *memory.Stage, s Scope, d document) error 
 	return stage.PutRecord(ctx, documents, namespace, s.String(), value, nil)
 }
 
-// countScope counts a new scope, and deletes the previous version's record.
-func countScope(ctx context.Context, stage *memory.Stage, s Scope, counted *memory.Record) error {
+// countScope counts a new scope.
+func countScope(ctx context.Context, stage *memory.Stage, counted *memory.Record) error {
 	n := 0
 	if counted != nil {
 		if err := json.Unmarshal(counted.Value, &n); err != nil {
@@ -187,11 +159,6 @@ func countScope(ctx context.Context, stage *memory.Stage, s Scope, counted *memo
 	if n >= mostScopes {
 		return &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf("%d namespaces, agents and families have settings of their own, which is the limit: set it in scope system", n),
 			Details: map[string]any{"limit": mostScopes}}
-	}
-	if s.Kind == OfFamily {
-		if _, err := stage.DeleteRecords(ctx, former, namespace, []string{s.Name}); err != nil {
-			return err
-		}
 	}
 	value, err := json.Marshal(n + 1)
 	if err != nil {

@@ -64,7 +64,7 @@ type hold struct{ end context.CancelCauseFunc }
 
 // contents is the file of the keys.
 type contents struct {
-	Sum      string    `json:"sha256,omitempty"` // of the file without it; empty: an earlier build wrote the file
+	Sum      string    `json:"sha256,omitempty"` // of the file without it
 	Required bool      `json:"required,omitempty"`
 	Limits   Limits    `json:"limits,omitzero"` // of keys without their own
 	Keys     []*stored `json:"keys"`
@@ -128,9 +128,6 @@ func parse(data []byte) (file contents, err error) {
 	}
 	if slices.Contains(file.Keys, nil) {
 		return file, errors.New("it has a null among the keys")
-	}
-	if file.Sum == "" { // an earlier build wrote it
-		return file, nil
 	}
 	written, err := file.format()
 	if err == nil && !bytes.Equal(written, data) {

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -199,7 +198,7 @@ func TestThereIsALimitOfKeys(t *testing.T) {
 	for i := range full.Keys {
 		full.Keys[i] = &stored{Key: Key{ID: strings.Repeat("0", i%7+1)}}
 	}
-	data, err := json.Marshal(full)
+	data, err := full.format()
 	if err == nil {
 		err = os.WriteFile(file, data, 0o600)
 	}
@@ -302,6 +301,7 @@ func TestAFileOfKeysWithAFlippedBitIsRefused(t *testing.T) {
 func TestAFileOfKeysThatNobodyWroteIsRefused(t *testing.T) {
 	for what, text := range map[string]string{
 		"nothing": "", "half": `{"keys":[`, "a null among the keys": `{"keys":[null]}`, "an unknown member": `{"keys":[],"requires":true}`,
+		"no checksum":                `{"keys":[]}`,
 		"an unknown member of a key": `{"keys":[{"id":"a","sha256":"","revoke":"2026-05-01T12:00:00Z"}]}`, "a wrong checksum": `{"sha256":"00","keys":[]}`,
 	} {
 		file := path(t)
