@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/hostile"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // asCompiler makes the test binary serve as the compiler.
@@ -89,6 +90,12 @@ func try(t testing.TB, s *sandbox.Sandbox, c hostile.Case) (classes []abi.Class,
 	return classes, last
 }
 
+// today is the third of the corpus that runs today.
+func today(t testing.TB) []hostile.Case {
+	all := hostile.Corpus()
+	return stress.Pick(t, (len(all)+2)/3, all)
+}
+
 func TestHostileModulesEndInTheirClassAndAffectNoOtherCaller(t *testing.T) {
 	s, strict := newSandbox(t, await.Limit), newSandbox(t, refusedWithin)
 	b := newBystander(t, s)
@@ -112,7 +119,7 @@ func TestHostileModulesEndInTheirClassWhenTheyAreInterpreted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, c := range hostile.Corpus() {
+	for _, c := range today(t) {
 		if c.Class == abi.ClassCompile {
 			t.Logf("%s: not admitted, as the interpreter refuses none of these", c.Name)
 			continue
@@ -126,7 +133,10 @@ const worstMemory = 800 << 20
 
 // TestConcurrentHostileCallersAffectNoOtherCaller has one family flood the host with requests that never end.
 func TestConcurrentHostileCallersAffectNoOtherCaller(t *testing.T) {
-	const callers, rounds = 8, 6
+	callers, rounds := 8, 2
+	if stress.All() {
+		rounds = 6
+	}
 	s := newSandbox(t, await.Limit)
 	b := newBystander(t, s)
 	f := newFlood(t, s)
@@ -141,10 +151,8 @@ type flood struct {
 
 func newFlood(t testing.TB, s *sandbox.Sandbox) (f flood) {
 	t.Helper()
-	for _, c := range hostile.Corpus() {
-		if c.Class.Outcome() != abi.OutcomeStoppedByLimit || len(f.modules) == 40 {
-			continue
-		}
+	endless := slices.DeleteFunc(hostile.Corpus(), func(c hostile.Case) bool { return c.Class.Outcome() != abi.OutcomeStoppedByLimit })
+	for _, c := range stress.Pick(t, 16, endless) {
 		m, err := s.Admit(context.Background(), c.Module, sandbox.Options{Bare: true, Limits: c.Limits})
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +195,7 @@ func timed(c abi.Class) bool {
 func tryAll(t *testing.T, s, strict *sandbox.Sandbox) {
 	t.Helper()
 	t.Run("corpus", func(t *testing.T) { // ends when all of them have
-		for _, c := range hostile.Corpus() {
+		for _, c := range today(t) {
 			tryOne(t, c, s, strict)
 		}
 	})
