@@ -49,7 +49,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 		"working-memory": workingmemory.Family(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(name, "example.txt")
+			path := filepath.Join("families", name, "example.txt")
 			text, err := os.ReadFile(path)
 			must(t, err)
 			s := alcovetest.New(t, family, manifest(t, name))

@@ -17,20 +17,20 @@ import (
 // families are the names of all first-party families.
 func families(t testing.TB) []string {
 	t.Helper()
-	paths, err := filepath.Glob("*/manifest.json")
+	paths, err := filepath.Glob("families/*/manifest.json")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("there are no families", err)
 	}
 	var names []string
 	for _, path := range paths {
-		names = append(names, filepath.Dir(path))
+		names = append(names, filepath.Base(filepath.Dir(path)))
 	}
 	return names
 }
 
 func manifest(t testing.TB, family string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(family, "manifest.json"))
+	data, err := os.ReadFile(filepath.Join("families", family, "manifest.json"))
 	must(t, err)
 	return data
 }
@@ -60,11 +60,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// all is the folder of the module of all families.
+const all = "build/all"
+
+// alone is the folder of the module of a family alone.
+func alone(family string) string { return "families/" + family + "/guest" }
+
 // linked is the module of a folder, without a manifest. The caller holds mu.
 func (s *shared) linked(t testing.TB, folder string) []byte {
 	t.Helper()
 	if s.packed[folder] == nil {
-		out := filepath.Join(s.dir, folder+".wasm")
+		out := filepath.Join(s.dir, "linked.wasm")
 		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w -buildid=", "-o", out, "./"+folder)
 		build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 		if text, err := build.CombinedOutput(); err != nil {
@@ -78,7 +84,9 @@ func (s *shared) linked(t testing.TB, folder string) []byte {
 }
 
 // admitted is the module of a family alone, in a sandbox.
-func admitted(t testing.TB, family string) *sandbox.Module { return admittedFrom(t, family, family) }
+func admitted(t testing.TB, family string) *sandbox.Module {
+	return admittedFrom(t, alone(family), family)
+}
 
 // admittedFrom is the module of a folder with a family's manifest, in a sandbox.
 func admittedFrom(t testing.TB, folder, family string) *sandbox.Module {
@@ -149,7 +157,7 @@ func must(t testing.TB, err error) {
 func TestAPackedModuleIsTestedInTheHost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ranking.wasm")
 	built.mu.Lock()
-	module, err := sandbox.Pack(built.linked(t, "ranking"), manifest(t, "ranking"))
+	module, err := sandbox.Pack(built.linked(t, alone("ranking")), manifest(t, "ranking"))
 	built.mu.Unlock()
 	must(t, err)
 	must(t, os.WriteFile(path, module, 0o600))
