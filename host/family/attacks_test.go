@@ -145,7 +145,7 @@ func TestARollbackOfALockedServerIsRefused(t *testing.T) {
 	})
 	w := openIn(t, a.dir, func(o *Options) { o.Locked = true })
 	if _, err := w.Rollback("notes"); err == nil || !strings.Contains(err.Error(), "the server is locked") {
-		t.Errorf("%v", err)
+		t.Errorf("Rollback: %v, want the error that the server is locked", err)
 	}
 	if got := w.says("notes_do"); got != "2" {
 		t.Errorf("it says %s", got)

@@ -75,7 +75,7 @@ func TestEachCallOfAGuestIsRecordedWithWhatItDidAndWrote(t *testing.T) {
 	}
 	calls, wrote := h.of(audit.Called), h.of(audit.Wrote)
 	if len(calls) != 1 || len(wrote) != 1 {
-		t.Fatalf("%+v", h.entries)
+		t.Fatalf("audit entries %+v, want one call and one write", h.entries)
 	}
 	c := calls[0]
 	if c.Family != "notes" || len(c.Digest) != 64 || c.Work != "tool notes_do" || c.Agent != "ann" || c.Client != "editor" || c.Session != "s" || c.Call != "r1" || c.Namespace != "default" || c.Branch != "default" {
@@ -104,14 +104,14 @@ func TestDenialsAreRecordedWithTheirRule(t *testing.T) {
 	calls := h.of(audit.Called)
 	if len(calls) != 1 || len(calls[0].Denied) != 2 || calls[0].Denied[0].Count != 2 || !strings.Contains(calls[0].Denied[0].Rule, "alcove family grant notes memory.write") ||
 		!strings.Contains(calls[0].Denied[1].Rule, "not in the manifest") {
-		t.Errorf("%+v", calls)
+		t.Errorf("calls %+v, want one with two denials, each with its rule", calls)
 	}
 	if len(h.of(audit.Wrote)) != 0 || len(h.of(audit.Loaded)) != 1 {
-		t.Errorf("%+v", h.entries)
+		t.Errorf("audit entries %+v, want nothing written and one module loaded", h.entries)
 	}
 	granted := h.of(audit.Granted)
 	if last := granted[len(granted)-1]; last.Family != "notes" || !strings.Contains(last.Detail, "memory.read") || strings.Contains(last.Detail, "memory.write") {
-		t.Errorf("%+v", last)
+		t.Errorf("the last grant is %+v, want notes with memory.read alone", last)
 	}
 }
 
@@ -125,17 +125,17 @@ func TestHooksAndJobsAndToolsOfToolsAreRecorded(t *testing.T) {
 		works = append(works, e.Family+" "+e.Work+" "+e.Call)
 	}
 	if got := strings.Join(works, ", "); got != "inner tool inner_do "+job.ID+", outer job tidy "+job.ID {
-		t.Errorf("%s", got)
+		t.Errorf("calls %s, want the inner tool, then the outer job, both of the job", got)
 	}
 	if wrote := h.of(audit.Wrote); len(wrote) != 1 || wrote[0].Family != "outer" {
-		t.Errorf("%+v", wrote)
+		t.Errorf("writes %+v, want one of outer", wrote)
 	}
 	m := aFamily("hooked")
 	m.Hooks.Store = &abi.StoreHook{}
 	w.with(m, script{says: `{}`})
 	w.store("k", `1`)
 	if last := h.of(audit.Called); last[len(last)-1].Work != "hook store" {
-		t.Errorf("%+v", last[len(last)-1])
+		t.Errorf("the last call is %+v, want the store hook", last[len(last)-1])
 	}
 }
 
@@ -168,7 +168,7 @@ func TestARefusedModuleIsRecordedOnceWithTheReason(t *testing.T) {
 			}
 			refused := h.of(audit.Refused)
 			if len(refused) != 1 || refused[0].Family != "notes" || refused[0].Digest != a.digest() || !strings.Contains(refused[0].Detail, c.why) {
-				t.Errorf("%+v", refused)
+				t.Errorf("refused %+v, want notes once, for %q", refused, c.why)
 			}
 			if ran := append(h.of(audit.Loaded), h.of(audit.Called)...); len(ran) != 0 {
 				t.Errorf("it ran: %+v", ran)
@@ -253,15 +253,15 @@ func TestAKillLosesNoRecordOfACallThatWrote(t *testing.T) {
 	}
 	restored := readAudit(t, dir, audit.Recovered)
 	if len(restored) != calls-1 {
-		t.Fatalf("%+v", restored)
+		t.Fatalf("restored %+v, want %d entries", restored, calls-1)
 	}
 	for i, e := range restored {
 		if e.Call != fmt.Sprint("r", i+1) || e.Family != "notes" || e.Agent != "ann" || e.Version == 0 || e.Fuel == 0 || len(e.Digest) != 64 || e.Work != "tool notes_do" || e.Ops["log.append"] != 1 {
-			t.Errorf("%+v", e)
+			t.Errorf("restored %+v, want the call r%d of ann with all that it did", e, i+1)
 		}
 	}
 	if r, err := audit.Verify(dir, nil); err != nil || len(r.Problems) != 0 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Verify = %+v, %v, want no problems", r, err)
 	}
 }
 

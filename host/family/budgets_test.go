@@ -93,10 +93,10 @@ func TestAnExceededBudgetNamesItselfAndWhatAnOperatorCanDo(t *testing.T) {
 			}
 			last := got[len(got)-1].Error
 			if last == nil || last.Code != c.code || !strings.Contains(last.Message, name) || !strings.Contains(last.Message, "alcove family grant one --limit "+name) {
-				t.Errorf("%+v", last)
+				t.Errorf("the last error is %+v, want code %s with %s and the command that raises it", last, c.code, name)
 			}
 			if info, err := w.Info(t.Context(), "one"); err != nil || info.Limits[name] != (Limit{Value: c.limit, Set: true}) {
-				t.Errorf("%+v, %v", info.Limits, err)
+				t.Errorf("Info: limits %+v, %v, want %s set to %d", info.Limits, err, name, c.limit)
 			}
 		})
 	}
@@ -107,14 +107,14 @@ func TestOnlyAllowedMethodsAreSent(t *testing.T) {
 	w.grant(GrantRequest{Family: "one", Methods: []string{"GET", "HEAD"}})
 	got, _ := w.do("one")
 	if got[0].Error != nil || got[1].Error == nil || got[1].Error.Code != abi.CodeDenied || !strings.Contains(got[1].Error.Message, "--http-methods GET,HEAD,POST") {
-		t.Errorf("%+v", got)
+		t.Errorf("answers %+v, want POST denied with the command that allows it", got)
 	}
 	if _, err := w.Grant(GrantRequest{Family: "one", Methods: []string{"TRACE"}}); err == nil || !strings.Contains(err.Error(), `method "TRACE" is not one of`) {
 		t.Errorf("an unknown method: %v", err)
 	}
 	w.grant(GrantRequest{Family: "one", Methods: []string{"*"}})
 	if got, _ := w.do("one"); got[1].Error != nil {
-		t.Errorf("%+v", got[1].Error)
+		t.Errorf("with all methods: %+v, want no error", got[1].Error)
 	}
 }
 

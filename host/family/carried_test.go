@@ -147,13 +147,13 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 		w := openIn(t, dir, release(second))
 		d := w.grant(GrantRequest{Family: "tags"})
 		if len(d.NewlyAsked) != 0 || !slices.Equal(grantedTo(d.Grant), []string{"memory.read=work", "memory.count=work", "record=b", "hook rank", "hook store=defer"}) {
-			t.Errorf("%+v", d)
+			t.Errorf("granted %+v, want what it asked for, and nothing newly asked", d)
 		}
 	})
 	t.Run("back to the first release", func(t *testing.T) {
 		w := openIn(t, dir, release(first))
 		if d := w.All()[0]; !slices.Equal(grantedTo(d.Grant), []string{"memory.read=work", "memory.count=work", "record=b", "hook rank", "hook store=defer"}) {
-			t.Errorf("%+v", d)
+			t.Errorf("the family is %+v, want the grants of the first release", d)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestARefusingHookOfAFamilyThatIsBuiltInIsNeverOpenedByARelease(t *testing.T
 		w := openIn(t, dir, release(pack(t, two, redacts("two"))))
 		w.storesAs("two")
 		if d := w.All()[0]; d.Guard != nil {
-			t.Errorf("%+v", d)
+			t.Errorf("the family is %+v, want no guard", d)
 		}
 	})
 	t.Run("a release whose family has no hook", func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestAGrantForADigestIsNotOneForTheBuiltInFamilyOfThatName(t *testing.T) {
 		w.storesAs("own") // it was approved for that
 		all := w.All()
 		if len(all) != 2 || all[0].Source != built || all[0].Fault != "" || !all[1].Hidden || !strings.Contains(all[1].Fault, "the program carries") || all[0].Guard == nil {
-			t.Errorf("%+v", all)
+			t.Errorf("families %+v, want the one that is built in, guarded, and the other hidden", all)
 		}
 		if got := grantedTo(all[0].Grant); slices.Contains(got, "hook store=refuse") || w.lockFile().Families["redactor"].Asked != nil {
 			t.Errorf("the carried one has %q", got)
@@ -271,7 +271,7 @@ func TestAnUpdateOfADisabledFamilyStaysDisabled(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `3`}))
 	w.scan()
 	if d := w.All()[0]; !strings.Contains(d.Fault, "disabled") || d.Source == installed {
-		t.Errorf("%+v", d)
+		t.Errorf("the family is %+v, want it disabled, from the folder", d)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestAFamilyThatCannotBeCompiledNowIsUnavailableAndSaysWhy(t *testing.T) {
 		var failure *memory.Error
 		if err := w.Load(t.Context(), "notes"); !errors.As(err, &failure) || failure.Code != memory.Unavailable || failure.Retryable != want.retryable ||
 			!strings.Contains(failure.Message, "family notes could not be loaded") || !strings.Contains(failure.Message, want.says) {
-			t.Errorf("%s: %v", ends, err)
+			t.Errorf("%s: Load: %v, want it unavailable with %q, retryable: %t", ends, err, want.says, want.retryable)
 		}
 	}
 }

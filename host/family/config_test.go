@@ -112,12 +112,12 @@ func TestWithABadChangeNoneIsMade(t *testing.T) {
 	} {
 		err := w.put(t, config.Scope{Kind: config.System}, values)
 		if err == nil || !strings.Contains(err.Error(), "nothing was changed") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
+			t.Errorf("put: %v, want an error that says %q and that nothing was changed", err, want)
 		}
 	}
 	list, err := w.Settings(t.Context(), SettingQuery{In: config.Scope{Kind: config.System}})
 	if err != nil || len(list) != 0 {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Settings = %+v, %v, want none", list, err)
 	}
 }
 
@@ -132,16 +132,16 @@ func TestARolledBackSettingHasANewVersionAndItsHistoryStays(t *testing.T) {
 	first := uint64(1)
 	done, err := w.RollBackSetting(t.Context(), SettingKey{Scope: system, Key: "weight_a", To: &first, Reason: "it was better"})
 	if err != nil || done.Version != 3 || string(done.After) != "0.705" {
-		t.Fatalf("%+v, %v", done, err)
+		t.Fatalf("RollBackSetting = %+v, %v, want version 3 with 0.705", done, err)
 	}
 	again := openIn(t, snapshot(w), nil)
 	h, err := again.SettingHistory(t.Context(), SettingKey{Scope: system, Key: "weight_a"})
 	if err != nil || len(h.Versions) != 3 || h.Next != 0 {
-		t.Fatalf("%+v, %v", h, err)
+		t.Fatalf("SettingHistory = %+v, %v, want 3 versions and no more", h, err)
 	}
 	newest := h.Versions[0]
 	if newest.Version != 3 || string(newest.Before) != "0.695" || newest.Agent != "operator" || newest.Reason != "it was better" || newest.RolledBackTo == nil || *newest.RolledBackTo != 1 || newest.At.IsZero() {
-		t.Errorf("%+v", newest)
+		t.Errorf("the newest version is %+v, want the operator's rollback to 1", newest)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestFamiliesThatDeclareASharedSettingOtherwiseAreNotInstalled(t *testing.T)
 	} {
 		_, err := w.Install(pack(t, m, script{says: `{}`}))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "nothing was installed") {
-			t.Errorf("%q: %v", want, err)
+			t.Errorf("Install: %v, want an error that says %q and that nothing was installed", err, want)
 		}
 	}
 	if _, err := w.Install(pack(t, other(func(m *abi.Manifest) { m.Config[0].Description = "Another text." }), script{says: `{}`})); err != nil {
@@ -180,7 +180,7 @@ func TestACallerWithNarrowRightsChangesSettingsOfItsNamespacesOnly(t *testing.T)
 	ann := memory.Caller{Agent: "ann", Rights: memory.RightsTo(nil, []string{"work"})}
 	for i, r := range w.askAs(t, "one", "work", ann) {
 		if denied := r.Error != nil && r.Error.Code == abi.CodeDenied; denied != (i < 10) {
-			t.Errorf("%d: %s, %v", i, r.OK, r.Error)
+			t.Errorf("request %d: %s, %v, want it denied: %t", i, r.OK, r.Error, i < 10)
 		}
 	}
 	reader := memory.Caller{Agent: "ann", Rights: memory.RightsTo([]string{"work"}, nil)}
@@ -208,7 +208,7 @@ func TestAFamilyReadsAndChangesTheSettingsThatItWasGranted(t *testing.T) {
 	got, _ := w.do("tunes")
 	for i, denied := range []bool{false, true, false, false, true, true, true, false} {
 		if (got[i].Error != nil && got[i].Error.Code == abi.CodeDenied) != denied {
-			t.Errorf("%d: %s, %v", i, got[i].OK, got[i].Error)
+			t.Errorf("request %d: %s, %v, want it denied: %t", i, got[i].OK, got[i].Error, denied)
 		}
 	}
 	if text := string(got[2].OK); strings.Contains(text, "weight_b") || !strings.Contains(text, "weight_a") {
@@ -276,7 +276,7 @@ func TestTheHistoryKeepsTheNewestChanges(t *testing.T) {
 	}
 	key.Before = h.Next
 	if h, err = w.SettingHistory(t.Context(), key); err != nil || len(h.Versions) != 1 || h.Versions[0].Version != 6 || h.Next != 0 {
-		t.Errorf("%+v, %v", h, err)
+		t.Errorf("SettingHistory = %+v, %v, want version 6 alone", h, err)
 	}
 	old := uint64(5)
 	if _, err := w.RollBackSetting(t.Context(), SettingKey{Scope: system, Key: "weight_a", To: &old}); err == nil || !strings.Contains(err.Error(), "the newest 1000 versions are kept") {
@@ -341,7 +341,7 @@ func TestScopesThatCannotBe(t *testing.T) {
 		"there is no family":        {Kind: config.OfFamily, Name: "none"},
 	} {
 		if err := w.put(t, scope, map[string]string{"weight_a": "0.7"}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
+			t.Errorf("put in %+v: %v, want an error that says %q", scope, err, want)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func TestACommitIsFoundUnderItsCallAndItsFamily(t *testing.T) {
 	}
 	list, _, err := w.space.As(owner("")).Commits(t.Context(), memory.CommitQuery{Call: "r1"})
 	if err != nil || len(list) != 2 {
-		t.Fatalf("%+v (%v)", list, err)
+		t.Fatalf("Commits = %+v (%v), want 2", list, err)
 	}
 	for _, done := range list {
 		by := done.Caller

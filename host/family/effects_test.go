@@ -190,7 +190,7 @@ func TestADryRunThatFailsSaysWhatWasNotSent(t *testing.T) {
 	for tool, want := range map[string][]string{"inner_do": {"POST hooks/notify"}, "outer_do": {"POST hooks/notify", "DELETE hooks/thing"}, "traps_do": {"POST hooks/notify"}} {
 		_, err := w.call(Call{Tool: tool, DryRun: true})
 		if err == nil || !slices.Equal(details(err)["not_sent"].([]string), want) || details(err)["dry_run"] != true {
-			t.Errorf("%s: %v, %v", tool, err, details(err))
+			t.Errorf("dry run of %s: %v with %v, want %q not sent", tool, err, details(err), want)
 		}
 		for _, what := range want {
 			if err != nil && !strings.Contains(err.Error(), what) {
@@ -215,7 +215,7 @@ func TestACallThatSentSomethingIsNotMadeAgainWhenItsCommitIsAConflict(t *testing
 		before := len(h.got())
 		_, err := w.call(Call{Tool: tool, RequestID: tool})
 		if code(err) != memory.Conflict || !strings.Contains(err.Error(), sent+"; nothing was stored: ") || retryable(err) {
-			t.Errorf("%s: %v", tool, err)
+			t.Errorf("%s: %v, want a conflict that says %q and is not retryable", tool, err, sent)
 		}
 		if got := h.got()[before:]; len(got) != 1 {
 			t.Errorf("%s sent %q", tool, got)
@@ -248,7 +248,7 @@ func TestAnErrorOfACallSaysWhatItHadSent(t *testing.T) {
 	for _, tool := range []string{"traps_do", "lies_do"} {
 		_, err := w.call(Call{Tool: tool})
 		if err == nil || !strings.Contains(err.Error(), "POST hooks/notify was sent and answered 201") || retryable(err) || code(err) == memory.Internal {
-			t.Errorf("%s: %s: %v", tool, code(err), err)
+			t.Errorf("%s: code %s, %v, want what was sent, and an error that is not retryable", tool, code(err), err)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestARequestThatSentSomethingAndChangedNothingIsAnsweredTwiceAndDoneOnce(t 
 	w := reaching(t, t.TempDir(), h).with(aFamily("posts"), script{steps: []step{notify}})
 	first, err := w.call(Call{Tool: "posts_do", RequestID: "r"})
 	if err != nil || first.Version != 0 {
-		t.Fatalf("%+v, %v", first, err)
+		t.Fatalf("Call = %+v, %v, want no new version", first, err)
 	}
 	for name, after := range map[string]*world{"at once": w, "after a crash": reaching(t, snapshot(w), h)} {
 		again, err := after.call(Call{Tool: "posts_do", RequestID: "r"})
@@ -340,11 +340,11 @@ func TestManyEffectsAreNamedUpToABound(t *testing.T) {
 	w := reaching(t, t.TempDir(), h).with(m, script{steps: slices.Repeat([]step{notify}, 40), traps: true})
 	_, err := w.call(Call{Tool: "posts_do", RequestID: "r"})
 	if err == nil || len(h.got()) != 40 || len(details(err)["sent"].([]string)) != 17 || !strings.Contains(err.Error(), "24 or more others") {
-		t.Errorf("%v", err)
+		t.Errorf("Call: %v, want 16 effects and 24 others", err)
 	}
 	_, err = w.call(Call{Tool: "posts_do", DryRun: true})
 	if err == nil || len(details(err)["not_sent"].([]string)) != 16 || !strings.Contains(err.Error(), "and 24 more") {
-		t.Errorf("%v", err)
+		t.Errorf("a dry run: %v, want 16 effects and 24 more", err)
 	}
 }
 
@@ -397,7 +397,7 @@ func TestAJobWhoseRequestsNeverLeftIsTriedAgain(t *testing.T) {
 	job := w.enqueue("posts")
 	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
 	if got := w.job(job.ID); got.Attempts != jobs.Attempts || len(got.Sent) != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("the job is %+v, want %d attempts and nothing sent", got, jobs.Attempts)
 	}
 }
 
@@ -463,7 +463,7 @@ func TestAStoreHookThatSentSomethingIsNotAskedAgain(t *testing.T) {
 			t.Errorf("%s: stored %v, and it says %q, %v", failure, stored, notes, err)
 		}
 		if err != nil && !strings.Contains(said, "POST hooks/notify was sent and answered 201") {
-			t.Errorf("%s: %v", failure, err)
+			t.Errorf("%s: %v, want it to say what was sent", failure, err)
 		}
 		jobs, err := w.Jobs(t.Context())
 		if err != nil || len(jobs) != 0 || len(h.got())-before != 1 {
@@ -490,7 +490,7 @@ func TestAStoreThatIsAConflictSaysWhatItsHookSent(t *testing.T) {
 	before := len(h.got())
 	_, err = w.space.As(owner("")).Store(t.Context(), memory.Location{}, []memory.Item{{Key: "hot", Value: json.RawMessage(`1`), IfVersion: &now.Version}}, memory.Write{RequestID: "r"})
 	if code(err) != memory.Conflict || !strings.Contains(err.Error(), "POST hooks/notify was sent and answered 201; nothing was stored: ") {
-		t.Errorf("%v", err)
+		t.Errorf("Store: %v, want a conflict that says what was sent", err)
 	}
 	if got := h.got()[before:]; len(got) != 2 { // with that of the other client's store
 		t.Errorf("it sent %q", got)
@@ -520,7 +520,7 @@ func TestAStoreThatIsSentAgainAfterACrashDoesNotAskItsHookAgain(t *testing.T) {
 			said = err.Error()
 		}
 		if (err == nil) != kept || (after.value("", "k") != "") != kept || !strings.Contains(said, "POST hooks/notify was sent, and its answer is not known") {
-			t.Errorf("%s: %q, %v", failure, notes, err)
+			t.Errorf("%s: notes %q, %v, want it stored: %t, and that something was sent", failure, notes, err, kept)
 		}
 		jobs, err := after.Jobs(t.Context())
 		if err != nil || len(jobs) != 0 || len(h.got())-before != 1 {
@@ -537,7 +537,7 @@ func TestAStoreHookThatWasPutOffAndSentSomethingIsNotAskedAgain(t *testing.T) {
 	w := reachingWith(t, t.TempDir(), h, func(o *Options) { o.Outside = overHTTP{}; storesAreOver(o) }).
 		with(onStore("later", abi.OnFailureDefer), script{steps: []step{notify}, traps: true}).resting("later")
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "asked later") {
-		t.Fatalf("%q, %v", notes, err)
+		t.Fatalf("notes %q, %v, want one, that the family is asked later", notes, err)
 	}
 	await.That(t, "the hook has failed", func() bool {
 		list, err := w.Jobs(t.Context())

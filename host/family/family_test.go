@@ -153,7 +153,7 @@ func responses(t testing.TB, output json.RawMessage) []response {
 	t.Helper()
 	var list []response
 	if err := json.Unmarshal(output, &list); err != nil {
-		t.Fatalf("%s: %v", output, err)
+		t.Fatalf("decode %s: %v", output, err)
 	}
 	return list
 }
@@ -228,7 +228,7 @@ func TestOfAToolThatFailsNothingIsKept(t *testing.T) {
 		w := open(t, nil).with(c.manifest, c.script)
 		_, err := w.call(Call{Tool: c.manifest.Name + "_do"})
 		if code(err) != c.code || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %s: %v", c.manifest.Name, code(err), err)
+			t.Errorf("%s: code %s, %v, want %s with %q", c.manifest.Name, code(err), err, c.code, c.says)
 		}
 		if w.value("", "a") != "" {
 			t.Errorf("%s: a part was kept", c.manifest.Name)
@@ -314,7 +314,7 @@ func TestArgumentsThatDoNotFitAreToldFieldByField(t *testing.T) {
 	} {
 		_, err := w.call(Call{Tool: "strict_do", Arguments: json.RawMessage(arguments)})
 		if want == "" && err != nil || want != "" && (code(err) != memory.InvalidArgument || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%.40s: %v", arguments, err)
+			t.Errorf("strict_do of %.40s: %v, want an error that says %q, or none for \"\"", arguments, err, want)
 		}
 	}
 	if _, err := w.call(Call{Tool: "nothing"}); code(err) != memory.NotFound || !strings.Contains(err.Error(), "strict_do") {
@@ -325,7 +325,7 @@ func TestArgumentsThatDoNotFitAreToldFieldByField(t *testing.T) {
 func TestADryRunWritesNothing(t *testing.T) {
 	w := open(t, nil).with(aFamily("tidy"), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}})
 	if result, err := w.call(Call{Tool: "tidy_do", DryRun: true}); err != nil || result.Version != 0 || w.value("", "a") != "" {
-		t.Errorf("%+v, %v", result, err)
+		t.Errorf("a dry run = %+v, %v, want nothing written", result, err)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestARepeatedRequestIsAnsweredAsTheFirstTimeAndDoneOnce(t *testing.T) {
 	w.with(m, script{steps: []step{{"record.append", `{"collection":"list","values":[1]}`}}})
 	first, err := w.call(Call{Tool: "tidy_do", RequestID: "r1"})
 	if err != nil || string(first.Output) != `[{"ok":{"sequences":[1]}}]` {
-		t.Fatalf("%s, %v", first.Output, err)
+		t.Fatalf("Call = %s, %v, want sequence 1", first.Output, err)
 	}
 	again, err := w.call(Call{Tool: "tidy_do", RequestID: "r1"})
 	if err != nil || string(again.Output) != string(first.Output) || again.Version != 0 {

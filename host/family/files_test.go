@@ -97,10 +97,10 @@ func TestACallerUsesARootOfItsNamespacesAlone(t *testing.T) {
 		}
 		got := responses(t, r.Output)
 		if (got[0].Error == nil) != c.read || (got[1].Error == nil) != c.read || (got[2].Error == nil) != c.write || hasFile(dir) != c.write {
-			t.Errorf("%+v: %+v", c, got)
+			t.Errorf("caller %+v: answers %+v, want it to read: %t, and to write: %t", c, got, c.read, c.write)
 		}
 		if !c.read && strings.Contains(string(r.Output), "plan.md") {
-			t.Errorf("%+v: %s", c, r.Output)
+			t.Errorf("caller %+v is answered %s, want nothing of plan.md", c, r.Output)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestADryRunWritesNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := responses(t, r.Output); got[0].Error != nil || got[1].Error == nil || hasFile(dir) {
-		t.Errorf("%+v", got)
+		t.Errorf("a dry run = %+v, want the file read, and none written", got)
 	}
 	if want := []string{"dry run: a write of 1 files to notes, new.md first, was not sent"}; !slices.Equal(r.Notes, want) {
 		t.Errorf("noted %q", r.Notes)

@@ -19,7 +19,7 @@ func TestAFileThatWasAwayAndComesBackIsTheSameFamily(t *testing.T) {
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `1`}))
 	w := open(t, func(o *Options) { o.Watch = folder })
 	if got := w.says("notes_do"); got != "1" {
-		t.Fatal(got)
+		t.Fatalf("notes_do = %s, want 1", got)
 	}
 	if err := os.Rename(file, file+".away"); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestTheFamilyBehindAnotherFileOfItsNameComesBack(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "a.wasm"), pack(t, aFamily("notes"), script{says: `1`}))
 	w := open(t, func(o *Options) { o.Watch = folder })
 	if got := w.says("notes_do"); got != "1" {
-		t.Fatal(got)
+		t.Fatalf("notes_do = %s, want 1", got)
 	}
 	writeFile(t, filepath.Join(folder, "b.wasm"), pack(t, aFamily("notes"), script{says: `2`}))
 	await.That(t, "the later file answers", func() bool { return w.says("notes_do") == "2" })
@@ -52,7 +52,7 @@ func TestAFileOfTheSameSizeAndTimeIsTakenWhenItIsAnother(t *testing.T) {
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `1`}))
 	w := open(t, func(o *Options) { o.Watch = folder })
 	if got := w.says("notes_do"); got != "1" {
-		t.Fatal(got)
+		t.Fatalf("notes_do = %s, want 1", got)
 	}
 	was, err := os.Stat(file)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestTheGenerationOfAWriteOutlivesARestartAndAJob(t *testing.T) {
 	await.That(t, "the job ran", func() bool { return after.value("", "answer") == "1" })
 	page, err := after.space.As(owner("")).Written(t.Context(), memory.WrittenQuery{Memories: true})
 	if err != nil || len(page.Entries) != 2 || page.Entries[1].By.Generation != 1 || page.Entries[1].By.Family != "asks" {
-		t.Errorf("%+v, %v", page.Entries, err)
+		t.Errorf("Written = %+v, %v, want 2, the second of asks in generation 1", page.Entries, err)
 	}
 }
 
@@ -306,9 +306,9 @@ func TestAStoreHookThatProposesKeepsAWriteOffItsBranch(t *testing.T) {
 	}
 	result, err := w.call(Call{Tool: "writes_do"})
 	if err != nil || !strings.HasPrefix(result.Proposal, "proposals/board/") || w.value("", "tool") != "" || w.value(result.Proposal, "tool") != "1" {
-		t.Errorf("%+v, %v", result, err)
+		t.Errorf("Call = %+v, %v, want what it wrote on the branch of a proposal", result, err)
 	}
 	if done, err := w.space.As(owner("")).Merge(t.Context(), memory.Merge{Source: result.Proposal}, memory.Write{}); err != nil || !done.Merged || w.value("", "tool") != "1" {
-		t.Errorf("%+v, %v", done, err)
+		t.Errorf("Merge = %+v, %v, want it merged", done, err)
 	}
 }

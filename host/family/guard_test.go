@@ -112,7 +112,7 @@ func TestAGrantWithoutAWordKeepsWhatTheManifestSaysOfFailures(t *testing.T) {
 		if says == abi.OnFailureRefuse {
 			w.storesNothing()
 		} else if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 1 {
-			t.Errorf("%q: %q, %v", says, notes, err)
+			t.Errorf("manifest says %q: notes %q, %v, want it stored with one note", says, notes, err)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestAnOperatorMayOverruleTheManifestAndSilenceDoesNotGoBackOnRefuse(t *test
 	w.install(redactor("1.0.0"), script{traps: true})
 	skip := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureSkip}}
 	if d := w.grant(GrantRequest{Family: "redactor", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
-		t.Errorf("%+v", d.Grant)
+		t.Errorf("granted %+v, want the store hook to skip", d.Grant)
 	}
 	w.install(onStore("tagger", abi.OnFailureSkip), script{says: `{}`})
 	refuse := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
@@ -451,7 +451,7 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 		command := "alcove family grant redactor --hook store --digest " + digestOf(two)
 		w.storesNothing("was changed since it was approved", command, "alcove family revoke redactor store")
 		if d := w.All()[0]; d.Guard == nil || d.Guard.Missing == "" {
-			t.Errorf("%+v", d)
+			t.Errorf("the family is %+v, want a guard that is missing", d)
 		}
 	})
 	if err := os.Remove(file); err != nil {
@@ -492,7 +492,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 	t.Run("another family has its tool", func(t *testing.T) {
 		w := openIn(t, dir, func(o *Options) { o.Built = []Module{carrying(t, carried)} })
 		if d := w.All()[1]; !strings.Contains(d.Fault, "redactor_do of family first") || d.Guard == nil {
-			t.Errorf("%+v", d)
+			t.Errorf("the family is %+v, want a guard, and the fault of its tool", d)
 		}
 		w.storesAs("one")
 	})
@@ -500,7 +500,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 	t.Run("locked", func(t *testing.T) {
 		w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
 		if d := w.All()[0]; d.Source != installed || d.Fault != "" { // a locked server looks at no folder
-			t.Errorf("%+v", d)
+			t.Errorf("the family is %+v, want the installed one without a fault", d)
 		}
 		w.storesAs("one")
 	})
@@ -538,7 +538,7 @@ func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
 	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: seen})
 	w.scan()
 	if d := w.All()[0]; d.Digest != digestOf(two) || len(d.Grant.Hooks) != 0 || d.Guard == nil || d.Guard.Digest != seen {
-		t.Errorf("%+v", d)
+		t.Errorf("the family is %+v, want the new module without hooks, guarded by the one that was seen", d)
 	}
 	w.storesAs("one")
 	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true, Digest: seen}); code(err) != memory.Conflict {
@@ -679,13 +679,13 @@ func TestOtherHooksOfAnUpdatedFamilyAreOffAndSaidToBe(t *testing.T) {
 	next.Capabilities = []abi.Request{{Name: abi.CanMemoryRead, Scope: []string{"work"}, Reason: "to read"}, {Name: abi.CanRecord, Scope: []string{"b", "c"}, Reason: "to keep"}}
 	d := w.install(next, script{says: `{}`})
 	if d.Guard != nil || d.Update == nil || !slices.Equal(d.Update.Dropped, []string{"memory.read=*", "job", "record=a,b", "hook job", "hook rank", "hook store", "hook stored"}) {
-		t.Errorf("%+v, %+v", d.Guard, d.Update)
+		t.Errorf("guard %+v, update %+v, want no guard, and all that was dropped", d.Guard, d.Update)
 	}
 	if want := "alcove family grant many memory.read record=b --hook rank,store=defer --digest " + d.Digest; d.GrantCommand != want {
 		t.Errorf("the command is %s", d.GrantCommand)
 	}
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || len(notes) != 0 {
-		t.Errorf("%q, %v", notes, err)
+		t.Errorf("notes %q, %v, want none", notes, err)
 	}
 }
 
@@ -726,7 +726,7 @@ func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
 	})
 	list, err := w.Jobs(t.Context())
 	if err != nil || list[0].State != jobs.Done || list[0].Digest != approved {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Jobs = %+v, %v, want the job done by the approved version", list, err)
 	}
 }
 
@@ -738,7 +738,7 @@ func TestAJobOfAVersionThatWasReplacedNeedsTheRightOfTheNewOne(t *testing.T) {
 	}
 	list, err := w.Jobs(t.Context())
 	if err != nil || len(list) != 1 {
-		t.Fatalf("%v, %v", list, err)
+		t.Fatalf("Jobs = %v, %v, want 1", list, err)
 	}
 	m.Version = "2.0.0"
 	w.install(m, script{says: `{}`})

@@ -2,7 +2,6 @@ package family
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -130,7 +129,7 @@ func pack(t testing.TB, m *abi.Manifest, s script) []byte {
 	}
 	done, err := sandbox.Pack(module, manifest)
 	if err != nil {
-		t.Fatal(fmt.Errorf("pack %s: %w", m.Name, err))
+		t.Fatalf("pack %s: %v", m.Name, err)
 	}
 	packed.Store(name, slices.Clone(done))
 	return done

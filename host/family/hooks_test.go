@@ -71,7 +71,7 @@ func TestAStoreHookMayRefuse(t *testing.T) {
 	w := open(t, nil).with(onStore("guard", ""), script{says: `{"refuse":"no card numbers"}`})
 	_, _, err := w.keep("k", `"4111"`)
 	if code(err) != memory.Denied || !strings.Contains(err.Error(), "family guard refused it: no card numbers") || w.value("", "k") != "" {
-		t.Errorf("%v", err)
+		t.Errorf("store: %v, want it denied for the guard's reason", err)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestARefusalsReasonIsALineOfBoundedLength(t *testing.T) {
 	most := int(abi.DefaultLimits().RefuseBytes)
 	w := open(t, nil).with(onStore("guard", ""), script{says: `{"refuse":"` + strings.Repeat("no ", most) + `\u001b[2J"}`})
 	if _, _, err := w.keep("k", `1`); code(err) != memory.Denied || len(err.Error()) > most+100 || strings.ContainsRune(err.Error(), 0x1b) {
-		t.Errorf("%v", err)
+		t.Errorf("store: %v, want it denied in one short line", err)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestARequestLosesItsPowersWithTheKeyOfItsCaller(t *testing.T) {
 	}).with(aFamily("notes"), script{steps: []step{{"memory.list", "{}"}, {"memory.list", "{}"}}})
 	answers := w.askAs(t, "notes", "", memory.Caller{Agent: "ann", Key: "k1", Rights: memory.FullRights()})
 	if len(answers) != 2 || answers[0].Error != nil || answers[1].Error == nil || answers[1].Error.Code != abi.CodeDenied || !strings.Contains(answers[1].Error.Message, "k1 was revoked") {
-		t.Errorf("%+v", answers)
+		t.Errorf("answers %+v, want the first, then k1 refused", answers)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestWithoutARefusingHookNothingIsStored(t *testing.T) {
 	w := open(t, nil).with(onStore("redactor", abi.OnFailureRefuse), script{traps: true})
 	_, _, err := w.keep("k", `"tea"`)
 	if code(err) != memory.Unavailable || w.value("", "k") != "" {
-		t.Errorf("%v", err)
+		t.Errorf("store: %v, want it unavailable and nothing stored", err)
 	}
 	if _, err := w.Install(pack(t, aFamily("other"), script{steps: []step{{"memory.put", `{"items":[{"key":"k","value":1}]}`}}})); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestADeferredHookIsTriedAgainWhenItsMemoriesAreNotStoredYet(t *testing.T) {
 	first := func() jobs.Job {
 		list, err := w.Jobs(t.Context())
 		if err != nil || len(list) == 0 {
-			t.Fatalf("%+v, %v", list, err)
+			t.Fatalf("Jobs = %+v, %v, want one or more", list, err)
 		}
 		return list[0]
 	}
@@ -379,7 +379,7 @@ func TestACallerWhoGivesUpStoresNothing(t *testing.T) {
 	_, err := w.space.As(owner("")).Store(ctx, memory.Location{}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{})
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Timeout || w.value("", "k") != "" {
-		t.Errorf("%v", err)
+		t.Errorf("Store: %v, want a timeout and nothing stored", err)
 	}
 }
 
@@ -391,12 +391,12 @@ func TestAHookThatKeepsFailingRestsForAWhile(t *testing.T) {
 	w := open(t, func(o *Options) { o.Clock = now.get }).with(spins, script{spins: true})
 	for range hooks.FailuresInRow {
 		if _, notes, err := w.keep("k", `"tea"`); err != nil || !strings.Contains(notes[0], "ran for longer") {
-			t.Fatalf("%q, %v", notes, err)
+			t.Fatalf("notes %q, %v, want that it ran for longer", notes, err)
 		}
 	}
 	_, notes, err := w.keep("k", `"tea"`)
 	if err != nil || !strings.Contains(notes[0], "failed again and again") {
-		t.Errorf("%q, %v", notes, err)
+		t.Errorf("notes %q, %v, want that it failed again and again", notes, err)
 	}
 	now.set(now.get().Add(hooks.Pause + time.Second))
 	if _, notes, err := w.keep("k", `"tea"`); err != nil || !strings.Contains(notes[0], "ran for longer") {

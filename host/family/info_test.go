@@ -26,7 +26,7 @@ func TestInfoHasManifestGrantConfigurationLimitsAndUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Manifest.Name != "notes" || info.Digest == "" || info.Source != installed || len(info.Grant.Capabilities) == 0 || string(info.Config["word"]) != `"mine"` || info.Use.Records != 1 {
-		t.Errorf("%+v", info)
+		t.Errorf("Info = %+v, want notes with its grant, configuration and one record", info)
 	}
 	for name, want := range map[string]Limit{"wall_ms": {100, 400, true}, "records": {7, abi.DefaultQuota("records"), true}, "fuel": {abi.DefaultLimits().Fuel, abi.DefaultLimits().Fuel, false}} {
 		if info.Limits[name] != want {
@@ -46,7 +46,7 @@ func TestALimitIsResetToItsDefault(t *testing.T) {
 		t.Errorf("%v are left", d.Grant.Limits)
 	}
 	if info, err := w.Info(t.Context(), "notes"); err != nil || info.Limits["records"] != (Limit{abi.DefaultQuota("records"), abi.DefaultQuota("records"), false}) {
-		t.Errorf("%+v, %v", info.Limits["records"], err)
+		t.Errorf("Info: records %+v, %v, want the default, not set", info.Limits["records"], err)
 	}
 	if _, err := w.Grant(GrantRequest{Family: "notes", ResetLimits: []string{"recrods"}}); code(err) != memory.InvalidArgument {
 		t.Errorf("a misspelled limit: %v", err)

@@ -234,7 +234,7 @@ func TestWhatIsKnownOfAModuleRetainsNoneOfItsBytes(t *testing.T) {
 	seen := examine(module, nil, sandbox.Hash)
 	before, err := seen.signed(nil)
 	if err != nil || before.None() {
-		t.Fatalf("%v", err)
+		t.Fatalf("signed: %v, want a signature", err)
 	}
 	section := string(seen.section)
 	clear(module)
@@ -276,7 +276,7 @@ func benchmarkFirstLook(b *testing.B, path string, module []byte) {
 		seen, err := newInspector(nil).inspect(path, nil)
 		looked = min(looked, time.Since(began))
 		if err != nil || seen.fault != nil {
-			b.Fatal(err, seen.fault)
+			b.Fatalf("inspect: %v, fault %v", err, seen.fault)
 		}
 		began = time.Now()
 		again := sandbox.Hash(module)
@@ -307,7 +307,7 @@ func benchmarkLaterLoad(b *testing.B, module []byte) {
 	for b.Loop() {
 		began := time.Now()
 		if digest, err := x.origin.digest(); err != nil || digest != x.digest {
-			b.Fatal(digest, err)
+			b.Fatalf("digest = %s, %v, want %s", digest, err, x.digest)
 		}
 		verified = min(verified, time.Since(began))
 		began = time.Now()

@@ -63,7 +63,7 @@ func TestAJobRunsWhenNobodyWaitsAndItsWritesAreCommittedWithItsEnd(t *testing.T)
 	job := w.enqueue("tidy")
 	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
 	if got := w.job(job.ID); w.value("", "a") != "1" || string(got.Result) != `{"done":3}` || got.Attempts != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("the job is %+v, want it done at once, and its write there", got)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestAToolQueuesJobsOfItsOwnWithItsWrites(t *testing.T) {
 	got, _ := w.do("tidy")
 	var queued struct{ ID string }
 	if err := json.Unmarshal(got[0].OK, &queued); err != nil || queued.ID == "" {
-		t.Fatalf("%s, %v", got[0].OK, got[0].Error)
+		t.Fatalf("job.enqueue = %s, %v, want an id", got[0].OK, got[0].Error)
 	}
 	await.That(t, "the job ran", func() bool { return w.job(queued.ID).State == jobs.Done })
 }
@@ -82,7 +82,7 @@ func TestAJobThatFailsIsTriedAgainLessAndLessOftenAndThenGivenUp(t *testing.T) {
 	job := w.enqueue("tidy")
 	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
 	if got := w.job(job.ID); got.Attempts != jobs.Attempts || !strings.Contains(got.Error, "family tidy failed") || w.value("", "a") != "" {
-		t.Errorf("%+v", got)
+		t.Errorf("the job is %+v, want %d attempts and nothing written", got, jobs.Attempts)
 	}
 	for failures, want := range map[int]time.Duration{1: time.Second, 2: 4 * time.Second, 3: 16 * time.Second, 20: time.Hour} {
 		if got := jobs.Backoff(time.Second, failures); got != want {
@@ -96,7 +96,7 @@ func TestAJobThatCouldNeverSucceedIsGivenUpAtOnce(t *testing.T) {
 	job := w.enqueue("tidy")
 	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
 	if got := w.job(job.ID); got.Attempts != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("the job is %+v, want one attempt", got)
 	}
 }
 
@@ -176,10 +176,10 @@ func TestAFamilySeesAndCancelsItsOwnJobsAlone(t *testing.T) {
 		{"job.enqueue", `{"job":"unknown"}`}, {"job.enqueue", `{"job":"tidy","after_s":-1}`}}})
 	got, _ := w.do("tidy")
 	if !strings.Contains(string(got[0].OK), `"state":"queued"`) || got[1].Error == nil || string(got[2].OK) != `{"cancelled":true}` || got[3].Error == nil || got[4].Error == nil || got[5].Error == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("answers %+v, want its own job shown and cancelled, and the rest refused", got)
 	}
 	if w.job("tidy").State != jobs.Cancelled || w.job("other").State != jobs.Queued {
-		t.Errorf("%+v, %+v", w.job("tidy"), w.job("other"))
+		t.Errorf("jobs %+v and %+v, want its own cancelled and the other queued", w.job("tidy"), w.job("other"))
 	}
 }
 

@@ -225,7 +225,7 @@ func TestALockedServerTakesNothingNew(t *testing.T) {
 	endpoint := w.SetEndpoint("web", &registry.Endpoint{Kind: "http", URL: "http://127.0.0.1"})
 	for act, err := range map[string]error{"install": install, "plain install": plain, "grant": grant, "trust": trust, "forget": forget, "remove": remove, "endpoint": endpoint} {
 		if err == nil || !strings.Contains(err.Error(), "the server is locked") {
-			t.Errorf("%s: %v", act, err)
+			t.Errorf("%s: %v, want the error that the server is locked", act, err)
 		}
 	}
 	if got := read(t, filepath.Join(a.dir, registry.File)); got != before {
@@ -313,7 +313,7 @@ func TestAChangeIsShownAsItIsMade(t *testing.T) {
 	grant := GrantRequest{Family: "notes", Limits: map[string]int64{"wall_ms": 50}}
 	c, err := w.Propose(Proposal{Grant: &grant})
 	if err != nil || !slices.Contains(c.Lines, `+        "wall_ms": 50`) {
-		t.Errorf("%q, %v", c.Lines, err)
+		t.Errorf("Propose = %q, %v, want the limit among the lines", c.Lines, err)
 	}
 	if got := read(t, filepath.Join(a.dir, registry.File)); got != before {
 		t.Error("it was changed by being shown")

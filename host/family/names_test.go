@@ -88,7 +88,7 @@ func TestAFamilyThatResemblesOthersIsNotInstalled(t *testing.T) {
 	for reason, m := range lookAlikes() {
 		_, err := w.Install(pack(t, m, script{says: `2`}))
 		if code(err) != memory.Conflict || !strings.Contains(err.Error(), strings.TrimSpace(reason)) || !strings.Contains(err.Error(), "nothing was installed") {
-			t.Errorf("%s: %v", reason, err)
+			t.Errorf("Install: %v, want a conflict, for %s, and nothing installed", err, reason)
 		}
 	}
 	if now := w.lockFile(); len(now.Families) != len(lock.Families) || !slices.Equal(w.kept(), modules) {
@@ -111,7 +111,7 @@ func TestAFileInTheWatchedFolderThatResemblesOthersIsListedWithTheReason(t *test
 		all := w.All()
 		i := slices.IndexFunc(all, func(d Described) bool { return d.Manifest.Name == m.Name })
 		if len(all) != 2 || i < 0 || !strings.Contains(all[i].Fault, strings.TrimSpace(reason)) {
-			t.Errorf("%s: %+v", reason, all)
+			t.Errorf("families %+v, want the second at fault, for %s", all, reason)
 			continue
 		}
 		if _, err := w.Grant(GrantRequest{Family: m.Name, All: true}); code(err) != memory.Unavailable {
@@ -131,7 +131,7 @@ func TestWhoIsThereFirstKeepsItsNames(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "aa.wasm"), pack(t, withTools("aa", "do-it"), script{says: `2`}))
 	w.scan()
 	if all := w.All(); !strings.Contains(all[0].Fault, "do_it of family zz") || all[1].Fault != "" || w.says("do_it") != "1" {
-		t.Errorf("%+v", all)
+		t.Errorf("families %+v, want aa at fault, and zz with its tool", all)
 	}
 	yes := true
 	w.grant(GrantRequest{Family: "zz", Disable: &yes})
@@ -158,7 +158,7 @@ func TestAFamilyNamedLikeOneThatIsBuiltInNeverTakesItsPlace(t *testing.T) {
 		w := open(t, func(o *Options) { release(carried)(o); o.Watch = folder })
 		all := w.All()
 		if len(all) != 2 || all[0].Source != built || all[0].Fault != "" || !all[1].Hidden || !strings.Contains(all[1].Fault, "the program carries a family of this name") {
-			t.Errorf("%+v", all)
+			t.Errorf("families %+v, want the one that is built in, and the other hidden", all)
 		}
 		if got := w.says("ranking_do"); got != "1" {
 			t.Errorf("it says %s", got)
@@ -173,7 +173,7 @@ func TestAFamilyNamedLikeOneThatIsBuiltInNeverTakesItsPlace(t *testing.T) {
 		}
 		w.scan()
 		if all := w.All(); len(all) != 1 {
-			t.Errorf("%+v", all)
+			t.Errorf("families %+v, want 1", all)
 		}
 	})
 	t.Run("a copy of it", func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestAFamilyNamedLikeOneThatIsBuiltInNeverTakesItsPlace(t *testing.T) {
 		writeFile(t, filepath.Join(folder, "ranking.wasm"), carried)
 		w := open(t, func(o *Options) { release(carried)(o); o.Watch = folder })
 		if all := w.All(); len(all) != 1 || all[0].Fault != "" {
-			t.Errorf("%+v", all)
+			t.Errorf("families %+v, want one without a fault", all)
 		}
 	})
 }
@@ -232,10 +232,10 @@ func TestAnInstallationThatAFileWouldHideIsRefusedAndDropsNothing(t *testing.T) 
 	w.grant(GrantRequest{Family: "notes", All: true})
 	_, err := w.Install(pack(t, aFamily("notes"), script{says: `1`}))
 	if code(err) != memory.Conflict || !strings.Contains(err.Error(), filepath.Join(folder, "notes.wasm")) {
-		t.Errorf("%v", err)
+		t.Errorf("Install: %v, want a conflict that names the file", err)
 	}
 	if d := w.All()[0]; len(d.Grant.Capabilities) == 0 || len(w.kept()) != 0 {
-		t.Errorf("%+v", d)
+		t.Errorf("the family is %+v, want its grant kept and no module installed", d)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestAPublishedToolThatResemblesAnotherIsRefused(t *testing.T) {
 		}
 	}
 	if got[1].Error.Code != abi.CodeInvalidArgument || got[3].Error.Code != abi.CodeConflict || got[6].Error.Code != abi.CodeConflict {
-		t.Errorf("%v, %v, %v", got[1].Error, got[3].Error, got[6].Error)
+		t.Errorf("errors %v, %v, %v, want an invalid argument and two conflicts", got[1].Error, got[3].Error, got[6].Error)
 	}
 	if _, err := w.Install(pack(t, withTools("thief", "maker-made"), script{})); code(err) != memory.Conflict {
 		t.Errorf("a family with the name of a published tool: %v", err)
@@ -275,7 +275,7 @@ func TestNamesAreCheckedBeforeAModuleIsInstalledAnywhere(t *testing.T) {
 			t.Errorf("%s is let through beside what the program carries", m.Name)
 		}
 		if err := CheckNames(m, "", core.Names(), nil); err != nil {
-			t.Errorf("%s: %v", m.Name, err)
+			t.Errorf("CheckNames of %s: %v", m.Name, err)
 		}
 	}
 	if err := CheckNames(aFamily("ranking"), digestOf(carried), core.Names(), modules); err != nil {

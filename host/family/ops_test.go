@@ -27,7 +27,7 @@ func TestWithoutItsCapabilityEveryOperationIsDenied(t *testing.T) {
 	got, _ := w.do("bare")
 	for i, r := range got {
 		if r.Error == nil || r.Error.Code != abi.CodeDenied || !strings.Contains(r.Error.Message, string(abi.Ops()[asked[i]])) {
-			t.Errorf("%s: %+v", asked[i], r)
+			t.Errorf("%s: %+v, want it denied by name", asked[i], r)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestRequestsBeyondABoundAreRefusedByItsName(t *testing.T) {
 	got, _ := open(t, nil).with(m, script{steps: steps}).do("tries")
 	for i, c := range cases {
 		if got[i].Error == nil || !strings.Contains(got[i].Error.Message, c.says) {
-			t.Errorf("%s %.60s: %s, %v", c.op, c.request, got[i].OK, got[i].Error)
+			t.Errorf("%s of %.60s = %s, %v, want an error that says %q", c.op, c.request, got[i].OK, got[i].Error, c.says)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestARequiredForkThatFailsFailsTheCall(t *testing.T) {
 		w := open(t, nil).with(aFamily("forks"), script{steps: []step{{"branch.fork", `{"name":"default"` + required + `}`}}})
 		r, err := w.call(Call{Tool: "forks_do"})
 		if fails != (err != nil) || fails == (len(r.Notes) > 0) {
-			t.Errorf("%s: %v, %q", required, err, r.Notes)
+			t.Errorf("fork with %q: %v, notes %q, want an error: %t, else a note", required, err, r.Notes, fails)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestASearchDoesNotSeeWhatIsStagedAndAListDoes(t *testing.T) {
 		{"memory.put", `{"items":[{"key":"a","value":"green boat"}]}`}, {"memory.search", `{"query":"boat"}`}, {"memory.list", `{}`}}})
 	got, _ := w.do("tidy")
 	if !strings.Contains(string(got[1].OK), `"total":0`) || !strings.Contains(string(got[2].OK), `green boat`) {
-		t.Errorf("%s; %s", got[1].OK, got[2].OK)
+		t.Errorf("search = %s, list = %s, want the boat listed alone", got[1].OK, got[2].OK)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestAFamilyReachesOnlyEndpointsThatItWasGranted(t *testing.T) {
 	}
 	got, _ := w.do("asks")
 	if !strings.Contains(string(got[0].OK), `http://mine x`) || got[1].Error == nil || got[2].Error == nil || !strings.Contains(string(got[3].OK), "http://web/a") || got[4].Error == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("answers %+v, want those of mine and web, and the others refused", got)
 	}
 }
 
@@ -123,7 +123,7 @@ func (embedder) Embed(_ context.Context, texts []string, purpose string) (string
 func TestAFamilyHasTextsEmbedded(t *testing.T) {
 	w := open(t, func(o *Options) { o.Embedder = embedder{} }).with(aFamily("asks"), script{steps: []step{{"embed.texts", `{"texts":["tea","green"],"purpose":"query"}`}}})
 	if got, _ := w.do("asks"); string(got[0].OK) != `{"model":"lengths","dimensions":2,"vectors":[[3,5],[5,5]]}` {
-		t.Errorf("%s, %v", got[0].OK, got[0].Error)
+		t.Errorf("embed.texts = %s, %v, want two vectors of lengths", got[0].OK, got[0].Error)
 	}
 }
 
@@ -143,11 +143,11 @@ func TestAFamilyThatEmbedsIsAnEmbedder(t *testing.T) {
 	}
 	e, ok := w.Hooks().EmbedderOf("embeds")
 	if !ok || e.Model != "tiny" || e.Dimensions != 2 {
-		t.Fatalf("%+v, %t", e, ok)
+		t.Fatalf("EmbedderOf(embeds) = %+v, %t, want tiny with 2 dimensions", e, ok)
 	}
 	vectors, err := e.Embed(t.Context(), []string{"a", "b"}, "document")
 	if err != nil || fmt.Sprint(vectors) != "[[1 2] [3 4]]" {
-		t.Errorf("%v, %v", vectors, err)
+		t.Errorf("Embed = %v, %v, want [1 2] and [3 4]", vectors, err)
 	}
 	if _, err := e.Embed(t.Context(), []string{"a"}, "document"); err == nil {
 		t.Error("two vectors of one text are taken")

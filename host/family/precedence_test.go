@@ -47,7 +47,7 @@ func TestAModuleThatWasChangedOrIsGoneIsListedWithTheReason(t *testing.T) {
 	t.Run("changed", func(t *testing.T) {
 		w := openIn(t, dir, nil)
 		if all := w.All(); len(all) != 1 || all[0].Manifest.Name != "notes" || !strings.Contains(all[0].Fault, "was changed") {
-			t.Errorf("%+v", all)
+			t.Errorf("families %+v, want notes, whose module was changed", all)
 		}
 	})
 	if err := os.Remove(module); err != nil {
@@ -55,7 +55,7 @@ func TestAModuleThatWasChangedOrIsGoneIsListedWithTheReason(t *testing.T) {
 	}
 	w := openIn(t, dir, nil)
 	if all := w.All(); len(all) != 1 || !strings.Contains(all[0].Fault, "not there") {
-		t.Errorf("%+v", all)
+		t.Errorf("families %+v, want one whose module is not there", all)
 	}
 }
 

@@ -169,14 +169,14 @@ func TestJobsHaveAQuotaOfWhatTheyAreQueuedWith(t *testing.T) {
 	w.limit("tidy", map[string]int64{abi.QuotaJobBytes: 2500})
 	got, _ := w.do("tidy")
 	if e := got[2].Error; got[1].Error != nil || e == nil || e.Code != abi.CodeExhausted || e.Details["quota"] != abi.QuotaJobBytes || !strings.Contains(e.Message, "--limit job_bytes=N") {
-		t.Errorf("%+v", got)
+		t.Errorf("answers %+v, want the third job beyond the quota of job_bytes", got)
 	}
 	if use := w.use("tidy"); use.Jobs != 2 || use.JobBytes != 2000 {
 		t.Errorf("it has %+v", use)
 	}
 	list, err := w.Jobs(t.Context())
 	if err != nil || len(list) != 2 {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("Jobs = %+v, %v, want 2", list, err)
 	}
 	w.with(withJob("tidy", ""), script{steps: []step{{"job.cancel", fmt.Sprintf(`{"id":%q}`, list[0].ID)}}})
 	w.do("tidy")

@@ -165,7 +165,7 @@ func TestARecordHookHasNoMoreRightsThanTheCallerThatWrites(t *testing.T) {
 	}
 	found, err := stage.Records(t.Context(), memory.Collection{Name: "notes/own"}, "work", []string{"k"})
 	if err != nil || found[0] == nil {
-		t.Fatal(found, err)
+		t.Fatalf("Records = %+v, %v, want the record", found, err)
 	}
 	if got := responses(t, found[0].Value); !denied(got[0]) || got[1].Error != nil {
 		t.Errorf("the hook was answered %+v", got)

@@ -84,7 +84,7 @@ func TestABrokenFileIsAFamilyThatSaysWhy(t *testing.T) {
 	w := open(t, func(o *Options) { o.Watch = folder })
 	all := w.All()
 	if len(all) != 2 || all[0].Manifest.Name != "broken" || !strings.Contains(all[0].Fault, "refuse the module") || all[1].Fault != "" {
-		t.Errorf("%+v", all)
+		t.Errorf("families %+v, want broken refused, and notes without a fault", all)
 	}
 	if got := w.says("notes_do"); got != "1" {
 		t.Errorf("the other one says %s", got)
@@ -214,7 +214,7 @@ func TestAFamilyCallsToolsOfOthersInsideOfItsOwnStage(t *testing.T) {
 			{"memory.get", `{"keys":["b","c"]}`}, {"tools.list", `{}`}, {"tools.call", `{"tool":"leader_do"}`}}})
 	got, result := w.do("leader")
 	if got[1].Error != nil || got[2].Error == nil || !strings.Contains(string(got[3].OK), `"value":2`) || strings.Contains(string(got[3].OK), `"value":3`) {
-		t.Errorf("%+v", got)
+		t.Errorf("answers %+v, want the helper's memory, and none of the one that crashed", got)
 	}
 	if !strings.Contains(string(got[4].OK), "helper_do") || strings.Contains(string(got[4].OK), "leader_do") || got[5].Error == nil || got[5].Error.Code != abi.CodeDenied {
 		t.Errorf("the tools are %s; calling itself: %+v", got[4].OK, got[5])
@@ -232,7 +232,7 @@ func TestAFamilyPublishesToolsAndWithdrawsThem(t *testing.T) {
 			{"tools.publish", `{"tool":{"name":"memory_store","description":"x","input_schema":{"type":"object"}}}`}, {"tools.publish", `{"tool":{"name":"bad name"}}`}}})
 		got, _ := w.do("sites")
 		if got[0].Error != nil || got[1].Error == nil || got[2].Error == nil {
-			t.Fatalf("%+v", got)
+			t.Fatalf("tools.publish = %+v, want the first published, the others refused", got)
 		}
 		if _, err := w.call(Call{Tool: "site_greet"}); code(err) != memory.InvalidArgument {
 			t.Errorf("without its argument: %v", err)
@@ -247,7 +247,7 @@ func TestAFamilyPublishesToolsAndWithdrawsThem(t *testing.T) {
 	}
 	w.with(aFamily("sites"), script{steps: []step{{"tools.withdraw", `{"name":"site_greet"}`}, {"tools.withdraw", `{"name":"site_greet"}`}}})
 	if got, _ := w.do("sites"); got[0].Error != nil || got[1].Error == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("tools.withdraw = %+v, want the first withdrawn, the second refused", got)
 	}
 	if got := w.says("site_greet"); !strings.Contains(got, "there is no tool") {
 		t.Errorf("withdrawn it says %s", got)

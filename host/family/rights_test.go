@@ -119,7 +119,7 @@ func TestACallerWritesWhereTheyMayWriteAndReadsElsewhere(t *testing.T) {
 	}
 	list, err := w.Jobs(t.Context())
 	if err != nil || len(list) == 0 {
-		t.Fatalf("%v, %v", list, err)
+		t.Fatalf("Jobs = %v, %v, want one or more", list, err)
 	}
 	if rights := list[0].Caller().Rights; rights.MayWrite("shared") || !rights.MayRead("shared") || !rights.MayWrite("work") || rights.MayRead("closed") {
 		t.Errorf("the job has the rights %+v", rights)
@@ -260,7 +260,7 @@ func TestAMissingGrantIsAnErrorWithTheWholeCommand(t *testing.T) {
 	}
 	w.grant(GrantRequest{Family: "notes", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}}})
 	if got, _ = w.do("notes"); got[1].Error != nil || !strings.HasSuffix(got[0].Error.Message, "alcove family grant notes memory.read=work,default") {
-		t.Errorf("%v, %v", got[1].Error, got[0].Error)
+		t.Errorf("answers %v, %v, want work allowed, and the command for the rest", got[1].Error, got[0].Error)
 	}
 }
 

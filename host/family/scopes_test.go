@@ -91,7 +91,7 @@ func TestAFamilyDoesForANonMemberNothingInAScope(t *testing.T) {
 		text := string(got[i].OK)
 		switch {
 		case i < len(steps) && !denied(got[i]):
-			t.Errorf("%s %s: %s, %+v", s.op, s.request, text, got[i].Error)
+			t.Errorf("%s %s = %s, %+v, want it denied", s.op, s.request, text, got[i].Error)
 		case i >= len(steps) && (strings.Contains(text, "crew") && s.op != "caller.can" || strings.Contains(text, "kumquat") || strings.Contains(text, `"count":1`) || strings.Contains(text, "true}")):
 			t.Errorf("%s %s shows the scope: %s", s.op, s.request, text)
 		}
@@ -235,7 +235,7 @@ func TestTheAnswerWithASecretIsNotKept(t *testing.T) {
 	call := Call{Tool: "asks_do", Caller: owner("ann"), RequestID: "once", Arguments: json.RawMessage(`{}`)}
 	first, err := w.Call(t.Context(), call)
 	if err != nil || !strings.Contains(string(first.Output), "secret of task") {
-		t.Fatalf("%s, %v", first.Output, err)
+		t.Fatalf("Call = %s, %v, want the secret of task", first.Output, err)
 	}
 	again, err := w.Call(t.Context(), call)
 	if err != nil || len(again.Output) > 0 || len(again.Notes) == 0 {

@@ -78,7 +78,7 @@ func TestAServerDoesNotStartWithFamiliesThatItsReleaseDidNotSign(t *testing.T) {
 	w := open(t, func(*Options) {})
 	o.Space, o.Sandbox = w.o.Space, w.o.Sandbox
 	if f, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "download it again") {
-		t.Errorf("%v, %v", f, err)
+		t.Errorf("New = %v, %v, want the advice to download it again", f, err)
 	}
 }
 
@@ -87,16 +87,16 @@ func TestALockFileNamesTheKeyOfReleases(t *testing.T) {
 	public := releasePublic(1)
 	trusted, err := w.Trust(TrustRequest{Release: &public})
 	if err != nil || trusted.Release != public {
-		t.Errorf("%+v, %v", trusted, err)
+		t.Errorf("Trust = %+v, %v, want the release key %s", trusted, err, public)
 	}
 	if l, err := registry.Read(w.dir); err != nil || l.Release != public {
 		t.Errorf("the lock file has %q, %v", l.Release, err)
 	}
 	wrong, none := "no key", ""
 	if _, err := w.Trust(TrustRequest{Release: &wrong}); err == nil || !strings.Contains(err.Error(), "release: it is no public key") {
-		t.Errorf("%v", err)
+		t.Errorf("Trust of no key: %v, want the error that it is no public key", err)
 	}
 	if trusted, err := w.Trust(TrustRequest{Release: &none}); err != nil || trusted.Release != "" {
-		t.Errorf("%+v, %v", trusted, err)
+		t.Errorf("Trust of none = %+v, %v, want no release key", trusted, err)
 	}
 }

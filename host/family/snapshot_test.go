@@ -92,7 +92,7 @@ func TestASnapshotSaysWhichModulesAreNotThere(t *testing.T) {
 		}
 	}
 	if len(said) != 3 || said["redactor"] != "" || said["notes"] != "its module is not in the data directory" || said["other"] != "its module in the data directory was changed" {
-		t.Errorf("%q", said)
+		t.Errorf("modules gone: %q, want redactor there, notes not there, other changed", said)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestOnlyNamesOfModulesAreNamesOfModules(t *testing.T) {
 		"families/" + "E3" + digest[2:] + ".wasm": false, "": false,
 	} {
 		if _, ok := ModuleName(name); ok != want {
-			t.Errorf("%s: %t", name, ok)
+			t.Errorf("ModuleName(%q) = %t, want %t", name, ok, want)
 		}
 	}
 }

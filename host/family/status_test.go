@@ -74,7 +74,7 @@ func TestAFamilyAnnouncesBareKindsThatItWasGranted(t *testing.T) {
 		return list
 	}
 	if got := w.askAs(t, "rings", "", owner("ann")); got[2].Error == nil || !strings.Contains(got[2].Error.Message, "the memory's own") {
-		t.Errorf("%s, %v", got[2].OK, got[2].Error)
+		t.Errorf("feed.emit of a kind of the memory's own = %s, %v, want it refused", got[2].OK, got[2].Error)
 	}
 	if got := fmt.Sprint(kinds()); got != "[rang of rings rings.stopped of rings]" {
 		t.Errorf("granted: %s", got)
@@ -103,13 +103,13 @@ func TestAWatermarkBehindTheFeedIsAnsweredWithWhatWasMissed(t *testing.T) {
 	got := w.askAs(t, "reads", "", owner("ann"))
 	var page, fresh abi.FeedReadResponse
 	if json.Unmarshal(got[0].OK, &page) != nil || json.Unmarshal(got[1].OK, &fresh) != nil {
-		t.Fatalf("%+v", got)
+		t.Fatalf("feed.read = %+v, want two pages", got)
 	}
 	if m := page.Missed; m == nil || m.After != first.Version || m.Oldest <= first.Version || !strings.Contains(m.Message, "are gone") {
 		t.Errorf("it was missed: %+v", page.Missed)
 	}
 	if fresh.Missed != nil || len(page.Notices) != 1 || page.Notices[0].Key != "c" {
-		t.Errorf("%+v; %+v", page, fresh)
+		t.Errorf("pages %+v and %+v, want c, and nothing missed by the fresh one", page, fresh)
 	}
 }
 
@@ -183,11 +183,11 @@ func TestANamespaceIsDeletedInPartsAndItsHistoryStays(t *testing.T) {
 	}
 	got := w.askAs(t, "drops", "", owner("ann"))
 	if string(got[0].OK) != `{"deleted":2,"more":true}` || string(got[1].OK) != `{"deleted":2,"more":true}` {
-		t.Errorf("%s; %s", got[0].OK, got[1].OK)
+		t.Errorf("deleted %s, then %s, want 2 with more, twice", got[0].OK, got[1].OK)
 	}
 	got = w.askAs(t, "drops", "", owner("ann"))
 	if string(got[0].OK) != `{"deleted":1,"more":false}` || string(got[1].OK) != `{"deleted":0,"more":false}` || w.value("", "k0") != `"kept"` {
-		t.Errorf("%s; %s", got[0].OK, got[1].OK)
+		t.Errorf("deleted %s, then %s, want the last, then none", got[0].OK, got[1].OK)
 	}
 	m, err := w.space.As(owner("")).Recall(t.Context(), memory.Location{Namespace: "work"}, "k0", memory.AsOf{Version: before.Version})
 	if err != nil || m == nil {
@@ -227,11 +227,11 @@ func TestACallerWithNarrowRightsIsShownItsOwnNamespacesOnly(t *testing.T) {
 		t.Errorf("it is shown %s, %v", got[0].OK, got[0].Error)
 	}
 	if !strings.Contains(string(got[1].OK), `"memories":1`) || string(got[2].OK) != `{"embedder":"lengths","queued":0}` || strings.Contains(string(got[3].OK), "home") {
-		t.Errorf("%+v", got[1:4])
+		t.Errorf("answers %+v, want one memory, nothing queued, and nothing of home", got[1:4])
 	}
 	for i, r := range got[4:] {
 		if r.Error == nil || r.Error.Code != abi.CodeDenied {
-			t.Errorf("%d: %s, %v", i, r.OK, r.Error)
+			t.Errorf("request %d of home: %s, %v, want it denied", i, r.OK, r.Error)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func TestVectorsAreMadeAgainAfterTheCommitAndNotTooOften(t *testing.T) {
 		now.Add(c.later)
 		r := w.askAs(t, "again", "", owner("ann"))[0]
 		if said := fmt.Sprint(string(r.OK), r.Error); !strings.Contains(said, c.want) || r.Error != nil && !r.Error.Retryable {
-			t.Errorf("%d: %s", i, said)
+			t.Errorf("request %d: %s, want %q", i, said, c.want)
 		}
 	}
 	if fmt.Sprint(names) != "[lengths lengths lengths]" {
@@ -274,6 +274,6 @@ func TestTokensOfTooMuchTextAreNotCounted(t *testing.T) {
 	w := open(t, nil).with(aFamily("counts"), script{steps: []step{{"text.tokens", `{"texts":["` + strings.Repeat("x", 1<<19) + `","` + strings.Repeat("y ", 1<<18) + `."]}`}, {"text.tokens", `{"texts":["tea and milk"]}`}}})
 	got, _ := w.do("counts")
 	if got[0].Error == nil || !strings.Contains(got[0].Error.Message, "at most 1048576 are allowed") || string(got[1].OK) != `{"encoding":"cl100k_base","counts":[3]}` {
-		t.Errorf("%s, %v; %s", got[0].OK, got[0].Error, got[1].OK)
+		t.Errorf("text.tokens = %s, %v, then %s, want it refused, then 3", got[0].OK, got[0].Error, got[1].OK)
 	}
 }

@@ -68,7 +68,7 @@ func TestATrialOnTheDataKeepsNothingAndReachesNothingOutside(t *testing.T) {
 		r.Module = module
 		a, err := w.Rehearse(t.Context(), r)
 		if err != nil || a.Result == nil {
-			t.Fatalf("%s: %+v, %v", what, a, err)
+			t.Fatalf("Rehearse %s = %+v, %v, want a result", what, a, err)
 		}
 		got := responses(t, a.Result.Output)
 		for i, s := range keepingSteps() {

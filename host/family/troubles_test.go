@@ -25,7 +25,7 @@ func TestWhatGoesWrongWithAFamilyIsCounted(t *testing.T) {
 	for name, want := range map[string]string{"traps": "trap", "nosy": Ungranted} {
 		i := slices.IndexFunc(uses, func(u Use) bool { return u.Family == name })
 		if i < 0 || len(uses[i].Troubles) != 1 || uses[i].Troubles[0].Kind != want || uses[i].Troubles[0].Count != 2 || uses[i].Troubles[0].Says == "" || strings.Contains(uses[i].Troubles[0].Says, "\n") {
-			t.Errorf("%s: %+v", name, uses)
+			t.Errorf("troubles of %s: %+v, want %s twice", name, uses, want)
 		}
 	}
 }

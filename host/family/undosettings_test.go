@@ -188,7 +188,7 @@ func TestOverridesOfAScopeAreUndoneWithTheirPriorities(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.values(t, work) + "; " + w.values(t, everywhere); got != "weight_a=0.6 100, weight_b=0.4 100; weight_a=0.5 0, weight_b=0.5 0" {
-		t.Error(got)
+		t.Errorf("values %s, want those of work before, and those of elsewhere", got)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestOnlyCallersAndFamiliesThatMayChangeAllSettingsOfAChangeUndoIt(t *testin
 	}{{"one", "scope system applies to every namespace", narrow}, {"home", `may not write namespace "home"`, narrow}, {"tunes", "weight_b", owner("ann")}} {
 		r := w.askAs(t, c.family, "work", c.caller)[0]
 		if r.Error == nil || r.Error.Code != abi.CodeDenied || !strings.Contains(r.Error.Message, c.want) {
-			t.Errorf("%s: %s, %v", c.family, r.OK, r.Error)
+			t.Errorf("undo by %s = %s, %v, want it denied for %q", c.family, r.OK, r.Error, c.want)
 		}
 	}
 	dry, err := w.Call(t.Context(), Call{Tool: "one_do", Arguments: json.RawMessage(`{}`), Caller: owner("ann"), DryRun: true})
@@ -241,6 +241,6 @@ func TestOnlyCallersAndFamiliesThatMayChangeAllSettingsOfAChangeUndoIt(t *testin
 		t.Errorf("after what was refused, and the dry run: %s", got)
 	}
 	if r := w.askAs(t, "one", "work", owner("ann"))[0]; r.Error != nil || w.values(t, everywhere) != "" {
-		t.Errorf("%s, %v", r.OK, r.Error)
+		t.Errorf("undo = %s, %v, want no values left", r.OK, r.Error)
 	}
 }

@@ -200,7 +200,7 @@ func (s *sample) begin(t *testing.T) *request {
 func mustAsk(t testing.TB, w *request, a vectors.Ask) {
 	t.Helper()
 	if _, err := w.Call.Call(t.Context(), a.Op, a.Request); err != nil {
-		t.Fatalf("%s %s: %v", a.Op, a.Request, err)
+		t.Fatalf("%s of %s: %v", a.Op, a.Request, err)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestDeclarationsAreTheSameHoweverTheyAreWritten(t *testing.T) {
 	all := NewKeys()
 	all.Add(declare("one", `{"type":"number","minimum":0}`, "1"))
 	if clash := all.Clash(declare("two", `{ "minimum": 0.0, "type": "number" }`, "1.0")); clash != "" {
-		t.Error(clash)
+		t.Errorf("Clash = %q, want none", clash)
 	}
 	for _, other := range []*Family{declare("two", `{"type":"number"}`, "1"), declare("two", `{"type":"number","minimum":0}`, "2")} {
 		if all.Clash(other) == "" {

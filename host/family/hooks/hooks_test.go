@@ -219,7 +219,7 @@ func TestAFailureOfAStoreHookIsTreatedAsTheOperatorSaid(t *testing.T) {
 		_, space := open(t, present{storing: []Store{{x, failure}}})
 		_, notes, err := keep(t, space, "k", `1`)
 		if code(err) != want.code || strings.Join(notes, "\n") != want.note {
-			t.Errorf("%s: %q, %v", failure, notes, err)
+			t.Errorf("%s: notes %q, %v, want code %q and note %q", failure, notes, err, want.code, want.note)
 		}
 		if deferred := len(x.deferred) == 1; deferred != (failure == abi.OnFailureDefer) {
 			t.Errorf("%s: put off %s", failure, x.deferred)
@@ -240,7 +240,7 @@ func TestAStoreDoesNotWaitForAHookThatIsBeingLoaded(t *testing.T) {
 	x.loading = true
 	_, space := open(t, present{storing: []Store{{x, abi.OnFailureSkip}}})
 	if _, notes, err := keep(t, space, "k", `1`); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "it is being loaded") || x.times() != 0 {
-		t.Errorf("%q, %v", notes, err)
+		t.Errorf("notes %q, %v, want one, that the family is being loaded", notes, err)
 	}
 	_, space = open(t, present{storing: []Store{{x, abi.OnFailureRefuse}}})
 	if _, _, err := keep(t, space, "k", `1`); err != nil || x.times() != 1 {
@@ -289,7 +289,7 @@ func TestTheFirstFamilyThatRanksOrdersTheHits(t *testing.T) {
 	}
 	families.all(abi.HookRank, x)
 	if _, ok, err := h.Rank(t.Context(), r); ok || err == nil || !strings.Contains(err.Error(), "family x failed to rank them: it trapped") {
-		t.Errorf("%t, %v", ok, err)
+		t.Errorf("Rank = %t, %v, want the error that x trapped", ok, err)
 	}
 	x.answer = says("\x00\x00\x80\x3f")
 	for _, c := range []struct {
@@ -302,7 +302,7 @@ func TestTheFirstFamilyThatRanksOrdersTheHits(t *testing.T) {
 		}
 	}
 	if scores, ok, err := h.Rank(t.Context(), r); !ok || err != nil || len(scores) != 1 || scores[0] != 1 {
-		t.Errorf("%v, %t, %v", scores, ok, err)
+		t.Errorf("Rank = %v, %t, %v, want the one score 1", scores, ok, err)
 	}
 	x.answer = func([]byte, *memory.Stage) ([]byte, error) { return nil, &memory.Error{Code: memory.Denied} }
 	if _, ok, err := h.Rank(t.Context(), r); ok || err != nil {
@@ -321,7 +321,7 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 	}
 	h, space := open(t, present{on: map[abi.Hook][]Family{abi.HookStored: {x}}})
 	if more, err := h.tellAll(t.Context(), "x"); more || err != nil { // from now on
-		t.Fatal(more, err)
+		t.Fatalf("tellAll = %t, %v, want no more", more, err)
 	}
 	if _, _, err := keep(t, space, "k", `"tea"`); err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func TestAFamilyIsToldAgainUntilItSucceeds(t *testing.T) {
 	}
 	for range 2 { // the second time there is nothing new
 		if more, err := h.tellAll(t.Context(), "x"); more || err != nil {
-			t.Error(more, err)
+			t.Errorf("tellAll = %t, %v, want no more", more, err)
 		}
 	}
 	if x.times() != 3 || !strings.Contains(string(x.asked[2]), `"key":"k","version":3,"agent":"ann","value":"tea"`) {
@@ -407,7 +407,7 @@ func TestAHookThatMayNotReadANamespaceIsNotAskedAboutIt(t *testing.T) {
 	x.reads = []string{"work"}
 	_, space := open(t, present{storing: []Store{{x, abi.OnFailureSkip}}})
 	if _, notes, err := keep(t, space, "k", `1`); err != nil || len(notes) != 0 || x.times() != 0 {
-		t.Errorf("%q, %v", notes, err)
+		t.Errorf("notes %q, %v, want none, and the hook not asked", notes, err)
 	}
 	_, space = open(t, present{storing: []Store{{x, abi.OnFailureRefuse}}})
 	if _, _, err := keep(t, space, "k", `1`); code(err) != memory.Denied || x.times() != 1 {

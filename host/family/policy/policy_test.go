@@ -41,7 +41,7 @@ func TestPowersAreWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 			granted = []Grant{{Name: read, Scope: c.granted}}
 		}
 		if got := Of("notes", asked, granted, c.rights).Allows(read, c.namespace); got != c.want {
-			t.Errorf("%s: %t", c.name, got)
+			t.Errorf("%s: Allows = %t, want %t", c.name, got, c.want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestADenialSaysWhoseItIsAndHowItIsMended(t *testing.T) {
 	} {
 		var e *abi.Error
 		if !errors.As(err, &e) || e.Code != abi.CodeDenied || e.Message != want {
-			t.Errorf("%q: %v", want, err)
+			t.Errorf("Check: %v, want %q", err, want)
 		}
 	}
 }

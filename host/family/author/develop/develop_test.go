@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 func TestConfigurationsAreStrict(t *testing.T) {
 	const whole = `{"build": ["make"], "module": "m.wasm", "manifest": "manifest.json", "watch": ["*.go", "src/*.c"]}`
 	if c, err := Parse([]byte(whole)); err != nil || c.Module != "m.wasm" || len(c.Watch) != 2 {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("Parse = %+v, %v, want module m.wasm and 2 patterns to watch", c, err)
 	}
 	many := `["` + strings.Repeat(`a","`, mostWords) + `a"]`
 	for _, c := range []struct{ instead, by, says string }{
@@ -102,7 +102,7 @@ func TestOnlySourcesAreWatched(t *testing.T) {
 	}
 	s, err := p.look()
 	if err != nil || len(s) != 5 {
-		t.Errorf("%v, %v", s, err)
+		t.Errorf("look = %v, %v, want 5 files", s, err)
 	}
 	for _, name := range []string{ConfigFile, "manifest.json", "source", "deep/source", "parts/a.c"} {
 		if _, ok := s[filepath.FromSlash(name)]; !ok {
@@ -121,7 +121,7 @@ func TestABuildThatFailsShowsTheEndOfWhatItPrinted(t *testing.T) {
 	_, _, err = p.Build(t.Context())
 	var failed *BuildError
 	if !errors.As(err, &failed) || !strings.HasSuffix(failed.Output, "source:1: it is broken\n") || len(failed.Output) != mostOutput {
-		t.Errorf("%v", err)
+		t.Errorf("Build: %v, want the end of what it printed", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -32,7 +32,7 @@ func TestTheFirstPartyFamiliesKeepTheirContract(t *testing.T) {
 		defer shared.Close()
 		report, err := Test(t.Context(), Conformance{Sandbox: box, Module: module, Seed: 1, Inputs: 3})
 		if err != nil {
-			t.Fatalf("%s: %v", f.Name, err)
+			t.Fatalf("Test(%s): %v", f.Name, err)
 		}
 		for _, c := range report.Checks {
 			for _, p := range c.Problems {

@@ -114,7 +114,7 @@ func TestAFamilyThatBreaksItsContract(t *testing.T) {
 				t.Errorf("%q failed: %s", failed, told)
 			}
 			if len(report.Checks) != 6 || len(report.Costs) != 1 || report.Costs[0].Fuel == 0 {
-				t.Errorf("%+v", report)
+				t.Errorf("report %+v, want 6 checks and one cost", report)
 			}
 		})
 	}
@@ -123,10 +123,10 @@ func TestAFamilyThatBreaksItsContract(t *testing.T) {
 func TestAModuleThatIsNotAdmittedIsNotTested(t *testing.T) {
 	var refused *sandbox.Refusal
 	if _, err := Test(t.Context(), Conformance{Module: []byte("no module")}); !errors.As(err, &refused) {
-		t.Errorf("%v", err)
+		t.Errorf("Test of no module: %v, want a Refusal", err)
 	}
 	module := guestOf(t, anyObject, func(say func(string) asm.Code, _, _ uint32) asm.Code { return answering(say) })
 	if _, err := Test(t.Context(), Conformance{Module: module, Tool: "other"}); err == nil || !strings.Contains(err.Error(), "no tool other") {
-		t.Errorf("%v", err)
+		t.Errorf("Test of an unknown tool: %v, want the error that there is no tool other", err)
 	}
 }

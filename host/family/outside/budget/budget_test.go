@@ -101,7 +101,7 @@ func TestWhatWasUsedReplacesWhatWasAskedFor(t *testing.T) {
 	}
 	correct(1)
 	if s, err := New(dir, clock.Now).Of("a", calls); err != nil || s.Amount != 1 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("Of(a) = %+v, %v, want 1", s, err)
 	}
 	if correct, err = l.Spend("a", calls, 2); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAFileThatCannotBeReadAllowsNothingAndIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := l.Spend("a", calls, 1); err == nil || !strings.Contains(err.Error(), "a.json") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Spend: %v, want an error that names a.json", name, err)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestBytesOfAnyKindAreKeptInBase64(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := f.Read(r, abi.FileReadRequest{Base64: true, Paths: []string{"x.bundle"}}); err != nil || got.Files[0].Content != data {
-		t.Errorf("%+v (%v)", got.Files, err)
+		t.Errorf("Read = %+v (%v), want %s", got.Files, err, data)
 	}
 	if _, err := f.Read(r, abi.FileReadRequest{Paths: []string{"x.bundle"}}); codeOf(err) != abi.CodeInvalidArgument {
 		t.Errorf("as text: %v", err)
@@ -140,7 +140,7 @@ func TestAFileIsWrittenOnlyIfItIsWhatItWas(t *testing.T) {
 		{abi.FileItem{Path: "b", Content: "2", IfDigest: &none}, true},
 	} {
 		if _, err := write(t, f, r, abi.FileItem{Path: "first", Content: "1"}, c.item); (err == nil) != c.ok || !c.ok && codeOf(err) != abi.CodeConflict {
-			t.Errorf("%+v: %v", c.item, err)
+			t.Errorf("Write(%+v): %v, want it written: %t, or a conflict", c.item, err, c.ok)
 		}
 		if got, err := f.Read(r, abi.FileReadRequest{Paths: []string{"first"}}); err != nil || (got.Files[0] != nil) != c.ok {
 			t.Errorf("%+v: the file before it is %v (%v)", c.item, got.Files[0], err)
@@ -180,7 +180,7 @@ func TestADirectoryOfTheServerIsNoRoot(t *testing.T) {
 		r := registry.Root{Dir: filepath.Join(own.Dir, filepath.FromSlash(name))}
 		_, err := f.List(r, abi.FileListRequest{})
 		if (f.Check(r) == nil) != ok || (err == nil) != ok {
-			t.Errorf("%q: %v, %v", name, f.Check(r), err)
+			t.Errorf("root %q: Check: %v, List: %v, want it allowed: %t", name, f.Check(r), err, ok)
 		}
 		if err != nil && strings.Contains(err.Error(), own.Dir) {
 			t.Errorf("a guest is told where it is: %v", err)

@@ -98,7 +98,7 @@ func TestARedirectLeadsNowhere(t *testing.T) {
 		for _, method := range []string{"GET", "POST"} {
 			got, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: "http://api.test"}, abi.HTTPFetchRequest{Method: method}, sends)
 			if err != nil || got.Status != http.StatusTemporaryRedirect {
-				t.Errorf("%s: %+v, %v", to, got, err)
+				t.Errorf("redirected to %s: Fetch = %+v, %v, want status %d", to, got, err, http.StatusTemporaryRedirect)
 			}
 		}
 		if len(*asked) != 2 || len(*dialled) != 2 || slices.ContainsFunc(*dialled, func(a string) bool { return a != "93.184.215.14:80" }) {
@@ -114,7 +114,7 @@ func TestAnAddressInFiguresAndLocalhostAreTheOperatorsWord(t *testing.T) {
 		c.Resolve, _ = names(host)
 		c.Dial, _ = redirected(server)
 		if _, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, sends); err != nil {
-			t.Errorf("%s: %v", address, err)
+			t.Errorf("Fetch of %s: %v", address, err)
 		}
 	}
 	c := quick()
@@ -132,7 +132,7 @@ func TestABodyThatUnpacksWithoutEndIsCutOff(t *testing.T) {
 		w.Write(bomb(t))
 	})
 	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: server}, abi.HTTPFetchRequest{}, sends); err == nil || !strings.Contains(err.Error(), "more than") {
-		t.Errorf("%v", err)
+		t.Errorf("Fetch of a bomb: %v, want an error that it is more than the limit", err)
 	}
 }
 

@@ -23,6 +23,6 @@ func TestAPipeInPlaceOfAKeyIsNotWaitedFor(t *testing.T) {
 	_, err := Client{}.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: pipe}, abi.HTTPFetchRequest{}, func(context.Context) error { return nil })
 	var f *Failure
 	if !errors.As(err, &f) || !errors.Is(f.Cause(), regular.ErrNot) {
-		t.Errorf("%v", err)
+		t.Errorf("Fetch: %v, want a Failure caused by ErrNot", err)
 	}
 }

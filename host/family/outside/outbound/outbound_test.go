@@ -63,7 +63,7 @@ func TestAModelIsAskedInTheProtocolOfItsKind(t *testing.T) {
 		e := registry.Endpoint{Kind: kind, URL: address + "/v1", Model: "m", KeyEnv: "KEY"}
 		got, err := quick().Complete(t.Context(), e, abi.LLMCompleteRequest{System: "be brief", Prompt: "tag this", MaxTokens: 9, JSON: true}, out)
 		if err != nil || got != (abi.LLMCompleteResponse{Text: "tags", Model: "m2", TokensIn: 7, TokensOut: 2}) {
-			t.Fatalf("%s: %+v, %v", kind, got, err)
+			t.Fatalf("%s: Complete = %+v, %v, want tags of m2 with 7 and 2 tokens", kind, got, err)
 		}
 		r := (*asked)[0]
 		var sent struct {
@@ -133,7 +133,7 @@ func TestRedirectsAreAnswersAndNotFollowed(t *testing.T) {
 func TestWhatAnEndpointAnswersHasALimit(t *testing.T) {
 	address, _, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, bodyLimit+1)) })
 	if _, err := quick().Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out); err == nil || !strings.Contains(err.Error(), "2097152 bytes") {
-		t.Errorf("%v", err)
+		t.Errorf("Fetch: %v, want an error that names 2097152 bytes", err)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestAKeyComesFromAFileAndIsInNoError(t *testing.T) {
 	address, asked, _ := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	_, err := quick().Complete(t.Context(), registry.Endpoint{Kind: "openai", URL: address, Model: "m", KeyFile: path}, abi.LLMCompleteRequest{Prompt: "x"}, out)
 	if err == nil || strings.Contains(err.Error(), "s3cret") || (*asked)[0].Header.Get("Authorization") != "Bearer s3cret" {
-		t.Errorf("%v", err)
+		t.Errorf("Complete: %v, want an error without the key, which was sent", err)
 	}
 	missing := Client{Env: func(string) string { return "" }}
 	for _, e := range []registry.Endpoint{{Kind: "http", URL: address, KeyEnv: "NONE"}, {Kind: "http", URL: address, KeyFile: path + ".none"}} {
@@ -178,7 +178,7 @@ func TestAGuestIsNotToldWhereAnEndpointIs(t *testing.T) {
 		_, err := c.Fetch(t.Context(), registry.Endpoint{Kind: "http", URL: address}, abi.HTTPFetchRequest{}, out)
 		var f *Failure
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "127.0.0.1") {
-			t.Errorf("%s: %v", why, err)
+			t.Errorf("Fetch: %v, want a Failure that says %q, without the address", err, why)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func TestRequestsAreSignedWithTheOperatorsSecret(t *testing.T) {
 		{"a late one", fetch(late, signed, ""), "too old"}, {"another secret", fetch(other, plain, ""), "forged"},
 	} {
 		if step.got != step.want {
-			t.Errorf("%s: %s", step.what, step.got)
+			t.Errorf("%s is answered %q, want %q", step.what, step.got, step.want)
 		}
 	}
 	if why := v.admit(sent, append(body, ' ')); why != "forged" {

@@ -28,13 +28,13 @@ func TestValuesOfRealSchemas(t *testing.T) {
 		for _, tool := range m.Tools {
 			g, err := New(tool.InputSchema, 1)
 			if err != nil {
-				t.Fatalf("%s: %v", tool.Name, err)
+				t.Fatalf("New of the schema of %s: %v", tool.Name, err)
 			}
 			different := map[string]bool{}
 			for range 20 {
 				v, err := g.Next()
 				if err != nil {
-					t.Errorf("%s: %v", tool.Name, err)
+					t.Errorf("Next for %s: %v", tool.Name, err)
 					break
 				}
 				different[string(v)] = true
@@ -62,7 +62,7 @@ func TestValuesOfASchema(t *testing.T) {
 		}
 		for range 200 {
 			if _, err := g.Next(); err != nil {
-				t.Fatalf("%s: %v", text, err)
+				t.Fatalf("Next for %s: %v", text, err)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func TestASchemaWithoutValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, err := g.Next(); err == nil {
-		t.Errorf("%s", v)
+		t.Errorf("Next of a schema without values = %s, want an error", v)
 	}
 }
 
