@@ -56,7 +56,7 @@ func TestAnAnchorAtAnAddressIsGivenTheHeadAndTheToken(t *testing.T) {
 func TestAnAddressThatCannotBeAnAnchorIsRefused(t *testing.T) {
 	for _, at := range []string{"http://example.com/heads", "http://169.254.169.254/heads", "https://u:p@example.com", "https://", "ftp://127.0.0.1/heads", "http://127.0.0.1.example.com"} {
 		if _, err := anchorOf(at, "", time.Minute); err == nil || strings.Contains(err.Error(), "u:p") {
-			t.Errorf("%s: %v", at, err)
+			t.Errorf("anchorOf(%s): %v, want an error without the password", at, err)
 		}
 	}
 	if _, err := anchorOf("heads", "", time.Millisecond); err == nil {
@@ -145,7 +145,7 @@ func TestAHostileAnswerOfAnAnchorIsAShortError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := anchorAt(t, hostileAnchor(t, []byte(answer)), "t0ken").Keep(t.Context(), aHead)
 			if err == nil || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x1b") || strings.Contains(err.Error(), "t0ken") {
-				t.Errorf("%.2000v", err)
+				t.Errorf("Keep: %.2000v, want a short error without escapes and the token", err)
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func TestTheSecretOfAnAddressIsNotInTheErrorOfAnAnchor(t *testing.T) {
 	s.Close()
 	for _, err := range []error{found, a.Keep(t.Context(), aHead)} {
 		if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), s.Listener.Addr().String()) {
-			t.Errorf("%v", err)
+			t.Errorf("Keep: %v, want an error with the address and without the secret", err)
 		}
 	}
 }

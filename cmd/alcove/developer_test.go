@@ -39,7 +39,7 @@ type object = map[string]any
 func ask(t *testing.T, c *client.Client, tool string, arguments object) (out object) {
 	t.Helper()
 	if err := c.Call(t.Context(), tool, arguments, &out); err != nil {
-		t.Errorf("%s %v: %v", tool, arguments, err)
+		t.Errorf("call %s with %v: %v", tool, arguments, err)
 	}
 	return out
 }
@@ -150,7 +150,7 @@ func TestAKilledClientLeavesOnlyABranch(t *testing.T) {
 	branch, _ := begun["branch"].(string)
 	put := send(3, "tools/call", fmt.Sprintf(`{"name":"memory_kv","arguments":{"action":"put","key":"x","value":1,"branch":%q}}`, branch))
 	if branch == "" || put["stored"] != 1.0 {
-		t.Fatalf("%v, %v", begun, put)
+		t.Fatalf("begin = %v, put = %v, want a branch, and one stored", begun, put)
 	}
 	if err := process.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestAKilledClientLeavesOnlyABranch(t *testing.T) {
 	}
 	list := ask(t, c, "branch", object{"action": "list"})["branches"].([]any)
 	if len(list) != 2 {
-		t.Errorf("%v", list)
+		t.Errorf("branches = %v, want 2", list)
 	}
 	var queued []struct{ Family, Job, State string }
 	if err := json.Unmarshal([]byte(p.mustRun("family", "jobs", "--json")), &queued); err != nil {
@@ -204,26 +204,26 @@ func TestTheRightsOfAKeyBoundThePrimitives(t *testing.T) {
 		mustFail(t, ann, client.Denied, name, tool)
 	}
 	if got := ask(t, ann, "namespaces", object{"action": "list"}); fmt.Sprint(got["namespaces"]) != "[default]" {
-		t.Errorf("%v", got)
+		t.Errorf("namespaces = %v, want default alone", got)
 	}
 	if got := ask(t, ann, "bundle", object{"action": "export"}); strings.Contains(fmt.Sprint(got), "secret") {
-		t.Errorf("%v", got)
+		t.Errorf("the exported bundle is %v, want nothing of secret", got)
 	}
 	mustFail(t, ann, client.Denied, "store_info", object{"action": "durability"})
 
 	// Rows of open collections are shown, those of private ones only to callers who act for all agents.
 	if got := ask(t, ann, "query_raw", object{"table": "graph/entity"}); len(got["rows"].([]any)) != 1 || strings.Contains(fmt.Sprint(got), "secret") {
-		t.Errorf("%v", got)
+		t.Errorf("rows of graph/entity = %v, want 1, of default", got)
 	}
 	mustFail(t, ann, client.NotFound, "query_raw", object{"table": "working-memory/wm"})
 	mustFail(t, ann, client.NotFound, "query_raw", object{"table": "developer/txn"})
 	if got := ask(t, all, "query_raw", object{"table": "working-memory/wm"}); len(got["rows"].([]any)) != 1 {
-		t.Errorf("%v", got)
+		t.Errorf("rows of working-memory/wm = %v, want 1", got)
 	}
 
 	// Who may only read gets what there is, and puts nothing.
 	if got := ask(t, reader, "kv", object{"action": "get", "key": "k"}); got["value"] != "the plan of default" {
-		t.Errorf("%v", got)
+		t.Errorf("get = %v, want the plan of default", got)
 	}
 	mustFail(t, reader, client.Denied, "kv", object{"action": "put", "key": "k", "value": 1})
 	mustFail(t, reader, client.Denied, "transaction", object{"action": "begin"})
@@ -233,18 +233,18 @@ func TestTheRightsOfAKeyBoundThePrimitives(t *testing.T) {
 	ask(t, ann, "kv", object{"action": "put", "key": "k", "value": "new", "branch": begun["branch"]})
 	mustFail(t, ann, client.Denied, "kv", object{"action": "get", "key": "k", "namespace": "secret", "branch": begun["branch"]})
 	if got := ask(t, ann, "transaction", object{"action": "commit", "id": begun["id"]}); got["state"] != "committed" {
-		t.Errorf("%v", got)
+		t.Errorf("commit = %v, want it committed", got)
 	}
 	if got := ask(t, ann, "transaction", object{"action": "info", "id": begun["id"]}); got["state"] != "committed" {
-		t.Errorf("%v", got)
+		t.Errorf("info = %v, want it committed", got)
 	}
 	if got := ask(t, all, "kv", object{"action": "get", "key": "k"}); got["value"] != "new" {
-		t.Errorf("%v", got)
+		t.Errorf("get after the commit = %v, want new", got)
 	}
 	begun = ask(t, ann, "transaction", object{"action": "begin"})
 	mustFail(t, all, client.NotFound, "transaction", object{"action": "commit", "id": begun["id"]})
 	if got := ask(t, ann, "transaction", object{"action": "rollback", "id": begun["id"]}); got["state"] != "rolled_back" {
-		t.Errorf("%v", got)
+		t.Errorf("rollback = %v, want it rolled back", got)
 	}
 	// A transaction that is rolled back loses its changes without more ado, and is none of the branches to restore.
 	begun = ask(t, all, "transaction", object{"action": "begin"})

@@ -173,7 +173,7 @@ func TestTheDoctorFindsFilesThatOthersCanUse(t *testing.T) {
 	expect(t, found, "permissions", false, "others can read", "keys.json", "chmod go-rwx")
 	expect(t, found, "permissions", false, "others can write", "alcove.db", "chmod o-w")
 	if len(found) != 2 {
-		t.Errorf("%+v", found)
+		t.Errorf("findings %+v, want 2", found)
 	}
 }
 
@@ -195,6 +195,6 @@ func TestTheDoctorTellsOfFamiliesAtFault(t *testing.T) {
 	expect(t, found, "family graph", false, "failed 3 times", "trap", "unreachable", "alcove family remove graph")
 	expect(t, found, "family graph", true, "refused 2 operations", "needs http", "alcove family info graph")
 	if len(found) != 3 {
-		t.Errorf("%+v", found)
+		t.Errorf("findings %+v, want 3", found)
 	}
 }

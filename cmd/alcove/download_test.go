@@ -55,13 +55,13 @@ func TestAModuleIsInstalledFromAnAddressIfItsBytesAreThoseThatWereReviewed(t *te
 		{server.URL + "/bomb.wasm" + good, "which is the limit of modules"},
 	} {
 		if out, err := installFrom(env, c.address); err == nil || !strings.Contains(out, c.want) || strings.Contains(out, "u:p") {
-			t.Errorf("%s: %v: %s", c.address, err, out)
+			t.Errorf("install from %s: %v, %s, want an error that says %q, without the password", c.address, err, out, c.want)
 		}
 	}
 	for _, path := range []string{"/m.wasm?token=t0ken", "/moved.wasm"} {
 		out, err := installFrom(env, server.URL+path+good)
 		if err != nil || !strings.Contains(out, "shout 1.0.0 (installed)") || !strings.Contains(out, "not granted") || strings.Contains(out, "t0ken") {
-			t.Errorf("%s: %v: %s", path, err, out)
+			t.Errorf("install from %s: %v, %s, want shout installed, not granted, without the token", path, err, out)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func TestADirectoryThatCannotBeWrittenCanBeRead(t *testing.T) {
 		}
 		for _, args := range [][]string{{"recall", "k"}, {"search", "fox"}, {"export", filepath.Join(u.base, "out.jsonl")}, {"history", "k"}} {
 			if out, err := u.run(dir, args...); err != nil {
-				t.Errorf("%s: %v\n%s", args[0], err, out)
+				t.Errorf("alcove %s: %v\n%s", args[0], err, out)
 			}
 		}
 		if out := u.mustRun(dir, "status"); !strings.Contains(out, "read only      true") || !strings.Contains(out, "ok") {

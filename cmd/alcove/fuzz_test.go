@@ -22,7 +22,7 @@ func FuzzSettings(f *testing.F) {
 		s, err := readSettings(settingsPath(dir))
 		if err != nil {
 			if !strings.Contains(err.Error(), "delete the file") {
-				t.Errorf("%q: %v", data, err)
+				t.Errorf("readSettings of %q: %v, want the advice to delete the file", data, err)
 			}
 			return
 		}

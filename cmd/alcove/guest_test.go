@@ -37,7 +37,7 @@ func writeGuest(ts *testscript.TestScript, neg bool, args []string) {
 		right = right || n == len(args)
 	}
 	if neg || !right {
-		ts.Fatalf("%s", guestUse)
+		ts.Fatalf("guest %q: %s", args, guestUse)
 	}
 	m := &asm.Module{}
 	switch form {

@@ -424,12 +424,12 @@ func TestABodyOf100MBIsRefused(t *testing.T) {
 			if length < 0 && errors.Is(err, syscall.EPIPE) {
 				continue // the server closed the connection while the body was still coming
 			}
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: post: %v", name, err)
 		}
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		if response.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), "16777216") {
-			t.Errorf("%s: %d %.200s", name, response.StatusCode, body)
+			t.Errorf("%s: status %d, body %.200s, want %d and the limit", name, response.StatusCode, body, http.StatusRequestEntityTooLarge)
 		}
 	}
 }
@@ -535,7 +535,7 @@ func TestArgumentsThatAreNotUTF8AreRefused(t *testing.T) {
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		if err := cmd.Run(); err == nil || !strings.Contains(errs.String(), "not valid UTF-8") || cmd.ProcessState.ExitCode() != exitCodes()["invalid_argument"] {
-			t.Errorf("%q: %v, %s%s", args, err, out.String(), errs.String())
+			t.Errorf("alcove %q: %v, %s%s, want an invalid argument for what is not valid UTF-8", args, err, out.String(), errs.String())
 		}
 	}
 }

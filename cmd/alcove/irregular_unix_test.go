@@ -104,7 +104,7 @@ func refusedAtOnce(t *testing.T, args []string, says string) {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	if err := cmd.Run(); err == nil || !strings.Contains(errs.String(), says) {
-		t.Errorf("%q: %v, %q", args, err, errs.String())
+		t.Errorf("alcove %q: %v, %q, want an error that says %q", args, err, errs.String(), says)
 	}
 	if _, err := os.Stat(data); err == nil {
 		t.Errorf("%q made the data directory", args)
@@ -121,6 +121,6 @@ func TestALinkToARegularFileIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := program(t, dataDir(t), "family", "inspect", "--bare", link).Output(); err != nil || !strings.Contains(string(out), "no manifest") {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("family inspect of a link: %v, %s, want that it has no manifest", err, out)
 	}
 }

@@ -243,7 +243,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if errors.As(err, &exit) {
 		code = exit.ExitCode()
 	} else if err != nil {
-		ts.Fatalf("%v", err)
+		ts.Fatalf("exec %s: %v", args[1], err)
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("it ended with exit code %d, not %s", code, args[0])

@@ -27,7 +27,7 @@ func TestFlagsOfASessionBecomeItsHello(t *testing.T) {
 		command := &cobra.Command{}
 		f.define(command, env)
 		if err := command.ParseFlags(c.args); err != nil {
-			t.Fatalf("%q: %v", c.args, err)
+			t.Fatalf("ParseFlags(%q): %v", c.args, err)
 		}
 		f.nameAgent(env, command.Flags().Args())
 		if got := f.hello(env); !reflect.DeepEqual(got, c.want) {

@@ -128,7 +128,7 @@ func TestAnOutputToALinkReplacesTheFileItLeadsTo(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if said, err := c.run(t, data, inputs, file); err != nil {
-			t.Fatalf("%s: %v, %q", c.of, err, said)
+			t.Fatalf("%s to a file: %v, %q", c.of, err, said)
 		}
 		before := identity(t, file)
 		for to, from := range map[string]string{file: link, filepath.Join(dir, "none"): nowhere} {
@@ -137,7 +137,7 @@ func TestAnOutputToALinkReplacesTheFileItLeadsTo(t *testing.T) {
 			}
 		}
 		if said, err := c.run(t, data, inputs, link); err != nil {
-			t.Errorf("%s: %v, %q", c.of, err, said)
+			t.Errorf("%s to a link: %v, %q", c.of, err, said)
 		}
 		if now := typeOf(t, link); now != fs.ModeSymlink {
 			t.Errorf("%s: the link became %s", c.of, now)

@@ -91,7 +91,7 @@ func TestEachChangeOfTheLockFileIsShownBefore(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	t.Cleanup(func() { stopOwner(t, data) })
 	if out, err := program(t, data, "status").Output(); err != nil { // which starts the server
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("alcove status: %v\n%s", err, out)
 	}
 	runs := lockChanging(t, dir)
 	everyPreviewIsTested(t, runs)

@@ -194,7 +194,7 @@ func (p printing) check(t *testing.T, s scene) {
 	}
 	for what, printed := range map[string]string{"prints": out, "says": errs} {
 		if found := steers(printed); found != "" {
-			t.Errorf("%q %s %s", p.args, what, found)
+			t.Errorf("%q %s %s, want nothing that steers a terminal", p.args, what, found)
 		}
 	}
 	if p.shows && !strings.Contains(out+errs, `\x1b`) && !strings.Contains(out+errs, `\u001b`) {
@@ -225,7 +225,7 @@ func (s scene) run(t *testing.T, p printing) (out, errs string) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%q: %v", p.args, err)
+		t.Fatalf("run %q: %v", p.args, err)
 	}
 	return stdout.String(), stderr.String()
 }

@@ -336,7 +336,7 @@ func TestHTTPSharesTheMemory(t *testing.T) {
 		}
 		text, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode >= 300 {
-			t.Fatalf("%s: %s, %v", answer.Status, text, err)
+			t.Fatalf("post: status %s, body %s, %v, want an answer", answer.Status, text, err)
 		}
 		return string(text)
 	}

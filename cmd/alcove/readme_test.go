@@ -82,7 +82,7 @@ func runInShell(t testing.TB, env []string, command string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.TrimSpace(command), err, &stderr)
+		t.Fatalf("run %s: %v\n%s", strings.TrimSpace(command), err, &stderr)
 	}
 	return string(out)
 }

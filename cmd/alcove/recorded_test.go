@@ -407,7 +407,7 @@ func splitWords(t *testing.T, line string) []string {
 		var word string
 		decoder := json.NewDecoder(strings.NewReader(line))
 		if err := decoder.Decode(&word); err != nil {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("decode %s: %v", line, err)
 		}
 		words, line = append(words, word), line[decoder.InputOffset():]
 	}

@@ -290,7 +290,7 @@ func built(t *testing.T, build *exec.Cmd, out string) []byte {
 		return nil
 	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%s: %v\n%s", build, err, said)
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestAProgramSaysByWhatItsFamiliesAreKnown(t *testing.T) {
 				return // without families it has none to speak of
 			}
 			if c.says != "" && (err != nil || !strings.Contains(text, c.says)) || c.says == "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
-				t.Errorf("%s: %s: %s, %v", name, what, text, err)
+				t.Errorf("%s: %s = %s, %v, want %q, or the error %q", name, what, text, err, c.says, c.refused)
 			}
 		}
 		var out bytes.Buffer

@@ -51,7 +51,7 @@ func TestABackupThatLostTheModuleOfARedactorIsRefusedByName(t *testing.T) {
 	cmd.Stderr = nil
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "the module of family hide with the SHA-256 "+digest+" is not in the backup") {
-		t.Errorf("%s (%v)", out, err)
+		t.Errorf("restore: %s (%v), want the error that the module of hide is not in the backup", out, err)
 	}
 	if has, err := space.Directory(dir).HasStore(); has || err != nil {
 		t.Errorf("there is a store: %t (%v)", has, err)
@@ -75,7 +75,7 @@ func TestARestoreSaysWhatItDidNotRestore(t *testing.T) {
 		"keys": {hostsettings.Restored{Carried: true, Endpoints: []string{"small"}}, "endpoints: small; their keys are not in a backup"},
 	} {
 		if said := strings.Join(restoredLines(c.settings), "\x00") + "\x00"; !strings.Contains(said, c.says) {
-			t.Errorf("%s: %s", name, said)
+			t.Errorf("%s: restore says %s, want %q", name, said, c.says)
 		}
 	}
 }

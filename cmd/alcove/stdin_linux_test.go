@@ -41,7 +41,7 @@ func TestTheBridgeLeavesStandardInputAsItWas(t *testing.T) {
 		}
 		ours.Close()
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("%s: %v", kind, err)
+			t.Errorf("%s: the bridge: %v", kind, err)
 		}
 		if !blocking(t, theirs) {
 			t.Errorf("%s does not block for others after the bridge", kind)
@@ -88,7 +88,7 @@ func blocking(t *testing.T, f *os.File) bool {
 	var flags uintptr
 	var errno syscall.Errno
 	if err := raw.Control(func(fd uintptr) { flags, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0) }); err != nil || errno != 0 {
-		t.Fatal(err, errno)
+		t.Fatalf("fcntl: %v, %v", err, errno)
 	}
 	return flags&syscall.O_NONBLOCK == 0
 }

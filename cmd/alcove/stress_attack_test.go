@@ -138,7 +138,7 @@ func (v *bystander) call(t *testing.T) time.Duration {
 		defer c.Close()
 	}
 	if _, err := c.Recall(t.Context(), "k"); err != nil {
-		t.Errorf("%s: %v", v.name, err)
+		t.Errorf("Recall by %s: %v", v.name, err)
 	}
 	return time.Since(began)
 }

@@ -139,7 +139,7 @@ func (c *contest) mustAgree(o *stressOperator) {
 	t.Helper()
 	c.readAll()
 	for _, wrong := range c.faults() {
-		t.Error(wrong)
+		t.Errorf("server and model differ: %v", wrong)
 	}
 	c.mustRun("verify")
 	c.mustRun("flush") // what reads counted is written, so that nothing changes from here on
@@ -232,7 +232,7 @@ func (c *contest) readAll() {
 		for s := range l.slots {
 			reads++
 			if err := w.look(l, s); err != nil {
-				t.Errorf("%s %v: %v", l.name, s, err)
+				t.Errorf("look at %s, slot %v: %v", l.name, s, err)
 			}
 		}
 	}

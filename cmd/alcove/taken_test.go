@@ -86,7 +86,7 @@ func mustRun(t *testing.T, dir string, args ...string) (out string) {
 	t.Helper()
 	out, err := run(t, dir, args...)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("alcove %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
 }
@@ -206,7 +206,7 @@ func TestOperatorsFindTheOwnerFromAnyEnvironment(t *testing.T) {
 		t.Setenv("TMPDIR", c.temp)
 		for _, args := range [][]string{{"backup", filepath.Join(t.TempDir(), "backup")}, {"verify"}, {"retention", "show"}, {"recall", "k"}, {"durability"}} {
 			if out, err := run(t, c.dir, args...); err != nil {
-				t.Errorf("%s %s: %v\n%s", args[0], name, err, out)
+				t.Errorf("alcove %s %s: %v\n%s", args[0], name, err, out)
 			}
 		}
 	}
@@ -332,7 +332,7 @@ func TestADirectoryWithoutItsDatabaseIsNotStartedEmpty(t *testing.T) {
 	await.That(t, "the owner leaves by itself", func() bool { return gone(pid) })
 	for _, args := range [][]string{{"recall", "k"}, {"doctor"}, {"serve", "--listen", "off", "--idle", "1ms"}} {
 		if out, err := run(t, dir, args...); err == nil || !strings.Contains(out, db+" is gone") || !strings.Contains(out, "alcove restore") {
-			t.Errorf("%s: %v\n%s", args[0], err, out)
+			t.Errorf("alcove %s: %v, %s, want the error that the database is gone, and alcove restore", args[0], err, out)
 		}
 	}
 	if _, err := os.Stat(db); err == nil {

@@ -84,7 +84,7 @@ func TestTenProcessesStoreEachMemoryOnceThoughTheOwnerIsKilled(t *testing.T) {
 	if text := os.Getenv(storesVariable); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			t.Fatalf("%s: %v", storesVariable, err)
+			t.Fatalf("read %s: %v", storesVariable, err)
 		}
 		bridged, commanded, kills = n, n, 3
 	}

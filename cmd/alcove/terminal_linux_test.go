@@ -52,7 +52,7 @@ func TestOnATerminalOnlyTheProgramsOwnStylesArePrinted(t *testing.T) {
 		tty.Close()
 		printed, _ := io.ReadAll(reader) // it ends with an error when the program has gone
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("%q: %v", args, err)
+			t.Errorf("alcove %q: %v", args, err)
 		}
 		out := strings.ReplaceAll(string(printed), "\r\n", "\n")
 		if args[0] == "search" && len(args) == 2 && !style.MatchString(out) {

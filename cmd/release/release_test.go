@@ -164,7 +164,7 @@ func TestWhatIsNoReleaseIsRefused(t *testing.T) {
 	dir := built(t)
 	signatures, err := ran(dir, "sign", "-image", "@families.image", "-keys", "@old.key @new.key")
 	if err != nil || strings.Count(signatures, ",") != 1 {
-		t.Fatalf("%s, %v", signatures, err)
+		t.Fatalf("sign = %s, %v, want 2 signatures", signatures, err)
 	}
 	write(t, dir, "broken.image", []byte("no image"))
 	write(t, dir, "plain", []byte("no program"))

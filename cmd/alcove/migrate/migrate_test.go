@@ -118,7 +118,7 @@ func TestWhatIsNotRewrittenIsListedWithTheReason(t *testing.T) {
 func TestChangesAreListedByLine(t *testing.T) {
 	r := tools(t).Rewrite("one\n{\"name\": \"memory_get_context\", \"arguments\": {\"topic\": \"x\", \"tokenBudget\": 500}}\nthen `memory_observe`\n")
 	if len(r.Changes) != 2 || r.Changes[0].Line != 2 || r.Changes[0].Dropped != "tokenBudget" || r.Changes[1].Line != 3 || r.Changes[1].New != "memory_store_fact" {
-		t.Errorf("%+v", r.Changes)
+		t.Errorf("changes %+v, want memory_get_context in line 2 and memory_observe in line 3", r.Changes)
 	}
 }
 

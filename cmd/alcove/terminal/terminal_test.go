@@ -51,10 +51,10 @@ func TestOrdinaryTextIsPrintedAsItIs(t *testing.T) {
 
 func TestLineBreaksAreKeptInTextOfManyLinesOnly(t *testing.T) {
 	if got := terminal.Lines("a\r\n\tb\rc\n").String(); got != "a\r\n\tb\\rc\n" {
-		t.Errorf("%q", got)
+		t.Errorf("Lines = %q, want line breaks and tabs as they are", got)
 	}
 	if got := terminal.Indented("fails\nalcove: fine").String(); got != "fails\n  alcove: fine" {
-		t.Errorf("%q", got)
+		t.Errorf("Indented = %q, want the second line indented", got)
 	}
 }
 
@@ -73,11 +73,11 @@ func TestWritingKeepsRunesThatComeInParts(t *testing.T) {
 	o := terminal.New(&out, func(string) string { return "" })
 	for _, b := range []byte("é\n\x1b東\u202e👍") {
 		if n, err := o.Write([]byte{b}); n != 1 || err != nil {
-			t.Fatal(n, err)
+			t.Fatalf("Write of a byte = %d, %v, want 1", n, err)
 		}
 	}
 	if got := out.String(); got != "é\n\\x1b東\\u202e👍" {
-		t.Errorf("%q", got)
+		t.Errorf("wrote %q, want whole runes, and escapes shown", got)
 	}
 	if o.Data() != &out {
 		t.Error("data for programs is changed")
@@ -108,7 +108,7 @@ func TestJSONThatIsNestedDeepIsNotIndentedToHundredsOfTimesItsLength(t *testing.
 		t.Errorf("%d bytes became %d", len(deep), len(got))
 	}
 	if got := terminal.IndentedJSON([]byte(`{"a":[1,"]]["]}`)).String(); got != "{\n  \"a\": [\n    1,\n    \"]][\"\n  ]\n}" {
-		t.Errorf("%q", got)
+		t.Errorf("IndentedJSON = %q, want brackets in texts left alone", got)
 	}
 }
 
