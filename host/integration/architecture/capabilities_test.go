@@ -36,7 +36,7 @@ func TestTheTableOfCapabilitiesNamesWhatExists(t *testing.T) {
 		}
 		for _, r := range references {
 			if why := lacks(t, r[1]); why != "" {
-				t.Errorf("%s: %s %s", row[1], r[1], why)
+				t.Errorf("%s is shown by %s, which %s", row[1], r[1], why)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func lacking(t *testing.T, format string, args ...any) {
 	t.Helper()
 	reason := fmt.Sprintf(format, args...)
 	if os.Getenv("CI") == "true" {
-		t.Fatal(reason)
+		t.Fatalf("in CI nothing may be lacking: %s", reason)
 	}
 	t.Skipf("%s (with CI=true this fails)", reason)
 }
@@ -354,7 +354,7 @@ func script(t *testing.T, node, name, kind, transport, file string, more ...stri
 	t.Helper()
 	out, err := command(t, runWithin, node, append([]string{name, kind, file}, more...)...).CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "ok "+kind+" "+transport) {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("script %s over %s: %v\n%s", kind, transport, err, out)
 	}
 	t.Logf("%s", bytes.TrimSpace(out))
 }
@@ -407,7 +407,7 @@ func inspect(t *testing.T, node, transport, file string) {
 	i := inspector{t, node, file}
 	var list struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(i.run("--method", "tools/list", "--strict"), &list); err != nil || len(list.Tools) != 11 {
-		t.Fatalf("%v, %v", list, err)
+		t.Fatalf("tools/list = %v, %v, want 11 tools", list, err)
 	}
 	in, side := "namespace=inspector/"+transport, "inspector/"+transport+"/side"
 	for _, step := range []struct {

@@ -54,7 +54,7 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 	results := filepath.Join(t.TempDir(), "results.json")
 	out, err := command(t, installWithin, node, "seeds.mjs", "sdk", files["stdio"], files["http"], slug, key, results).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("run seeds.mjs: %v\n%s", err, out)
 	}
 	data, err := os.ReadFile(results)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 	}
 	for _, e := range list {
 		if e.Result == "fails" {
-			t.Errorf("%s:%d %s %s: %s", e.Document, e.Line, e.Tool, e.Arguments, e.Why)
+			t.Errorf("%s:%d: %s of %s fails: %s", e.Document, e.Line, e.Tool, e.Arguments, e.Why)
 		}
 	}
 	page := pageOf(list)

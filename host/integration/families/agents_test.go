@@ -84,7 +84,7 @@ func TestAnAgentRegistersOverEachKindOfClientAsItself(t *testing.T) {
 	socket.Ask("register", map[string]any{"name": "Bob", "role": "builder"}, nil)
 	bob.Ask("memory_whoami", nil, &me)
 	if me.AgentID != "bob" || me.Name != "Bob" || me.Namespace != "work" || me.SessionID == "" || strings.Join(me.Rights, " ") != "read write branch" {
-		t.Errorf("%+v", me)
+		t.Errorf("memory_whoami = %+v, want Bob in work, who may read, write and branch", me)
 	}
 	socket.Refused("E_DENIED", "register", map[string]any{"name": "Ann", "agentId": "ann"})
 	if text := bob.Told("memory_get_agent_context", map[string]any{"agentId": "ann"}); !says(text, "error: ", "act_as") {

@@ -39,7 +39,7 @@ func ask(t *testing.T, f *family.Families, tool, arguments string, out any) fami
 	t.Helper()
 	result, err := f.Call(t.Context(), family.Call{Caller: memory.Caller{Rights: memory.FullRights()}, Tool: tool, Arguments: json.RawMessage(arguments)})
 	if err != nil {
-		t.Fatalf("%s: %v", tool, err)
+		t.Fatalf("call %s: %v", tool, err)
 	}
 	if out != nil {
 		if err := json.Unmarshal(result.Output, out); err != nil {
@@ -88,7 +88,7 @@ func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
 	}
 	accepted, err := server.As(s, "").Merge(t.Context(), memory.Merge{Source: result.Proposal}, memory.Write{})
 	if err != nil || !accepted.Merged {
-		t.Fatalf("%+v, %v", accepted, err)
+		t.Fatalf("Merge = %+v, %v, want it merged", accepted, err)
 	}
 	if got := stateOf(t, s, "", out.Merged[0].Keys[0]); got != memory.Merged { // which one that is depends on what was recalled
 		t.Errorf("after the proposal was merged the duplicate is %s", got)
@@ -143,7 +143,7 @@ func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
 	first := func() string {
 		found, err := server.As(s, "").Search(t.Context(), memory.Search{Text: "harbour office Hamburg"})
 		if err != nil || len(found.Hits) != 2 || len(found.Notes) > 0 {
-			t.Fatalf("%+v, %v", found, err)
+			t.Fatalf("Search = %+v, %v, want 2 hits and no notes", found, err)
 		}
 		return found.Hits[0].Key
 	}

@@ -30,7 +30,7 @@ func intents(t *testing.T) (list []intent) {
 	for line := range bytes.Lines(data) {
 		var each intent
 		if err := json.Unmarshal(line, &each); err != nil {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("decode %s: %v", line, err)
 		}
 		list = append(list, each)
 	}

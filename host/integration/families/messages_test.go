@@ -331,7 +331,7 @@ func TestSayPerMinuteHoldsForConcurrentCallers(t *testing.T) {
 	}
 	all.Wait()
 	if taken["said"] != 60 || taken["refused"] != 12 {
-		t.Errorf("%v", taken)
+		t.Errorf("took %v, want 60 said and 12 refused", taken)
 	}
 	heard := hear(h.Agent(h.Issue("bob", server.EveryRight, "room"), owner.Hello{}), 0)
 	last := map[string]int{}

@@ -22,7 +22,7 @@ func givenTo(t *testing.T, c *client.Client, tool, given string) string {
 	t.Helper()
 	r, err := c.Call(tool, json.RawMessage(given))
 	if err != nil {
-		t.Fatalf("%s %s: %v", tool, given, err)
+		t.Fatalf("call %s with %s: %v", tool, given, err)
 	}
 	var echoed abi.ToolRequest
 	if err := json.Unmarshal(r.Structured, &echoed); err != nil {
@@ -123,9 +123,9 @@ func TestAFamilyCallsACoreToolWithinItsOwnPowers(t *testing.T) {
 		r, err := c.Call(name+"_do", nil)
 		switch {
 		case f.denied != "" && (err == nil || !strings.Contains(err.Error(), f.denied)):
-			t.Errorf("%s: %.300s (%v)", name, r.Structured, err)
+			t.Errorf("%s: %.300s (%v), want an error that says %q", name, r.Structured, err, f.denied)
 		case f.denied == "" && (err != nil || !strings.Contains(string(r.Structured), f.want)):
-			t.Errorf("%s: %.300s (%v)", name, r.Structured, err)
+			t.Errorf("%s: %.300s (%v), want %q", name, r.Structured, err, f.want)
 		}
 	}
 }

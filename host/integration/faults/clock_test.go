@@ -25,7 +25,7 @@ func say(t *testing.T, c *client.Client, tool string, arguments map[string]any) 
 	t.Helper()
 	r, err := c.Call(tool, arguments)
 	if err != nil {
-		t.Fatalf("%s %v: %v", tool, arguments, err)
+		t.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 	var s saying
 	if err := server.Decode(r, &s); err != nil {

@@ -265,7 +265,7 @@ func TestGetPutAndCompareAndSetAreLinearizableWhileTheOwnerIsKilled(t *testing.T
 	r.await(linearEpoch)
 	stop()
 	if wrong := r.judge(); wrong != "" {
-		t.Error(wrong)
+		t.Errorf("the history is not linearizable: %s", wrong)
 	}
 	won, lost := 0, 0
 	for _, op := range r.history {

@@ -26,7 +26,7 @@ func TestADataDirectoryIsPrivate(t *testing.T) {
 	for path, want := range map[string]os.FileMode{dir: 0o700, owner.TokenPath(dir): 0o600, owner.LockPath(dir): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+			t.Errorf("stat %s: mode %v, %v, want %v", path, info.Mode(), err, want)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestStreamsDoNotHoldTheServerUp(t *testing.T) {
 		}
 		answer, err := http.DefaultClient.Do(q)
 		if err != nil || answer.StatusCode != http.StatusOK {
-			t.Fatalf("%s %s: %v %v", method, body, answer, err)
+			t.Fatalf("%s of %s: %v, %v, want status 200", method, body, answer, err)
 		}
 		t.Cleanup(func() { answer.Body.Close() })
 		return answer

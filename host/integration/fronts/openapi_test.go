@@ -107,7 +107,7 @@ func callAsDescribed(t *testing.T, s *server.Server, route func(*http.Request) (
 	r := request()
 	found, variables, err := route(r)
 	if err != nil {
-		t.Errorf("%s %s: %v", method, path, err)
+		t.Errorf("route of %s %s: %v", method, path, err)
 		return
 	}
 	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: variables, Route: found,

@@ -40,7 +40,7 @@ func TestStreamsAreBehindTheSameChecks(t *testing.T) {
 			ws.CloseNow()
 			t.Errorf("%s is admitted", name)
 		} else if answer == nil || answer.StatusCode != c.status {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want status %d", name, err, c.status)
 		}
 	}
 	if status, _ := s.Send("GET", "/stream", "", func(r *http.Request) { r.Host = "evil.example" }); status != http.StatusForbidden {
@@ -68,7 +68,7 @@ func TestAKeyThatEndsClosesItsStreams(t *testing.T) {
 	for answered := false; seen["team/a#mine"] == "" || !answered; {
 		p, err := server.ReadStream(t.Context(), ws)
 		if err != nil || p.Error != nil {
-			t.Fatalf("%+v, %v", p, err)
+			t.Fatalf("read: %+v, %v, want an answer", p, err)
 		}
 		answered = answered || p.Type == "answer"
 		if p.Type == "event" {

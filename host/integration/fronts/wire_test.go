@@ -155,7 +155,7 @@ func TestAnAnswerBeyondTheClientsLimitIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := c.Recall(t.Context(), "big"); client.CodeOf(err) != client.Exhausted {
-			t.Errorf("%s: %v", address, err)
+			t.Errorf("%s: Recall: %v, want %s", address, err, client.Exhausted)
 		}
 		if err := c.Call(t.Context(), "status", nil, nil); err != nil {
 			t.Errorf("%s, afterwards: %v", address, err)

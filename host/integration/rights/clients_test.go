@@ -53,7 +53,7 @@ func TestAClientWithAKeyIsItsAgentWithItsRights(t *testing.T) {
 		},
 	} {
 		if status, body := call(); status != http.StatusOK || !strings.Contains(body, "of the team") || strings.Contains(body, "home") {
-			t.Errorf("%s: %d %s", name, status, body)
+			t.Errorf("%s: status %d, body %s, want what is of the team alone", name, status, body)
 		}
 	}
 	if _, body := k.Post(k.Host.Token(), ann.Secret+"x", "memory_search", `{"query":"tea"}`); !strings.Contains(body, "not known here") || strings.Contains(body, "of the team") {
@@ -222,7 +222,7 @@ func TestADamagedFileOfKeysKeepsTheServerFromStarting(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := host.Open(t.Context(), host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "keys.json is damaged") {
-		t.Errorf("%v", err)
+		t.Errorf("Open: %v, want the error that keys.json is damaged", err)
 	}
 }
 

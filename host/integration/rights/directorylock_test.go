@@ -263,7 +263,7 @@ func TestTheBeginningOfAServerIsRecordedWithItsModeLockFileVersionAndCatalogue(t
 			ReadOnly           bool `json:"read_only"`
 		}
 		if err := json.Unmarshal([]byte(list[i].Detail), &said); err != nil {
-			t.Fatalf("%s: %v", list[i].Detail, err)
+			t.Fatalf("decode %s: %v", list[i].Detail, err)
 		}
 		if said.Version != version || said.Catalogue != family.Catalogue(nil) || said.PID != os.Getpid() || said.ReadOnly != (i == 1) || list[i].Locked != (i == 1) || len(list[i].Lock) != 64 {
 			t.Errorf("beginning %d is %+v", i, list[i])

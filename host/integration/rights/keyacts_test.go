@@ -130,7 +130,7 @@ func TestAPIKeysAreNotChangedWithoutARecord(t *testing.T) {
 		"require": h.RequireKeys(true),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "the audit log could not record it") {
-			t.Errorf("%s: %v", act, err)
+			t.Errorf("%s: %v, want the error that the audit log could not record it", act, err)
 		}
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, "keys.json")); err != nil || !bytes.Equal(after, before) {

@@ -44,7 +44,7 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 	must := func(tool string, arguments map[string]any) {
 		t.Helper()
 		if _, err := ann.Call(tool, arguments); err != nil {
-			t.Fatalf("%s: %v", tool, err)
+			t.Fatalf("call %s: %v", tool, err)
 		}
 	}
 	must("opens_ask", nil)
@@ -68,7 +68,7 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 			text := server.Told(c, look.tool, look.arguments)
 			seen := !strings.HasPrefix(text, "error: ") && (strings.Contains(text, "kumquat") || strings.Contains(text, "crew") || strings.Contains(text, "plan"))
 			if seen != want {
-				t.Errorf("%s, %s %v: %s", when, look.tool, look.arguments, text)
+				t.Errorf("%s: %s of %v = %s, want the scope seen: %t", when, look.tool, look.arguments, text, want)
 			}
 			if !want && strings.Contains(text, "kumquat") {
 				t.Errorf("%s, %s tells: %s", when, look.tool, text)

@@ -97,7 +97,7 @@ func runFamilies(t *testing.T, dir string) (m measured) {
 	c := exec.Command(program, "-test.run=TestAllFamilies", "-test.count=1")
 	c.Env = append(os.Environ(), familiesDir+"="+dir)
 	if said, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("run all families: %v\n%s", err, said)
 	}
 	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "measured.json")), &m); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func measureFamilies(t *testing.T, dir string) {
 		began := time.Now()
 		_, err := f.Call(t.Context(), family.Call{Tool: d.Manifest.Tools[0].Name, Arguments: arguments(d.Manifest.Tools[0].InputSchema), Caller: memory.Caller{Rights: memory.FullRights()}})
 		if refused := new(memory.Error); err != nil && (!errors.As(err, &refused) || refused.Code == memory.Internal) {
-			t.Fatalf("%s: %v", d.Manifest.Name, err)
+			t.Fatalf("call of %s: %v", d.Manifest.Name, err)
 		}
 		m.Start = append(m.Start, time.Since(began))
 	}

@@ -46,7 +46,7 @@ func followLoadOf(t *testing.T) (l followLoad, long bool) {
 	}
 	lasting, err := time.ParseDuration(text)
 	if err != nil {
-		t.Fatalf("%s: %v", following, err)
+		t.Fatalf("read %s: %v", following, err)
 	}
 	return followLoad{memories: 100_000, agents: 1000, streams: 1000, namespaces: 100, stores: 50, searches: 5, every: 5 * time.Second, lasting: lasting}, true
 }

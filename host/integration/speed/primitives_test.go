@@ -75,7 +75,7 @@ func TestPrimitives(t *testing.T) {
 	if long {
 		lasting, err := time.ParseDuration(os.Getenv(measuring))
 		if err != nil {
-			t.Fatalf("%s: %v", measuring, err)
+			t.Fatalf("read %s: %v", measuring, err)
 		}
 		load, clients, perSecond = followLoad{memories: 100_000, lasting: lasting}, 16, 200
 	}

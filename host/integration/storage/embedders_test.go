@@ -99,7 +99,7 @@ func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
 	server.Remember(t, h, "a cat sleeps", "a car drives")
 	set, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")})
 	if err != nil || set.Dimensions != 3 {
-		t.Fatal(set, err)
+		t.Fatalf("SetEmbedder = %+v, %v, want 3 dimensions", set, err)
 	}
 	server.Remember(t, h, "another cat")
 	until(t, act, has(3))
@@ -173,11 +173,11 @@ func TestAKeyIsInNoLogNoFileAndNoAnswer(t *testing.T) {
 	c.Dimensions = 0
 	_, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c})
 	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("%v", err)
+		t.Errorf("SetEmbedder: %v, want an error without the secret", err)
 	}
 	list, err := act.Embedders(t.Context())
 	if err != nil || strings.Contains(fmt.Sprint(list), "secret") {
-		t.Errorf("%v, %v", list, err)
+		t.Errorf("Embedders = %v, %v, want nothing of the secret", list, err)
 	}
 	stop()
 	if strings.Contains(log.String(), "secret") || len(findBytes(t, dir, "sk-very-secret")) > 0 {
@@ -298,7 +298,7 @@ func refusesEmbedders(t *testing.T, dir, text string) string {
 		return ""
 	}
 	if !strings.Contains(err.Error(), "embedders.json") {
-		t.Errorf("%q: %v", text, err)
+		t.Errorf("Open with %q: %v, want an error that names embedders.json", text, err)
 	}
 	return err.Error()
 }
@@ -307,11 +307,11 @@ func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 	_, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
 	c := operator.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
-		t.Errorf("%v", err)
+		t.Errorf("SetEmbedder: %v, want the error that nobody does not embed", err)
 	}
 	list, err := act.Embedders(t.Context())
 	if err != nil || len(list) != 0 {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Embedders = %+v, %v, want none", list, err)
 	}
 }
 

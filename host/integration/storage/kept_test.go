@@ -94,7 +94,7 @@ func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
 	wantKept(t, dir, "one")
 	fresh := filepath.Join(t.TempDir(), "data")
 	if v, err := space.Directory(fresh).Import(t.Context(), &bundle, nil); err != nil || len(v.Findings) > 0 {
-		t.Fatalf("%+v, %v", v, err)
+		t.Fatalf("Import = %+v, %v, want no findings", v, err)
 	}
 	wantKept(t, fresh, "one")
 }
@@ -117,7 +117,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 	}
 	fresh := filepath.Join(t.TempDir(), "data")
 	if v, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{}); err != nil || len(v.Findings) > 0 {
-		t.Fatalf("%+v, %v", v, err)
+		t.Fatalf("Restore = %+v, %v, want no findings", v, err)
 	}
 	wantKept(t, fresh, "one", "two")
 }

@@ -19,7 +19,7 @@ func TestTheSettingsOfSemanticSearchReachTheCore(t *testing.T) {
 		t.Helper()
 		o := s.Operate(fmt.Sprintf(`{"method":%q,"params":%s}`, method, params), nil)
 		if o.Error != nil {
-			t.Fatalf("%s %s: %+v", method, params, o.Error)
+			t.Fatalf("%s of %s: %+v", method, params, o.Error)
 		}
 		return o.Result
 	}

@@ -123,7 +123,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	} {
 		done, err := c.Purge(t.Context(), p)
 		if err != nil || len(done.Erased) == 0 {
-			t.Fatalf("%+v: %v (%v)", p, done, err)
+			t.Fatalf("Purge(%+v) = %v (%v), want something erased", p, done, err)
 		}
 	}
 	part, err := backup.Increment(t.Context(), safe, from, time.Now())

@@ -43,7 +43,7 @@ func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *
 	before, fresh := speaks.asked(), filepath.Join(t.TempDir(), "data")
 	r, err := space.Directory(fresh).Restore(t.Context(), safe, datadir.RestoreOptions{})
 	if err != nil || !r.Settings.Embedders || len(r.Findings) > 0 {
-		t.Fatalf("%+v (%v)", r, err)
+		t.Fatalf("Restore = %+v (%v), want the embedders, and no findings", r, err)
 	}
 	had, errHad := os.ReadFile(filepath.Join(dir, "embedders.json"))
 	restored, errHas := os.ReadFile(filepath.Join(fresh, "embedders.json"))
