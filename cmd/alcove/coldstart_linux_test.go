@@ -80,7 +80,7 @@ func readAll(b *testing.B, path string) {
 func runToEnd(b *testing.B, c *exec.Cmd) {
 	b.Helper()
 	if said, err := c.CombinedOutput(); err != nil {
-		b.Fatalf("%s: %v\n%s", c, err, said)
+		b.Fatalf("run %s: %v\n%s", c, err, said)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestEachWrongBuildIsToldItsFlag(t *testing.T) {
 			build := exec.Command(command[0], command[1:]...)
 			build.Dir, build.Env = dir, append(os.Environ(), append(strings.Fields(c.env), "GOFLAGS=", "GOWORK=off")...)
 			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", build, err, out)
+				t.Fatalf("run %s: %v\n%s", build, err, out)
 			}
 			out, err := program(t, filepath.Join(dir, "data"), "family", "check", dir).Output()
 			if said := string(out); (err != nil) != (c.says != "") || !strings.Contains(said, c.says) {

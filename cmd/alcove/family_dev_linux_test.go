@@ -61,7 +61,7 @@ func newAuthor(b *testing.B, program string, env []string, language, file string
 	cmd := exec.Command(program, "family", "new", "tea", "--lang", language)
 	cmd.Dir, cmd.Env = work, env
 	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("%s: %v\n%s", cmd, err, out)
+		b.Fatalf("run %s: %v\n%s", cmd, err, out)
 	}
 	a := &author{b: b, dev: startDevOf(b, program, env, dir), tool: "tea_greet", file: filepath.Join(dir, file)}
 	connect := a.dev.until("serving", "").Connect

@@ -290,7 +290,7 @@ func built(t *testing.T, build *exec.Cmd, out string) []byte {
 		return nil
 	}
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", build, err, said)
+		t.Fatalf("run %s: %v\n%s", build, err, said)
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {

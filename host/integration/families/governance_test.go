@@ -272,7 +272,7 @@ func TestAnImportBringsNoApprovals(t *testing.T) {
 	c.approves("bob", second, vote{Votes: 1, Needed: 2})
 	c.approves("bob", third, vote{Votes: 1, Needed: 2})
 	if got := server.Answered[vote](t, c.as("carl"), "memory_pending_approve", map[string]any{"id": third, "remember": "forever"}); !got.Merged {
-		t.Errorf("%+v", got)
+		t.Errorf("carl's vote = %+v, want it merged", got)
 	}
 	server.Answered[any](t, ann, "memory_store", map[string]any{"key": "free", "value": "tea"})
 	if c.stored("free") != 1 {
@@ -342,7 +342,7 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 		id := c.propose(s, key)
 		c.approves("bob", id, vote{Votes: 1, Needed: 2})
 		if got := server.Answered[vote](t, c.as("carl"), "memory_pending_approve", map[string]any{"id": id, "remember": "session"}); !got.Merged {
-			t.Errorf("%s: %+v", key, got)
+			t.Errorf("carl's vote for %s = %+v, want it merged", key, got)
 		}
 	}
 	passes := func(s *client.Client, key string) {

@@ -90,7 +90,7 @@ func TestIntentsLoadTheirFamilies(t *testing.T) {
 		}
 		var got chosen
 		if o := s.Operate(`{"method":"load_family","params":`+string(params)+`}`, nil); o.Error != nil {
-			t.Fatalf("%s: %+v", each.Intent, o.Error)
+			t.Fatalf("load_family for %q: %+v", each.Intent, o.Error)
 		} else if err := json.Unmarshal(o.Result, &got); err != nil {
 			t.Fatal(err)
 		}

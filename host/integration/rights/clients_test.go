@@ -75,7 +75,7 @@ func TestAKeyWithoutTheUsualNamespaceBeginsInItsOwn(t *testing.T) {
 		t.Error(err)
 	}
 	if m, err := server.Owner(k.Host, "").Recall(t.Context(), memory.Location{Namespace: "notes"}, "mine", memory.AsOf{}); err != nil || m == nil {
-		t.Errorf("%+v, %v", m, err)
+		t.Errorf("Recall(mine) = %+v, %v, want the memory in notes", m, err)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAServerThatRequiresKeysRefusesTheKeyless(t *testing.T) {
 	}
 	for name, token := range map[string]string{"the token": k.Host.Token(), "none": "", "another": "x"} {
 		if status, body := k.Post(token, "", "memory_status", `{}`); status != http.StatusUnauthorized || !strings.Contains(body, "requires an API key") {
-			t.Errorf("%s: %d %s", name, status, body)
+			t.Errorf("%s: status %d, body %s, want %d, for it requires a key", name, status, body, http.StatusUnauthorized)
 		}
 	}
 	if _, err := k.Connect(owner.Hello{Key: ann.Secret}); err != nil {

@@ -31,7 +31,7 @@ func TestTheOperatorsSocketIsPrivateAndAnswers(t *testing.T) {
 	}
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%s: %v (%v)", path, info, err)
+		t.Errorf("stat %s: %v (%v), want mode 0600", path, info, err)
 	}
 	v, err := server.Operator(t, dir).Verify(t.Context())
 	if err != nil || v.Branches == 0 {

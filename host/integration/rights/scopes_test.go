@@ -154,7 +154,7 @@ func TestTheEndOfASessionReachesFamilies(t *testing.T) {
 	})
 	must.Do(t, err)
 	if text := server.Told(c, "memory_status", nil); strings.HasPrefix(text, "error: ") {
-		t.Fatal(text)
+		t.Fatalf("memory_status = %s, want an answer", text)
 	}
 	c.Close()
 	await.That(t, "the family is told of the client that left", func() bool {
