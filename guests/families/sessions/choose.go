@@ -47,7 +47,7 @@ func (a candidate) compare(b candidate) int {
 // What is shown of a checkpoint of some age in days.
 const (
 	freshPotential = 5 // after a day, beside the structural facts
-	oldStructural  = 3 // after four days
+	oldStructural  = 3 // after four days, and ever after: fewer would be none
 )
 
 // waking is what is shown of a checkpoint: the older it is, the less.

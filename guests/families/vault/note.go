@@ -22,7 +22,8 @@ type edited struct {
 	entities []string // names
 }
 
-// digest tells whether a note was edited since it was written. It is no protection against forgery.
+// digest tells whether a note was edited since it was written. It is no protection against forgery. The order of tags and entities does not
+// count: a merge may order them otherwise than an editor does.
 func (e edited) digest() string {
 	h := fnv.New64a()
 	for _, part := range []string{trimmed(e.content), trimmed(e.summary), set(e.tags), set(e.entities)} {
