@@ -18,8 +18,8 @@ FAMILIES := $(patsubst guests/families/%/manifest.json,%,$(wildcard guests/famil
 MANIFESTS := $(FAMILIES:%=guests/families/%/manifest.json)
 IMAGE    := guests/dist/families.image
 MODULE   := guests/dist/families.wasm
-SOURCES  := $(shell find abi guests host registry sdk -type f -not -path 'guests/dist/*' -not -path '*/testdata/*' -not -path '*/node_modules/*' -not -name '*_test.go' \
-            \( -path 'guests/*' -o -path 'sdk/*' -o -path 'abi/*' -o -path 'host/sandbox/*' -o -path 'host/internal/*' \)) go.mod go.sum
+SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular host/sandbox -type f -not -name '*_test.go' \
+            -not -path 'guests/dist/*' -not -path '*/testdata/*' -not -path '*/node_modules/*')
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
 .PHONY: help run build guests release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size cross \

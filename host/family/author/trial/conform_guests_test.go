@@ -12,7 +12,7 @@ import (
 
 // The first-party families keep the contract that alcove family test checks. With more arguments:
 //
-//	for m in guests/dist/*.wasm; do alcove family test $m --inputs 500 || break; done
+//	make verify-guests && for m in bin/families/*.wasm; do alcove family test $m --inputs 500 || break; done
 func TestTheFirstPartyFamiliesKeepTheirContract(t *testing.T) {
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.UserCache()})
 	if err != nil {
