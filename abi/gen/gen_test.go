@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // directory is one with the real sources and generated files in it.
@@ -44,8 +46,12 @@ func change(t *testing.T, path, before, after string) {
 	}
 }
 
+// Each day a third of the changes have their turn.
 func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
-	for _, c := range []struct{ file, before, after, stale string }{
+	if err := run(directory(t), true); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range stress.Pick(t, 7, []struct{ file, before, after, stale string }{
 		{"abi.json", `"value": 4`, `"value": 5`, "names.go"},
 		{"abi.json", "a tool call: JSON in", "a call of a tool: JSON in", "SPEC.md"},
 		{"names.go", "Version      = 1", "Version      = 2", "names.go"},
@@ -67,12 +73,9 @@ func TestWhatIsOutOfDateIsFoundAndWrittenAnew(t *testing.T) {
 		{"OPERATIONS.md", "## memory.get", "## memory.gets", "OPERATIONS.md"},
 		{"SPEC.md", "call(4096, 10, 8192, 16) → 95", "call(4096, 10, 8192, 16) → 96", "SPEC.md"},
 		{"vectors/score-result.json", "candidate 0: 0.75", "candidate 0: three quarters", "SPEC.md"},
-	} {
+	}) {
 		t.Run(c.file+" "+c.after, func(t *testing.T) {
 			dir := directory(t)
-			if err := run(dir, true); err != nil {
-				t.Fatal(err)
-			}
 			change(t, filepath.Join(dir, c.file), c.before, c.after)
 			if err := run(dir, true); err == nil || !strings.Contains(err.Error(), c.stale) {
 				t.Fatalf("the error is %v", err)

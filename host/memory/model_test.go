@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 var vocabulary = strings.Fields("tea coffee green black afternoon morning deploy script staging key garden rain?")
@@ -523,23 +524,32 @@ func runModel(t *testing.T, seed int64, steps int) int {
 	return m.deepest
 }
 
-// TestRandomOperationsAgreeWithAFullCopyOracle runs 20 seeds, or as many as fit into ALCOVE_MODEL_TIME (such as 2h),
+// TestRandomOperationsAgreeWithAFullCopyOracle runs six of 20 seeds, others each day, or as many as fit into ALCOVE_MODEL_TIME (such as 2h),
 // from the seed ALCOVE_MODEL_SEED on.
 func TestRandomOperationsAgreeWithAFullCopyOracle(t *testing.T) {
-	first, _ := strconv.ParseInt(os.Getenv("ALCOVE_MODEL_SEED"), 10, 64)
-	long, _ := time.ParseDuration(os.Getenv("ALCOVE_MODEL_TIME"))
-	began := time.Now()
-	seed, deepest, seeds := first, 0, int64(20)
-	if testing.Short() {
-		seeds = 6
+	deepest := 0
+	agrees := func(seed int64) bool {
+		return t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { deepest = max(deepest, runModel(t, seed, []int{300, 300, 800}[seed%3])) })
 	}
-	for ; seed < first+seeds || time.Since(began) < long; seed++ {
-		if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { deepest = max(deepest, runModel(t, seed, []int{300, 300, 800}[seed%3])) }) {
+	first, given := os.LookupEnv("ALCOVE_MODEL_SEED")
+	long, _ := time.ParseDuration(os.Getenv("ALCOVE_MODEL_TIME"))
+	if !given && long == 0 {
+		for _, seed := range stress.Seeds(t, 6, 20) {
+			if !agrees(int64(seed)) {
+				return
+			}
+		}
+		if deepest < 40 && stress.All() {
+			t.Errorf("the deepest branch had only %d ancestors", deepest)
+		}
+		return
+	}
+	seed, _ := strconv.ParseInt(first, 10, 64)
+	began, seeds := time.Now(), 0
+	for ; seeds < 20 || time.Since(began) < long; seeds++ {
+		if !agrees(seed + int64(seeds)) {
 			return
 		}
 	}
-	if deepest < 40 && !testing.Short() {
-		t.Errorf("the deepest branch had only %d ancestors", deepest)
-	}
-	t.Logf("%d seeds in %s, branches up to %d deep", seed-first, time.Since(began).Round(time.Second), deepest)
+	t.Logf("%d seeds in %s, branches up to %d deep", seeds, time.Since(began).Round(time.Second), deepest)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 var indexedFields = []Field{{"s", StringField}, {"n", NumberField}, {"b", BoolField}, {"at", TimeField}, {"o.s", StringField}}
@@ -524,12 +525,13 @@ func naiveAdmits(value json.RawMessage, f RecordFilter) bool {
 	return strings.HasPrefix(v.(string), want.(string))
 }
 
+// Each day another seed has its turn.
 func TestQueriesOfRecordsAnswerAsAPlainScanDoes(t *testing.T) {
-	seeds, steps := 4, 250
+	steps := 250
 	if testing.Short() {
-		seeds, steps = 1, 150
+		steps = 150
 	}
-	for seed := range seeds {
+	for _, seed := range stress.Seeds(t, 1, 4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			m := newIndexModel(t, int64(seed))
 			for i := range steps {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 	"github.com/alcove-memory/alcove/host/testing/asm"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // step is an instruction of a request to the guest of machine.
@@ -169,12 +171,12 @@ func randomSteps(random *rand.Rand, pages, most uint32) (steps []step) {
 }
 
 // TestGrownInstancesServeAgainAsNewOnesDo sends random requests to a module whose instances are reset, and to one that starts an instance
-// for each.
+// for each. Each day two kinds of memory have their turn.
 func TestGrownInstancesServeAgainAsNewOnesDo(t *testing.T) {
 	seed := maphash.MakeSeed()
 	var content uint64
 	inspect := func(_ string, memory []byte) { content = maphash.Bytes(seed, memory) }
-	for name, c := range map[string]struct {
+	kinds := map[string]struct {
 		pages     wasm.Range
 		initially int32
 	}{
@@ -182,7 +184,9 @@ func TestGrownInstancesServeAgainAsNewOnesDo(t *testing.T) {
 		"grown in _initialize":  {wasm.Range{Min: 1}, 2},
 		"a maximum that is low": {wasm.Range{Min: 2, HasMax: true, Max: 6}, 0},
 		"one that is high":      {wasm.Range{Min: 1, HasMax: true, Max: 5000}, 0},
-	} {
+	}
+	for _, name := range stress.Pick(t, 2, slices.Sorted(maps.Keys(kinds))) {
+		c := kinds[name]
 		t.Run(name, func(t *testing.T) {
 			everyMemory(t, inspect, func(t *testing.T, s *Sandbox) {
 				again, anew := admitMachine(t, s, c.pages, c.initially), admitMachine(t, s, c.pages, c.initially)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // overdraft is how far the fuel may fall below zero before the host is asked: the longest path between two checks, on
@@ -100,15 +101,13 @@ func (o *observed) used() int64 { return o.handed - o.left() }
 
 // TestMeteringDoesNotChangeTheResultsOfRandomModules runs random modules as they are, with ample fuel, with little fuel at a time, and with
 // too little. What they do is the same; the fuel is that of the code that ran, however it was handed out; and whatever
-// needs more than there is, is stopped.
+// needs more than there is, is stopped. Each day other seeds have their turn.
 func TestMeteringDoesNotChangeTheResultsOfRandomModules(t *testing.T) {
-	seeds := uint64(150)
-	if testing.Short() {
-		seeds = 50
-	}
+	seeds := stress.Seeds(t, 50, 150)
 	trapped, stopped, ran := 0, 0, 0
 	units, paid := int64(0), int64(0)
-	for seed := range seeds {
+	for _, n := range seeds {
+		seed := uint64(n)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			config := wazero.NewRuntimeConfigInterpreter()
 			if seed%2 == 0 {
@@ -154,7 +153,7 @@ func TestMeteringDoesNotChangeTheResultsOfRandomModules(t *testing.T) {
 		})
 	}
 	t.Logf("%d modules ended and %d trapped; %d were stopped; %d units were paid for %d", ran, trapped, stopped, paid, units)
-	if ran < int(seeds)/4 || trapped == 0 || stopped < ran/4 || paid > units+units/4 {
+	if ran < len(seeds)/4 || trapped == 0 || stopped < ran/4 || paid > units+units/4 {
 		t.Error("the modules are not what they should be")
 	}
 }

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +24,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/powerloss"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // The test binary is also the process whose power fails, and the one that looks at what is left: what a broken disk
@@ -428,10 +431,10 @@ func TestThePowerFailureTestNoticesDisksThatLie(t *testing.T) {
 }
 
 // TestAFailingDiskLosesNothingThatWasAcknowledged makes calls of a real process fail now and then: writes are refused,
-// the process goes on, and then its power fails too.
+// the process goes on, and then its power fails too. Each day three ways to fail have their turn.
 func TestAFailingDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	for name, failing := range map[string][]string{
+	ways := map[string][]string{
 		"syncs fail":                {"fdatasync:error=EIO:when=5+11"},
 		"many syncs fail":           {"fdatasync:error=EIO:when=4+6"},
 		"syncs fail for ever":       {"fdatasync:error=EIO:when=8+1"},
@@ -439,10 +442,11 @@ func TestAFailingDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 		"there is no space":         {"pwrite64:error=ENOSPC:when=10+23", "write:error=ENOSPC:when=40+50"},
 		"files and names fail":      {"fsync:error=EIO:when=2+5", "renameat:error=EIO:when=2+3"},
 		"nothing works for a while": {"pwrite64,fdatasync,fsync,ftruncate:error=EROFS:when=60..90"},
-	} {
+	}
+	for _, name := range stress.Pick(t, 3, slices.Sorted(maps.Keys(ways))) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			trace := recordPower(t, failing, powerFails+"=yes")
+			trace := recordPower(t, ways[name], powerFails+"=yes")
 			var last []byte
 			err := trace.Failures(rand.New(rand.NewPCG(rand.Uint64(), 1)), max(rounds(t)/4, 1), nil, func(f *powerloss.Failure) error {
 				last = f.Said
