@@ -9,7 +9,6 @@
 //alcove:description Who an agent is, what it can do, which scopes it may read and write.
 //alcove:keywords agent, agents, assistant, assistants, bot, bots, profile, identity, introduce, register, who am i, name, role, skill, skills, capability, capabilities, able, good at
 //alcove:keywords group, team, member, members, membership, join, leave group, access, permission, shared space, private scope, read and write rights, belongs
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs record agent,routed to keep registrations, and which memories were routed to whom
 //alcove:needs memory.read * to count what a scope holds, to tell how the memory is, and to be told of new memories

@@ -9,7 +9,6 @@
 //alcove:description Gives memories tags, a type and an importance by what is in them, and keeps tags from multiplying
 //alcove:keywords tag, tags, tagging, label, labels, labelled, untagged, keyword, keywords, categorize, category, classify, automatic, automatically, vocabulary
 //alcove:keywords rename, spelling of tags, synonyms, related terms, expand a query
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what it tags, and count which tags and words there are
 //alcove:needs memory.write * to tag memories that are stored already

@@ -10,7 +10,6 @@
 //alcove:description Merges memories that say the same, and points out contradictions and clusters
 //alcove:keywords duplicate, duplicates, merge, combine, same thing, identical, near-identical, overlapping, redundant, repeated, twice, deduplicate
 //alcove:keywords contradict, contradiction, conflict, conflicting, disagree, inconsistent, resolve, both be true, cluster, condense, summarize several, into one
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to compare memories with each other
 //alcove:needs memory.propose * to propose merges, on a branch of its own

@@ -8,7 +8,6 @@
 //alcove:family developer 1.0.0
 //alcove:description Database primitives: key-value, JSON documents, cells with compare-and-swap, vectors, transactions, events, namespaces, bundles
 //alcove:keywords low-level, raw, primitive, key-value, kv, json path, cell, compare and swap, atomic, transaction, begin, commit, roll back, opened, insert, vector, vectors, query directly, storage, internals, debug, batch
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs record kv,json,cell,vec,vec-info,txn to keep keys, documents, cells, vectors and what transactions are open
 //alcove:needs records.read * to show rows of collections that the caller may read

@@ -7,7 +7,6 @@
 //
 //alcove:family events 1.0.0
 //alcove:description Follow changes: poll, subscribe an endpoint (webhook), replay; state of enrichment
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs feed.read * to send the changes that the subscriber may read
 //alcove:needs http * to send them to endpoints

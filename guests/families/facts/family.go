@@ -10,7 +10,6 @@
 //alcove:description Write typed, atomic facts: what was observed, decided, learned, or went wrong.
 //alcove:keywords note, jot, write down, record, remark, notice, observe, remember, keep in mind, decision, decide, reason, lesson, learn, knowledge, mistake, went wrong
 //alcove:keywords insight, correction, rule, plan, preference, statement, correct a memory, edit, change text, recent, latest, newest, overview, stored, how many
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to list facts, and read those that it changes
 //alcove:needs memory.write * to store facts

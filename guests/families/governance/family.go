@@ -8,7 +8,6 @@
 //
 //alcove:family governance 1.0.0
 //alcove:description Rules of namespaces, approval of changes by a person or by other agents, quotas, and proof that history is untampered.
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what changes, and the history that it verifies
 //alcove:needs memory.write * to merge what was approved

@@ -9,7 +9,6 @@
 //alcove:description Entities, themes and typed links between memories; traverse and export them
 //alcove:keywords connect, connection, relate, relation, relationship, link, entity, entities, person, people, company, organisation, project, network, path, chain
 //alcove:keywords knows whom, works with, depends on, belongs to, neighbours, alias, theme, cluster of facts, timeline, traverse, map, diagram, graphviz, graphml, export
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to tell which memories there are, and what they say
 //alcove:needs record entity,alias,edge,theme to keep entities, their names, links and themes

@@ -10,7 +10,6 @@
 //alcove:description Decay, find stale memories, archive, restore, promote, collect the expired
 //alcove:keywords old, stale, outdated, obsolete, unused, age, expire, expired, expiry, lifetime, time limit, temporary, permanent, keep for good, retention
 //alcove:keywords archive, restore, bring back, recover, unarchive, clean up, clean out, tidy, purge, prune, forget, fade, decay, remove old, months, years, no longer needed
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to tell how old and how used memories are
 //alcove:needs memory.write * to archive, restore, promote and expire them

@@ -8,7 +8,6 @@
 //alcove:family messages 1.0.0
 //alcove:description Talk to other agents: a room per namespace, direct notes, notifications.
 //alcove:keywords message, messages, send, reply, respond, wrote, write to, chat, talk, tell, say, inform, inbox, room, mail, notify, notification, notifications, unread, mention, broadcast, announce, direct, private
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs record message,log,pace,notification to keep messages and notifications
 //alcove:needs feed.emit * to deliver messages to streams, and to announce notifications

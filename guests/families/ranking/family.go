@@ -8,7 +8,6 @@
 //alcove:description Ranks what a search finds by match, importance, freshness and usefulness, explains it, and learns from feedback
 //alcove:keywords rank, ranking, order, ordering, sort, score, scores, position, first, top, higher, lower, above, below, why, explain, weight, weights
 //alcove:keywords importance, recency, newer, fresh, relevance, hits, results, boost, prefer, tune, better results, worse
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to run the searches that it explains and records
 //alcove:needs memory.count * to count feedback in the health of memories

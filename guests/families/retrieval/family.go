@@ -9,7 +9,6 @@
 //alcove:description Search by vector or text, and record which results helped.
 //alcove:keywords search, find, look up, query, phrase, words, similar, resemble, meaning, semantic, vector, embedding, nearest, topic, recall, retrieve
 //alcove:keywords results, helpful, unhelpful, useful, feedback, rate, rating, thumbs up, thumbs down, used, actually, answer, quality, hit rate, failure
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to search, and read the memories that feedback is about
 //alcove:needs memory.count * to count use and feedback

@@ -10,7 +10,6 @@
 //alcove:description Work sessions, conversations, handoffs to another agent, checkpoints to resume from, context that fits a token budget
 //alcove:keywords session, sessions, conversation, conversations, handoff, hand over, shift, unfinished, leave off, left off, continue, resume, where were we, last time, pick up
 //alcove:keywords checkpoint, save progress, context, token budget, fit, wake, start work, end of day, wrap up, summary of the session, transcript
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to find the facts of a topic, a session or a checkpoint
 //alcove:needs memory.write * to store summaries of sessions and turns of conversations

@@ -9,7 +9,6 @@
 //alcove:description Read, change, override and roll back configuration.
 //alcove:keywords setting, configure, configuration, option, parameter, preference, value, default, limit, threshold, override, per project, policy, scope
 //alcove:keywords switch on, switch off, enable, disable, turn on, turn off, adjust, change back, roll back, revert, who changed, audit, semantic search, rebuild vectors
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs config.read * to show settings
 //alcove:needs config.shared * to change settings, for callers with the right to

@@ -8,7 +8,6 @@
 //alcove:family sites 1.0.0
 //alcove:description Call connected websites, remember each, delegate tasks to temporary agents.
 //alcove:keywords site, sites, website, websites, web, api, connect, connected, disconnect, remote, online, shop, call a site, delegate, delegated, spawn, worker, helper, temporary agent, short-lived, subtask, research, writer, analyst, job
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs http site/* to call the sites that the operator named
 //alcove:needs tools.publish to offer a tool for each action of a site

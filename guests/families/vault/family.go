@@ -8,7 +8,6 @@
 //alcove:family vault 1.0.0
 //alcove:description Export facts as Markdown notes for Obsidian or an editor, and import the edited files.
 //alcove:keywords markdown, md, file, files, folder, directory, document, documents, obsidian, vault, front matter, export, import, sync, synchronize, disk, text files, edited by hand
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what is exported, and what imports are compared with
 //alcove:needs memory.write * to store what was edited

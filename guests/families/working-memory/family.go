@@ -9,7 +9,6 @@
 //alcove:description A seven-item attention buffer and the boundaries that empty it
 //alcove:keywords focus, attention, mind, thoughts, thinking, right now, currently, short-term, buffer, hold, juggle, capacity, overload, load, active
 //alcove:keywords topic changed, switched, boundary, break, pause, mood, pace, conversation shifts, concentrate, important right now, weaken, fade
-//alcove:manifest ../manifest.json
 //alcove:license Apache-2.0
 //alcove:needs memory.write * to store the thoughts that leave the buffer
 //alcove:needs link.write * to link the thoughts of a finished topic
