@@ -35,7 +35,7 @@ func (w world) do(tool string, a arguments) map[string]any {
 	w.t.Helper()
 	var out map[string]any
 	if err := w.Tool(tool, a, &out); err != nil {
-		w.t.Fatalf("%s %v: %v", tool, a, err)
+		w.t.Fatalf("call %s with %v: %v", tool, a, err)
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func (w world) as(agent string, namespaces ...string) {
 func (w world) call(tool string, arguments map[string]any, result any) {
 	w.T.Helper()
 	if err := w.Space.Tool(tool, arguments, result); err != nil {
-		w.T.Fatalf("%s %v: %v", tool, arguments, err)
+		w.T.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestMessages(t *testing.T) {
 			w.as("bob")
 			w.call("memory_hear", map[string]any{"last_heard": first, "limit": 1}, &out)
 			if len(out.Messages) != 1 || !slices.Equal(out.Messages[0].Recipients, []string{"bob"}) || !out.MoreAvailable {
-				w.T.Errorf("%+v", out)
+				w.T.Errorf("memory_hear = %+v, want one message for bob, and more available", out)
 			}
 			w.as("bo") // whose log begins alike
 			w.call("memory_hear", nil, &out)
@@ -175,11 +175,11 @@ func TestMessages(t *testing.T) {
 			w.Now = w.Now.Add(time.Hour)
 			w.say("ann", "newer")
 			if got, out := w.hear("bob", first, 10); got != "ann:newer" || out.MessagesLost {
-				w.T.Errorf("%q, %+v", got, out)
+				w.T.Errorf("an hour later bob hears %q, %+v, want the newer message and none lost", got, out)
 			}
 			w.Now = w.Now.Add(90 * time.Minute)
 			if got, out := w.hear("bob", first, 10); got != "ann:newer" || out.MessagesLost {
-				w.T.Errorf("%q, %+v", got, out)
+				w.T.Errorf("later still bob hears %q, %+v, want the newer message and none lost", got, out)
 			}
 			if got, out := w.hear("bob", first-1, 10); got != "ann:newer" || !out.MessagesLost {
 				w.T.Errorf("of the old one: %q, %+v", got, out)
@@ -202,10 +202,10 @@ func TestMessages(t *testing.T) {
 				w.say("ann", fmt.Sprint(i))
 			}
 			if got, out := w.hear("bob", second, 100); got != "ann:2 ann:3 ann:4 ann:5 ann:6 ann:7 ann:8 ann:9 ann:10 ann:11" || out.MessagesLost {
-				w.T.Errorf("%q, %+v", got, out)
+				w.T.Errorf("bob hears %q, %+v, want messages 2 to 11 and none lost", got, out)
 			}
 			if _, out := w.hear("bob", first, 100); !out.MessagesLost {
-				w.T.Errorf("%+v", out)
+				w.T.Errorf("memory_hear = %+v, want messages lost", out)
 			}
 			w.Config["room_max_messages"] = nil
 		},
@@ -255,7 +255,7 @@ func TestMessages(t *testing.T) {
 			w.say("bob", "b")
 			_, out := w.hear("eve", 0, 10)
 			if out.Messages[0].Name != "The ann" || out.Messages[1].Name != "" {
-				w.T.Errorf("%+v", out)
+				w.T.Errorf("memory_hear = %+v, want the name of ann, and none of bob", out)
 			}
 			var here company
 			w.call("memory_who_is_here", nil, &here)
@@ -264,7 +264,7 @@ func TestMessages(t *testing.T) {
 				got[p.AgentID] = p
 			}
 			if len(got) != 2 || got["ann"].Role != "tester" || got["bob"].Name != "bob" || got["bob"].Connected || got["bob"].LastSeen == "" {
-				w.T.Errorf("%+v", here)
+				w.T.Errorf("memory_who_is_here = %+v, want ann as tester, and bob, not connected", here)
 			}
 			w.Now = w.Now.Add(5*time.Minute + time.Second)
 			if w.call("memory_who_is_here", nil, &here); len(here.Agents) != 0 {
@@ -311,7 +311,7 @@ func TestMessages(t *testing.T) {
 				w.T.Errorf("an expired one is there: %+v", got)
 			}
 			if w.call("memory_get_notifications", map[string]any{"unread_only": false}, &got); len(got.Notifications) != 1 {
-				w.T.Errorf("%+v", got)
+				w.T.Errorf("all notifications = %+v, want 1", got)
 			}
 			w.Now = w.Now.Add(31 * 24 * time.Hour)
 			if w.call("memory_get_notifications", map[string]any{"unread_only": false}, &got); len(got.Notifications) != 0 {
@@ -332,7 +332,7 @@ func TestMessages(t *testing.T) {
 			var got notifications
 			w.as("bob")
 			if w.call("memory_get_notifications", map[string]any{"limit": 3}, &got); len(got.Notifications) != 3 || got.Unread != 10 || got.Notifications[0].Title != "9" {
-				w.T.Errorf("%+v", got)
+				w.T.Errorf("memory_get_notifications = %+v, want 3 of 10 unread, 9 first", got)
 			}
 		},
 	} {

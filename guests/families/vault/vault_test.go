@@ -30,7 +30,7 @@ func open(t *testing.T) *world {
 func (w *world) call(tool string, arguments map[string]any, result any) {
 	w.T.Helper()
 	if err := w.Space.Tool(tool, arguments, result); err != nil {
-		w.T.Fatalf("%s %v: %v", tool, arguments, err)
+		w.T.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 }
 

@@ -20,7 +20,7 @@ type agents struct {
 func (a agents) call(tool string, arguments, result any) {
 	a.T.Helper()
 	if err := a.Space.Tool(tool, arguments, result); err != nil {
-		a.T.Fatalf("%s: %v", tool, err)
+		a.T.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 }
 
