@@ -128,7 +128,7 @@ func (u *plainUser) mustRun(dir string, args ...string) string {
 	u.t.Helper()
 	out, err := u.run(dir, args...)
 	if err != nil {
-		u.t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		u.t.Fatalf("alcove %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
 }

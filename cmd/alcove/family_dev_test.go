@@ -50,7 +50,7 @@ func (d *dev) until(event, has string) developed {
 	for d.lines.Scan() {
 		var e developed
 		if err := json.Unmarshal(d.lines.Bytes(), &e); err != nil {
-			d.t.Fatalf("%s: %v", d.lines.Bytes(), err)
+			d.t.Fatalf("decode %s: %v", d.lines.Bytes(), err)
 		}
 		if e.Event == event && strings.Contains(d.lines.Text(), has) {
 			return e

@@ -114,7 +114,7 @@ func (c *mcpClient) answer() (json.RawMessage, error) {
 			Result, Error json.RawMessage
 		}
 		if err := json.Unmarshal(line, &answer); err != nil {
-			c.t.Fatalf("%s: %v", line, err)
+			c.t.Fatalf("decode %s: %v", line, err)
 		}
 		if answer.ID == c.next {
 			if answer.Error != nil {
@@ -156,7 +156,7 @@ func (c *mcpClient) decode(v any) {
 		return
 	}
 	if err := json.Unmarshal(answer.StructuredContent, v); err != nil {
-		c.t.Fatalf("%s: %v", answer.StructuredContent, err)
+		c.t.Fatalf("decode %s: %v", answer.StructuredContent, err)
 	}
 }
 

@@ -54,7 +54,7 @@ func (l *listener) next(ctx context.Context) (m heard) {
 		err = json.Unmarshal(text, &m)
 	}
 	if err != nil || event.Type == "error" {
-		l.t.Fatalf("%s: %v", text, err)
+		l.t.Fatalf("read %s: %v, want an event that is no error", text, err)
 	}
 	m.Type = event.Type
 	switch {
@@ -96,7 +96,7 @@ func (l *listener) ask(method string, params object, result any) {
 			continue
 		}
 		if m.Error != nil {
-			l.t.Fatalf("%s %v: %s", method, params, m.Error)
+			l.t.Fatalf("%s of %v: %s", method, params, m.Error)
 		}
 		if result != nil {
 			if err := json.Unmarshal(m.Result, result); err != nil {

@@ -98,7 +98,7 @@ func (s *testServer) burden(b guests.Burden, load stress.Load) {
 				}
 				// Most calls end at a limit, which is their own caller's error; a hook that fails is nobody's.
 				if _, err := session.Call(tool, arguments); err != nil && (b.Tool == "" || code(err) == "" || code(err) == "internal") {
-					s.t.Errorf("%s: %v (%s)", b.Name, err, code(err))
+					s.t.Errorf("call of %s: %v (%s), want no error but its own caller's", b.Name, err, code(err))
 				}
 			}
 		})
