@@ -107,14 +107,14 @@ func TestARollbackWhileAnotherVersionServesTheHookKeepsTheHook(t *testing.T) {
 	})
 	step("back to the version that is approved", func(w *world) {
 		if d := rolledBack(w); d.Digest != one || d.Guard != nil || d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want 1.0.0 with a store hook that refuses, and no guard", d)
 		}
 		w.storesAs("one")
 	})
 	step("forth again", func(w *world) {
 		w.storesAs("one")
 		if d := rolledBack(w); d.Digest != two || d.Guard == nil || d.Guard.Digest != one || len(d.Grant.Hooks) != 0 {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want 2.0.0 without hooks, guarded by 1.0.0", d)
 		}
 		w.storesAs("one")
 	})
@@ -124,7 +124,7 @@ func TestARollbackWhileAnotherVersionServesTheHookKeepsTheHook(t *testing.T) {
 		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("three")
 		if d := rolledBack(w); d.Digest != two || d.Guard == nil || d.Guard.Digest != three || len(d.Grant.Hooks) != 0 {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want 2.0.0 without hooks, guarded by 3.0.0", d)
 		}
 		w.storesAs("three")
 	})

@@ -138,7 +138,7 @@ func (w *world) do(name string) ([]response, Result) {
 	w.t.Helper()
 	result, err := w.call(Call{Tool: name + "_do"})
 	if err != nil {
-		w.t.Fatalf("%s: %v", name, err)
+		w.t.Fatalf("call %s_do: %v", name, err)
 	}
 	return responses(w.t, result.Output), result
 }

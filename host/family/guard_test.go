@@ -176,7 +176,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
 			Hooks: hookOn(abi.HookStore), Limits: map[string]int64{"wall_ms": 1500}})
 		if d.Guard != nil || d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want a store hook that refuses, and no guard", d)
 		}
 		w.storesAs("one")
 	})
@@ -204,14 +204,14 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		d := w.install(redactor("3.0.0"), redacts("three"))
 		three = d.Digest
 		if d.Guard == nil || d.Guard.Digest != one || d.Update != nil || !strings.Contains(d.GrantCommand, "memory.read=work --hook store=refuse") {
-			w.t.Errorf("%+v, %+v, %s", d.Guard, d.Update, d.GrantCommand)
+			w.t.Errorf("guard %+v, update %+v, command %s, want the guard 1.0.0, no update, and a command for both grants", d.Guard, d.Update, d.GrantCommand)
 		}
 		w.storesAs("one")
 	})
 	step("3.0.0 is granted a capability and no hook", func(w *world) {
 		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
 		if d.Guard == nil || d.Ended != nil {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want the guard kept", d)
 		}
 		w.storesAs("one")
 	})
@@ -226,7 +226,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		d := w.install(redactor("1.0.0"), redacts("one"))
 		if d.Guard != nil || d.Digest != one || d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse || d.Grant.Limits["wall_ms"] != 1500 ||
 			len(d.Grant.Capabilities) != 1 || !slices.Equal(d.Grant.Capabilities[0].Scope, []string{"work"}) {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want 1.0.0 with all of its grants, and no guard", d)
 		}
 		w.storesAs("one")
 	})
@@ -234,7 +234,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		w.install(redactor("2.0.0"), redacts("two"))
 		d := w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: two})
 		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != one {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want the guard 1.0.0 ended", d)
 		}
 		w.storesAs("two")
 		if kept := w.kept(); !slices.Equal(kept, slices.Sorted(slices.Values([]string{one, two}))) {
@@ -259,7 +259,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		if m, notes, err := w.keep("k", `"secret"`); err != nil || string(m.Value) != `"secret"` || len(notes) != 1 {
-			w.t.Errorf("%+v, %q, %v", m, notes, err)
+			w.t.Errorf("stored %+v with notes %q, %v, want the secret as it is, with one note", m, notes, err)
 		}
 	})
 	step("it is removed with the version that serves its hook", func(w *world) {
@@ -269,7 +269,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		w.storesAs("one")
 		r, err := w.Remove("redactor")
 		if err != nil || r.Digest != two || r.Guard == nil || r.Guard.Digest != one || r.Guard.Version != "1.0.0" {
-			w.t.Errorf("%+v, %v", r, err)
+			w.t.Errorf("Remove = %+v, %v, want 2.0.0 removed with the guard 1.0.0", r, err)
 		}
 		w.storesAs("secret")
 		if kept := append(w.kept(), w.kept(approvedFolder)...); len(kept) != 0 {
@@ -310,7 +310,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		d := w.All()[0]
 		if d.Guard == nil || d.Guard.Digest != digest("one") || d.Update == nil || !slices.Contains(d.Update.Dropped, "memory.read=*") ||
 			!strings.HasPrefix(d.GrantCommand, "alcove family grant redactor memory.read ") || !strings.HasSuffix(d.GrantCommand, "--hook store=refuse --digest "+digest("two")) {
-			w.t.Errorf("%+v, %+v, %s", d.Guard, d.Update, d.GrantCommand)
+			w.t.Errorf("guard %+v, update %+v, command %s, want the first file as guard, and a command for what was dropped", d.Guard, d.Update, d.GrantCommand)
 		}
 	})
 	step("its file is replaced while the server is down", func(w *world) { w.storesAs("one") })
@@ -336,7 +336,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		await.That(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
 		w.storesAs("one")
 		if d := w.All()[0]; d.Guard == nil || d.Guard.Missing != "" {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want a guard that is there", d)
 		}
 	})
 	step("it begins without the file", func(w *world) { w.storesAs("one") })
@@ -344,14 +344,14 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		becomes(w, "one")
 		w.storesAs("one")
 		if d := w.All()[0]; d.Guard != nil || len(d.Grant.Hooks) != 1 || len(d.Grant.Capabilities) == 0 {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want its hook and capabilities, and no guard", d)
 		}
 	})
 	step("the next version is granted a capability, and then the hook", func(w *world) {
 		becomes(w, "two")
 		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
 		if d.Guard == nil || w.lockFile().Families["redactor"].Guard.Digest != digest("one") {
-			w.t.Errorf("%+v", d)
+			w.t.Errorf("the family is %+v, want the first file as guard", d)
 		}
 		w.storesAs("one")
 		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})

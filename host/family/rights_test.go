@@ -25,7 +25,7 @@ func (w *world) as(c memory.Caller, name string) []response {
 	w.t.Helper()
 	result, err := w.call(Call{Tool: name + "_do", Caller: c})
 	if err != nil {
-		w.t.Fatalf("%s: %v", name, err)
+		w.t.Fatalf("call %s_do: %v", name, err)
 	}
 	return responses(w.t, result.Output)
 }

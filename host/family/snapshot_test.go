@@ -56,7 +56,7 @@ func (w *world) wantWhole() {
 	}
 	for _, m := range s.Modules {
 		if m.File == nil {
-			w.t.Errorf("%s: %s", m.Name, m.Gone)
+			w.t.Errorf("the snapshot lacks %s: %s", m.Name, m.Gone)
 			continue
 		}
 		data, err := io.ReadAll(io.NewSectionReader(m.File, 0, m.Bytes))

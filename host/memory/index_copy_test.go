@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/store"
@@ -77,7 +76,7 @@ func (m *indexModel) copyTo(dir string, since uint64) uint64 {
 	for _, dump := range m.pieces {
 		for _, p := range dump {
 			if err := l.Add(p); err != nil {
-				m.t.Fatal(fmt.Errorf("load: %w", err))
+				m.t.Fatalf("load: %v", err)
 			}
 		}
 	}

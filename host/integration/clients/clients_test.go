@@ -398,7 +398,7 @@ func (i inspector) call(tool string, args ...string) map[string]any {
 	}
 	out := i.run(line...)
 	if err := json.Unmarshal(out, &result); err != nil || result.IsError || result.Structured == nil {
-		i.t.Fatalf("%s %s: %v\n%s", tool, args, err, out)
+		i.t.Fatalf("call %s with %s: %v, want a result\n%s", tool, args, err, out)
 	}
 	return result.Structured
 }

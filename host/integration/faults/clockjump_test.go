@@ -209,7 +209,7 @@ func (j *jumping) use() {
 					_, err = c.Call("memory_log", map[string]any{"event": "drank", "data": key})
 				}
 				if err != nil {
-					j.t.Errorf("%s: %v", key, err)
+					j.t.Errorf("store and log %s: %v", key, err)
 					return
 				}
 				note(key, s)
@@ -221,7 +221,7 @@ func (j *jumping) use() {
 			key := fmt.Sprintf("r%d-http-%d", round, n)
 			s, err := j.post(key)
 			if err != nil {
-				j.t.Errorf("%s: %v", key, err)
+				j.t.Errorf("post %s: %v", key, err)
 				return
 			}
 			note(key, s)
@@ -419,7 +419,7 @@ func (j *jumping) reopened(folder string) {
 			}
 		}
 		if v, err := h.Memory().Verify(j.t.Context()); err != nil || len(v.Findings) != 0 {
-			j.t.Errorf("%s: %+v (%v)", dir, v.Findings, err)
+			j.t.Errorf("Verify of %s = %+v (%v), want no findings", dir, v.Findings, err)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (f *full) mustRead() {
 	}
 	for _, tool := range []string{"memory_status", "memory_history"} {
 		if _, err := f.session.Call(tool, map[string]any{}); err != nil {
-			f.t.Fatalf("%s: %v", tool, err)
+			f.t.Fatalf("call %s: %v", tool, err)
 		}
 	}
 }

@@ -237,7 +237,7 @@ func (f *followed) openStreams() (seen []atomic.Int64) {
 			f.t.Fatal(err)
 		}
 		if p, err := server.ReadStream(f.t.Context(), ws); err != nil || p.Type != "subscribed" {
-			f.t.Fatalf("%+v, %v", p, err)
+			f.t.Fatalf("subscribe: %+v, %v, want subscribed", p, err)
 		}
 		go func() {
 			for {

@@ -132,7 +132,7 @@ func (f *followed) drive(list []primitive, clients, perSecond int) map[string][]
 				next.Reset(pause)
 				p := list[(n/clients+client)%len(list)]
 				if _, err := f.tryOperate(p.body(n)); err != nil {
-					f.t.Errorf("%s: %v", p.name, err)
+					f.t.Errorf("call %s: %v", p.name, err)
 					return
 				}
 				mu.Lock()

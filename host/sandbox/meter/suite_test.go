@@ -103,7 +103,7 @@ func (s *stage) act(a spectest.Action) string {
 	for _, v := range a.Args {
 		w, err := v.Bits()
 		if err != nil {
-			s.t.Fatalf("%s: %s: %v", s.script.Name, a.Field, err)
+			s.t.Fatalf("%s: argument of %s: %v", s.script.Name, a.Field, err)
 		}
 		words = append(words, w...)
 	}

@@ -49,7 +49,7 @@ func (f *flips) mustLoseNothing(name string, how func(data []byte)) {
 	}
 	r, err := driver.Repair(f.t.Context(), s.dir, store.Repair{Now: time.Now()})
 	if err != nil {
-		f.t.Errorf("%s: %v", name, err)
+		f.t.Errorf("%s: Repair: %v", name, err)
 		return
 	}
 	e := s.open(s.dir, bolt.Options{NoSync: true})

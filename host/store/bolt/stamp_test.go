@@ -186,7 +186,7 @@ func (s *stage) mustSurviveTears(name string) {
 		c.damage(func(data []byte) { tear(data, torn) })
 		e, err := bolt.Open(s.t.Context(), c.dir, bolt.Options{MapSize: 1 << 20})
 		if err != nil {
-			s.t.Errorf("%s: %s: %v", name, how, err)
+			s.t.Errorf("%s: Open after %s: %v", name, how, err)
 			continue
 		}
 		if missing, untrue := lacks(says, c.contents(e)); len(missing)+len(untrue) > 0 {

@@ -110,7 +110,7 @@ func (a *Agent) Ask(tool string, arguments map[string]any, result any) {
 	a.T.Helper()
 	r, err := a.Call(tool, arguments)
 	if err != nil {
-		a.T.Fatalf("%s %v: %v", tool, arguments, err)
+		a.T.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
 	if result == nil {
 		return
@@ -164,7 +164,7 @@ func (s *Server) Send(method, path, body string, edit func(*http.Request)) (int,
 	s.T.Helper()
 	status, text, err := s.Try(method, path, body, edit)
 	if err != nil {
-		s.T.Fatalf("%s %s: %v", method, path, err)
+		s.T.Fatalf("send %s %s: %v", method, path, err)
 	}
 	return status, text
 }

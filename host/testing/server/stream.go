@@ -156,7 +156,7 @@ func (p *Stream) Ask(method string, params map[string]any, result any) {
 	p.t.Helper()
 	m := p.Operate(method, params, nil)
 	if m.Error != nil {
-		p.t.Fatalf("%s %v: %s", method, params, m.Text)
+		p.t.Fatalf("%s of %v: %s", method, params, m.Text)
 	}
 	if result != nil {
 		if err := json.Unmarshal(m.Result, result); err != nil {

@@ -130,7 +130,7 @@ func Load(t testing.TB) []Script {
 		}
 		s := Script{Name: strings.TrimSuffix(filepath.Base(file), ".json"), dir: dir}
 		if err := json.Unmarshal(data, &s); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("decode %s: %v", file, err)
 		}
 		scripts = append(scripts, s)
 	}

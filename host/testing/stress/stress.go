@@ -33,7 +33,7 @@ func FromEnvironment(t testing.TB) Load {
 	if text := os.Getenv(SeedVariable); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			t.Fatalf("%s: %v", SeedVariable, err)
+			t.Fatalf("read %s: %v", SeedVariable, err)
 		}
 		l.Seed = seed
 	}

@@ -69,7 +69,7 @@ func (u *user) must(name, arguments string) (answer, note string) {
 	u.t.Helper()
 	answer, note, err := u.call(name, arguments)
 	if err != nil {
-		u.t.Fatalf("%s %s: %v", name, arguments, err)
+		u.t.Fatalf("call %s with %s: %v", name, arguments, err)
 	}
 	return answer, note
 }

@@ -14,7 +14,7 @@ func (u *user) lean(name, arguments string) (structured, text, note string) {
 	u.t.Helper()
 	a, err := u.tools.Dispatch(u.t.Context(), tool.Request{Tool: name, Arguments: json.RawMessage(arguments), Caller: u.caller, Session: u.session})
 	if err != nil {
-		u.t.Fatalf("%s %s: %v", name, arguments, err)
+		u.t.Fatalf("call %s with %s: %v", name, arguments, err)
 	}
 	encode := func(v any) string {
 		encoded, err := tool.Encode(v)

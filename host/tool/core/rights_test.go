@@ -36,7 +36,7 @@ func (u *user) said(name, arguments string) string {
 	if err != nil {
 		failure, encoded := tool.Encode(tool.FailureOf(err))
 		if encoded != nil {
-			u.t.Fatal(encoded)
+			u.t.Fatalf("encode the failure: %v", encoded)
 		}
 		return string(failure)
 	}

@@ -89,7 +89,7 @@ func (w *world) runAs(ctx context.Context, r tool.Request) (read answered) {
 	r.Tool, r.Caller = Name, memory.Caller{Rights: memory.FullRights()}
 	a, err := w.dispatcher.Dispatch(ctx, r)
 	if err != nil {
-		w.t.Fatalf("%.200s: %v", r.Arguments, err)
+		w.t.Fatalf("run %.200s: %v", r.Arguments, err)
 	}
 	text, err := tool.Encode(a.Structured)
 	if err != nil {
