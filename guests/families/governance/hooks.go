@@ -31,7 +31,7 @@ type decision struct {
 	Session string `json:",omitzero"` // only in this one
 	By      string
 	Space   string `json:",omitzero"` // where it was decided: imported approvals do not hold
-	Agent   string `json:",omitzero"` // the principal who decided; empty: an operator, or a decision of an earlier release
+	Agent   string `json:",omitzero"` // the principal who decided; empty: an operator
 	Key     string `json:",omitzero"` // the id of its API key, or of its delegate's
 }
 
