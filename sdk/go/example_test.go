@@ -63,7 +63,7 @@ func TestAToolFindsAMemory(t *testing.T) {
 		t.Errorf("shout_memory = %+v, %v, want the text GREEN", out, err)
 	}
 	if err := s.Tool("shout_memory", shoutIn{"cake"}, &out); err == nil || err.Error() != `not_found: there is no memory "cake"` {
-		t.Error(err)
+		t.Errorf("shout_memory of cake: %v, want that there is no memory", err)
 	}
 }
 
