@@ -153,7 +153,7 @@ func TestTooMuchSignatureDataIsRefused(t *testing.T) {
 func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 	pair, err := ParsePair(EncodePair(keyOf(7)))
 	if err != nil || !pair.Equal(keyOf(7)) {
-		t.Error(err)
+		t.Errorf("ParsePair: %v, want the pair that was written", err)
 	}
 	for _, form := range [][]byte{EncodePublic(publicOf(7)), []byte(FormatPublic(publicOf(7)) + "\n")} {
 		if public, err := ParsePublic(form); err != nil || !public.Equal(publicOf(7)) {
@@ -203,7 +203,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.SetBytes(int64(len(whole)))
 	for b.Loop() {
 		if s, err := Open(whole, nil); err != nil || !s.By(publicOf(1)) {
-			b.Fatal(err)
+			b.Fatalf("Open: %v, want a signature by the first key", err)
 		}
 	}
 }
