@@ -280,10 +280,10 @@ func TestTheHistoryKeepsTheNewestChanges(t *testing.T) {
 	}
 	old := uint64(5)
 	if _, err := w.RollBackSetting(t.Context(), SettingKey{Scope: system, Key: "weight_a", To: &old}); err == nil || !strings.Contains(err.Error(), "the newest 1000 versions are kept") {
-		t.Error(err)
+		t.Errorf("RollBackSetting to version 5: %v, want the error that the newest 1000 versions are kept", err)
 	}
 	if _, err := w.UndoSettings(t.Context(), SettingUndo{Scope: system, Change: "weight_a@5"}); err == nil || !strings.Contains(err.Error(), "the newest 1000 versions are kept") {
-		t.Error(err)
+		t.Errorf("UndoSettings of version 5: %v, want the error that the newest 1000 versions are kept", err)
 	}
 }
 

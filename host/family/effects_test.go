@@ -431,7 +431,7 @@ func TestAJobThatIsCancelledSendsNothingMore(t *testing.T) {
 		}
 		job, err := w.jobs.Find(context.Background(), stage, <-ids)
 		if err != nil || job == nil {
-			t.Error(err)
+			t.Errorf("Find = %v, %v, want the job", job, err)
 			return
 		}
 		job.State = jobs.Cancelled

@@ -213,7 +213,7 @@ func TestTheLastRoomForAJobIsTakenOnce(t *testing.T) {
 			if _, err := w.jobs.Commit(context.Background(), stage, memory.Commit{}, []jobs.Job{job}); err == nil {
 				kept.Add(1)
 			} else if code(err) != memory.Exhausted {
-				t.Error(err)
+				t.Errorf("Commit: %v, want it kept, or code %s", err, memory.Exhausted)
 			}
 		})
 	}

@@ -95,7 +95,7 @@ func TestARefusalOfRecordsKeepsNothingOfTheCall(t *testing.T) {
 	w := open(t, nil).with(noteTaker("notes"), script{steps: append([]step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, takesNotes.steps...)}).
 		with(m, script{says: `{"refuse":"no secrets"}`})
 	if _, err := w.call(Call{Tool: "notes_do"}); code(err) != memory.Denied || !strings.Contains(err.Error(), "family redactor refused it: no secrets") {
-		t.Error(err)
+		t.Errorf("notes_do: %v, want it denied for the refusal of redactor", err)
 	}
 	job := w.enqueue("notes")
 	await.That(t, "the job is given up", func() bool { return w.job(job.ID).State == jobs.Failed })
@@ -119,7 +119,7 @@ func TestARecordHookThatFailsIsTreatedAsTheOperatorSaid(t *testing.T) {
 func TestARecordHookChangesValuesAlone(t *testing.T) {
 	w := open(t, nil).with(noteTaker("notes"), takesNotes).with(recordRedactor(), script{says: `{"entries":[{"tags":["seen"]}]}`})
 	if _, err := w.call(Call{Tool: "notes_do"}); code(err) != memory.Unavailable || !strings.Contains(err.Error(), "more of a record than its value") {
-		t.Error(err)
+		t.Errorf("notes_do: %v, want it unavailable, for more than the value is changed", err)
 	}
 }
 

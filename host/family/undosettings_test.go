@@ -168,7 +168,7 @@ func TestAnUndoneChangeThatWouldBreakARuleWithALaterOneIsRefused(t *testing.T) {
 	anns := w.sets(t, "ann", everywhere, "weight_a=0.691")
 	w.sets(t, "bob", everywhere, "weight_b=0.318")
 	if _, err := w.undoes(t, "ann", everywhere, anns); err == nil || !strings.Contains(err.Error(), "they add up to 1.018") {
-		t.Error(err)
+		t.Errorf("undo: %v, want the error that the weights add up to 1.018", err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestSettingsOfAFamilyThatIsGoneAreNotUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.undoes(t, "ann", everywhere, anns); err == nil || !strings.Contains(err.Error(), "no manifest declares a shared setting") {
-		t.Error(err)
+		t.Errorf("undo: %v, want the error that no manifest declares the setting", err)
 	}
 	w.installed(sharing("one"), script{says: `{}`})
 	if _, err := w.undoes(t, "ann", everywhere, anns); err != nil {

@@ -84,7 +84,7 @@ func TestRightsToAPatternAreRightsToItsNamespaces(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := stage.Put(t.Context(), "team/a", []Item{{Key: "k", Value: json.RawMessage(`1`)}}); codeOf(err) != Denied {
-		t.Error(err)
+		t.Errorf("Put in team/a: %v, want it denied", err)
 	}
 }
 

@@ -22,7 +22,7 @@ func kept(t *testing.T, s *interrupted) (ids []store.BranchID) {
 		})
 	}
 	if !errors.Is(err, errInterrupted) {
-		t.Fatal(err)
+		t.Fatalf("Dump: %v, want %v", err, errInterrupted)
 	}
 	return ids
 }

@@ -71,10 +71,10 @@ func TestHooksRefuseADeletionAndAState(t *testing.T) {
 	watched(s, []Change{ChangeDelete, ChangeState}, deny)
 	a := s.As(ann)
 	if _, err := a.Forget(t.Context(), Location{}, []string{"a"}, Write{}); codeOf(err) != Denied || !strings.Contains(err.Error(), "no to a delete") {
-		t.Error(err)
+		t.Errorf("Forget: %v, want it denied with no to a delete", err)
 	}
 	if _, err := a.SetState(t.Context(), Location{}, []string{"a"}, Archived, Write{}); codeOf(err) != Denied || !strings.Contains(err.Error(), "no to a state") {
-		t.Error(err)
+		t.Errorf("SetState: %v, want it denied with no to a state", err)
 	}
 	if _, err := a.Forget(t.Context(), Location{}, []string{"a"}, Write{DryRun: true}); codeOf(err) != Denied {
 		t.Errorf("a dry run says %v", err)

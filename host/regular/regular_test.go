@@ -31,13 +31,13 @@ func TestARegularFileIsReadUpToALimit(t *testing.T) {
 		}
 	}
 	if _, err := regular.Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
+		t.Errorf("Open of no file: %v, want %v", err, os.ErrNotExist)
 	}
 }
 
 func TestADirectoryIsRefused(t *testing.T) {
 	if _, err := regular.Open(t.TempDir()); !errors.Is(err, regular.ErrNot) || !strings.Contains(err.Error(), "is a directory, not a regular file") {
-		t.Error(err)
+		t.Errorf("Open of a directory: %v, want ErrNot", err)
 	}
 }
 

@@ -146,7 +146,7 @@ func TestLanguagesStemAsTheyDo(t *testing.T) {
 		t.Errorf("without a stemmer %q is found", got)
 	}
 	if _, err := NewAnalyser("klingon"); err == nil || !strings.Contains(err.Error(), "swedish") {
-		t.Error(err)
+		t.Errorf("NewAnalyser(klingon): %v, want an error that names the languages", err)
 	}
 }
 

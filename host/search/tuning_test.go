@@ -49,6 +49,6 @@ func TestLanguagesAreNamedByCollection(t *testing.T) {
 		t.Errorf("parseLanguages of nothing = %+v, %v, want no languages", o, err)
 	}
 	if _, err := parseLanguages("klingon"); err == nil || !strings.Contains(err.Error(), "swedish") {
-		t.Error(err)
+		t.Errorf("parseLanguages(klingon): %v, want an error that names the languages", err)
 	}
 }

@@ -231,7 +231,7 @@ func TestNothingIsStoredWhileAGuardIsMissing(t *testing.T) {
 	missing := &memory.Error{Code: memory.Unavailable, Message: "gone"}
 	_, space := open(t, present{missing: missing})
 	if _, _, err := keep(t, space, "k", `1`); !errors.Is(err, missing) {
-		t.Error(err)
+		t.Errorf("store: %v, want %v", err, missing)
 	}
 }
 

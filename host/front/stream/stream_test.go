@@ -180,7 +180,7 @@ func (w *world) hasRoom() bool {
 	if err == nil {
 		ws.CloseNow()
 	} else if !strings.Contains(err.Error(), "1 streams are open") && !strings.Contains(err.Error(), "3 streams are open") {
-		w.t.Error(err)
+		w.t.Errorf("open a stream: %v, want it open, or the limit of streams", err)
 	}
 	return err == nil
 }

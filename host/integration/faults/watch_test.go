@@ -91,7 +91,7 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 	_, errEmbedder := c.SetEmbedder(t.Context(), operator.EmbedderRequest{})
 	for _, err := range []error{c.SetEndpoint(t.Context(), operator.EndpointRequest{}), errEmbedder} {
 		if err == nil || !strings.Contains(err.Error(), "alcove.db is gone") {
-			t.Error(err)
+			t.Errorf("change a setting: %v, want the error that alcove.db is gone", err)
 		}
 	}
 	if n := log.count(logged); n != 1 {

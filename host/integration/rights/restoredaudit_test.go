@@ -78,7 +78,7 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	stop()
 	var all []audit.Entry
 	if err := audit.Read(owner.AuditPath(fresh), func(_ []byte, e audit.Entry) bool { all = append(all, e); return true }); err != nil || len(all) == 0 {
-		t.Fatal(err)
+		t.Fatalf("Read = %d entries, %v, want one or more", len(all), err)
 	}
 	if want := fmt.Sprintf("%d:%s", head.Seq, head.Hash); all[0].Kind != audit.FromBackup || !strings.Contains(all[0].Detail, want) {
 		t.Errorf("the log begins with %+v, not with %s", all[0], want)

@@ -195,7 +195,7 @@ func BenchmarkBatch(b *testing.B) {
 						}
 					}
 					if err != nil || len(done) != len(list) {
-						b.Fatal(err)
+						b.Fatalf("%d of %d are done: %v", len(done), len(list), err)
 					}
 				}
 				b.ReportMetric(sequential.Seconds()*1e3/float64(b.N), "sequential-ms")

@@ -122,7 +122,7 @@ func TestARevokedKeyNeverHoldsAgain(t *testing.T) {
 	}
 	for range 2 { // and after a restart
 		if _, err := k.Verify(secret); err == nil || !strings.Contains(err.Error(), "was revoked") {
-			t.Error(err)
+			t.Errorf("Verify of a revoked key: %v, want the error that it was revoked", err)
 		}
 		if err := k.Check(key.ID); err == nil {
 			t.Error("it holds")
@@ -136,7 +136,7 @@ func TestARevokedKeyNeverHoldsAgain(t *testing.T) {
 		t.Error("a deleted key holds")
 	}
 	if _, err := k.Revoke(key.ID); err == nil || !strings.Contains(err.Error(), "there is no key") {
-		t.Error(err)
+		t.Errorf("Revoke of a deleted key: %v, want the error that there is no key", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestAKeyExpires(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if _, err := k.Verify(secret); err == nil || !strings.Contains(err.Error(), "expired at") {
-			t.Error(err)
+			t.Errorf("Verify of an old key: %v, want the error that it expired", err)
 		}
 		if held.Err() == nil || !strings.Contains(context.Cause(held).Error(), "expired at") {
 			t.Errorf("what it had open ends with %v", context.Cause(held))
@@ -206,7 +206,7 @@ func TestThereIsALimitOfKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := open(t, file, still).Create(ann); err == nil || !strings.Contains(err.Error(), "which is the limit") {
-		t.Error(err)
+		t.Errorf("Create of one key more: %v, want the error that it is beyond the limit", err)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestADamagedFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(Options{Path: file, Clock: still}); err == nil || !strings.Contains(err.Error(), "larger than") {
-		t.Error(err)
+		t.Errorf("Open of a large file: %v, want the error that it is larger than the limit", err)
 	}
 }
 
@@ -242,10 +242,10 @@ func TestWhatCannotBeWrittenDoesNotHold(t *testing.T) {
 	key, secret := k.must(t, ann)
 	fault = errors.New("the directory is another server's")
 	if _, _, err := k.Create(ann); !errors.Is(err, fault) {
-		t.Error(err)
+		t.Errorf("Create: %v, want %v", err, fault)
 	}
 	if _, err := k.Revoke(key.ID); !errors.Is(err, fault) {
-		t.Error(err)
+		t.Errorf("Revoke: %v, want %v", err, fault)
 	}
 	if err := k.Require(true); !errors.Is(err, fault) || k.Required() {
 		t.Errorf("%v, required: %t", err, k.Required())

@@ -99,6 +99,6 @@ func TestABlobThatIsNotWhatItIsNamedAfterIsNotRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := restored(t, path); err == nil || !strings.Contains(err.Error(), "blob b") {
-		t.Error(err)
+		t.Errorf("restore: %v, want an error that names blob b", err)
 	}
 }

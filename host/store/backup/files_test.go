@@ -160,7 +160,7 @@ func TestSettingsThatCannotBeReadEndABackup(t *testing.T) {
 	var out bytes.Buffer
 	err := backup.Write(t.Context(), &out, twoEntries{}, backup.Base{}, func() ([]backup.OpenFile, error) { return nil, broken })
 	if !errors.Is(err, broken) {
-		t.Error(err)
+		t.Errorf("Write: %v, want %v", err, broken)
 	}
 	if _, err := backup.Parse(out.Bytes(), 1<<20, nil, nil); err == nil {
 		t.Error("half a part is taken")

@@ -68,7 +68,7 @@ func TestAnIncrementAloneIsNotRestored(t *testing.T) {
 	put(t, e, "a", "2")
 	part := increment(t, e, dir)
 	if _, err := restored(t, filepath.Join(dir, part.File)); err == nil || !strings.Contains(err.Error(), "restore the folder") {
-		t.Error(err)
+		t.Errorf("restore of an increment alone: %v, want the advice to restore the folder", err)
 	}
 	if got, err := restored(t, filepath.Join(dir, whole.File)); err != nil || got != "a=1" {
 		t.Errorf("a full part alone is %q (%v)", got, err)

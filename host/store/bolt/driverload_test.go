@@ -106,6 +106,6 @@ func TestALoadThatFailsAtAnyStepLeavesNothing(t *testing.T) {
 func TestALoadDoesNotReplaceAStore(t *testing.T) {
 	s := newStage(t)
 	if err := loadOf(nil, nil)(t.Context(), s.dir); !errors.Is(err, store.ErrNotEmpty) {
-		t.Error(err)
+		t.Errorf("load: %v, want %v", err, store.ErrNotEmpty)
 	}
 }

@@ -105,7 +105,7 @@ func TestABundleNamesTheFamiliesWithoutWhichNothingWasStored(t *testing.T) {
 	}
 	broken := errors.New("the lock file is broken")
 	if _, err := bundle.Write(t.Context(), &out, e, 0, func() ([]bundle.Guard, error) { return nil, broken }); !errors.Is(err, broken) {
-		t.Error(err)
+		t.Errorf("Write: %v, want %v", err, broken)
 	}
 }
 

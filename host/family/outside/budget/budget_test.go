@@ -46,7 +46,7 @@ func TestABudgetEndsAndComesAgainWithItsPeriod(t *testing.T) {
 func TestARestartRefillsNothing(t *testing.T) {
 	l, clock, dir := ledger(t)
 	if correct, err := l.Spend("a", calls, 3); err != nil || correct == nil {
-		t.Fatal(err)
+		t.Fatalf("Spend(a, 3): %v, want a correction", err)
 	} // the process is killed before it knows what was used
 	if again := New(dir, clock.Now); spend(t, again, "a", 1) {
 		t.Error("a restart refilled the budget")
