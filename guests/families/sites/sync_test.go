@@ -168,7 +168,7 @@ func TestManyMemoriesAreSentInParts(t *testing.T) {
 		there[fmt.Sprintf("r%03d", n)] = told{ID: fmt.Sprintf("r%03d", n), Content: fmt.Sprint("Memory ", n), UpdatedAt: "2026-06-01T11:00:00Z"}
 	}
 	if got := call[synced](t, s, "memory_site_sync", args{"slug": "anwe-sh"}); got != (synced{0, 450, 0}) {
-		t.Errorf("memory_site_sync = %+v, want 450 sent", got)
+		t.Errorf("memory_site_sync = %+v, want 450 downloaded", got)
 	}
 	clear(there)
 	s.Namespace = "site/anwe-sh/ora"
