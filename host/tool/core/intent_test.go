@@ -106,7 +106,7 @@ func TestAnIntentFindsItsFamilyOrThatThereIsNone(t *testing.T) {
 }
 
 func TestOlderIntentsStillFindTheirFamilies(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/intents.jsonl")
+	data, err := os.ReadFile("../../integration/families/testdata/intents.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
