@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -29,13 +28,4 @@ func (a *app) moduleCache() (sandbox.Cache, error) {
 	}
 	c.Dir = dir
 	return c, nil
-}
-
-// removeOldCache removes the compiled modules that alcove family call of earlier releases kept for this user.
-func removeOldCache() error {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return nil
-	}
-	return sandbox.RemoveOldCache(filepath.Join(dir, "alcove", "modules"))
 }

@@ -241,9 +241,6 @@ func isFolder(path string) bool {
 // openSandbox opens a sandbox with the user's cache of compiled modules.
 func (a *app) openSandbox() (*sandbox.Sandbox, func(), error) {
 	log := slog.New(slog.NewTextHandler(a.err, nil))
-	if err := removeOldCache(); err != nil {
-		log.Warn("the compiled modules of an earlier release could not be removed", "error", err)
-	}
 	cache, err := a.moduleCache()
 	if err != nil {
 		return nil, nil, err

@@ -178,7 +178,7 @@ func (s *Space) ensureBranches(ctx context.Context) error {
 	return err
 }
 
-// ensureSystem makes the system branch in a space of an older version, which made it on demand. A read-only space opens without it.
+// ensureSystem makes the system branch in a space that lost it, as to a repair. A read-only space opens without it.
 func (s *Space) ensureSystem(ctx context.Context) {
 	if s.readOnly {
 		return

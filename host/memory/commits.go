@@ -129,18 +129,9 @@ func (a *Access) Commits(ctx context.Context, q CommitQuery) (list []CommittedBy
 	return list, 0, nil
 }
 
-// eachNote visits the notes of commits with after < version < before, newest first: the engine's, then those of the previous
-// version, which wrote its own.
+// eachNote visits the notes of commits with after < version < before, newest first.
 func (s *Space) eachNote(ctx context.Context, after, before uint64) iter.Seq2[store.Noted, error] {
-	return func(yield func(store.Noted, error) bool) {
-		for _, notes := range []iter.Seq2[store.Noted, error]{store.Notes(ctx, s.engine.Notes, after, before, fillPage), s.oldNotes(ctx, after, before)} {
-			for n, err := range notes {
-				if !yield(n, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
+	return store.Notes(ctx, s.engine.Notes, after, before, fillPage)
 }
 
 // Accounts visits the commits after a version that have an account, newest first, without their changes.
@@ -229,9 +220,6 @@ func (s *Space) dropNotes(ctx context.Context) error {
 		note, _ := decodeNote(n.Note) // a malformed note has no branch
 		floor, live := floors[note.Branch]
 		return n.Version <= floor || !live && n.Version <= newest
-	}
-	if err := s.dropOldNotes(ctx, newest, gone); err != nil {
-		return err
 	}
 	var drop []uint64
 	for n, err := range store.Notes(ctx, s.engine.Notes, s.notesDropped.Load(), newest+1, fillPage) {

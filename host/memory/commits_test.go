@@ -10,7 +10,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/portable"
-	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -229,42 +228,22 @@ func TestASpaceOfBeforeCommitsWereNotedOpensAndNotesThem(t *testing.T) {
 	}
 }
 
-// noteAsBefore commits a memory with a note as the previous version made it.
-func noteAsBefore(t *testing.T, s *Space, call string) uint64 {
+func storeAs(t *testing.T, s *Space, agent, call string) (version uint64) {
 	t.Helper()
-	system, b := s.catalogue.System(), s.catalogue.Named(Default)
-	value, err := (record.Record{Value: json.RawMessage(`1`)}).Encode()
+	receipts, err := s.As(Caller{Agent: agent, Call: call, Rights: FullRights()}).Store(t.Context(), Location{}, []Item{{Key: call, Value: json.RawMessage(`1`)}}, Write{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	note, err := json.Marshal(commitNote{Branch: b.ID, Name: b.Name, Agent: "old", Call: call})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done, err := s.commitIndexed(t.Context(), store.Batch{Writes: []store.Write{
-		{Branch: b.ID, Key: memoryKey(Default, call), Value: value},
-		{Branch: system.ID, Key: store.Key{Namespace: lineage.Namespace, Collection: commitNotes, Name: store.SequenceName(uint64(s.clock().UnixMicro()))}, Value: note},
-	}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done.Version
+	return receipts[0].Version
 }
 
-func storeAs(t *testing.T, s *Space, call string) {
-	t.Helper()
-	if _, err := s.As(Caller{Agent: "new", Call: call, Rights: FullRights()}).Store(t.Context(), Location{}, []Item{{Key: call, Value: json.RawMessage(`1`)}}, Write{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestNotesOfThePreviousVersionAreListedBehindThoseOfTheEngine(t *testing.T) {
+func TestCommitsAreListedInPagesNewestFirst(t *testing.T) {
 	dir := t.TempDir()
 	s, closeSpace := openSpace(t, dir, time.Now)
-	first := noteAsBefore(t, s, "one")
-	noteAsBefore(t, s, "two")
-	storeAs(t, s, "three")
-	storeAs(t, s, "four")
+	first := storeAs(t, s, "old", "one")
+	storeAs(t, s, "old", "two")
+	storeAs(t, s, "new", "three")
+	storeAs(t, s, "new", "four")
 	closeSpace()
 	s, closeSpace = openSpace(t, dir, time.Now)
 	defer closeSpace()
@@ -298,20 +277,15 @@ func TestNotesOfThePreviousVersionAreListedBehindThoseOfTheEngine(t *testing.T) 
 			}
 		}
 	}
-	system := store.Lineage{{Branch: s.catalogue.System().ID, At: store.Latest}}
-	old, _, err := s.engine.ScanAt(t.Context(), system, store.Range{Namespace: lineage.Namespace, Collection: commitNotes}, "", 10)
-	if err != nil || len(old) != 2 {
-		t.Errorf("%d notes are entries, not the 2 of the previous version (%v)", len(old), err)
-	}
 }
 
-func TestRetentionDropsNotesOfThePreviousVersionToo(t *testing.T) {
+func TestRetentionDropsNotes(t *testing.T) {
 	now := testclock.At(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
 	s, closeSpace := openSpace(t, t.TempDir(), now.Now)
 	defer closeSpace()
-	for _, commit := range []func(){func() { noteAsBefore(t, s, "one") }, func() { noteAsBefore(t, s, "two") }, func() { storeAs(t, s, "three") }, func() { storeAs(t, s, "four") }} {
+	for _, call := range []string{"one", "two", "three", "four"} {
 		now.Add(24 * time.Hour)
-		commit()
+		storeAs(t, s, "ann", call)
 	}
 	if err := s.SetRetention(t.Context(), retention.Policy{Keep: 12 * 3600}); err != nil {
 		t.Fatal(err)
@@ -349,7 +323,7 @@ func TestANoteThatIsNoneHindersNothing(t *testing.T) {
 	if _, err := s.engine.Commit(t.Context(), store.Batch{Note: []byte("of another program")}); err != nil {
 		t.Fatal(err)
 	}
-	storeAs(t, s, "call")
+	storeAs(t, s, "ann", "call")
 	if found, _, err := s.As(Caller{Rights: FullRights()}).Commits(t.Context(), CommitQuery{}); err != nil || len(found) != 1 {
 		t.Errorf("the commits are %+v (%v)", found, err)
 	}

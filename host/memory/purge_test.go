@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -337,7 +338,7 @@ func TestAPurgeDropsTheNotesOfCommitsThatHaveWhatIsPurged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if keys := keysOfCopies(done.Copies); len(keys) != 1 || !strings.HasPrefix(keys[0], commitNotes+" ") {
+	if keys := keysOfCopies(done.Copies); len(keys) != 1 || !strings.HasPrefix(keys[0], record.CommitNotes+" ") {
 		t.Errorf("the copies are %q, not the note", keys)
 	}
 	if found := p.has(t, "swordfish"); len(found) > 0 {

@@ -170,11 +170,11 @@ func (s *Space) committedBy(ctx context.Context, version uint64) (Caller, error)
 	if err != nil {
 		return Caller{}, s.translate("read whose a commit is", err)
 	}
-	if len(noted) > 0 {
-		n, _ := decodeNote(noted[0].Note)
-		return n.caller(), nil
+	if len(noted) == 0 {
+		return Caller{}, nil
 	}
-	return s.oldCommittedBy(ctx, version)
+	n, _ := decodeNote(noted[0].Note)
+	return n.caller(), nil
 }
 
 // mergeAt returns the source of the merge into a branch at a version; ok is false if the version is no merge.

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // checks is the version of the admission checks in cache keys: a cached module is not checked again.
-const checks = "2"
+const checks = "1"
 
 // admission is the state of admitting one module.
 type admission struct {

@@ -475,35 +475,6 @@ func TestAScratchDirectoryThatOthersCanWriteIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestTheOldCacheIsRemovedAndNothingElse(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "modules")
-	hex := strings.Repeat("ab", 32)
-	for _, path := range []string{"modules/" + hex + "-7-2-0011-10000.wasm", "code/wazero-v1.12.0-amd64-linux/" + hex, "work/compile-123/module.wasm"} {
-		path = filepath.Join(dir, path)
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)))
-	}
-	elsewhere := filepath.Join(t.TempDir(), "modules", hex+"-7.wasm")
-	must(t, errors.Join(os.MkdirAll(filepath.Dir(elsewhere), 0o700), os.WriteFile(elsewhere, []byte("mine"), 0o600)))
-	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o600))
-	must(t, os.Symlink(filepath.Dir(elsewhere), filepath.Join(dir, "code", "wazero-link")))
-	must(t, RemoveOldCache(dir))
-	var left []string
-	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
-		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		must(t, err)
-		left = append(left, files...)
-	}
-	if _, err := os.Stat(elsewhere); err != nil || len(left) != 4 { // notes.txt, code, the link and what it leads to
-		t.Errorf("left: %q, %v", left, err)
-	}
-	must(t, errors.Join(os.Remove(filepath.Join(dir, "notes.txt")), os.Remove(filepath.Join(dir, "code", "wazero-link"))))
-	must(t, RemoveOldCache(dir))
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("stat of the old cache: %v, want %v", err, os.ErrNotExist)
-	}
-	must(t, RemoveOldCache(dir))
-}
-
 func TestTheUsageOfACacheIsReportedWithoutChangingIt(t *testing.T) {
 	config := testConfig(t)
 	if u, err := CacheUse(config.Cache); err != nil || u.Modules != 0 || u.Bytes != 0 || u.Most != defaultCacheBytes {

@@ -12,7 +12,7 @@ import (
 )
 
 // analysisVersion changes whenever analysers produce other terms, so that stored indexes are rebuilt.
-const analysisVersion = "unicode-3"
+const analysisVersion = "unicode-1"
 
 // maxTerm is the length in bytes to which longer words are cut.
 const maxTerm = 64

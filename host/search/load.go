@@ -45,7 +45,7 @@ type manifestBranch struct {
 	Parts   []string       `json:"parts"`
 }
 
-const manifestFormat = 2
+const manifestFormat = 1
 
 // encode returns the manifest after its checksum.
 func (m *manifest) encode() ([]byte, error) {

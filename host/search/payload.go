@@ -14,7 +14,7 @@ import (
 // The payload of a stored part: its rows and their interned values. Numbers are varints; versions and instants are
 // differences from the row before.
 
-const payloadFormat = 3
+const payloadFormat = 1
 
 // Flags of a stored document.
 const (

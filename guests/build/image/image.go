@@ -97,7 +97,7 @@ type index struct {
 	Families []Family `json:"families"`
 }
 
-const magic = "ALCOVE families 5\n"
+const magic = "ALCOVE families 1\n"
 
 // Content is what an image has.
 type Content struct {

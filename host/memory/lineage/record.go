@@ -58,7 +58,7 @@ type MergeRecord struct {
 	// Silent are keys that the source had changed and the target kept as it had them. Nothing was written for them, so no change
 	// log tells that the target has decided.
 	Silent []store.Key `json:"silent,omitempty"`
-	// Name is that of the source, which outlives the source's own record; empty in records of earlier builds.
+	// Name is that of the source, which outlives the source's own record.
 	Name string `json:"name,omitempty"`
 }
 

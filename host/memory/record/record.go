@@ -19,7 +19,7 @@ import (
 const (
 	Memories = "memory"
 	Events   = "_log"
-	// CommitNotes is the collection of the system branch in which an earlier version kept the notes of commits.
+	// CommitNotes is what a purge calls the collection of the notes of commits, which are no entries.
 	CommitNotes = "_commits"
 	Answers     = "_answers" // on the system branch
 )

@@ -37,7 +37,7 @@ import (
 )
 
 // Version is the version of Rewrite: equal modules, options and versions produce equal bytes.
-const Version = "meter-6"
+const Version = "metering-1"
 
 // Names that a rewritten module imports and exports.
 const (

@@ -52,9 +52,6 @@ func Write(ctx context.Context, w io.Writer, from interface {
 	}
 	e := &encoder{out: bufio.NewWriterSize(w, 1<<20), sum: sha256.New(), summary: Summary{Since: since, Until: head.Version}}
 	h := header{Alcove: "bundle", Format: Format, Since: since, Until: head.Version}
-	if len(asked) > 0 {
-		h.Format = guarded
-	}
 	if err := e.json(h); err != nil {
 		return e.summary, fmt.Errorf("export: %w", err)
 	}
@@ -205,8 +202,8 @@ func (d *decoder) header(data []byte) error {
 	if json.Unmarshal(data, &h) != nil || h.Alcove != "bundle" {
 		return ErrNone
 	}
-	if h.Format != Format && h.Format != guarded {
-		return fmt.Errorf("the bundle has format %d and this program knows %d: use a newer program", h.Format, guarded)
+	if h.Format != Format && h.Format != earlyGuarded {
+		return fmt.Errorf("the bundle has format %d and this program knows %d: use a newer program", h.Format, Format)
 	}
 	d.summary.Since, d.summary.Until = h.Since, h.Until
 	return nil

@@ -16,10 +16,9 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// The versions of the format.
 const (
-	Format  = 1
-	guarded = 2 // with guards, which an older program would drop
+	Format       = 1
+	earlyGuarded = 2 // builds before version 1 wrote it where there are guards; their directories are moved with bundles
 )
 
 // Guard is a family whose store hook every store had to pass where the bundle was written. It carries no powers.
