@@ -21,7 +21,6 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
-	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
@@ -62,9 +61,9 @@ type tenantWorld struct {
 	hints  bool           // bob's texts have common words
 }
 
-func newTenantWorld(t *testing.T, which int, at tenancy, cache string) *tenantWorld {
+func newTenantWorld(t *testing.T, which int, at tenancy) *tenantWorld {
 	clock := testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	k := server.Start(t, host.Options{Clock: clock.Now, Families: server.Families(), Cache: sandbox.Cache{Dir: cache}})
+	k := server.Carrying(t, host.Options{Clock: clock.Now})
 	w := &tenantWorld{Server: k, secret: secretWords[which], hints: which == 0}
 	named := func(list []string) []string {
 		list = slices.Clone(list)
@@ -156,10 +155,10 @@ type schemaOfArg struct {
 	OneOf      []schemaOfArg          `json:"oneOf"`
 }
 
-func newLeaker(t *testing.T, at tenancy, seed uint64, cache string) *leaker {
+func newLeaker(t *testing.T, at tenancy, seed uint64) *leaker {
 	l := &leaker{t: t, at: at, random: rand.New(rand.NewPCG(seed, 1))}
 	for i := range l.worlds {
-		l.worlds[i] = newTenantWorld(t, i, at, cache)
+		l.worlds[i] = newTenantWorld(t, i, at)
 	}
 	for range 6 {
 		l.bobActs()
@@ -440,10 +439,10 @@ func (l *leaker) search(steps int) {
 }
 
 func TestNothingOfAnotherKeyIsInAnyAnswer(t *testing.T) {
-	cache := t.TempDir()
+	t.Parallel()
 	for i, at := range tenancies {
 		t.Run(at.name, func(t *testing.T) {
-			l := newLeaker(t, at, uint64(i)+1, cache)
+			l := newLeaker(t, at, uint64(i)+1)
 			l.search(leakSteps(t))
 			if l.follow(); l.leak != "" {
 				t.Errorf("an answer depends on what is hidden: %s", l.leak)
@@ -453,7 +452,8 @@ func TestNothingOfAnotherKeyIsInAnyAnswer(t *testing.T) {
 }
 
 func TestAPlantedLeakIsFound(t *testing.T) {
-	l := newLeaker(t, tenancies[1], 1, t.TempDir())
+	t.Parallel()
+	l := newLeaker(t, tenancies[1], 1)
 	if of := [2]string{l.worlds[0].streamed(l.worlds[0].bob, "shared"), l.worlds[1].streamed(l.worlds[1].bob, "shared")}; withoutChance(of[0]) == withoutChance(of[1]) {
 		t.Errorf("a stream of bob's is the same in both worlds: %s", of[0])
 	}
