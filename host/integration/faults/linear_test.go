@@ -17,12 +17,13 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 const (
 	linearClients = 4
 	linearKeys    = 2   // that are fought over at a time
-	linearRounds  = 12  // kills, without ALCOVE_KILLS
+	linearRounds  = 12  // kills that are told apart by when they come, without ALCOVE_KILLS
 	linearEpoch   = 100 // operations after which the clients go on to other keys
 )
 
@@ -222,20 +223,17 @@ func describe(part []porcupine.Operation) string {
 	return out.String()
 }
 
-// kills is how often an owner is killed: as often as ALCOVE_KILLS says, or rounds and short say without it.
-func kills(t *testing.T, rounds, short int) int {
+// kills are the numbers of the kills of an owner: so many as ALCOVE_KILLS says, or as today's part of the rounds has.
+func kills(t *testing.T, today, rounds int) []int {
 	t.Helper()
 	if text := os.Getenv("ALCOVE_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatalf("ALCOVE_KILLS: %v", err)
 		}
-		return n
+		today, rounds = n, n
 	}
-	if testing.Short() {
-		return short
-	}
-	return rounds
+	return stress.Seeds(t, today, rounds)
 }
 
 // killAndOpen kills the owner, lets do look at what is left, and lets the clients go on.
@@ -254,10 +252,10 @@ func (r *race) killAndOpen(do func()) {
 
 func TestGetPutAndCompareAndSetAreLinearizableWhileTheOwnerIsKilled(t *testing.T) {
 	t.Parallel()
-	rounds := kills(t, linearRounds, 3)
+	rounds := kills(t, 3, linearRounds)
 	r := newRace(t)
 	stop := r.run()
-	for round := range rounds {
+	for _, round := range rounds {
 		r.await(linearEpoch)
 		time.Sleep(time.Duration(round*7919%5000) * time.Microsecond) // kill at another point of the work each time
 		r.killAndOpen(nil)
@@ -280,7 +278,7 @@ func TestGetPutAndCompareAndSetAreLinearizableWhileTheOwnerIsKilled(t *testing.T
 	if won == 0 || lost == 0 {
 		t.Errorf("of the compare-and-sets %d won and %d lost: both are needed", won, lost)
 	}
-	t.Logf("%d kills, %d operations, of which %d compare-and-sets won and %d lost: linearizable", rounds, len(r.history), won, lost)
+	t.Logf("%d kills, %d operations, of which %d compare-and-sets won and %d lost: linearizable", len(rounds), len(r.history), won, lost)
 }
 
 // TestTheLinearizabilityTestNoticesLosses takes acknowledged writes away.
@@ -302,6 +300,7 @@ func TestTheLinearizabilityTestNoticesLosses(t *testing.T) {
 
 // TestTheLinearizabilityTestNoticesCarelessClients compares and sets in two steps, between which others get.
 func TestTheLinearizabilityTestNoticesCarelessClients(t *testing.T) {
+	t.Parallel()
 	r := newRace(t)
 	r.careless = true
 	stop := r.run()

@@ -23,6 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // The cost of the first-party families, one module with eighteen manifests. To repeat the measurement:
@@ -50,8 +51,8 @@ func TestAllFamiliesCostLittleMoreThanOne(t *testing.T) {
 		measureFamilies(t, dir)
 		return
 	}
-	if testing.Short() {
-		t.Skip("it unpacks a large module: the tests without -short run it")
+	if testing.Short() || !stress.Turn(t, 4) {
+		t.Skip("it compiles a large module: it runs on one day of four, without -short")
 	}
 	dir := t.TempDir()
 	// A test binary does not know the version of its compiler, so that the first run compiles what a program unpacks.

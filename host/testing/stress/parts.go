@@ -38,6 +38,12 @@ func Seeds(t testing.TB, n, all int) []int {
 	return Pick(t, n, list)
 }
 
+// Turn reports whether a test runs today, which it does on one of so many days, and where long tests run in full.
+func Turn(t testing.TB, days uint64) bool {
+	t.Helper()
+	return All() || part(t)%days == 0
+}
+
 // part is the number of the part of a test that runs. Tests of other names begin elsewhere, so that the longest parts of several tests
 // do not all run on the same day.
 func part(t testing.TB) uint64 {

@@ -25,6 +25,22 @@ func TestEachElementHasItsDay(t *testing.T) {
 	}
 }
 
+func TestATestHasItsTurnOnOneOfSoManyDays(t *testing.T) {
+	turns := 0
+	for day := range 8 {
+		t.Setenv(PartsVariable, strconv.Itoa(20000+day))
+		if Turn(t, 4) {
+			turns++
+		}
+	}
+	if turns != 2 {
+		t.Errorf("got %d turns in 8 days, want one in 4", turns)
+	}
+	if t.Setenv(PartsVariable, "all"); !Turn(t, 4) {
+		t.Error("got no turn where long tests run in full, want one")
+	}
+}
+
 func TestAllElementsRunWhereLongTestsRunInFull(t *testing.T) {
 	t.Setenv(PartsVariable, "all")
 	if got := Seeds(t, 2, 5); !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
