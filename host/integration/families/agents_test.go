@@ -16,6 +16,7 @@ import (
 // Two keys: bob sees ann's scope when ann adds him, and not from the call on that removes him, over MCP and on a WebSocket whose
 // subscription stays.
 func TestAMemberSeesAScopeOfTheFamilyAgentsWhileItIsOne(t *testing.T) {
+	t.Parallel()
 	h := server.Carrying(t, host.Options{})
 	ann := h.Agent(h.Issue("ann", server.EveryRight, "*"), owner.Hello{})
 	key := h.Issue("bob", server.EveryRight, "*")
@@ -74,6 +75,7 @@ func TestAMemberSeesAScopeOfTheFamilyAgentsWhileItIsOne(t *testing.T) {
 }
 
 func TestAnAgentRegistersOverEachKindOfClientAsItself(t *testing.T) {
+	t.Parallel()
 	h := server.Carrying(t, host.Options{})
 	key := h.Issue("bob", server.EveryRight, "work")
 	bob, socket := h.Agent(key, owner.Hello{}), h.Stream(key)

@@ -19,6 +19,7 @@ import (
 
 // memory_bundle writes and reads files below the directory that the operator named bundles, and granted; elsewhere it does neither.
 func TestABundleIsAFileOnlyBelowTheDirectoryThatTheOperatorNamed(t *testing.T) {
+	t.Parallel()
 	k := server.Carrying(t, host.Options{})
 	c, err := k.Connect(owner.Hello{Agent: "ann"})
 	must.Do(t, err)

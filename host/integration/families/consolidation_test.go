@@ -59,6 +59,7 @@ func stateOf(t *testing.T, s *memory.Space, branch, key string) memory.State {
 }
 
 func TestConsolidationProposesAndIsUndoneByDroppingTheBranch(t *testing.T) {
+	t.Parallel()
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	put(t, s, memoryOf("tea", "Ann Lee prefers green tea in the morning"), memoryOf("note", "Note: Ann Lee usually prefers green tea in the morning."))
 	var out struct {
@@ -137,6 +138,7 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 }
 
 func TestRankingPutsWhatWasUsefulFirst(t *testing.T) {
+	t.Parallel()
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	put(t, s, memoryOf("one", "the harbour office in Hamburg opens at nine"), memoryOf("two", "the harbour office in Hamburg opens at nine o'clock sharp"))
 	on(t, f, "ranking", abi.HookRank)

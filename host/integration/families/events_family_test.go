@@ -147,6 +147,7 @@ type subscribedTo struct{ SubscriptionID string }
 // A receiver is down while events come, and the server is stopped and started in between. Each event arrives, in order, and none twice without
 // its id saying so. ALCOVE_EVENTS=1 has 10,000 events, and a receiver that is down for a minute.
 func TestEventsReachAReceiverThatWasDown(t *testing.T) {
+	t.Parallel()
 	n := 400
 	r, dir := newReceiver(t), t.TempDir()
 	k := server.Carrying(t, host.Options{Dir: dir})
@@ -193,6 +194,7 @@ func TestEventsReachAReceiverThatWasDown(t *testing.T) {
 
 // Ann subscribes to everything. What bob keeps in a scope is sent while she is a member, and nothing once her key is revoked.
 func TestASubscriptionSendsWhatItsOwnerMayReadWhenItIsSent(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	k := server.Carrying(t, host.Options{})
 	r.endpoint(k)
@@ -251,6 +253,7 @@ func TestASubscriptionSendsWhatItsOwnerMayReadWhenItIsSent(t *testing.T) {
 
 // The feed goes as far back as feed_retention_days says, from the next second on, and is crowded beyond feed_alert_rows.
 func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
+	t.Parallel()
 	now := testclock.At(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
 	k := server.Carrying(t, host.Options{Clock: now.Now})
 	c, err := k.Connect(owner.Hello{Agent: "ann"})
@@ -300,6 +303,7 @@ func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
 
 // One receiver does not answer. Another one, of another agent, is sent everything meanwhile.
 func TestAReceiverThatHangsDelaysNoOther(t *testing.T) {
+	t.Parallel()
 	stuck, r := newReceiver(t), newReceiver(t)
 	release := make(chan struct{})
 	defer close(release)
@@ -327,6 +331,7 @@ func TestAReceiverThatHangsDelaysNoOther(t *testing.T) {
 // The server stops and goes on with another version of the family events. A subscription and a stream go on where they were: each event
 // arrives once and in order, or says that it is repeated.
 func TestASubscriptionAndAStreamOutliveAnUpgradeOfTheirFamily(t *testing.T) {
+	t.Parallel()
 	r, dir := newReceiver(t), t.TempDir()
 	k := server.Carrying(t, host.Options{Dir: dir})
 	r.endpoint(k)

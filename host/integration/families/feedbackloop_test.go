@@ -93,6 +93,7 @@ func (l loop) first() string {
 // Feedback puts the useful fact first. A change of two weights undoes that, is noticed by what agents use from then on, and is reported; one call
 // undoes it, though a rule binds the weights, and the history of both tells who did what, and why.
 func TestAChangeThatMakesRecallsWorseIsReportedAndRolledBack(t *testing.T) {
+	t.Parallel()
 	now := testclock.At(time.Date(2026, 6, 1, 12, 0, 30, 0, time.UTC))
 	k := server.Carrying(t, host.Options{Clock: now.Now})
 	on := func(family string, hook abi.Hook) {

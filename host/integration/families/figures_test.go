@@ -112,6 +112,7 @@ func off(t testing.TB, f *family.Families, name string, h abi.Hook) {
 }
 
 func TestAutoTagTagsWhatIsStored(t *testing.T) {
+	t.Parallel()
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	on(t, f, "auto-tag", abi.HookStore)
 	storeAll(t, s, "with", sentences(10))
@@ -241,6 +242,7 @@ func searchOne(t testing.TB, s *memory.Space, texts []string, i int) []string {
 }
 
 func TestRankingRanksEverySearch(t *testing.T) {
+	t.Parallel()
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	texts := sentences(1000)
 	storeTexts(t, s, texts)

@@ -41,6 +41,7 @@ func listedIn(t *testing.T, s *server.Server, profile string) []listed {
 
 // The profile full has all tools, of the core and of all families, in 47 tokens each: the 3,500 for 74 tools that its model has.
 func TestTheProfileFullIsShort(t *testing.T) {
+	t.Parallel()
 	const most = 47
 	s := server.Start(t, host.Options{Families: server.Families(), Cache: server.Cache()})
 	tiktoken.SetBpeLoader(loader.NewOfflineLoader())

@@ -143,6 +143,7 @@ func (c *council) approves(agent, id string, want vote) {
 // The server stops between two votes, and in between one of the agents is no member any more: its vote does not count until it is one
 // again and votes anew.
 func TestAVoteOutlivesARestartAndNotTheMembershipOfItsAgent(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	id := c.propose(c.as("ann"), "tea")
 	c.approves("bob", id, vote{Votes: 1, Needed: 2})
@@ -168,6 +169,7 @@ func TestAVoteOutlivesARestartAndNotTheMembershipOfItsAgent(t *testing.T) {
 
 // A key may be revoked because somebody else had it, so its votes end with it, also where its agent has another key by then.
 func TestAVoteEndsWithTheAPIKeyThatItWasGivenWith(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	for how, end := range map[string]func(context.Context, operator.KeyID) (operator.Key, error){"revoked": c.Acts.RevokeKey, "deleted": c.Acts.DeleteKey} {
 		id := c.propose(c.as("ann"), how)
@@ -193,6 +195,7 @@ func TestAVoteEndsWithTheAPIKeyThatItWasGivenWith(t *testing.T) {
 
 // What an agent approves for later changes too holds as its votes do: while it may write there, and with the key that it had.
 func TestARememberedApprovalEndsWithItsAgentsRightsAndKey(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	server.Answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
 		"governance": map[string]any{"write": "approve", "approver": map[string]any{"agent": "bob"}}})
@@ -223,6 +226,7 @@ func TestARememberedApprovalEndsWithItsAgentsRightsAndKey(t *testing.T) {
 
 // Three agents vote at once for each of some changes, of which two votes are enough. Each change is merged once.
 func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	ann, voters := c.as("ann"), []*client.Client{c.as("bob"), c.as("carl"), c.as("eve")}
 	for round := range 4 {
@@ -265,6 +269,7 @@ func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
 // A bundle has a change with a vote, another with forged votes, and an approval of whatever ann changes. Where it is imported, its
 // changes wait, and no vote and no approval of the bundle counts.
 func TestAnImportBringsNoApprovals(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	ann := c.as("ann")
 	first, second, third := c.propose(ann, "one"), c.propose(ann, "two"), c.propose(ann, "three")
@@ -327,6 +332,7 @@ func TestAnImportBringsNoApprovals(t *testing.T) {
 // An approval for a session holds for that session of the change's author: not in another session of it, not for another agent, and
 // neither after the session ended nor after a restart, when the same client goes on.
 func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	open := func() *client.Client {
 		s, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
@@ -371,6 +377,7 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 
 // One who may write the namespace and make branches, but not use governance, tries to have another change approved in the place of ann's.
 func TestNobodyChangesReplacesOrDropsAChangeThatWaits(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	id := c.propose(c.as("ann"), "tea")
 	branch := strings.TrimPrefix(id, c.at+"#")
@@ -411,6 +418,7 @@ func TestNobodyChangesReplacesOrDropsAChangeThatWaits(t *testing.T) {
 
 // mal may delegate, and lets two delegates vote, first on mal's own change, then on ann's.
 func TestVotesCountPrincipalsAndTheDelegatesOfAnAuthorHaveNone(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	server.Answered[any](t, c.as("ann"), "memory_scope_members", map[string]any{"scopeId": c.at, "add": "mal"})
 	c.keys["mal"] = c.Issue("mal", server.EveryRight, "*").Secret
@@ -456,6 +464,7 @@ func TestVotesCountPrincipalsAndTheDelegatesOfAnAuthorHaveNone(t *testing.T) {
 
 // What bob's delegate approves for all that ann's delegate writes holds for ann too, and ends with bob's membership.
 func TestARememberedApprovalIsOfPrincipals(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	server.Answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
 		"governance": map[string]any{"write": "approve", "approver": map[string]any{"consensus": 1}}})
@@ -474,6 +483,7 @@ func TestARememberedApprovalIsOfPrincipals(t *testing.T) {
 
 // ann proposes a new memory, one with a long value and other tags, and the deletion of a third. While they wait, what is merged changes.
 func TestTheListOfWaitingChangesShowsWhatWouldBeMerged(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	ann, long := c.as("ann"), strings.Repeat("green ", 100)
 	rule := func(who string) {
@@ -530,6 +540,7 @@ func TestTheListOfWaitingChangesShowsWhatWouldBeMerged(t *testing.T) {
 
 // bob may write the namespace, but has no right to merge branches, and his is the last vote.
 func TestAnApprovalThatCannotBeMergedIsRefusedAndTheChangeWaits(t *testing.T) {
+	t.Parallel()
 	c := newCouncil(t)
 	c.keys["bob"] = c.Issue("bob", []operator.Right{"read", "write", "family:*"}, "*").Secret
 	id := c.propose(c.as("ann"), "tea")

@@ -46,6 +46,7 @@ const (
 
 // Words by which a family is found are no copies of intents: those that are phrases are in none of them.
 func TestKeywordsOfFamiliesCopyNoIntent(t *testing.T) {
+	t.Parallel()
 	list := intents(t)
 	for _, g := range guests.All() {
 		var m abi.Manifest
@@ -74,6 +75,7 @@ type chosen struct {
 }
 
 func TestIntentsLoadTheirFamilies(t *testing.T) {
+	t.Parallel()
 	there := map[string]bool{}
 	for _, g := range guests.All() {
 		there[g.Name] = true

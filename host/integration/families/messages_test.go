@@ -89,6 +89,7 @@ func newMeeting(t *testing.T, o host.Options) *meeting {
 }
 
 func TestAgentsOnTwoBranchesHearEachOtherOverAWebSocketAndMCP(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t, host.Options{})
 	outside := m.Stream(m.Issue("zoe", server.EveryRight, "other"))
 	m.bob.Ask("status", nil, nil) // the stream is served by now, and hears the room without a subscription
@@ -135,6 +136,7 @@ func TestAgentsOnTwoBranchesHearEachOtherOverAWebSocketAndMCP(t *testing.T) {
 // What ann tells bob alone has no trace in any answer to eve, who may read the namespace: not in what it hears and is sent, not in
 // events, lists, searches and counts.
 func TestADirectMessageLeavesNoTraceForOthers(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t, host.Options{})
 	eves := m.Stream(m.keys["eve"])
 	eves.Subscribe(map[string]any{"watermark": 0, "namespaces": "room"})
@@ -198,6 +200,7 @@ const speaking = "ALCOVE_TEST_SPEAKING"
 // A client is killed while it speaks. The other, on a WebSocket, sees that it is gone, and every acknowledged message arrives once and in
 // order; so it does for one that hears later.
 func TestAKilledClientIsSeenToBeGoneAndItsMessagesArriveOnce(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t, host.Options{})
 	m.bob.Subscribe(map[string]any{"kinds": []string{"message"}})
 	child := speaker(t, m.Server, m.Issue("dan", server.EveryRight, "room"))
@@ -301,6 +304,7 @@ func TestAClientThatSpeaks(t *testing.T) {
 
 // Eighteen clients of one agent speak at once, over the socket and WebSockets: exactly say_per_minute messages are taken.
 func TestSayPerMinuteHoldsForConcurrentCallers(t *testing.T) {
+	t.Parallel()
 	clock := testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	h := server.Carrying(t, host.Options{Clock: clock.Now})
 	key := h.Issue("ann", server.EveryRight, "room")
@@ -350,6 +354,7 @@ func TestSayPerMinuteHoldsForConcurrentCallers(t *testing.T) {
 
 // With routing on, what ann stores about an outage notifies the agent for databases, and neither its writer nor those who may not read it.
 func TestAnImportantMemoryNotifiesTheAgentsThatItConcerns(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t, host.Options{})
 	_, err := m.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: "agents", Hooks: map[abi.Hook]registry.On{abi.HookStored: {}}})
 	must.Do(t, err)
@@ -386,6 +391,7 @@ func TestAnImportantMemoryNotifiesTheAgentsThatItConcerns(t *testing.T) {
 
 // A family that an operator granted everything it asks for reads no message, whoever calls it: not eve, and not the one it is for.
 func TestNoOtherFamilyReadsMessages(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t, host.Options{})
 	m.bob.Ask("status", nil, nil) // the stream is served by now
 	m.ann.Ask("memory_say", map[string]any{"message": "kumquat for bob", "recipients": []string{"bob"}}, nil)

@@ -43,6 +43,7 @@ func (w awake) contents() (list []string) {
 // Ann's client goes away without a goodbye after it saved a checkpoint on a branch. On another connection she wakes with the same facts,
 // after they changed and were deleted, and is told that nobody closed the session. When retention has dropped the version, the answer says so.
 func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
+	t.Parallel()
 	now := testclock.At(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC))
 	k := server.Carrying(t, host.Options{Clock: now.Now})
 	put := func(namespace, text string) {

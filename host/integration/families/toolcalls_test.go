@@ -32,6 +32,7 @@ func givenTo(t *testing.T, c *client.Client, tool, given string) string {
 }
 
 func TestAToolAnswersToItsAliases(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	o, c := server.Operator(t, dir), server.Connected(t, dir)
@@ -67,6 +68,7 @@ func TestAToolAnswersToItsAliases(t *testing.T) {
 }
 
 func TestAnAliasTakesNobodysName(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	o := server.Operator(t, dir)
@@ -85,6 +87,7 @@ func TestAnAliasTakesNobodysName(t *testing.T) {
 }
 
 func TestAFamilyCallsACoreToolWithinItsOwnPowers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	server.Serve(t, h, host.Listen{})
@@ -132,6 +135,7 @@ func TestAFamilyCallsACoreToolWithinItsOwnPowers(t *testing.T) {
 
 // TestWhatACoreToolWroteForAFamilyIsPartOfItsCall has a family store and then fail, and one that says that it only reads.
 func TestWhatACoreToolWroteForAFamilyIsPartOfItsCall(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	o, c := server.Operator(t, dir), server.Connected(t, dir)
@@ -175,6 +179,7 @@ func usageOf(t *testing.T, c *client.Client) string {
 }
 
 func TestHowToolsAreUsedIsCountedForWhomIsGranted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	_, stop := server.Serve(t, h, host.Listen{})

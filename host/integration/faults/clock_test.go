@@ -35,6 +35,7 @@ func say(t *testing.T, c *client.Client, tool string, arguments map[string]any) 
 }
 
 func TestAClockThatJumpsBackAnHourConfusesNothing(t *testing.T) {
+	t.Parallel()
 	var back atomic.Int64
 	clock := func() time.Time { return time.Now().Add(-time.Duration(back.Load())) }
 	dir := t.TempDir()
@@ -93,6 +94,7 @@ func TestAClockThatJumpsBackAnHourConfusesNothing(t *testing.T) {
 }
 
 func TestTheBranchThatASessionIsOnCanBeDeleted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	c := server.Connected(t, dir)

@@ -136,6 +136,7 @@ func (f *full) mustBeFull(tool string, err error) {
 }
 
 func TestAFullDiskRefusesWritesKeepsReadingAndGoesOnWhenThereIsSpace(t *testing.T) {
+	t.Parallel()
 	f := &full{crash: newCrashIn(t, smallMount(t)), acked: map[string]uint64{}}
 	f.connect()
 	for i := range 20 {
@@ -199,6 +200,7 @@ func (f *full) checkAll() {
 
 // TestADirectoryOnAReadOnlyDiskIsServedReadOnly starts the server on a disk that not even root can write to.
 func TestADirectoryOnAReadOnlyDiskIsServedReadOnly(t *testing.T) {
+	t.Parallel()
 	dir := smallMount(t)
 	f := &full{crash: newCrashIn(t, dir), acked: map[string]uint64{}}
 	f.connect()
@@ -247,6 +249,7 @@ func TestADirectoryOnAReadOnlyDiskIsServedReadOnly(t *testing.T) {
 }
 
 func TestACompactionOnAFullDiskLeavesNothing(t *testing.T) {
+	t.Parallel()
 	dir := smallMount(t)
 	engine, err := bolt.Open(t.Context(), dir, bolt.Options{MapSize: 1 << 24})
 	if err != nil {

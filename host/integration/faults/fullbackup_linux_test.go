@@ -23,6 +23,7 @@ import (
 )
 
 func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
+	t.Parallel()
 	small, dir := smallMount(t), t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	server.Serve(t, h, host.Listen{})

@@ -63,6 +63,7 @@ func proven(t *testing.T, c *client.Client, key string) proof {
 // One byte of the store's file flips while no server has it. No server opens the file then, the version is named, and after a repair
 // memory_verify has the others alone.
 func TestAFlippedByteIsFoundAndNamed(t *testing.T) {
+	t.Parallel()
 	dir, versions := sealed(t)
 	path := filepath.Join(dir, "alcove.db")
 	whole, err := os.ReadFile(path)
@@ -114,6 +115,7 @@ func TestAFlippedByteIsFoundAndNamed(t *testing.T) {
 
 // Somebody with access to the files replaces a version, with a checksum that is right. The store is whole, and memory_verify names the version.
 func TestAVersionThatWasReplacedInTheFileIsNamed(t *testing.T) {
+	t.Parallel()
 	dir, versions := sealed(t)
 	engine, err := bolt.Driver{NoSync: true}.Open(t.Context(), dir, store.Options{})
 	must.Do(t, err)

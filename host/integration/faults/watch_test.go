@@ -69,6 +69,7 @@ func get(t *testing.T, url string) (status int, body string) {
 }
 
 func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h, log := mustOpenLogged(t, dir)
 	r, stop := server.Serve(t, h, host.Listen{HTTP: "127.0.0.1:0", Look: time.Millisecond})
@@ -103,6 +104,7 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 }
 
 func TestAServerThatIsIdleAndLostItsDirectoryLeaves(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	h, _ := mustOpenLogged(t, dir)
 	ended, started := make(chan error, 1), make(chan struct{})
@@ -121,6 +123,7 @@ func TestAServerThatIsIdleAndLostItsDirectoryLeaves(t *testing.T) {
 }
 
 func TestALockThatAnotherProcessTookIsTakenBackWhenItIsFree(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h, log := mustOpenLogged(t, dir)
 	_, stop := server.Serve(t, h, host.Listen{Look: time.Millisecond})

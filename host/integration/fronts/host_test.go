@@ -21,6 +21,7 @@ import (
 )
 
 func TestADataDirectoryIsPrivate(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "data")
 	server.Open(t, host.Options{Dir: dir})
 	for path, want := range map[string]os.FileMode{dir: 0o700, owner.TokenPath(dir): 0o600, owner.LockPath(dir): 0o600} {
@@ -32,6 +33,7 @@ func TestADataDirectoryIsPrivate(t *testing.T) {
 }
 
 func TestADataDirectoryHasOneOwner(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	_, err := host.Open(t.Context(), host.Options{Dir: dir})
@@ -46,6 +48,7 @@ func TestADataDirectoryHasOneOwner(t *testing.T) {
 }
 
 func TestClosingTwiceClosesOnce(t *testing.T) {
+	t.Parallel()
 	h := server.Open(t, host.Options{Dir: t.TempDir()})
 	if first, second := h.Close(), h.Close(); first != nil || second != nil {
 		t.Errorf("closed with %v, then %v", first, second)
@@ -63,6 +66,7 @@ func (d failingDriver) Open(context.Context, string, store.Options) (store.Engin
 }
 
 func TestAnOpenThatFailsGivesTheDirectoryUp(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	broken := errors.New("the disk is on fire")
 	_, err := host.Open(t.Context(), host.Options{Dir: dir, Driver: failingDriver{err: broken}})
@@ -75,6 +79,7 @@ func TestAnOpenThatFailsGivesTheDirectoryUp(t *testing.T) {
 }
 
 func TestAServerSaysWhereItListensWhileItDoes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r, stop := server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{HTTP: "127.0.0.1:0"})
 	if said, err := owner.ReadRecord(dir); err != nil || said.PID != os.Getpid() || said.HTTP != r.HTTP || said.Socket == "" {
@@ -97,6 +102,7 @@ func TestAServerSaysWhereItListensWhileItDoes(t *testing.T) {
 }
 
 func TestAPortInUseIsAnErrorThatSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +115,7 @@ func TestAPortInUseIsAnErrorThatSaysWhatToDo(t *testing.T) {
 }
 
 func TestAServerStartedOnDemandDoesWithoutABusyPort(t *testing.T) {
+	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +134,7 @@ func TestAServerStartedOnDemandDoesWithoutABusyPort(t *testing.T) {
 }
 
 func TestAnIdleServerStops(t *testing.T) {
+	t.Parallel()
 	idle := 50 * time.Millisecond
 	for !stopsAfter(t, idle) { // a machine that is busy may take longer to connect
 		if idle *= 4; idle > await.Limit {
@@ -167,6 +175,7 @@ func stopsAfter(t *testing.T, idle time.Duration) bool {
 }
 
 func TestAClientIsDisconnectedWhenTheServerStops(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, stop := server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	c, err := owner.Dial(t.Context(), owner.Options{Dir: dir})
@@ -183,6 +192,7 @@ func TestAClientIsDisconnectedWhenTheServerStops(t *testing.T) {
 }
 
 func TestAProfileThatDoesNotExistIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	_, err := owner.Dial(t.Context(), owner.Options{Dir: dir, Hello: owner.Hello{Profile: "nonsense"}})
@@ -194,6 +204,7 @@ func TestAProfileThatDoesNotExistIsRefused(t *testing.T) {
 
 // TestStreamsDoNotHoldTheServerUp keeps a stream open in each of the ways that there are for clients to listen.
 func TestStreamsDoNotHoldTheServerUp(t *testing.T) {
+	t.Parallel()
 	h := server.Open(t, host.Options{Dir: t.TempDir()})
 	r, stop := server.Serve(t, h, host.Listen{HTTP: "127.0.0.1:0"})
 	ask := func(method, body string, headers ...string) *http.Response {

@@ -50,6 +50,7 @@ func examples() map[string]string {
 }
 
 func TestEachOperationOfTheOpenAPIDocumentCanBeCalledAsDescribed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir})
 	server.Install(t, server.Operator(t, dir), abi.Manifest{Name: "odd", Tools: []abi.Tool{{

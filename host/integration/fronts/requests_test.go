@@ -50,6 +50,7 @@ func logged(t *testing.T, dir string) (list []requestlog.Entry, text string) {
 }
 
 func TestCallsAreLoggedOnlyIfAskedFor(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir})
 	s.Operate(`{"method":"store","params":{"key":"a","value":1}}`, nil)
@@ -59,6 +60,7 @@ func TestCallsAreLoggedOnlyIfAskedFor(t *testing.T) {
 }
 
 func TestTheCallsOfOperationsAreLogged(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir, LogRequests: true})
 	s.Operate(`{"method":"store","params":{"key":"tea","value":"green"},"options":{"namespace":"work"},"then":{"method":"recall"}}`, func(r *http.Request) { r.Header.Set("Alcove-Agent", "ann") })
@@ -80,6 +82,7 @@ func TestTheCallsOfOperationsAreLogged(t *testing.T) {
 }
 
 func TestNothingThatAFamilyRedactsReachesTheLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir, LogRequests: true})
 	o := server.Operator(t, dir)
@@ -111,6 +114,7 @@ func TestNothingThatAFamilyRedactsReachesTheLog(t *testing.T) {
 }
 
 func TestAPurgeErasesFromTheLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir, LogRequests: true})
 	for _, body := range []string{

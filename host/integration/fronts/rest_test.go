@@ -23,6 +23,7 @@ import (
 )
 
 func TestOperationsAreServedOverHTTP(t *testing.T) {
+	t.Parallel()
 	s := server.Start(t, host.Options{})
 	stored := s.Operate(`{"method":"store","params":{"key":"tea","value":"green"},"then":{"method":"recall"}}`, nil)
 	if stored.Error != nil || !strings.Contains(string(stored.Result), `"value":"green"`) || stored.Method != "recall" || stored.Steps[0].Method != "store" {
@@ -52,6 +53,7 @@ func TestOperationsAreServedOverHTTP(t *testing.T) {
 }
 
 func TestARepeatedOperationWritesOnce(t *testing.T) {
+	t.Parallel()
 	s := server.Start(t, host.Options{})
 	key := func(id, agent string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set("Idempotency-Key", id); r.Header.Set("Alcove-Agent", agent) }
@@ -84,6 +86,7 @@ func TestARepeatedOperationWritesOnce(t *testing.T) {
 }
 
 func TestRequestsThatAreNoOperationsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := server.Start(t, host.Options{})
 	long := strings.Repeat("x", 129)
 	for _, c := range []struct {
@@ -122,6 +125,7 @@ func TestRequestsThatAreNoOperationsAreRefused(t *testing.T) {
 }
 
 func TestTheDataPlaneIsBehindTheSameChecks(t *testing.T) {
+	t.Parallel()
 	s := server.Start(t, host.Options{})
 	for _, path := range []string{"/operation", "/operation/status", "/operation/tools", "/openapi.json", "/metrics", "/mcp"} {
 		for want, edit := range map[int]func(*http.Request){
@@ -139,6 +143,7 @@ func TestTheDataPlaneIsBehindTheSameChecks(t *testing.T) {
 }
 
 func TestTheListOfToolsIsTheCallers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	names := func(s *server.Server) (names []string) {
 		status, text := s.Send("GET", "/operation/tools", "", nil)
@@ -170,6 +175,7 @@ func TestTheListOfToolsIsTheCallers(t *testing.T) {
 
 // Each store that a client sends while the server stops is either acknowledged and there, or refused and not there.
 func TestAStopFinishesOrRefusesEachOperation(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir})
 	var mu sync.Mutex
@@ -222,6 +228,7 @@ func TestAStopFinishesOrRefusesEachOperation(t *testing.T) {
 }
 
 func TestCurlExamplesWork(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed: its examples are not tried")
 	}
@@ -241,6 +248,7 @@ func TestCurlExamplesWork(t *testing.T) {
 
 // The holder of a key sees and reaches over HTTP what the key permits: all else is as if it were not there.
 func TestTheHolderOfAKeyReachesOnlyItsPart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir})
 	o := server.Operator(t, dir)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestStreamsAreBehindTheSameChecks(t *testing.T) {
+	t.Parallel()
 	s := server.Start(t, host.Options{})
 	ws, _, err := server.DialStream(t.Context(), s.URL(), s.Token(), nil)
 	if err != nil {
@@ -52,6 +53,7 @@ func TestStreamsAreBehindTheSameChecks(t *testing.T) {
 }
 
 func TestAKeyThatEndsClosesItsStreams(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "team/*")
 	ws, _, err := server.DialStream(t.Context(), "http://"+k.At.HTTP, ann.Secret, func(h http.Header) { h.Set("Alcove-Agent", "mallory") })
@@ -96,6 +98,7 @@ func TestAKeyThatEndsClosesItsStreams(t *testing.T) {
 
 // TestAStreamLosesNothingThroughRestarts follows a memory whose server is stopped again and again, while others write.
 func TestAStreamLosesNothingThroughRestarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var current atomic.Pointer[server.Server]
 	s := server.Start(t, host.Options{Dir: dir})

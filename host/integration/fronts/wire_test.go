@@ -40,6 +40,7 @@ func greeted(t *testing.T, path, hello string) (net.Conn, *bufio.Reader, string)
 }
 
 func TestOperationsAreServedOnTheSocket(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "team/*")
 	for _, c := range []struct{ hello, welcome, line, has string }{
@@ -83,6 +84,7 @@ func transports(k *server.Server) map[string]client.Options {
 }
 
 func TestTheGoClientUsesEveryTransport(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	for address, o := range transports(k) {
 		o.Namespace = "go"
@@ -147,6 +149,7 @@ func TestTheGoClientUsesEveryTransport(t *testing.T) {
 }
 
 func TestAnAnswerBeyondTheClientsLimitIsAnError(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	for address, o := range transports(k) {
 		o.MaxAnswer = 100_000
@@ -164,6 +167,7 @@ func TestAnAnswerBeyondTheClientsLimitIsAnError(t *testing.T) {
 }
 
 func TestARevokedKeyEndsItsClients(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "team/*")
 	var clients []*client.Client
@@ -188,6 +192,7 @@ func TestARevokedKeyEndsItsClients(t *testing.T) {
 // A server that stops while clients store over the socket answers each operation, or says that it did not begin it. The next server
 // gets what is sent again.
 func TestAStopFinishesOrRefusesEachOperationOfTheSocket(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	r, stop := server.Serve(t, h, host.Listen{})
@@ -266,6 +271,7 @@ func TestAStopFinishesOrRefusesEachOperationOfTheSocket(t *testing.T) {
 }
 
 func TestTheLimitsOfAKeyHoldOnTheSocket(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	issued, err := k.Acts.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: server.ReadWrite, Limits: operator.KeyLimits{BodyBytes: 4096, CallsPerSecond: 0.01, Burst: 2}})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 )
 
 func TestAClientWithAKeyIsItsAgentWithItsRights(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "team/*")
 	c, err := k.Connect(owner.Hello{Key: ann.Secret, Agent: "mallory"})
@@ -65,6 +66,7 @@ func TestAClientWithAKeyIsItsAgentWithItsRights(t *testing.T) {
 }
 
 func TestAKeyWithoutTheUsualNamespaceBeginsInItsOwn(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "team/*", "notes")
 	c, err := k.Connect(owner.Hello{Key: ann.Secret})
@@ -80,6 +82,7 @@ func TestAKeyWithoutTheUsualNamespaceBeginsInItsOwn(t *testing.T) {
 }
 
 func TestAKeyForAPatternBeginsWithinIt(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "team/*")
 	c, err := k.Connect(owner.Hello{Key: ann.Secret})
@@ -138,6 +141,7 @@ func keptFor(t *testing.T, dir, id string) (state []byte, kept bool) {
 }
 
 func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann, bob := k.Issue("ann", server.ReadWrite, "*"), k.Issue("bob", server.ReadWrite, "*")
 	conn, err := owner.Connect(t.Context(), k.At.Socket, owner.Hello{Key: ann.Secret})
@@ -187,6 +191,7 @@ func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
 }
 
 func TestAServerThatRequiresKeysRefusesTheKeyless(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	ann := k.Issue("ann", server.ReadWrite, "*")
 	before, err := k.Connect(owner.Hello{})
@@ -216,6 +221,7 @@ func TestAServerThatRequiresKeysRefusesTheKeyless(t *testing.T) {
 }
 
 func TestADamagedFileOfKeysKeepsTheServerFromStarting(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Open(t, host.Options{Dir: dir}).Close()
 	if err := os.WriteFile(owner.KeysPath(dir), bytes.Repeat([]byte("{"), 10), 0o600); err != nil {
@@ -227,6 +233,7 @@ func TestADamagedFileOfKeysKeepsTheServerFromStarting(t *testing.T) {
 }
 
 func TestAServerWithTLSIsReachedAtTheURLOfItsRecord(t *testing.T) {
+	t.Parallel()
 	files, pool := testcert.Write(t, t.TempDir())
 	k := server.StartOn(t, host.Options{}, host.Listen{HTTP: "127.0.0.1:0", TLSCert: files.Cert, TLSKey: files.Key})
 	written, err := owner.ReadRecord(k.Dir)
@@ -251,6 +258,7 @@ func TestAServerWithTLSIsReachedAtTheURLOfItsRecord(t *testing.T) {
 }
 
 func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	issue := func(l operator.KeyLimits) operator.IssuedKey {
 		t.Helper()

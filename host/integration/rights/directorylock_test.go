@@ -94,6 +94,7 @@ func refusesTheLockFile(t *testing.T, o host.Options) {
 }
 
 func TestADirectoryThatWasOnceServedLockedIsLockedUntilItIsUnlocked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	if l, err := registry.Read(dir); err != nil || !l.Locked {
@@ -128,6 +129,7 @@ func TestADirectoryThatWasOnceServedLockedIsLockedUntilItIsUnlocked(t *testing.T
 }
 
 func TestARunningServerIsLockedAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
 	c, err := act.LockDirectory(t.Context())
@@ -147,6 +149,7 @@ func TestARunningServerIsLockedAtOnce(t *testing.T) {
 }
 
 func TestALockedServerRefusesALockFileThatWasEditedWhileItWasStopped(t *testing.T) {
+	t.Parallel()
 	edits := map[string]func(t *testing.T, dir string){
 		"a member": func(t *testing.T, dir string) { edit(t, dir, withSignatures(2)) },
 		"the lock": func(t *testing.T, dir string) { edit(t, dir, func(l *registry.Lock) { l.Locked = false }) },
@@ -186,6 +189,7 @@ func TestALockedServerRefusesALockFileThatWasEditedWhileItWasStopped(t *testing.
 }
 
 func TestALockFileThatIsEditedWhileALockedServerRunsIsRecordedAndRefusedByTheNext(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
@@ -202,6 +206,7 @@ func TestALockFileThatIsEditedWhileALockedServerRunsIsRecordedAndRefusedByTheNex
 }
 
 func TestAnEditWhileAnUnlockedServerIsStoppedIsRecordedWithItsDifference(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir})
 	edit(t, dir, withSignatures(1))
@@ -224,6 +229,7 @@ func locking(t *testing.T, dir string, do func(*registry.Lock)) host.Options {
 }
 
 func TestTheFirstLockFileOfADirectoryIsRecordedAndTaken(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := registry.Write(dir, registry.Lock{Locked: true, Signatures: 2}); err != nil {
 		t.Fatal(err)
@@ -239,6 +245,7 @@ func TestTheFirstLockFileOfADirectoryIsRecordedAndTaken(t *testing.T) {
 }
 
 func TestALockFileThatIsGoneIsMissedIfItHadGuards(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	requireGuard(t, dir)
 	mustBegin(t, host.Options{Dir: dir})
@@ -249,6 +256,7 @@ func TestALockFileThatIsGoneIsMissedIfItHadGuards(t *testing.T) {
 }
 
 func TestTheBeginningOfAServerIsRecordedWithItsModeLockFileVersionAndCatalogue(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Version: "1.2.3"})
 	mustBegin(t, host.Options{Dir: dir, Version: "1.2.4", Locked: true, ReadOnly: true})
@@ -277,6 +285,7 @@ func TestTheBeginningOfAServerIsRecordedWithItsModeLockFileVersionAndCatalogue(t
 
 // A server that is killed between the record of a change and the lock file makes the change when it begins again.
 func TestAChangeThatWasRecordedAndNotWrittenIsWrittenAtTheNextStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	before, err := os.ReadFile(filepath.Join(dir, registry.File))
@@ -301,6 +310,7 @@ func TestAChangeThatWasRecordedAndNotWrittenIsWrittenAtTheNextStart(t *testing.T
 
 // In a directory that is not locked, whoever puts an earlier lock file back takes away what came since.
 func TestAnEarlierLockFileThatIsPutBackIsTakenInAnUnlockedDirectory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, n := range []int{1, 2, 1} {
 		edit(t, dir, withSignatures(n))
@@ -343,6 +353,7 @@ func apply(t *testing.T, dir string, l registry.Lock, o datadir.ApplyOptions) (d
 }
 
 func TestALockedDirectoryTakesAReviewedLockFileWithoutBeingUnlocked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	lock, folder := reviewed(t)
@@ -377,6 +388,7 @@ func TestALockedDirectoryTakesAReviewedLockFileWithoutBeingUnlocked(t *testing.T
 }
 
 func TestAReviewedLockFileIsRefusedIfItsModulesAreNotWhatItNames(t *testing.T) {
+	t.Parallel()
 	for why, change := range map[string]func(l *registry.Lock, folder string){
 		"neither in the data directory nor": func(_ *registry.Lock, folder string) { os.RemoveAll(folder); os.Mkdir(folder, 0o700) },
 		"not signed":                        func(_ *registry.Lock, folder string) { os.Remove(filepath.Join(folder, "any name.wasm.sig")) },
@@ -417,6 +429,7 @@ func TestAReviewedLockFileIsRefusedIfItsModulesAreNotWhatItNames(t *testing.T) {
 }
 
 func TestAReviewedLockFileTakesThePlaceOfOneThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	if err := os.WriteFile(filepath.Join(dir, registry.File), []byte("{"), 0o600); err != nil {
@@ -434,6 +447,7 @@ func TestAReviewedLockFileTakesThePlaceOfOneThatCannotBeRead(t *testing.T) {
 }
 
 func TestALockFileBeyondTheLimitIsRefused(t *testing.T) {
+	t.Parallel()
 	_, err := space.Directory(t.TempDir()).ApplyLock(bytes.Repeat([]byte(" "), registry.FileLimit+1), datadir.ApplyOptions{Clock: time.Now})
 	if err == nil || !strings.Contains(err.Error(), "more than 4194304 bytes") {
 		t.Errorf("it ends with %v, want the limit", err)
@@ -441,6 +455,7 @@ func TestALockFileBeyondTheLimitIsRefused(t *testing.T) {
 }
 
 func TestARestoredDirectoryIsLockedIfItsBackupWas(t *testing.T) {
+	t.Parallel()
 	dir, safe := t.TempDir(), t.TempDir()
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	_, act, stop := server.Run(t, host.Options{Dir: dir})

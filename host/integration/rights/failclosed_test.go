@@ -117,6 +117,7 @@ func TestAServerWithoutGuardsGoesOnWithoutFamiliesAndSaysSo(t *testing.T) {
 
 // Without its audit log, it is not known whether a directory is locked.
 func TestAServerThatCannotReadItsAuditLogEnds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	takeAuditLog(t, dir)
 	if _, err := begin(t, host.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "whether the directory is locked is not known") {
@@ -155,6 +156,7 @@ func TestAReadOnlyServerThatLacksItsGuardsServesReadsAndStoresNothing(t *testing
 }
 
 func TestARunningServerStoresNothingWhileItsAuditLogIsGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h, act, _ := server.Run(t, host.Options{Dir: dir})
 	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: guarding(t)}); err != nil {
@@ -186,6 +188,7 @@ func TestARunningServerStoresNothingWhileItsAuditLogIsGone(t *testing.T) {
 }
 
 func TestARunningServerThatLosesItsLockFileKeepsItsGuards(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	requireGuard(t, dir)
 	h, act, _ := server.Run(t, host.Options{Dir: dir})

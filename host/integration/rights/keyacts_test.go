@@ -49,6 +49,7 @@ func annKey(t *testing.T, act *operator.Client) operator.IssuedKey {
 }
 
 func TestEachActOnAPIKeysIsRecordedWithWhatItChanges(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h, act, _ := server.Run(t, host.Options{Dir: dir})
 	issued := annKey(t, act)
@@ -89,6 +90,7 @@ func TestEachActOnAPIKeysIsRecordedWithWhatItChanges(t *testing.T) {
 }
 
 func TestAnActOnAPIKeysThatFailsIsRecordedAsFailed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, act, _ := server.Run(t, host.Options{Dir: dir})
 	unknown := operator.KeyID{ID: "nobody"}
@@ -113,6 +115,7 @@ func TestAnActOnAPIKeysThatFailsIsRecordedAsFailed(t *testing.T) {
 }
 
 func TestAPIKeysAreNotChangedWithoutARecord(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h, act, _ := server.Run(t, host.Options{Dir: dir})
 	issued := annKey(t, act)

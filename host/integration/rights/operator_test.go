@@ -23,6 +23,7 @@ import (
 )
 
 func TestTheOperatorsSocketIsPrivateAndAnswers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	path, err := owner.AdminPath(dir)
@@ -49,6 +50,7 @@ func TestALongDirectoryHasAnOperatorsSocketToo(t *testing.T) {
 }
 
 func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
+	t.Parallel()
 	h := server.Open(t, host.Options{Dir: t.TempDir()})
 	r, _ := server.Serve(t, h, host.Listen{HTTP: "127.0.0.1:0"})
 	for _, act := range operator.Names() {
@@ -73,6 +75,7 @@ func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
 }
 
 func TestNoToolIsAnOperatorsAct(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
@@ -99,6 +102,7 @@ func TestNoToolIsAnOperatorsAct(t *testing.T) {
 
 // TestTheSocketOfClientsDoesNotTakeAnOperatorsRequest speaks HTTP where clients say hello.
 func TestTheSocketOfClientsDoesNotTakeAnOperatorsRequest(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r, _ := server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
 	conn, err := net.Dial("unix", r.Socket)

@@ -32,6 +32,7 @@ func refusals(t *testing.T, k *server.Server) (list []string) {
 }
 
 func TestWhatClientsAreRefusedIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	server.Install(t, k.Acts, abi.Manifest{Name: "ledger", Tools: []abi.Tool{guest.Tool("ledger_read", `{}`)}}, guest.Relay())
 	if err := k.Acts.SetQuota(t.Context(), operator.QuotaRequest{Namespace: "team/a", Quota: memory.Allowance{Memories: 1}}); err != nil {

@@ -30,6 +30,7 @@ import (
 // A module with a detached signature runs in a locked server that was restored from a backup, and the new log of that server names the
 // head of the log that stayed behind.
 func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *testing.T) {
+	t.Parallel()
 	dir, safe := t.TempDir(), t.TempDir()
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
 	plain := guest.Pack(t, abi.Manifest{Name: "plain", Tools: []abi.Tool{{Name: "plain_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, guest.Echo)
@@ -94,6 +95,7 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 
 // A call of a family that writes nothing moves the head of the audit log, and nothing else that a backup carries.
 func TestACallThatWritesNothingIsNoReasonForAnIncrement(t *testing.T) {
+	t.Parallel()
 	dir, safe := t.TempDir(), t.TempDir()
 	_, act, _ := server.Run(t, host.Options{Dir: dir})
 	module := guest.Pack(t, abi.Manifest{Name: "notes", Tools: []abi.Tool{{Name: "notes_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, guest.Echo)

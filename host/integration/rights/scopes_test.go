@@ -23,6 +23,7 @@ import (
 // The holders of two keys for everything are connected over MCP. What ann keeps in a scope is bob's to see while he is a member, by no
 // tool before and after, from the call on that ann's change answered.
 func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	k.Asking(abi.CanScopeWrite, map[string]string{
 		"opens": `scope.put {"namespace":"crew","name":"The crew"}`, "adds": `scope.members {"namespace":"crew","add":["bob"]}`,
@@ -101,6 +102,7 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 }
 
 func TestADelegatedKeyIsShownOnceAndEndsWithItsParent(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	k.Asking(abi.CanIdentityDelegate, map[string]string{
 		"spawns":  `identity.delegate {"name":"task","namespaces":["team/a"],"rights":["read"],"expires_s":3600}`,
@@ -142,6 +144,7 @@ func TestADelegatedKeyIsShownOnceAndEndsWithItsParent(t *testing.T) {
 }
 
 func TestTheEndOfASessionReachesFamilies(t *testing.T) {
+	t.Parallel()
 	k := server.Teas(t)
 	m := abi.Manifest{Name: "ends", Tools: []abi.Tool{guest.Tool("ends_ask", `{}`)}, Hooks: abi.Hooks{SessionEnd: &abi.SessionHook{}},
 		Capabilities: []abi.Request{{Name: abi.CanLogAppend, Scope: []string{"*"}, Reason: "Is tested."}}}

@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheCacheOfModulesIsPrivateAndAServerLeavesNoWorkInIt(t *testing.T) {
+	t.Parallel()
 	dir, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	for range 2 {
 		must.Do(t, server.Open(t, host.Options{Dir: dir, Cache: sandbox.Cache{Dir: cache}}).Close())

@@ -94,6 +94,7 @@ func has(vectors int) func(operator.EmbedderState) bool {
 }
 
 func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
+	t.Parallel()
 	speaks := newSpeaks(t)
 	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
 	server.Remember(t, h, "a cat sleeps", "a car drives")
@@ -109,6 +110,7 @@ func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
 }
 
 func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
+	t.Parallel()
 	speaks, dir := newSpeaks(t), t.TempDir()
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
@@ -126,6 +128,7 @@ func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
 }
 
 func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
+	t.Parallel()
 	speaks, dir := newSpeaks(t), t.TempDir()
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
@@ -203,6 +206,7 @@ func (l *lockedBuffer) String() string {
 }
 
 func TestAServerIsStartedWithAnEmbedder(t *testing.T) {
+	t.Parallel()
 	speaks := newSpeaks(t)
 	c := speaks.config("served")
 	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir(), Embedder: &c})
@@ -211,6 +215,7 @@ func TestAServerIsStartedWithAnEmbedder(t *testing.T) {
 }
 
 func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
+	t.Parallel()
 	speaks := newSpeaks(t)
 	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
@@ -228,6 +233,7 @@ func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
 }
 
 func TestADamagedListOfEmbeddersIsNamedAtTheStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := server.Open(t, host.Options{Dir: dir}).Close(); err != nil {
 		t.Fatal(err)
@@ -238,6 +244,7 @@ func TestADamagedListOfEmbeddersIsNamedAtTheStart(t *testing.T) {
 }
 
 func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "embedders.json")
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
@@ -265,6 +272,7 @@ func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
 }
 
 func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
@@ -304,6 +312,7 @@ func refusesEmbedders(t *testing.T, dir, text string) string {
 }
 
 func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
+	t.Parallel()
 	_, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
 	c := operator.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
@@ -316,6 +325,7 @@ func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 }
 
 func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
+	t.Parallel()
 	speaks := newSpeaks(t)
 	k := server.Start(t, host.Options{})
 	k.Asking(abi.CanEmbed, map[string]string{

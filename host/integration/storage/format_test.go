@@ -77,6 +77,7 @@ func sums(t *testing.T, dir string) map[string]string {
 }
 
 func TestADataDirectoryOfAnEarlierBuildIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(early(t), "data")
 	before := sums(t, dir)
 	want := fmt.Sprintf("a build before version 1 wrote it: export it with that build (alcove export alcove.jsonl --data %q), and import the export into a new directory with this one (alcove import alcove.jsonl --data DIRECTORY)", dir)
@@ -92,6 +93,7 @@ func TestADataDirectoryOfAnEarlierBuildIsRefusedAndLeftAsItIs(t *testing.T) {
 }
 
 func TestABackupOfAnEarlierBuildIsRefused(t *testing.T) {
+	t.Parallel()
 	from := early(t)
 	for _, backup := range []string{"backup", "backup.alcove"} {
 		dir := filepath.Join(t.TempDir(), "data")

@@ -81,6 +81,7 @@ func wantKept(t *testing.T, dir string, names ...string) {
 }
 
 func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	_, stop := server.Serve(t, h, host.Listen{})
@@ -100,6 +101,7 @@ func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
 }
 
 func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
+	t.Parallel()
 	dir, safe := t.TempDir(), t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	server.Serve(t, h, host.Listen{})
@@ -123,6 +125,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 }
 
 func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	keep(t, h, "one")
@@ -144,6 +147,7 @@ func TestARepairKeepsWhatFamiliesKeep(t *testing.T) {
 }
 
 func TestWhatIsTheSameOnAllBranchesIsItselfNoBranchAndInNoComparison(t *testing.T) {
+	t.Parallel()
 	h := server.Open(t, host.Options{Dir: t.TempDir()})
 	space := h.Memory()
 	if _, err := server.As(space, "").Fork(t.Context(), "", "draft", memory.AsOf{}, memory.Write{}); err != nil {

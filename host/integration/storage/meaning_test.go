@@ -13,6 +13,7 @@ import (
 )
 
 func TestTheSettingsOfSemanticSearchReachTheCore(t *testing.T) {
+	t.Parallel()
 	embedder, dir := newSpeaks(t).config("animals"), t.TempDir()
 	s := server.Start(t, host.Options{Dir: dir, Families: server.Families(), Cache: server.Cache(), Embedder: &embedder})
 	must := func(method, params string) json.RawMessage {

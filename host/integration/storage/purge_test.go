@@ -95,6 +95,7 @@ func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 }
 
 func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
+	t.Parallel()
 	dir, safe := t.TempDir(), t.TempDir()
 	log, err := owner.OpenLog(dir)
 	if err != nil {
@@ -161,6 +162,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 }
 
 func TestAPurgeDoesNotOverlookWhatARepairSetAside(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	server.Serve(t, h, host.Listen{})

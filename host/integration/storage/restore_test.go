@@ -19,6 +19,7 @@ import (
 )
 
 func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *testing.T) {
+	t.Parallel()
 	speaks, dir, safe := newSpeaks(t), t.TempDir(), t.TempDir()
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
 	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
