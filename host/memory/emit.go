@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -117,9 +116,6 @@ func (n *Notice) read(e store.Entry) error {
 		return err
 	}
 	n.Kind, n.Payload, n.Agent, n.Family, n.To = said.Kind, said.Payload, r.Agent, said.Family, said.To
-	if family, _, prefixed := strings.Cut(string(said.Kind), "."); n.Family == "" && prefixed {
-		n.Family = family // written by the previous version, which prefixed all kinds
-	}
 	return nil
 }
 

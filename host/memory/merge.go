@@ -103,14 +103,8 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 // about what they wrote, and while it is committed.
 const mergeAttempts = 4
 
-// mergeRequest identifies a merge. Its digest includes a field that Merge had before, so that a merge repeated after an upgrade is
-// recognised.
-func mergeRequest(w Write, m Merge) store.Request {
-	return request(w, "merge", struct {
-		Merge
-		Preview bool
-	}{Merge: m})
-}
+// mergeRequest identifies a merge.
+func mergeRequest(w Write, m Merge) store.Request { return request(w, "merge", m) }
 
 // checkMerge completes a merge, and limits it to namespaces that the caller may write.
 func (a *Access) checkMerge(m *Merge, w Write) error {

@@ -387,7 +387,7 @@ func TestAMergeBringsWhatWasCountedOnTheBranchesBetween(t *testing.T) {
 // The digest of a request is stored for a day, also across an upgrade.
 func TestAMergeThatIsRepeatedAfterAnUpgradeIsRecognised(t *testing.T) {
 	m := Merge{Source: "a", Target: "b", Strategy: Strict, Namespaces: []string{"n"}}
-	want := sha256.Sum256([]byte("merge\x00" + `[{"Source":"a","Target":"b","Strategy":"strict","Resolutions":null,"Namespaces":["n"],"Preview":false}]`))
+	want := sha256.Sum256([]byte("merge\x00" + `[{"Source":"a","Target":"b","Strategy":"strict","Resolutions":null,"Namespaces":["n"]}]`))
 	if got := mergeRequest(Write{RequestID: "r"}, m).Digest; got != want {
 		t.Errorf("the digest is %x, not %x", got, want)
 	}

@@ -15,7 +15,7 @@ import (
 type Record struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`                 // absolute
-	Admin   string    `json:"admin_socket,omitempty"` // absolute; empty: an older program's
+	Admin   string    `json:"admin_socket,omitempty"` // absolute
 	HTTP    string    `json:"http,omitempty"`         // address; empty: no HTTP
 	TLS     bool      `json:"tls,omitempty"`          // HTTP is served over TLS
 	Version string    `json:"version"`

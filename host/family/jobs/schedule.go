@@ -124,15 +124,6 @@ type round struct {
 	Reached *memory.Location `json:"reached,omitempty"` // the last location of an unfinished round; nil: complete
 }
 
-// UnmarshalJSON also reads the former format of schedules without locations: the instant at which the job was queued.
-func (r *round) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		return json.Unmarshal(data, &r.Began)
-	}
-	type plain round
-	return json.Unmarshal(data, (*plain)(r))
-}
-
 // schedule queues a due job; the first is due one interval after its hook was turned on.
 func (q *Queue) schedule(ctx context.Context, s Schedule, now time.Time) error {
 	stage, err := q.o.Space.Stage(ctx, memory.Default)

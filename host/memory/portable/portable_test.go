@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The lines are the contract with files that earlier versions exported.
+// The lines are the contract with files that earlier builds exported.
 func TestTheFormatIsFixed(t *testing.T) {
 	var out strings.Builder
 	w, err := NewWriter(&out)

@@ -90,8 +90,7 @@ func (r Record) ExpiresAt() time.Time {
 	return time.UnixMicro(r.Expires).UTC()
 }
 
-// CreatedAt is when the memory of an entry was created: at its first version since it was last deleted. Of a memory older than the
-// field, it is the first version written since.
+// CreatedAt is when the memory of an entry was created: at its first version since it was last deleted.
 func (r Record) CreatedAt(e store.Entry) time.Time {
 	if r.Created == 0 {
 		return e.Time

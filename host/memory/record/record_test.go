@@ -10,7 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// The bytes on disk are the contract with the data directories of earlier versions.
+// The bytes on disk are the contract with the data directories of version 1.
 func TestTheStoredFormIsFixed(t *testing.T) {
 	half := 0.5
 	r := Record{
