@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -22,7 +23,7 @@ func requestFor(t *testing.T, family string) sandbox.Request {
 	case "ranking":
 		about["now"], about["query"] = "2026-06-01T12:00:00Z", "what does ann drink"
 		params, err := json.Marshal(about)
-		must(t, err)
+		must.Do(t, err)
 		columns := make([][]float32, len(parsed(t, family).Hooks.Rank.Features))
 		for i := range columns {
 			columns[i] = []float32{.1 * float32(i), .9}
@@ -31,7 +32,7 @@ func requestFor(t *testing.T, family string) sandbox.Request {
 	default: // any tool, which may fail when its host denies everything, and then in the same way
 		about["tool"], about["arguments"] = parsed(t, family).Tools[0].Name, json.RawMessage(`{}`)
 		payload, err := json.Marshal(about)
-		must(t, err)
+		must.Do(t, err)
 		return sandbox.Request{Kind: abi.KindTool, Payload: payload, Host: answers{}}
 	}
 }
@@ -42,9 +43,9 @@ func TestTheModuleOfAllFamiliesAnswersAsEachDoesAlone(t *testing.T) {
 	for _, family := range stress.Pick(t, 1, []string{"auto-tag", "ranking", "consolidation"}) {
 		request := requestFor(t, family)
 		apart, err := admitted(t, family).Call(context.Background(), request)
-		must(t, err)
+		must.Do(t, err)
 		together, err := admittedFrom(t, all, family).Call(context.Background(), request)
-		must(t, err)
+		must.Do(t, err)
 		if apart.Class != together.Class || !bytes.Equal(apart.Output, together.Output) || message(apart) != message(together) {
 			t.Errorf("%s: %s %s %s, and alone %s %s %s", family, together.Class, together.Output, message(together), apart.Class, apart.Output, message(apart))
 		}
@@ -66,7 +67,7 @@ func TestTheModuleOfAllFamiliesServesNoOther(t *testing.T) {
 	for family, want := range map[string]string{"auto-tag": `no tool "memory_tune_ranking"`, "eve": `no family "eve"`} {
 		request := sandbox.Request{Kind: abi.KindTool, Payload: bytes.Replace(payload, []byte("auto-tag"), []byte(family), 1)}
 		r, err := admittedFrom(t, all, "ranking").Call(context.Background(), request)
-		must(t, err)
+		must.Do(t, err)
 		if r.Class != abi.ClassError || r.Error.Code != abi.CodeNotFound || !strings.Contains(r.Error.Message, want) {
 			t.Errorf("call of %s: class %s, %v, want the error %q", family, r.Class, r.Error, want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -20,7 +21,7 @@ func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
 	s, g := space(t, "auto-tag")
 	s.PutRecord("tag-vocabulary", "*", map[string]string{"learned": "2026-06-01T00:00:00Z"}) // else a store asks for it to be learned
 	changes, err := s.Store(alcove.Entry{Namespace: "default", Collection: "memory", Key: "db", Value: alcove.Raw(decided), Tags: []string{"billing"}})
-	must(t, err)
+	must.Do(t, err)
 	c := changes[0]
 	if c.Type == nil || *c.Type != "decision" || c.Importance == nil || c.Tags[0] != "billing" || !slices.Contains(c.Tags, "postgresql") {
 		t.Errorf("the change is %+v", c)
@@ -36,8 +37,8 @@ func TestAutoTagInTheSandboxTagsANamespace(t *testing.T) {
 		s.Put(alcove.Memory{Key: fmt.Sprintf("m%03d", i), Value: alcove.Raw(fmt.Sprintf(`"Alice deployed service number %d to Hamburg"`, i))})
 	}
 	var started struct{ Job string }
-	must(t, s.Tool("memory_retag", map[string]any{}, &started))
-	must(t, s.RunJobs())
+	must.Do(t, s.Tool("memory_retag", map[string]any{}, &started))
+	must.Do(t, s.RunJobs())
 	if m := s.Memory("m449"); !slices.Contains(m.Tags, "hamburg") || m.Type != "observation" {
 		t.Errorf("the last memory has the tags %q and the type %q", m.Tags, m.Type)
 	}
@@ -55,7 +56,7 @@ func storeRequest(t testing.TB) []byte {
 		"config":  defaults(t, "auto-tag"),
 		"context": abi.Context{Family: "auto-tag", Caller: "ada", Namespace: "default", Branch: "default", Now: "2026-06-01T12:00:00Z", RequestID: "r"},
 	})
-	must(t, err)
+	must.Do(t, err)
 	return request
 }
 
@@ -63,7 +64,7 @@ func storeRequest(t testing.TB) []byte {
 func defaults(t testing.TB, family string) map[string]json.RawMessage {
 	t.Helper()
 	m, err := sandbox.ParseManifest(manifest(t, family))
-	must(t, err)
+	must.Do(t, err)
 	config := map[string]json.RawMessage{}
 	for _, setting := range m.Config {
 		config[setting.Key] = setting.Default

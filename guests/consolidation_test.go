@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/planted"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -14,7 +15,7 @@ func TestConsolidationInTheSandboxFindsWhatWasPlanted(t *testing.T) {
 	set := planted.Make(planted.Options{Memories: 2_000, Duplicates: 100, Contradictions: 50, Seed: 2})
 	for _, m := range set.Memories {
 		value, err := json.Marshal(m.Text)
-		must(t, err)
+		must.Do(t, err)
 		s.Put(alcove.Memory{Key: m.Key, Value: value})
 	}
 	var out struct {
@@ -22,7 +23,7 @@ func TestConsolidationInTheSandboxFindsWhatWasPlanted(t *testing.T) {
 		Totals        struct{ Groups, Duplicates, Contradictions int }
 		Report        string
 	}
-	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	t.Logf("%v of CPU, %v in all, %d units of fuel, %d MiB, %d host calls; %+v", g.last.CPU, g.last.Time, g.last.Fuel, g.last.Memory>>20, g.last.HostCalls, out.Totals)
 	if out.Read != 2_000 || out.Totals.Duplicates < 85 || out.Totals.Duplicates > 102 || out.Totals.Contradictions < 40 || out.Totals.Contradictions > 55 {
 		t.Errorf("read %d: %+v", out.Read, out.Totals)
@@ -37,7 +38,7 @@ func TestConsolidationInTheSandboxFindsWhatWasPlanted(t *testing.T) {
 	if merged < 85 {
 		t.Errorf("%d of %d planted duplicates are merged", merged, len(set.Duplicates))
 	}
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
 	if out.Changed != 0 {
 		t.Errorf("a second run changes %d memories", out.Changed)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/families/sites"
 	"github.com/alcove-memory/alcove/guests/families/vault"
 	"github.com/alcove-memory/alcove/guests/families/working-memory"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -51,7 +52,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("families", name, "example.txt")
 			text, err := os.ReadFile(path)
-			must(t, err)
+			must.Do(t, err)
 			s := alcovetest.New(t, family, manifest(t, name))
 			if name == "legacy" { // it calls tools of these
 				s.Beside(facts.Family(), manifest(t, "facts"))
@@ -72,14 +73,14 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 					t.Fatalf("call %s with %s: %v", step.Tool, step.Arguments, err)
 				}
 				laid, err := page.Laid(answer)
-				must(t, err)
+				must.Do(t, err)
 				if laid != step.Answer && !*update {
 					t.Errorf("%s %s answers\n%s\nand the example says\n%s", step.Tool, step.Arguments, laid, step.Answer)
 				}
 				steps[i].Answer = laid
 			}
 			if *update {
-				must(t, os.WriteFile(path, []byte(page.Write(steps)), 0o644))
+				must.Do(t, os.WriteFile(path, []byte(page.Write(steps)), 0o644))
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -16,9 +17,9 @@ func TestWhatTheImageSaysOfItsFamiliesIsSo(t *testing.T) {
 	}
 	for _, f := range stress.Pick(t, 3, guests.All()) {
 		module, err := f.Read()
-		must(t, err)
+		must.Do(t, err)
 		p, err := sandbox.Precompile(module)
-		must(t, err)
+		must.Do(t, err)
 		if f.Body() != p.Body {
 			t.Errorf("%s: its body is %s, and the image has %s", f.Name, p.Body, f.Body())
 		}
@@ -26,5 +27,5 @@ func TestWhatTheImageSaysOfItsFamiliesIsSo(t *testing.T) {
 			t.Fatalf("%s: the native code is not of its rewritten form %s: run make guests", f.Name, p.Code)
 		}
 	}
-	must(t, guests.All()[0].Native().Check())
+	must.Do(t, guests.All()[0].Native().Check())
 }

@@ -10,20 +10,21 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // parsed is a family's manifest, which fits its schema.
 func parsed(t *testing.T, family string) *abi.Manifest {
 	t.Helper()
 	m, err := sandbox.ParseManifest(manifest(t, family))
-	must(t, err)
+	must.Do(t, err)
 	return m
 }
 
 func TestToolsAreShort(t *testing.T) {
 	tiktoken.SetBpeLoader(tiktoken_loader.NewOfflineLoader())
 	encoding, err := tiktoken.GetEncoding("cl100k_base")
-	must(t, err)
+	must.Do(t, err)
 	total, tools := 0, 0
 	count := func(text string) int { return len(encoding.Encode(text, nil, nil)) }
 	for _, family := range families(t) {
@@ -33,7 +34,7 @@ func TestToolsAreShort(t *testing.T) {
 				t.Errorf("%s: the description has %d tokens; at most 50", tool.Name, n)
 			}
 			wire, err := json.Marshal(map[string]any{"name": tool.Name, "description": tool.Description, "inputSchema": trimmed(t, tool.InputSchema)})
-			must(t, err)
+			must.Do(t, err)
 			n := count(string(wire))
 			if n > 200 {
 				t.Errorf("%s: the tool has %d tokens; at most 200: %s", tool.Name, n, wire)
@@ -60,7 +61,7 @@ func TestToolsAreShort(t *testing.T) {
 // trimmed is a schema without its prose and its rarely needed arguments, as lists show it.
 func trimmed(t *testing.T, schema json.RawMessage) any {
 	var v any
-	must(t, json.Unmarshal(schema, &v))
+	must.Do(t, json.Unmarshal(schema, &v))
 	var trim func(v any, names bool)
 	trim = func(v any, names bool) {
 		switch v := v.(type) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -17,7 +18,7 @@ func TestRankingInTheSandboxRanksByWhatItIsConfiguredFor(t *testing.T) {
 	column := func(a, b float32) []float32 { return []float32{a, b} }
 	rank := func() []float32 {
 		scores, err := s.Rank("tea", column(1, .9), column(1, .9), column(missing, missing), column(.1, .9), column(10, 10), column(missing, missing), column(missing, missing), column(-1, 0))
-		must(t, err)
+		must.Do(t, err)
 		return scores
 	}
 	if scores := rank(); len(scores) != 2 || scores[0] >= scores[1] {
@@ -44,7 +45,7 @@ func TestRankingInTheSandboxLearnsFromFeedback(t *testing.T) {
 	}
 	s.Ops[alcove.OpMemorySearch] = func(request []byte) (any, error) {
 		var asked alcove.MemorySearchRequest
-		must(t, json.Unmarshal(request, &asked))
+		must.Do(t, json.Unmarshal(request, &asked))
 		plain, wanted := *s.Memory("plain-" + asked.Query), *s.Memory("wanted-" + asked.Query)
 		return alcove.MemorySearchResponse{Hits: []alcove.MemoryHit{
 			{Memory: plain, Features: map[string]float32{"score": 1, "lexical": 1, "importance": .2, "age": 1}},
@@ -52,14 +53,14 @@ func TestRankingInTheSandboxLearnsFromFeedback(t *testing.T) {
 		}, Total: 2}, nil
 	}
 	for i := range 12 {
-		must(t, s.Tool("memory_rank_feedback", map[string]any{"query": fmt.Sprintf("%02d", i), "useful": []string{fmt.Sprintf("wanted-%02d", i)}}, nil))
+		must.Do(t, s.Tool("memory_rank_feedback", map[string]any{"query": fmt.Sprintf("%02d", i), "useful": []string{fmt.Sprintf("wanted-%02d", i)}}, nil))
 	}
 	var out struct {
 		Applied       bool
 		Reason        string
 		Before, After struct{ Learned struct{ NDCG float64 } }
 	}
-	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if !out.Applied || out.After.Learned.NDCG <= out.Before.Learned.NDCG || s.Config["ranking_weight_importance"] == .2 {
 		t.Errorf("%+v, importance now weighs %v", out, s.Config["ranking_weight_importance"])
 	}
@@ -71,7 +72,7 @@ func BenchmarkRankHook(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			m := admitted(b, "ranking")
 			params, err := json.Marshal(map[string]any{"config": defaults(b, "ranking"), "now": "2026-06-01T12:00:00Z", "query": "what does ann drink"})
-			must(b, err)
+			must.Do(b, err)
 			columns := make([][]float32, len(m.Manifest().Hooks.Rank.Features))
 			for i := range columns {
 				for j := range n {

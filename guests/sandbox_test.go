@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -31,7 +32,7 @@ func families(t testing.TB) []string {
 func manifest(t testing.TB, family string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("families", family, "manifest.json"))
-	must(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -77,7 +78,7 @@ func (s *shared) linked(t testing.TB, folder string) []byte {
 			t.Fatalf("build %s: %v\n%s", folder, err, text)
 		}
 		data, err := os.ReadFile(out)
-		must(t, err)
+		must.Do(t, err)
 		s.packed[folder] = data
 	}
 	return s.packed[folder]
@@ -94,16 +95,16 @@ func admittedFrom(t testing.TB, folder, family string) *sandbox.Module {
 	built.mu.Lock()
 	defer built.mu.Unlock()
 	binary, err := sandbox.Pack(built.linked(t, folder), manifest(t, family))
-	must(t, err)
+	must.Do(t, err)
 	if built.sandbox == nil {
 		s, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(built.dir, "cache")}})
-		must(t, err)
+		must.Do(t, err)
 		built.sandbox = s
 	}
 	name := folder + " as " + family
 	if built.modules[name] == nil {
 		m, err := built.sandbox.Admit(context.Background(), binary, sandbox.Options{Vetted: true})
-		must(t, err)
+		must.Do(t, err)
 		built.modules[name] = m
 	}
 	return built.modules[name]
@@ -146,28 +147,21 @@ func space(t testing.TB, family string) (*alcovetest.Space, *guest) {
 	return alcovetest.New(t, g, manifest(t, family)), g
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // What is packed runs in the sandbox as its family does natively, with the host's operations.
 func TestAPackedModuleIsTestedInTheHost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ranking.wasm")
 	built.mu.Lock()
 	module, err := sandbox.Pack(built.linked(t, alone("ranking")), manifest(t, "ranking"))
 	built.mu.Unlock()
-	must(t, err)
-	must(t, os.WriteFile(path, module, 0o600))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(path, module, 0o600))
 	s := alcovetest.Module(t, path)
 	s.Put(
 		alcove.Memory{Key: "liked", Value: alcove.JSON("green tea"), Type: "observation"},
 		alcove.Memory{Key: "vital", Value: alcove.JSON("green tea for ann"), Type: "decision", Importance: new(1.)},
 	)
 	var out struct{ Results []struct{ Key string } }
-	must(t, s.Tool("memory_explain_ranking", map[string]any{"query": "green tea"}, &out))
+	must.Do(t, s.Tool("memory_explain_ranking", map[string]any{"query": "green tea"}, &out))
 	if len(out.Results) != 2 || len(s.Calls) != 1 || s.Calls[0] != alcove.OpMemorySearch {
 		t.Errorf("%+v after %v", out, s.Calls)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // browsed lists keys page by page, with do between two pages.
@@ -46,7 +48,7 @@ func TestAListShowsWhatThereWasAtItsFirstPage(t *testing.T) {
 			}
 		}
 	}
-	newest := must(s.engine.Head(t.Context())).Version
+	newest := must.Get(s.engine.Head(t.Context())).Version
 	all := "a#k0 a#k1 a#k2 a#k3 a#k4 a#k5 a#k6 b#k0 b#k1 b#k2 b#k3 b#k4 b#k5 b#k6"
 	for name, c := range map[string]struct {
 		access *Access

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // listedSpace is a space with memories for listings, and what filters of one in a hundred ask of it.
@@ -89,7 +91,7 @@ func (s *listedSpace) fill(b *testing.B, agent string, from, to int, now time.Ti
 		}
 	}
 	for i, key := range recalled {
-		s.counters.touch(must(s.branch(Default)), memoryKey(Default, key), 1+int64(i%10), float64(i%5-2)/5)
+		s.counters.touch(must.Get(s.branch(Default)), memoryKey(Default, key), 1+int64(i%10), float64(i%5-2)/5)
 	}
 }
 
@@ -234,7 +236,7 @@ func scanned(b *testing.B, st *Stage, l Listing) Listed {
 
 // benchmarkPast lists at versions that nobody asked for before, and at one that somebody did.
 func (s *listedSpace) benchmarkPast(b *testing.B) {
-	head := must(s.engine.Head(context.Background()))
+	head := must.Get(s.engine.Head(context.Background()))
 	at := func(b *testing.B, version uint64) {
 		st, err := s.As(Caller{Rights: FullRights()}).StageAt(b.Context(), "", AsOf{Version: version})
 		if err == nil {

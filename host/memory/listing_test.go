@@ -18,6 +18,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
@@ -603,7 +604,7 @@ func TestAListingByCountersHasEachMemoryOnceThatIsNotRecalledMeanwhile(t *testin
 		now := atomic.Int64{}
 		s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return time.UnixMicro(now.Add(1)) })
 		t.Cleanup(closeSpace)
-		recall := func(key string) { s.counters.touch(must(s.branch(Default)), memoryKey(Default, key), 1, 0) }
+		recall := func(key string) { s.counters.touch(must.Get(s.branch(Default)), memoryKey(Default, key), 1, 0) }
 		for i := range 40 {
 			key := fmt.Sprintf("k%02d", i)
 			put(t, s, "", key, key)
@@ -780,7 +781,7 @@ func TestAListingOverAVersionThatRetentionDroppedIsToBeginAgain(t *testing.T) {
 	}
 	now.Add(48 * time.Hour)
 	put(t, s, "", "a", "changed")
-	if err := s.trim(t.Context(), must(s.branch(Default)), must(s.engine.Head(t.Context())).Version, nil); err != nil {
+	if err := s.trim(t.Context(), must.Get(s.branch(Default)), must.Get(s.engine.Head(t.Context())).Version, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, count := range []Counting{"", CountOnly} {

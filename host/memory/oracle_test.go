@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // The oracle keeps a full copy of every namespace after every write, as a graph of states like that of a version
 // control system, and works everything out from the copies: it shares no idea with what it judges.
 
 // inEnglish is how texts become words.
-var inEnglish = sync.OnceValue(func() *search.Analyser { return must(search.NewAnalyser("")) })
+var inEnglish = sync.OnceValue(func() *search.Analyser { return must.Get(search.NewAnalyser("")) })
 
 type place2 struct{ namespace, key string }
 

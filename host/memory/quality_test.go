@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // judged is a document of a test collection, or one of its questions with the documents that answer it.
@@ -39,7 +41,7 @@ func readJudged(t *testing.T, path string) []judged {
 		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
 			t.Fatalf("%s, line %d: %v", path, len(list)+1, err)
 		}
-		if err := json.Unmarshal(must(json.Marshal(j.Metadata)), &j.Meta); err != nil {
+		if err := json.Unmarshal(must.Get(json.Marshal(j.Metadata)), &j.Meta); err != nil {
 			t.Fatalf("%s, line %d: %v", path, len(list)+1, err)
 		}
 		list = append(list, j)
@@ -53,7 +55,7 @@ func collection(t *testing.T, docs []judged) (*Space, map[string]string) {
 	s, ids := testSpace(t), map[string]string{}
 	items := map[string][]Item{}
 	for i, d := range docs {
-		key, value := fmt.Sprintf("d%d", i), must(json.Marshal(d.Text))
+		key, value := fmt.Sprintf("d%d", i), must.Get(json.Marshal(d.Text))
 		ids[key] = d.ID
 		namespace := cmp.Or(d.Meta.Conversation, Default)
 		items[namespace] = append(items[namespace], Item{Key: key, Value: value, Metadata: d.Metadata})
@@ -66,13 +68,6 @@ func collection(t *testing.T, docs []judged) (*Space, map[string]string) {
 		}
 	}
 	return s, ids
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // topTen asks a question and names the ten best documents.

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/meter"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // smallest makes the smallest module that can be admitted, changed by edit. It answers nothing.
@@ -105,7 +106,7 @@ func TestAModuleHasTheManifestThatItCarries(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	manifest := strings.TrimSuffix(smallManifest, "}") + `,"limits":{"fuel":12345,"memory_pages":20}}`
 	m, err := s.Admit(t.Context(), smallest(packed(manifest)), Options{Limits: abi.Limits{MemoryPages: 30, HostCalls: 7}})
-	must(t, err)
+	must.Do(t, err)
 	if m.Family() != "notes" || m.Manifest().Version != "1.0.0" {
 		t.Errorf("it is %s %s", m.Family(), m.Manifest().Version)
 	}
@@ -122,10 +123,10 @@ func TestASecondLoadComesFromTheCache(t *testing.T) {
 		return newSandbox(t, c).Admit(t.Context(), module, Options{Bare: true, Digest: hex.EncodeToString(digest[:])})
 	}
 	_, err := load(config)
-	must(t, err)
+	must.Do(t, err)
 	config.Compiler.Path = filepath.Join(t.TempDir(), "no compiler")
 	m, err := load(config)
-	must(t, err)
+	must.Do(t, err)
 	if r := ask(t, m, "e"); r.Class != abi.ClassOK {
 		t.Errorf("class %s, %v, want %s", r.Class, r.Error, abi.ClassOK)
 	}
@@ -157,17 +158,17 @@ func TestADamagedCacheIsRefilled(t *testing.T) {
 func overwrite(t *testing.T, dir, pattern string, change func([]byte) []byte) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, pattern))
-	must(t, err)
+	must.Do(t, err)
 	if len(files) != 1 {
 		t.Fatalf("%d files are %s", len(files), pattern)
 	}
 	if change == nil {
-		must(t, os.Remove(files[0]))
+		must.Do(t, os.Remove(files[0]))
 		return
 	}
 	data, err := os.ReadFile(files[0])
-	must(t, err)
-	must(t, os.WriteFile(files[0], change(data), 0o600))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(files[0], change(data), 0o600))
 }
 
 func flip(b []byte) []byte { b[len(b)/2] ^= 1; return b }
@@ -176,9 +177,9 @@ func cut(b []byte) []byte  { return b[:len(b)/2] }
 func TestParentNeverCompiles(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	r, err := s.engine()
-	must(t, err)
+	must.Do(t, err)
 	metered, _, err := Metered(testdata(t, "acts.wasm"))
-	must(t, err)
+	must.Do(t, err)
 	if _, err := r.CompileModule(cachedOnly(), metered); !errors.Is(err, context.Canceled) {
 		t.Errorf("a module that is not in the cache: %v", err)
 	}
@@ -257,7 +258,7 @@ func TestVettedModuleNeedsNoCompiler(t *testing.T) {
 	config := testConfig(t)
 	config.Compiler.Path = filepath.Join(t.TempDir(), "none")
 	m, err := newSandbox(t, config).Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true, Vetted: true})
-	must(t, err)
+	must.Do(t, err)
 	if r := ask(t, m, "e"); r.Class != abi.ClassOK {
 		t.Errorf("class %s, %v, want %s", r.Class, r.Error, abi.ClassOK)
 	}
@@ -265,14 +266,14 @@ func TestVettedModuleNeedsNoCompiler(t *testing.T) {
 
 func TestPackPutsOneManifestIntoAModule(t *testing.T) {
 	once, err := Pack(smallest(nil), []byte(" "+smallManifest))
-	must(t, err)
+	must.Do(t, err)
 	twice, err := Pack(once, []byte(smallManifest))
-	must(t, err)
+	must.Do(t, err)
 	if string(once) != string(twice) {
 		t.Error("packing again changes the module")
 	}
 	report, err := Check(twice, Options{})
-	must(t, err)
+	must.Do(t, err)
 	if report.Manifest.Name != "notes" || report.Functions != 1 || report.MemoryPages != 1 {
 		t.Errorf("Check = %+v, want notes with one function and one page", report)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // timed are the measured guests: a small one, and one in Go.
@@ -30,7 +31,7 @@ func goGuest(t testing.TB) []byte {
 		t.Fatalf("build the guest in Go: %v\n%s", err, out)
 	}
 	data, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -40,7 +41,7 @@ func BenchmarkCall(b *testing.B) {
 	for name, module := range timed(b) {
 		b.Run(name, func(b *testing.B) {
 			m, err := newSandbox(b, testConfig(b)).Admit(context.Background(), module, Options{Bare: true})
-			must(b, err)
+			must.Do(b, err)
 			request := Request{Kind: abi.KindTool, Payload: kilobyte(), Host: tea{}}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -61,16 +62,16 @@ func BenchmarkLoad(b *testing.B) {
 			config := testConfig(b)
 			load := func() {
 				s, err := New(config)
-				must(b, err)
+				must.Do(b, err)
 				b.StartTimer()
 				m, err := s.Admit(context.Background(), module, Options{Bare: true})
-				must(b, err)
+				must.Do(b, err)
 				r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: kilobyte(), Host: tea{}})
 				if err != nil || r.Class != abi.ClassOK {
 					b.Fatalf("Call = %+v, %v, want class %s", r, err, abi.ClassOK)
 				}
 				b.StopTimer()
-				must(b, s.Close())
+				must.Do(b, s.Close())
 			}
 			b.StopTimer()
 			load()

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 func TestFilesOfAnotherUserAreNotUsed(t *testing.T) {
@@ -24,10 +26,10 @@ func TestFilesOfAnotherUserAreNotUsed(t *testing.T) {
 			var said bytes.Buffer
 			config := testConfig(t)
 			above := filepath.Join(t.TempDir(), "above")
-			must(t, os.Mkdir(above, 0o700))
+			must.Do(t, os.Mkdir(above, 0o700))
 			config.Cache = Cache{Dir: filepath.Join(above, "cache"), Key: filepath.Join(t.TempDir(), "key")}
 			fill(t, config, module)
-			must(t, os.Chown(of(config.Cache), nobody, nobody))
+			must.Do(t, os.Chown(of(config.Cache), nobody, nobody))
 			config.Log = slog.New(slog.NewTextHandler(&said, nil))
 			if fromCache(t, config, module) {
 				t.Error("it is used")
@@ -40,7 +42,7 @@ func TestFilesOfAnotherUserAreNotUsed(t *testing.T) {
 	for _, kind := range []string{dirCode, dirAdmitted} {
 		config := testConfig(t)
 		fill(t, config, module)
-		must(t, os.Chown(onlyEntry(t, config, kind), nobody, nobody))
+		must.Do(t, os.Chown(onlyEntry(t, config, kind), nobody, nobody))
 		if fromCache(t, config, module) {
 			t.Errorf("an entry of %s is used", kind)
 		}
@@ -53,8 +55,8 @@ func TestAPipeInTheCacheDoesNotBlock(t *testing.T) {
 		config := testConfig(t)
 		fill(t, config, module)
 		path := onlyEntry(t, config, kind)
-		must(t, os.Remove(path))
-		must(t, unix.Mkfifo(path, 0o600))
+		must.Do(t, os.Remove(path))
+		must.Do(t, unix.Mkfifo(path, 0o600))
 		if fromCache(t, config, module) {
 			t.Errorf("a pipe in %s is used", kind)
 		}
@@ -67,7 +69,7 @@ func TestModulesRunWithoutACacheThatIsFull(t *testing.T) {
 	config := testConfig(t)
 	config.Log = slog.New(slog.NewTextHandler(&said, nil))
 	code := filepath.Join(config.Cache.Dir, dirCode)
-	must(t, os.MkdirAll(code, 0o700))
+	must.Do(t, os.MkdirAll(code, 0o700))
 	if err := unix.Mount("tmpfs", code, "tmpfs", 0, "size=4k,mode=0700"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
@@ -76,7 +78,7 @@ func TestModulesRunWithoutACacheThatIsFull(t *testing.T) {
 	}
 	t.Cleanup(func() { unix.Unmount(code, unix.MNT_DETACH) })
 	m, err := newSandbox(t, config).Admit(t.Context(), packedAs(t, "notes", ""), Options{})
-	must(t, err)
+	must.Do(t, err)
 	if r := ask(t, m, "c"); string(r.Output) != "1121" {
 		t.Errorf("class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 	}

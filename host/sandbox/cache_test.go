@@ -18,13 +18,14 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // otherCode is a module whose code is not that of acts.wat.
 func otherCode(t testing.TB) []byte {
 	t.Helper()
 	module, err := Pack(smallest(func(m *wasm.Module) { m.Codes[0].Body = []byte{0x41, 0x01, 0x0b} }), []byte(smallManifest))
-	must(t, err)
+	must.Do(t, err)
 	return module
 }
 
@@ -32,12 +33,12 @@ func otherCode(t testing.TB) []byte {
 func fill(t testing.TB, config Config, modules ...[]byte) {
 	t.Helper()
 	s, err := New(config)
-	must(t, err)
+	must.Do(t, err)
 	for _, m := range modules {
 		_, err := s.Admit(context.Background(), m, Options{})
-		must(t, err)
+		must.Do(t, err)
 	}
-	must(t, s.Close())
+	must.Do(t, s.Close())
 }
 
 // fromCache reports whether a module is admitted although its bytes cannot be read and the compiler is missing.
@@ -45,9 +46,9 @@ func fromCache(t testing.TB, config Config, module []byte) bool {
 	t.Helper()
 	config.Compiler.Path = filepath.Join(t.TempDir(), "no compiler")
 	s, err := New(config)
-	must(t, err)
+	must.Do(t, err)
 	manifest, err := ManifestBytes(module)
-	must(t, err)
+	must.Do(t, err)
 	unread := errors.New("its bytes are needed")
 	m, err := s.AdmitSource(context.Background(), Source{hexDigest(module), manifest, func() (Binary, error) { return Binary{}, unread }}, Options{})
 	if err != nil && !errors.Is(err, unread) {
@@ -58,14 +59,14 @@ func fromCache(t testing.TB, config Config, module []byte) bool {
 			t.Errorf("class %s, %v, want %s, %s or %s", r.Class, r.Error, abi.ClassOK, abi.ClassAnswer, abi.ClassError)
 		}
 	}
-	must(t, s.Close())
+	must.Do(t, s.Close())
 	return err == nil
 }
 
 func entries(t testing.TB, config Config, kind string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(config.Cache.Dir, kind, "*"))
-	must(t, err)
+	must.Do(t, err)
 	return files
 }
 
@@ -86,12 +87,12 @@ func TestForgedEntriesAreCompiledAgain(t *testing.T) {
 	for _, kind := range []string{dirCode, dirAdmitted} {
 		path := onlyEntry(t, config, kind)
 		good, err := os.ReadFile(path)
-		must(t, err)
+		must.Do(t, err)
 		for name, bad := range map[string][]byte{
 			"empty": {}, "shorter than a MAC": good[:20], "one byte less": good[:len(good)-1], "one byte more": append(bytes.Clone(good), 0),
 			"its first half": good[:len(good)/2], "without a MAC": good[:len(good)-32], "twice": append(bytes.Clone(good), good...),
 		} {
-			must(t, os.WriteFile(path, bad, 0o600))
+			must.Do(t, os.WriteFile(path, bad, 0o600))
 			if fromCache(t, config, module) {
 				t.Errorf("%s: %s ran", kind, name)
 			}
@@ -102,12 +103,12 @@ func TestForgedEntriesAreCompiledAgain(t *testing.T) {
 		for at := 0; at < len(good); at += max(1, len(good)/97) {
 			bad := bytes.Clone(good)
 			bad[at] ^= 1 << (at % 8)
-			must(t, os.WriteFile(path, bad, 0o600))
+			must.Do(t, os.WriteFile(path, bad, 0o600))
 			if fromCache(t, config, module) {
 				t.Errorf("%s: it ran with byte %d changed", kind, at)
 			}
 		}
-		must(t, os.WriteFile(path, good, 0o600))
+		must.Do(t, os.WriteFile(path, good, 0o600))
 		if !fromCache(t, config, module) {
 			t.Errorf("%s: as it was, it is not used", kind)
 		}
@@ -123,9 +124,9 @@ func TestEntriesOfTwoModulesCannotBeExchanged(t *testing.T) {
 		if len(files) != 2 {
 			t.Fatalf("%s has %q", kind, files)
 		}
-		must(t, os.Rename(files[0], files[0]+"x"))
-		must(t, os.Rename(files[1], files[0]))
-		must(t, os.Rename(files[0]+"x", files[1]))
+		must.Do(t, os.Rename(files[0], files[0]+"x"))
+		must.Do(t, os.Rename(files[1], files[0]))
+		must.Do(t, os.Rename(files[0]+"x", files[1]))
 		for i, m := range [][]byte{a, b} {
 			if fromCache(t, config, m) {
 				t.Errorf("%s: module %d ran with the entry of the other", kind, i)
@@ -151,7 +152,7 @@ func TestEntriesOfAnotherKeyAreCompiledAgain(t *testing.T) {
 		t.Error("an entry of another key ran")
 	}
 	fill(t, foreign, module)
-	must(t, os.Remove(foreign.Cache.Key)) // lost
+	must.Do(t, os.Remove(foreign.Cache.Key)) // lost
 	if fromCache(t, foreign, module) {
 		t.Error("an entry ran whose key is lost")
 	}
@@ -173,12 +174,12 @@ func TestBodiesOfTwoModulesCannotBeExchanged(t *testing.T) {
 	if len(files) != 2 {
 		t.Fatalf("there are %q", files)
 	}
-	must(t, errors.Join(os.Rename(files[0], files[0]+"x"), os.Rename(files[1], files[0]), os.Rename(files[0]+"x", files[1])))
+	must.Do(t, errors.Join(os.Rename(files[0], files[0]+"x"), os.Rename(files[1], files[0]), os.Rename(files[0]+"x", files[1])))
 	for _, path := range entries(t, config, dirAdmitted) {
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 	}
 	m, err := newSandbox(t, config).Admit(t.Context(), a, Options{})
-	must(t, err)
+	must.Do(t, err)
 	if r := ask(t, m, "c"); string(r.Output) != "1121" {
 		t.Errorf("it answers %q", r.Output)
 	}
@@ -193,15 +194,15 @@ func TestAForgedEntryIsNotRun(t *testing.T) {
 	for _, kind := range []string{dirCode, dirAdmitted} {
 		path := onlyEntry(t, config, kind)
 		good, err := os.ReadFile(path)
-		must(t, err)
-		must(t, forger.put(kind, filepath.Base(path), func(w io.Writer) error {
+		must.Do(t, err)
+		must.Do(t, forger.put(kind, filepath.Base(path), func(w io.Writer) error {
 			_, err := w.Write(good[:len(good)-32])
 			return err
 		}))
 		if fromCache(t, config, module) {
 			t.Errorf("a forged entry of %s was used", kind)
 		}
-		must(t, os.WriteFile(path, good, 0o600))
+		must.Do(t, os.WriteFile(path, good, 0o600))
 	}
 }
 
@@ -209,12 +210,12 @@ func TestAnEntryOfAnotherKindIsNotAuthentic(t *testing.T) {
 	config := testConfig(t)
 	fill(t, config, packedAs(t, "notes", ""))
 	key, err := readKey(config.Cache.Dir + ".key")
-	must(t, err)
+	must.Do(t, err)
 	c := &cache{dir: config.Cache.Dir, key: key, most: defaultCacheBytes}
 	from := onlyEntry(t, config, dirAdmitted)
 	data, err := os.ReadFile(from)
-	must(t, err)
-	must(t, os.WriteFile(c.path(dirCode, filepath.Base(from)), data, 0o600))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(c.path(dirCode, filepath.Base(from)), data, 0o600))
 	err = c.get(dirCode, filepath.Base(from), func(r io.Reader, _ int64) error { _, err := io.Copy(io.Discard, r); return err })
 	if !errors.Is(err, errNoEntry) {
 		t.Errorf("get of an entry of another kind: %v, want errNoEntry", err)
@@ -227,25 +228,25 @@ func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 		spoil func(t *testing.T, dir string)
 		says  string
 	}{
-		"the group can enter": {func(t *testing.T, dir string) { must(t, errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o750))) }, "chmod 700"},
-		"all can write":       {func(t *testing.T, dir string) { must(t, errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777))) }, "chmod 700"},
+		"the group can enter": {func(t *testing.T, dir string) { must.Do(t, errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o750))) }, "chmod 700"},
+		"all can write":       {func(t *testing.T, dir string) { must.Do(t, errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777))) }, "chmod 700"},
 		"all can write entries": {func(t *testing.T, dir string) {
-			must(t, errors.Join(os.MkdirAll(filepath.Join(dir, dirCode), 0o700), os.Chmod(filepath.Join(dir, dirCode), 0o777)))
+			must.Do(t, errors.Join(os.MkdirAll(filepath.Join(dir, dirCode), 0o700), os.Chmod(filepath.Join(dir, dirCode), 0o777)))
 		}, "chmod 700"},
-		"it is a link":           {func(t *testing.T, dir string) { must(t, os.Symlink(t.TempDir(), dir)) }, "no directory"},
-		"it is a file":           {func(t *testing.T, dir string) { must(t, os.WriteFile(dir, nil, 0o600)) }, "not a directory"},
-		"all can write above it": {func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Dir(dir), 0o777)) }, "chmod go-w"},
+		"it is a link":           {func(t *testing.T, dir string) { must.Do(t, os.Symlink(t.TempDir(), dir)) }, "no directory"},
+		"it is a file":           {func(t *testing.T, dir string) { must.Do(t, os.WriteFile(dir, nil, 0o600)) }, "not a directory"},
+		"all can write above it": {func(t *testing.T, dir string) { must.Do(t, os.Chmod(filepath.Dir(dir), 0o777)) }, "chmod go-w"},
 		"the key is a link": {func(t *testing.T, dir string) {
-			must(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), dir+".key"))
+			must.Do(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), dir+".key"))
 		}, "no regular file"},
-		"the key is a directory": {func(t *testing.T, dir string) { must(t, os.Mkdir(dir+".key", 0o700)) }, "no regular file"},
+		"the key is a directory": {func(t *testing.T, dir string) { must.Do(t, os.Mkdir(dir+".key", 0o700)) }, "no regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer
 			config := testConfig(t)
 			config.Log = slog.New(slog.NewTextHandler(&said, nil))
 			config.Cache.Dir = filepath.Join(t.TempDir(), "above", "cache")
-			must(t, os.Mkdir(filepath.Dir(config.Cache.Dir), 0o700))
+			must.Do(t, os.Mkdir(filepath.Dir(config.Cache.Dir), 0o700))
 			c.spoil(t, config.Cache.Dir)
 			fill(t, config, module)
 			if !strings.Contains(said.String(), "going on without a cache") || !strings.Contains(said.String(), c.says) {
@@ -261,9 +262,9 @@ func TestACacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 func TestAKeyThatOthersCanReadIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	key, err := readKey(path)
-	must(t, err)
+	must.Do(t, err)
 	again, err := readKey(path)
-	must(t, err)
+	must.Do(t, err)
 	if !bytes.Equal(key, again) || len(key) != keyBytes {
 		t.Errorf("the key is %x, then %x", key, again)
 	}
@@ -273,9 +274,9 @@ func TestAKeyThatOthersCanReadIsReplaced(t *testing.T) {
 		"empty":    func() error { return os.Truncate(path, 0) },
 		"longer":   func() error { return os.WriteFile(path, make([]byte, 100), 0o600) },
 	} {
-		must(t, spoil())
+		must.Do(t, spoil())
 		fresh, err := readKey(path)
-		must(t, err)
+		must.Do(t, err)
 		if bytes.Equal(fresh, key) || len(fresh) != keyBytes {
 			t.Errorf("%s: the key is %x after %x", name, fresh, key)
 		}
@@ -313,10 +314,10 @@ func TestOnlyRegularFilesOfTheUserAreUsed(t *testing.T) {
 		"a link to a good one": func(t *testing.T, path string) {
 			elsewhere := filepath.Join(t.TempDir(), "entry")
 			data, err := os.ReadFile(path)
-			must(t, errors.Join(err, os.WriteFile(elsewhere, data, 0o600), os.Remove(path), os.Symlink(elsewhere, path)))
+			must.Do(t, errors.Join(err, os.WriteFile(elsewhere, data, 0o600), os.Remove(path), os.Symlink(elsewhere, path)))
 		},
-		"a directory":  func(t *testing.T, path string) { must(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700))) },
-		"all write it": func(t *testing.T, path string) { must(t, os.Chmod(path, 0o666)) },
+		"a directory":  func(t *testing.T, path string) { must.Do(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700))) },
+		"all write it": func(t *testing.T, path string) { must.Do(t, os.Chmod(path, 0o666)) },
 	} {
 		for _, kind := range []string{dirCode, dirAdmitted} {
 			config := testConfig(t)
@@ -335,7 +336,7 @@ func TestTheCacheStaysWithinItsLimit(t *testing.T) {
 	fill(t, config, old, other)
 	for _, path := range slices.Concat(entries(t, config, dirCode), entries(t, config, dirBodies), entries(t, config, dirAdmitted)) {
 		long := time.Now().Add(-48 * time.Hour)
-		must(t, os.Chtimes(path, long, long))
+		must.Do(t, os.Chtimes(path, long, long))
 	}
 	fill(t, config, used) // which renews the use of the first code
 	config.Cache.Bytes = 0
@@ -362,7 +363,7 @@ func TestAnEvictedModuleInUseKeepsRunning(t *testing.T) {
 	config := testConfig(t)
 	s := newSandbox(t, config)
 	m, err := s.Admit(t.Context(), packedAs(t, "notes", ""), Options{})
-	must(t, err)
+	must.Do(t, err)
 	tiny := config
 	tiny.Cache.Bytes = 1
 	fill(t, tiny, otherCode(t))
@@ -373,7 +374,7 @@ func TestAnEvictedModuleInUseKeepsRunning(t *testing.T) {
 		t.Errorf("the evicted module: class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 	}
 	n, err := s.Admit(t.Context(), packedAs(t, "more", ""), Options{})
-	must(t, err)
+	must.Do(t, err)
 	if r := ask(t, n, "c"); string(r.Output) != "1121" {
 		t.Errorf("another module: class %s, output %s, %v, want 1121", r.Class, r.Output, r.Error)
 	}
@@ -417,9 +418,9 @@ func admitter() int {
 
 func TestProcessesShareTheCacheWhileItIsEvicted(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "module.wasm"), packedAs(t, "notes", ""), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "module.wasm"), packedAs(t, "notes", ""), 0o600))
 	program, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
@@ -444,13 +445,13 @@ func TestARemovedWorkspaceIsRecreated(t *testing.T) {
 	config := testConfig(t)
 	config.Cache, config.Scratch = Cache{}, []string{t.TempDir()}
 	s := newSandbox(t, config)
-	must(t, os.RemoveAll(s.work.dir))
+	must.Do(t, os.RemoveAll(s.work.dir))
 	if _, err := s.Admit(t.Context(), packedAs(t, "notes", ""), Options{}); err != nil {
 		t.Error(err)
 	}
-	must(t, os.RemoveAll(s.work.dir))
-	must(t, os.Mkdir(s.work.dir, 0o700))
-	must(t, os.Chmod(s.work.dir, 0o777))
+	must.Do(t, os.RemoveAll(s.work.dir))
+	must.Do(t, os.Mkdir(s.work.dir, 0o700))
+	must.Do(t, os.Chmod(s.work.dir, 0o777))
 	var failed *CompileError
 	if _, err := s.Admit(t.Context(), otherCode(t), Options{}); !errors.As(err, &failed) || !strings.Contains(err.Error(), "chmod 700") {
 		t.Errorf("Admit: %v, want a CompileError that says chmod 700", err)
@@ -459,7 +460,7 @@ func TestARemovedWorkspaceIsRecreated(t *testing.T) {
 
 func TestAScratchDirectoryThatOthersCanWriteIsNotUsed(t *testing.T) {
 	open, safe := filepath.Join(t.TempDir(), "open"), t.TempDir()
-	must(t, errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)))
+	must.Do(t, errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)))
 	config := testConfig(t)
 	config.Cache, config.Scratch = Cache{}, []string{open, safe}
 	s := newSandbox(t, config)
@@ -487,7 +488,7 @@ func TestTheUsageOfACacheIsReportedWithoutChangingIt(t *testing.T) {
 	if u, err := CacheUse(config.Cache); err != nil || u.Modules != 2 || u.Bytes == 0 {
 		t.Errorf("with two modules: %+v, %v", u, err)
 	}
-	must(t, os.Chmod(config.Cache.Dir, 0o755))
+	must.Do(t, os.Chmod(config.Cache.Dir, 0o755))
 	if _, err := CacheUse(config.Cache); err == nil || !strings.Contains(err.Error(), "chmod 700") {
 		t.Errorf("of one that others can enter: %v", err)
 	}

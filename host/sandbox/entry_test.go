@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // entry makes a compiled module, in the form that wazero writes.
@@ -22,8 +24,8 @@ func entry(code []byte, offsets ...uint64) []byte {
 
 func TestACompiledModuleIsCheckedBeforeUse(t *testing.T) {
 	good := entry([]byte("codecode"), 0, 4)
-	must(t, checkEntry(good, 2))
-	must(t, checkEntry(entry(nil), 0))
+	must.Do(t, checkEntry(good, 2))
+	must.Do(t, checkEntry(entry(nil), 0))
 	changed := func(at int, b byte) []byte {
 		c := append([]byte(nil), good...)
 		c[at] ^= b

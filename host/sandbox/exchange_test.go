@@ -13,11 +13,12 @@ import (
 	"github.com/alcove-memory/alcove/abi/vectors"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 	"github.com/alcove-memory/alcove/host/testing/asm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 func TestExchangesFollowTheVectorsOfTheABI(t *testing.T) {
 	all, err := vectors.Read[vectors.Exchange]("exchange.json")
-	must(t, err)
+	must.Do(t, err)
 	logged := &lineLog{}
 	config := testConfig(t)
 	config.Log = slog.New(logged)
@@ -25,12 +26,12 @@ func TestExchangesFollowTheVectorsOfTheABI(t *testing.T) {
 	for _, v := range all {
 		t.Run(v.Name, func(t *testing.T) {
 			m, err := s.Admit(context.Background(), actor(t, v), Options{Bare: true, Vetted: true})
-			must(t, err)
+			must.Do(t, err)
 			defer m.Close()
 			logged.take()
 			host := &scripted{steps: v.Steps}
 			r, err := m.Call(context.Background(), Request{Kind: v.Kind.Kind(), Payload: v.Request, Host: host, Limits: limited(v.Limits)})
-			must(t, err)
+			must.Do(t, err)
 			if r.Class != v.Class {
 				t.Errorf("the class is %s (%v), want %s", r.Class, r.Error, v.Class)
 			}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 func TestExpiredEntriesAreCompiledAgain(t *testing.T) {
@@ -22,23 +24,23 @@ func TestExpiredEntriesAreCompiledAgain(t *testing.T) {
 		return list
 	}
 	s, err := New(config)
-	must(t, err)
+	must.Do(t, err)
 	family(t, s, "old")
-	must(t, s.Close())
+	must.Do(t, s.Close())
 	if len(files()) < 2 {
 		t.Fatalf("the cache has %q", files())
 	}
 	long := time.Now().Add(-keptFor - time.Hour)
 	for _, path := range files() {
-		must(t, os.Chtimes(path, long, long))
+		must.Do(t, os.Chtimes(path, long, long))
 	}
 	s, err = New(config)
-	must(t, err)
+	must.Do(t, err)
 	if left := files(); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
 	family(t, s, "old")
-	must(t, s.Close())
+	must.Do(t, s.Close())
 	if len(files()) < 2 {
 		t.Errorf("compiled again the cache has %q", files())
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 const nobody = 65534
@@ -86,16 +88,16 @@ func TestAFullDiskIsNotTheModulesFault(t *testing.T) {
 		config := testConfig(t)
 		config.Cache = Cache{Dir: filepath.Join(dir, fmt.Sprint(left)), Key: filepath.Join(t.TempDir(), "key")}
 		s := newSandbox(t, config)
-		must(t, os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 64<<10-left), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 64<<10-left), 0o600))
 		_, err := s.Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true})
 		if blamed(err) != passing || !strings.Contains(err.Error(), "no space left") || !strings.Contains(err.Error(), "make room") {
 			t.Errorf("with %d bytes left: %v", left, err)
 		}
-		must(t, os.Remove(filepath.Join(dir, "filler")))
+		must.Do(t, os.Remove(filepath.Join(dir, "filler")))
 		if _, err := s.Admit(t.Context(), testdata(t, "acts.wasm"), Options{Bare: true}); err != nil {
 			t.Errorf("with room: %v", err)
 		}
-		must(t, os.RemoveAll(config.Cache.Dir))
+		must.Do(t, os.RemoveAll(config.Cache.Dir))
 	}
 }
 

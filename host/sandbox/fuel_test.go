@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // TestTheDefaultFuelOutlastsTheDefaultTime compares the fuel of a Go guest in a millisecond with the defaults: code that
@@ -15,11 +16,11 @@ func TestTheDefaultFuelOutlastsTheDefaultTime(t *testing.T) {
 		t.Skip("a guest in Go takes long to compile under the race detector: the tests without -short run it")
 	}
 	m, err := newSandbox(t, testConfig(t)).Admit(context.Background(), goGuest(t), Options{Bare: true})
-	must(t, err)
+	must.Do(t, err)
 	fuel, ran := int64(0), time.Duration(0)
 	for range 100 {
 		r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: kilobyte(), Host: tea{}})
-		must(t, err)
+		must.Do(t, err)
 		if r.Class != abi.ClassOK {
 			t.Fatalf("class %s, %v, want %s", r.Class, r.Error, abi.ClassOK)
 		}

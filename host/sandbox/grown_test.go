@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 	"github.com/alcove-memory/alcove/host/testing/asm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -105,7 +106,7 @@ func run(t testing.TB, m *Module, steps ...step) (s seen) {
 	t.Helper()
 	host := &results{}
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: program(steps...), Host: host})
-	must(t, err)
+	must.Do(t, err)
 	s = seen{results: host.list, class: r.Class, memory: r.Memory}
 	if r.Class == abi.ClassOK {
 		s.fuel = r.Fuel
@@ -124,7 +125,7 @@ func everyMemory(t *testing.T, inspect func(string, []byte), f func(t *testing.T
 			config.Interpret, config.Inspect = c.interpret, inspect
 			s := newSandbox(t, config)
 			if s.pages != nil && c.heap {
-				must(t, s.pages.close())
+				must.Do(t, s.pages.close())
 				s.pages = nil
 			}
 			f(t, s)
@@ -137,7 +138,7 @@ const mostPages = 12 // of the machines
 func admitMachine(t testing.TB, s *Sandbox, pages wasm.Range, initially int32) *Module {
 	t.Helper()
 	m, err := s.Admit(context.Background(), machine(pages, initially), Options{Bare: true, Vetted: true, Limits: abi.Limits{MemoryPages: mostPages}})
-	must(t, err)
+	must.Do(t, err)
 	return m
 }
 
@@ -310,7 +311,7 @@ func TestInstancesGrowBesideEachOtherAndWhileTheirModuleIsClosed(t *testing.T) {
 				}
 			})
 		}
-		must(t, m.Close())
+		must.Do(t, m.Close())
 		all.Wait()
 		s.closing.Wait()
 		if n := m.idleCount(); n != 0 || s.pool.bytes != 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 const guests = "testdata/guests"
@@ -26,7 +27,7 @@ func guest(t testing.TB, language string) []byte {
 		}
 	}
 	data, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -51,7 +52,7 @@ func TestGuestsInAllLanguagesAgree(t *testing.T) {
 			config := testConfig(t)
 			config.Log = slog.New(logged)
 			m, err := newSandbox(t, config).Admit(context.Background(), guest(t, language), Options{Bare: true})
-			must(t, err)
+			must.Do(t, err)
 			for _, c := range []struct {
 				payload string
 				host    Host
@@ -65,7 +66,7 @@ func TestGuestsInAllLanguagesAgree(t *testing.T) {
 				{`{"tool":"shout_text","arguments":{}}`, settings{}, abi.ClassError, "", abi.CodeInvalidArgument},
 			} {
 				r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte(c.payload), Host: c.host})
-				must(t, err)
+				must.Do(t, err)
 				if r.Class != c.class || string(r.Output) != c.output {
 					t.Errorf("call of %s: class %s, output %s (%v), want class %s, output %s", c.payload, r.Class, r.Output, r.Error, c.class, c.output)
 				}
@@ -86,12 +87,12 @@ func TestGuestsInAllLanguagesAgree(t *testing.T) {
 func TestTheGuestOfTheSpecificationForwardsItsConfiguration(t *testing.T) {
 	m := admit(t, newSandbox(t, testConfig(t)), "guests/wat.wasm", Options{Bare: true})
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("{}"), Host: settings{}})
-	must(t, err)
+	must.Do(t, err)
 	if r.Class != abi.ClassOK || string(r.Output) != `{"volume":11}` {
 		t.Errorf("class %s, output %s (%v), want its configuration", r.Class, r.Output, r.Error)
 	}
 	r, err = m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("{}")})
-	must(t, err)
+	must.Do(t, err)
 	if r.Class != abi.ClassError || r.Error.Code != abi.CodeDenied {
 		t.Errorf("without a host: class %s, %v, want the error %s", r.Class, r.Error, abi.CodeDenied)
 	}
@@ -99,12 +100,12 @@ func TestTheGuestOfTheSpecificationForwardsItsConfiguration(t *testing.T) {
 
 func TestAPackedGuestIsAdmittedWithItsManifest(t *testing.T) {
 	manifest, err := os.ReadFile("../../abi/testdata/manifest.json")
-	must(t, err)
+	must.Do(t, err)
 	for _, language := range []string{"rust", "c", "assemblyscript", "wat"} {
 		packed, err := Pack(guest(t, language), manifest)
-		must(t, err)
+		must.Do(t, err)
 		m, err := newSandbox(t, testConfig(t)).Admit(context.Background(), packed, Options{Vetted: true})
-		must(t, err)
+		must.Do(t, err)
 		if m.Family() != "shout" || m.Limits().HostCalls != 100 {
 			t.Errorf("%s: %s with at most %d host calls", language, m.Family(), m.Limits().HostCalls)
 		}

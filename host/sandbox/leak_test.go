@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // longLeak makes the leak tests run 100,000 requests of each kind.
@@ -147,9 +148,9 @@ func TestClosedModulesLeaveNothing(t *testing.T) {
 	use := func(n int) {
 		for range n {
 			m, err := s.Admit(context.Background(), module, Options{Bare: true})
-			must(t, err)
+			must.Do(t, err)
 			ask(t, m, "e")
-			must(t, m.Close())
+			must.Do(t, m.Close())
 		}
 	}
 	use(20)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // started is a memory with a snapshot, and what it held then.
@@ -21,11 +23,11 @@ type started struct {
 func startedFrom(t testing.TB, p *pages, first *original, size uint64, write func([]byte)) started {
 	t.Helper()
 	b, err := p.backing(size+wasmPage, first)
-	must(t, err)
+	must.Do(t, err)
 	l := newLinear(size+wasmPage, b)
 	write(l.Reallocate(size))
 	want := bytes.Clone(l.Reallocate(size))
-	must(t, l.snapshot())
+	must.Do(t, l.snapshot())
 	return started{l, l.Reallocate(size), want}
 }
 
@@ -33,7 +35,7 @@ func startedFrom(t testing.TB, p *pages, first *original, size uint64, write fun
 func sharedBytes(t testing.TB, m *mapping) (sum uint64) {
 	t.Helper()
 	var first unix.Stat_t
-	must(t, unix.Fstat(m.original.fd, &first))
+	must.Do(t, unix.Fstat(m.original.fd, &first))
 	base := uint64(uintptr(m.base))
 	eachMapping(t, func(from, to uint64, _ string, inode uint64) {
 		if inode == first.Ino && from >= base && to <= base+m.kept {
@@ -47,7 +49,7 @@ func sharedBytes(t testing.TB, m *mapping) (sum uint64) {
 func eachMapping(t testing.TB, do func(from, to uint64, rights string, inode uint64)) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
-	must(t, err)
+	must.Do(t, err)
 	for line := range strings.Lines(string(maps)) {
 		var from, to, offset, inode uint64
 		var rights, device string
@@ -111,7 +113,7 @@ func TestInstancesShareThePagesWithWhichTheyStart(t *testing.T) {
 			}
 		}
 		for n, s := range all {
-			must(t, s.restore())
+			must.Do(t, s.restore())
 			if !bytes.Equal(s.data, s.want) {
 				t.Fatalf("round %d: memory %d is not as it was", round, n)
 			}
@@ -154,11 +156,11 @@ func TestWhatAMemoryGrewByCannotBeWrittenAfterwards(t *testing.T) {
 	var first original
 	defer first.free()
 	b, err := p.backing(9*wasmPage, &first)
-	must(t, err)
+	must.Do(t, err)
 	defer b.free()
 	l := newLinear(9*wasmPage, b)
 	l.Reallocate(2 * wasmPage)
-	must(t, l.snapshot())
+	must.Do(t, l.snapshot())
 	for range 3 {
 		for _, pages := range []uint64{7, 9} {
 			l.Reallocate(pages * wasmPage)
@@ -194,9 +196,9 @@ func TestAMemoryThatGrewKeepsFewPagesOfItsOwn(t *testing.T) {
 		if !s.shrink(growing{linear: s.linear}) {
 			t.Fatal("it keeps what it grew by")
 		}
-		must(t, s.restore())
+		must.Do(t, s.restore())
 		own, err := s.backing.(*mapping).written(func(uint64, uint64) {})
-		must(t, err)
+		must.Do(t, err)
 		if uint64(own) != c.kept || !bytes.Equal(s.data, s.want) {
 			t.Errorf("%+v: it has %d pages of its own", c, own)
 		}
@@ -207,7 +209,7 @@ func TestAMemoryThatGrewKeepsFewPagesOfItsOwn(t *testing.T) {
 func privatePages(t testing.TB, i *instance) int {
 	t.Helper()
 	n, err := i.memory.backing.(*mapping).written(func(uint64, uint64) {})
-	must(t, err)
+	must.Do(t, err)
 	return n
 }
 
@@ -219,7 +221,7 @@ func TestIdleInstancesThatAreNotUsedReturnTheirMemory(t *testing.T) {
 	var modules []*Module
 	for n := range maxWarm + 3 {
 		m, err := s.Admit(t.Context(), packedAs(t, fmt.Sprintf("family-%d", n), ""), Options{})
-		must(t, err)
+		must.Do(t, err)
 		modules = append(modules, m)
 	}
 	for range 2 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 const wasmPage = 64 << 10
@@ -19,7 +21,7 @@ func backings(t testing.TB, limit uint64) map[string]backing {
 		return all
 	}
 	b, err := p.backing(limit, &original{})
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { b.free(); p.close() })
 	all["pages"] = b
 	return all
@@ -33,7 +35,7 @@ func TestMemoryIsRestoredToItsSnapshot(t *testing.T) {
 			l := newLinear(size, b)
 			data := l.Reallocate(size)
 			scribble(random, data, 200)
-			must(t, l.snapshot())
+			must.Do(t, l.snapshot())
 			data = l.Reallocate(size)
 			want := bytes.Clone(data)
 			for round := range 60 {
@@ -41,7 +43,7 @@ func TestMemoryIsRestoredToItsSnapshot(t *testing.T) {
 				if bytes.Equal(data, want) {
 					t.Fatal("nothing was written")
 				}
-				must(t, l.restore())
+				must.Do(t, l.restore())
 				if !bytes.Equal(data, want) {
 					t.Fatalf("round %d: the memory is not as it was", round)
 				}
@@ -69,7 +71,7 @@ func TestMemoryGrowsToItsLimitAndKeepsItsContent(t *testing.T) {
 			l := newLinear(4*wasmPage, b)
 			data := l.Reallocate(wasmPage)
 			data[17] = 5
-			must(t, l.snapshot())
+			must.Do(t, l.snapshot())
 			grown := l.Reallocate(4 * wasmPage)
 			if len(grown) != 4*wasmPage || grown[17] != 5 || grown[wasmPage] != 0 {
 				t.Errorf("%d bytes", len(grown))
@@ -87,7 +89,7 @@ func TestMemoryThatGrewGetsItsSizeAndContentBack(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
 			l := newLinear(9*wasmPage, b)
 			scribble(random, l.Reallocate(2*wasmPage), 20)
-			must(t, l.snapshot())
+			must.Do(t, l.snapshot())
 			want := bytes.Clone(l.Reallocate(2 * wasmPage))
 			for _, pages := range []uint64{2, 3, 9, 2, 9, 4} {
 				grown := l.Reallocate(pages * wasmPage)
@@ -100,7 +102,7 @@ func TestMemoryThatGrewGetsItsSizeAndContentBack(t *testing.T) {
 				if !l.shrink(growing{linear: l}) || l.size != 2*wasmPage {
 					t.Fatalf("after %d pages, it has %d bytes", pages, l.size)
 				}
-				must(t, l.restore())
+				must.Do(t, l.restore())
 				if got := l.Reallocate(2 * wasmPage); !bytes.Equal(got, want) || cap(got) != len(got) {
 					t.Fatalf("after %d pages, it is not as it was", pages)
 				}
@@ -115,7 +117,7 @@ func TestMemoryThatGrewByVeryMuchDoesNotShrink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLinear((most+3)*wasmPage, b)
 			l.Reallocate(2 * wasmPage)
-			must(t, l.snapshot())
+			must.Do(t, l.snapshot())
 			for _, pages := range []uint64{most + 2, most + 3} {
 				want := pages == most+2
 				l.Reallocate(pages * wasmPage)
@@ -134,8 +136,8 @@ func TestMemoryMayBeEmpty(t *testing.T) {
 			if data := l.Reallocate(0); data == nil || len(data) != 0 {
 				t.Errorf("an empty memory has %d bytes (nil: %v)", len(data), data == nil)
 			}
-			must(t, l.snapshot())
-			must(t, l.restore())
+			must.Do(t, l.snapshot())
+			must.Do(t, l.restore())
 		})
 	}
 }
@@ -146,13 +148,13 @@ func BenchmarkRestore(b *testing.B) {
 			b.Run(fmt.Sprintf("%dKiB/%s", c.pages*64, name), func(b *testing.B) {
 				l := newLinear(uint64(c.pages*wasmPage), backing)
 				scribble(rand.New(rand.NewPCG(1, 2)), l.Reallocate(uint64(c.pages*wasmPage)), 1000)
-				must(b, l.snapshot())
+				must.Do(b, l.snapshot())
 				data := l.Reallocate(l.size)
 				for b.Loop() {
 					for i := range c.written {
 						data[i*4096%len(data)]++
 					}
-					must(b, l.restore())
+					must.Do(b, l.restore())
 				}
 			})
 		}

@@ -8,15 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // nativeOf is a module's native code, as a program carries it.
 func nativeOf(t testing.TB, module []byte) (*Precompiled, *Native) {
 	t.Helper()
 	p, err := Precompile(module)
-	must(t, err)
+	must.Do(t, err)
 	name, code, err := p.Native()
-	must(t, err)
+	must.Do(t, err)
 	return p, &Native{Code: p.Code, Engine: p.Engine, Name: name, Sum: hexDigest(code), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(code)), nil }}
 }
 
@@ -34,7 +36,7 @@ func TestNativeCodeThatTheProgramCarriesIsNotCompiled(t *testing.T) {
 	config := withoutCompiler(t)
 	s := newSandbox(t, config)
 	m, err := s.Admit(t.Context(), module, Options{Native: native})
-	must(t, err)
+	must.Do(t, err)
 	if r := ask(t, m, "c"); string(r.Output) != "1121" {
 		t.Errorf("output %s, %v, want 1121", r.Output, r.Error)
 	}
@@ -91,11 +93,11 @@ func TestNativeCodeThatDoesNotFitIsNotRun(t *testing.T) {
 func compressed(t testing.TB, n *Native, change func([]byte) []byte) func() (io.ReadCloser, error) {
 	t.Helper()
 	code, err := n.Open()
-	must(t, err)
+	must.Do(t, err)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, err = io.Copy(z, code)
-	must(t, errors.Join(err, z.Close()))
+	must.Do(t, errors.Join(err, z.Close()))
 	return func() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(change(bytes.Clone(b.Bytes())))) }
 }
 
@@ -106,14 +108,14 @@ func TestAnotherManifestOfAKnownBodyNeedsNoBytes(t *testing.T) {
 	s := newSandbox(t, config)
 	source := func(module []byte, reads *int) Source {
 		manifest, err := ManifestBytes(module)
-		must(t, err)
+		must.Do(t, err)
 		return Source{hexDigest(module), manifest, func() (Binary, error) { *reads++; return Hash(module), nil }}
 	}
 	first, second := 0, 0
 	_, err := s.AdmitSource(t.Context(), source(module, &first), Options{Body: p.Body, Native: native})
-	must(t, err)
+	must.Do(t, err)
 	m, err := s.AdmitSource(t.Context(), source(other, &second), Options{Body: p.Body, Native: native})
-	must(t, err)
+	must.Do(t, err)
 	if first != 1 || second != 0 {
 		t.Errorf("the first was read %d times, the other %d times", first, second)
 	}

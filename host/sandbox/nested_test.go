@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // family is a guest that calls its host once and returns the response.
@@ -19,9 +20,9 @@ func family(t testing.TB, s *Sandbox, name string) *Module {
 	t.Helper()
 	manifest := fmt.Sprintf(`{"abi":1,"name":%q,"version":"1.0.0","description":"Asks."}`, name)
 	module, err := Pack(testdata(t, "guests/wat.wasm"), []byte(manifest))
-	must(t, err)
+	must.Do(t, err)
 	m, err := s.Admit(context.Background(), module, Options{})
-	must(t, err)
+	must.Do(t, err)
 	return m
 }
 
@@ -45,7 +46,7 @@ func (c chain) Call(ctx context.Context, _ abi.Op, _ []byte) ([]byte, error) {
 func callChain(t *testing.T, modules ...*Module) *Result {
 	t.Helper()
 	r, err := modules[0].Call(t.Context(), Request{Kind: abi.KindTool, Payload: []byte("{}"), Host: chain{modules[1:]}})
-	must(t, err)
+	must.Do(t, err)
 	return r
 }
 
@@ -86,7 +87,7 @@ func TestGuestsSeeNoDetailsOfHostFailures(t *testing.T) {
 	m := acts(t, config, abi.Limits{})
 	for _, host := range []Host{broken{}, broken{errors.New("a secret of the host")}} {
 		r, err := m.Call(t.Context(), Request{Kind: abi.KindTool, Payload: []byte("e"), Host: host})
-		must(t, err)
+		must.Do(t, err)
 		if r.Class != abi.ClassError || r.Error.Code != abi.CodeInternal || strings.Contains(r.Error.Message, "secret") {
 			t.Errorf("class %s, %v, want the error %s without the secret", r.Class, r.Error, abi.CodeInternal)
 		}
@@ -162,8 +163,8 @@ func TestLogLinesOfAFamilyAreRateLimited(t *testing.T) {
 func TestRequestsAfterClosingFail(t *testing.T) {
 	m := acts(t, testConfig(t), abi.Limits{})
 	ask(t, m, "e")
-	must(t, m.Close())
-	must(t, m.Close())
+	must.Do(t, m.Close())
+	must.Do(t, m.Close())
 	if _, err := m.Call(t.Context(), Request{Kind: abi.KindTool}); !errors.Is(err, ErrClosed) {
 		t.Errorf("Call after Close: %v, want ErrClosed", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 	"github.com/alcove-memory/alcove/host/testing/asm"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // Environment variables that change the test binary's role.
@@ -65,7 +66,7 @@ func misbehave() {
 func testConfig(t testing.TB) Config {
 	t.Helper()
 	path, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	return Config{
 		Cache: Cache{Dir: filepath.Join(t.TempDir(), "cache")},
 		// A busy machine takes minutes to compile a guest in Go.
@@ -76,22 +77,22 @@ func testConfig(t testing.TB) Config {
 func newSandbox(t testing.TB, config Config) *Sandbox {
 	t.Helper()
 	s, err := New(config)
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, s.Close()) })
 	return s
 }
 
 func admit(t testing.TB, s *Sandbox, name string, options Options) *Module {
 	t.Helper()
 	m, err := s.Admit(context.Background(), testdata(t, name), options)
-	must(t, err)
+	must.Do(t, err)
 	return m
 }
 
 func testdata(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
-	must(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -105,7 +106,7 @@ func acts(t testing.TB, config Config, limits abi.Limits) *Module {
 func ask(t testing.TB, m *Module, request string) *Result {
 	t.Helper()
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte(request), Host: echo{}})
-	must(t, err)
+	must.Do(t, err)
 	return r
 }
 
@@ -225,13 +226,13 @@ func endless() []byte {
 func TestAGuestIsStoppedWhenItsCallerCancels(t *testing.T) {
 	limits := abi.Limits{WallMS: 60000, CPUMS: 60000}
 	m, err := newSandbox(t, testConfig(t)).Admit(t.Context(), endless(), Options{Bare: true, Limits: limits})
-	must(t, err)
+	must.Do(t, err)
 	for _, request := range []string{"l", "w"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		// The guest loops or sleeps by then, or on a slow machine is stopped before.
 		soon := running(func() { time.AfterFunc(20*time.Millisecond, cancel) })
 		r, err := m.Call(ctx, Request{Kind: abi.KindTool, Payload: []byte(request), Host: soon})
-		must(t, err)
+		must.Do(t, err)
 		if r.Class != abi.ClassCancelled {
 			t.Errorf("cancelled in %s: class %s, %v, want %s", request, r.Class, r.Error, abi.ClassCancelled)
 		}
@@ -244,7 +245,7 @@ func TestAGuestIsStoppedWhenItsCallerCancels(t *testing.T) {
 func TestWithoutAHostEveryOperationIsDenied(t *testing.T) {
 	m := acts(t, testConfig(t), abi.Limits{})
 	r, err := m.Call(context.Background(), Request{Kind: abi.KindTool, Payload: []byte("e")})
-	must(t, err)
+	must.Do(t, err)
 	if r.Class != abi.ClassError || r.Error.Code != abi.CodeDenied {
 		t.Errorf("class %s, %v, want the error %s", r.Class, r.Error, abi.CodeDenied)
 	}

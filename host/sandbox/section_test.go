@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/testing/asm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 func TestAManifestIsReadWithoutTheRestOfTheModule(t *testing.T) {
 	module, err := Pack(testdata(t, "guests/wat.wasm"), []byte(`{"abi":1,"name":"asks","version":"1.0.0","description":"Asks."}`))
-	must(t, err)
+	must.Do(t, err)
 	m, err := ReadManifest(module)
 	if err != nil || m.Name != "asks" {
 		t.Errorf("ReadManifest = %+v, %v, want the family asks", m, err)
@@ -27,7 +28,7 @@ func TestAManifestIsReadWithoutTheRestOfTheModule(t *testing.T) {
 
 func FuzzReadManifest(f *testing.F) {
 	module, err := Pack(testdata(f, "guests/wat.wasm"), []byte(`{"abi":1,"name":"asks","version":"1.0.0","description":"Asks."}`))
-	must(f, err)
+	must.Do(f, err)
 	f.Add(module)
 	f.Add([]byte("\x00asm\x01\x00\x00\x00\x00\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // packedAs is the guest of acts.wat with a manifest.
@@ -17,7 +18,7 @@ func packedAs(t testing.TB, name, limits string) []byte {
 	t.Helper()
 	manifest := strings.Replace(strings.TrimSuffix(smallManifest, "}"), `"notes"`, `"`+name+`"`, 1) + `,"limits":{` + limits + `}}`
 	module, err := Pack(testdata(t, "acts.wasm"), []byte(manifest))
-	must(t, err)
+	must.Do(t, err)
 	return module
 }
 
@@ -32,18 +33,18 @@ func TestModulesOfTheSameCodeShareIt(t *testing.T) {
 	var modules []*Module
 	for i := range 6 {
 		m, err := s.Admit(t.Context(), packedAs(t, fmt.Sprintf("family-%d", i), fmt.Sprintf(`"memory_pages":%d`, 20+100*i)), Options{})
-		must(t, err)
+		must.Do(t, err)
 		modules = append(modules, m)
 	}
 	if n := s.codesNow(); n != 1 {
 		t.Fatalf("%d compiled modules are in memory", n)
 	}
-	must(t, modules[0].Close())
+	must.Do(t, modules[0].Close())
 	for i, m := range modules[1:] {
 		if r := ask(t, m, "c"); string(r.Output) != "1121" {
 			t.Errorf("family %d after another was unloaded: %s, %v", i+1, r.Output, r.Error)
 		}
-		must(t, m.Close())
+		must.Do(t, m.Close())
 	}
 	s.closing.Wait()
 	if n := s.codesNow(); n != 0 {
@@ -56,7 +57,7 @@ func TestFamiliesThatShareCodeKeepTheirOwnLimits(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	admit := func(name, limits string) *Module {
 		m, err := s.Admit(t.Context(), packedAs(t, name, limits), Options{})
-		must(t, err)
+		must.Do(t, err)
 		return m
 	}
 	poor := admit("poor", `"memory_pages":4,"fuel":100000,"host_calls":1,"output_bytes":64,"cpu_ms":50`)
@@ -107,7 +108,7 @@ func TestFamiliesThatShareCodeKeepTheirOwnHosts(t *testing.T) {
 	for i := range 6 {
 		name := fmt.Sprintf("family-%d", i)
 		m, err := s.Admit(t.Context(), packedAs(t, name, ""), Options{})
-		must(t, err)
+		must.Do(t, err)
 		host := granted(name)
 		if i%2 == 1 {
 			host = ""
@@ -132,7 +133,7 @@ func TestLoadsThatRaceShareTheirCode(t *testing.T) {
 	config := testConfig(t)
 	for round := range 3 { // compiled, from the cache, from the cache
 		s, err := New(config)
-		must(t, err)
+		must.Do(t, err)
 		var all sync.WaitGroup
 		for i := range 8 {
 			module := packedAs(t, fmt.Sprintf("family-%d", i), "")
@@ -151,7 +152,7 @@ func TestLoadsThatRaceShareTheirCode(t *testing.T) {
 		if n := s.codesNow(); n != 1 {
 			t.Errorf("round %d: %d compiled modules are in memory", round, n)
 		}
-		must(t, s.Close())
+		must.Do(t, s.Close())
 	}
 }
 
@@ -159,18 +160,18 @@ func TestAModuleOfTheCacheIsAdmittedWithoutItsBytes(t *testing.T) {
 	config := testConfig(t)
 	module := packedAs(t, "known", "")
 	manifest, err := ManifestBytes(module)
-	must(t, err)
+	must.Do(t, err)
 	reads := 0
 	source := Source{Digest: hexDigest(module), Manifest: manifest, Read: func() (Binary, error) { reads++; return Hash(module), nil }}
 	for range 2 {
 		s, err := New(config)
-		must(t, err)
+		must.Do(t, err)
 		m, err := s.AdmitSource(t.Context(), source, Options{})
-		must(t, err)
+		must.Do(t, err)
 		if r := ask(t, m, "c"); m.Family() != "known" || m.Digest() != source.Digest || string(r.Output) != "1121" {
 			t.Errorf("family %s with digest %s answers %s, want known with digest %s and 1121", m.Family(), m.Digest(), r.Output, source.Digest)
 		}
-		must(t, s.Close())
+		must.Do(t, s.Close())
 	}
 	if reads != 1 {
 		t.Errorf("it was read %d times", reads)
@@ -182,14 +183,14 @@ func TestASourceThatDoesNotMatchItsDigestIsRefused(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	good, other := packedAs(t, "good", ""), packedAs(t, "other", "")
 	manifest, err := ManifestBytes(good)
-	must(t, err)
+	must.Do(t, err)
 	foreign, err := ManifestBytes(other)
-	must(t, err)
+	must.Do(t, err)
 	read := func(data []byte) func() (Binary, error) {
 		return func() (Binary, error) { return Hash(data), nil }
 	}
 	_, err = s.AdmitSource(t.Context(), Source{hexDigest(good), manifest, read(good)}, Options{})
-	must(t, err)
+	must.Do(t, err)
 	for name, source := range map[string]Source{
 		"other bytes":                    {hexDigest(append([]byte(nil), good[1:]...)), manifest, read(good)},
 		"another manifest, known digest": {hexDigest(good), foreign, read(good)},
@@ -205,7 +206,7 @@ func TestASourceThatDoesNotMatchItsDigestIsRefused(t *testing.T) {
 func TestUnloadingWhileAnotherFamilyRuns(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	runs, err := s.Admit(t.Context(), packedAs(t, "runs", `"wall_ms":60000,"cpu_ms":60000`), Options{})
-	must(t, err)
+	must.Do(t, err)
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
@@ -234,7 +235,7 @@ func TestUnloadingWhileAnotherFamilyRuns(t *testing.T) {
 func TestKnownCodeDoesNotHideFaultsOfAnotherManifest(t *testing.T) {
 	s := newSandbox(t, testConfig(t))
 	_, err := s.Admit(t.Context(), packedAs(t, "good", ""), Options{})
-	must(t, err)
+	must.Do(t, err)
 	bare := testdata(t, "acts.wasm")
 	with := func(manifests ...string) []byte {
 		module := append([]byte(nil), bare...)

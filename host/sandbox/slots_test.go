@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 func TestAFloodOfOneFamilyDelaysAnotherByOneCall(t *testing.T) {
 	s := newSlots(1)
-	must(t, s.acquire(t.Context(), "first"))
+	must.Do(t, s.acquire(t.Context(), "first"))
 	order := make(chan string, 32)
 	var all sync.WaitGroup
 	for i := range 20 {
@@ -59,7 +60,7 @@ func (s *slots) waiting() int {
 
 func TestACancelledWaiterHoldsNoSlot(t *testing.T) {
 	s := newSlots(1)
-	must(t, s.acquire(t.Context(), "a"))
+	must.Do(t, s.acquire(t.Context(), "a"))
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() { left <- s.acquire(ctx, "b") }()
@@ -69,7 +70,7 @@ func TestACancelledWaiterHoldsNoSlot(t *testing.T) {
 		t.Errorf("the one who left was told %v", err)
 	}
 	s.release()
-	must(t, s.acquire(t.Context(), "c"))
+	must.Do(t, s.acquire(t.Context(), "c"))
 	if len(s.queues) != 0 || len(s.turns) != 0 {
 		t.Errorf("queues %v and turns %v are left", s.queues, s.turns)
 	}
@@ -103,12 +104,5 @@ func TestTheNumberOfSlotsIsNeverExceeded(t *testing.T) {
 	all.Wait()
 	if most > n || s.free != n || s.waited() {
 		t.Errorf("%d ran at once of %d; %d are free at the end; waited: %v", most, n, s.free, s.waited())
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

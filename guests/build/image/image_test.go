@@ -10,14 +10,9 @@ import (
 	"strings"
 	"testing"
 	"weak"
-)
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/alcove-memory/alcove/host/testing/must"
+)
 
 // written is an image of a module with these manifests, by name.
 func written(t testing.TB, module []byte, manifests map[string]string, names ...string) []byte {
@@ -27,7 +22,7 @@ func written(t testing.TB, module []byte, manifests map[string]string, names ...
 		packed[name] = append(bytes.Clone(module), section(manifest)...)
 	}
 	var b bytes.Buffer
-	must(t, Write(&b, Content{Module: module, Packed: packed, Names: names}))
+	must.Do(t, Write(&b, Content{Module: module, Packed: packed, Names: names}))
 	return b.Bytes()
 }
 
@@ -40,13 +35,13 @@ func TestAnImageGivesBackWhatWasPacked(t *testing.T) {
 		t.Errorf("%d bytes are %d", len(someModule), len(data))
 	}
 	i, err := Open(data)
-	must(t, err)
+	must.Do(t, err)
 	for n, f := range i.Families() {
 		name := []string{"ann", "bob"}[n]
 		want := append(bytes.Clone(someModule), section(manifests[name])...)
 		sum := sha256.Sum256(want)
 		got, err := f.Read()
-		must(t, err)
+		must.Do(t, err)
 		if f.Name != name || f.Manifest != manifests[name] || f.Digest != hex.EncodeToString(sum[:]) || !bytes.Equal(got, want) {
 			t.Errorf("family %d is %s with digest %s and manifest %q, want %s and what was packed", n, f.Name, f.Digest, f.Manifest, name)
 		}
@@ -61,9 +56,9 @@ func TestAManifestIsComparedThoughItsModuleWasHashedBefore(t *testing.T) {
 		t.Fatal("the manifest is not in the image as it is")
 	}
 	i, err := Open(bad)
-	must(t, err)
+	must.Do(t, err)
 	for range 2 { // with the module unpacked before, and unpacked again
-		must(t, i.Families()[0].Check())
+		must.Do(t, i.Families()[0].Check())
 		if _, err := i.Families()[1].Read(); err == nil || !strings.Contains(err.Error(), "unpack family bob: its SHA-256 is") {
 			t.Errorf("the changed manifest gives %v", err)
 		}
@@ -74,11 +69,11 @@ func TestAManifestIsComparedThoughItsModuleWasHashedBefore(t *testing.T) {
 // Read returns a copy, so that callers may change it.
 func TestAPackedModuleThatIsChangedDoesNotChangeTheNext(t *testing.T) {
 	i, err := Open(written(t, someModule, map[string]string{"ann": `{}`, "bob": `{ }`}, "ann", "bob"))
-	must(t, err)
+	must.Do(t, err)
 	for range 2 {
 		for _, f := range i.Families() {
 			got, err := f.Read()
-			must(t, err)
+			must.Do(t, err)
 			if digestOf(got) != f.Digest {
 				t.Fatalf("%s has another digest than its index says", f.Name)
 			}
@@ -130,9 +125,9 @@ func TestAChangedImageIsNoticedWhenItIsRead(t *testing.T) {
 
 func TestAModuleThatClaimsToBeHugeIsNotUnpacked(t *testing.T) {
 	head, err := json.Marshal(index{Bytes: 1 << 40, Families: []Family{{Name: "f"}}})
-	must(t, err)
+	must.Do(t, err)
 	i, err := Open(append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...))
-	must(t, err)
+	must.Do(t, err)
 	if _, err := i.Families()[0].Read(); err == nil || !strings.Contains(err.Error(), "module_bytes") {
 		t.Errorf("Read of a module that claims 1 TiB: %v, want an error that names module_bytes", err)
 	}
@@ -143,7 +138,7 @@ func TestAnImageWithoutAllOfItsManifestsIsRefused(t *testing.T) {
 		"cut off": {{Name: "f", Bytes: 1}}, "a negative length": {{Name: "f", Bytes: -1}}, "an overflow": {{Name: "f"}, {Name: "g", Bytes: 1<<63 - 1}},
 	} {
 		head, err := json.Marshal(index{Families: families})
-		must(t, err)
+		must.Do(t, err)
 		if _, err := Open(append(binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(head))), head...)); err == nil {
 			t.Errorf("%s was opened", name)
 		}
@@ -170,30 +165,30 @@ func TestNativeCodeThatIsNotWhatWasStoredIsNoticed(t *testing.T) {
 	const engine = "e"
 	code := bytes.Repeat([]byte("native code "), 1000)
 	n := &Native{Code: "c", Engine: engine, Name: "n"}
-	must(t, n.Compress(code))
+	must.Do(t, n.Compress(code))
 	c := Content{Module: someModule, Packed: map[string][]byte{"ann": append(bytes.Clone(someModule), section(`{}`)...)}, Names: []string{"ann"}, Body: "b", Native: n}
 	var b bytes.Buffer
-	must(t, Write(&b, c))
+	must.Do(t, Write(&b, c))
 	i, err := Open(b.Bytes())
-	must(t, err)
+	must.Do(t, err)
 	got := i.Families()[0].Native()
 	if i.Families()[0].Body() != "b" || got.Code != "c" || got.Engine != engine || got.Name != "n" || got.Sum != digestOf(code) {
 		t.Errorf("body %q, native code %+v, want body b and code c for engine %q", i.Families()[0].Body(), got, engine)
 	}
-	must(t, got.Check())
+	must.Do(t, got.Check())
 	_, err = i.Families()[0].Read()
-	must(t, err)
+	must.Do(t, err)
 	for at := b.Len() - len(n.packed) + 10; at < b.Len(); at++ {
 		bad := bytes.Clone(b.Bytes())
 		bad[at] ^= 1
 		i, err := Open(bad)
-		must(t, err)
+		must.Do(t, err)
 		if i.Native().Check() == nil && !bytes.Equal(opened(t, i.Native()), code) {
 			t.Errorf("byte %d is not noticed", at)
 		}
 	}
 	i, err = Open(b.Bytes()[:b.Len()-20])
-	must(t, err)
+	must.Do(t, err)
 	if i.Native().Check() == nil {
 		t.Error("that it is cut off is not noticed")
 	}
@@ -201,9 +196,9 @@ func TestNativeCodeThatIsNotWhatWasStoredIsNoticed(t *testing.T) {
 
 func opened(t *testing.T, n *Native) []byte {
 	r, err := n.Open()
-	must(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	code, err := io.ReadAll(r)
-	must(t, err)
+	must.Do(t, err)
 	return code
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -17,15 +18,8 @@ import (
 func manifest(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile("manifest.json")
-	must(t, err)
+	must.Do(t, err)
 	return data
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func text(s string) alcove.Raw {
@@ -56,7 +50,7 @@ func space(t *testing.T) *alcovetest.Space {
 func TestDuplicatesBecomeOneThatSupersedesTheRest(t *testing.T) {
 	s := space(t)
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
 	if out.Totals.Groups != 1 || out.Totals.Duplicates != 2 || out.Changed != 3 || out.Merged[0].Keep != "tea2" {
 		t.Fatalf("memory_consolidate = %+v, want one group of which tea2 stays, with 3 changed", out)
 	}
@@ -73,7 +67,7 @@ func TestDuplicatesBecomeOneThatSupersedesTheRest(t *testing.T) {
 	if s.Memory("port1").State != "active" || len(out.Contradictions) != 0 {
 		t.Error("more was done than was asked for")
 	}
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, &out))
 	if out.Changed != 0 {
 		t.Errorf("the second time %d memories changed", out.Changed)
 	}
@@ -94,7 +88,7 @@ func TestNoMemoryGetsMoreLinksThanItMayHave(t *testing.T) {
 		s.Put(alcove.Memory{Key: fmt.Sprintf("b%02d", i), Value: text("ann lee prefers green tea in the morning"), Links: full})
 	}
 	for range 3 { // what finds no room is merged into another one
-		must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, nil))
+		must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"duplicates"}}, nil))
 	}
 	for _, key := range []string{"a", "b00", "b01", "b59"} {
 		if m := s.Memory(key); len(m.Links)+len(m.Supersedes) > 128 {
@@ -109,7 +103,7 @@ func TestNoMemoryGetsMoreLinksThanItMayHave(t *testing.T) {
 func TestADryRunChangesNothingAndReports(t *testing.T) {
 	s := space(t)
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{"dry_run": true}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"dry_run": true}, &out))
 	if !out.DryRun || out.Changed != 0 || s.Memory("tea1").State != "active" {
 		t.Errorf("a dry run = %+v, want nothing changed", out)
 	}
@@ -127,7 +121,7 @@ func TestWhatIsProposedIsSaidToBe(t *testing.T) {
 	s := space(t)
 	s.Ops[alcove.OpCallerGet] = func([]byte) (any, error) { return alcove.CallerGetResponse{Proposes: true}, nil }
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if !out.Proposed || !strings.Contains(out.Report, "proposed on a branch") {
 		t.Errorf("proposed %v with report %q, want it proposed on a branch", out.Proposed, out.Report)
 	}
@@ -136,12 +130,12 @@ func TestWhatIsProposedIsSaidToBe(t *testing.T) {
 func TestContradictionsAreOnlyReportedUnlessTheNewestWins(t *testing.T) {
 	s := space(t)
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
 	if len(out.Contradictions) != 1 || out.Contradictions[0].Newer != "port2" || out.Contradictions[0].Kind != "other value" || out.Changed != 0 {
 		t.Fatalf("memory_consolidate = %+v, want one contradiction, port2 newer, and nothing changed", out)
 	}
 	s.Config["contradictions"] = "newest"
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"contradictions"}}, &out))
 	if older, newer := s.Memory("port1"), s.Memory("port2"); older.State != "archived" || !slices.Equal(older.Links, []string{"port2"}) || !slices.Equal(newer.Supersedes, []string{"port1"}) {
 		t.Errorf("older %+v, newer %+v, want the older archived and linked to the newer", older, newer)
 	}
@@ -149,14 +143,14 @@ func TestContradictionsAreOnlyReportedUnlessTheNewestWins(t *testing.T) {
 
 func TestClustersBecomeDigestsOnlyWhenThatIsWanted(t *testing.T) {
 	s := space(t)
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, nil))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, nil))
 	if s.Memory("deploy0").State != "active" {
 		t.Error("a cluster was merged")
 	}
 	s.Config["merge_clusters"], s.Config["llm_endpoint"] = true, "small"
 	s.Ops[alcove.OpLLMComplete] = func([]byte) (any, error) { return alcove.LLMCompleteResponse{Text: "Deploys failed everywhere."}, nil }
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, &out))
 	links := s.Memory("deploy0").Links
 	if s.Memory("deploy3").State != "merged" || len(links) != 1 || out.Changed != 5 {
 		t.Fatalf("links %q; %+v", links, out)
@@ -170,7 +164,7 @@ func TestADigestWithoutAModelHasAllTexts(t *testing.T) {
 	s := space(t)
 	s.Config["merge_clusters"], s.Config["llm_endpoint"] = true, "small"
 	s.Ops[alcove.OpLLMComplete] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Unavailable, "not configured") }
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, nil))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"clusters"}}, nil))
 	digest := string(s.Memory(s.Memory("deploy0").Links[0]).Value)
 	for _, city := range []string{"Hamburg", "Lisbon", "Oslo", "Prague"} {
 		if !strings.Contains(digest, city) {
@@ -183,11 +177,11 @@ func TestThePartStaleIsOneOfLifecycle(t *testing.T) {
 	s := space(t)
 	s.Put(alcove.Memory{Key: "old", Value: text("nobody recalls this"), Importance: of(.1), Timestamp: "2020-01-01T00:00:00Z"})
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"stale"}}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"only": []string{"stale"}}, &out))
 	if out.Changed != 0 || !strings.Contains(out.Note, "lifecycle") || !strings.Contains(out.Report, "memory_list_stale_facts") || s.Memory("old").State != "active" {
 		t.Errorf("memory_consolidate of stale = %+v, want nothing changed and lifecycle named", out)
 	}
-	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if s.Memory("old").State != "active" || s.Memory("tea1").State != "merged" {
 		t.Errorf("memory_consolidate = %+v, want tea1 merged and old still active", out)
 	}
@@ -199,7 +193,7 @@ func TestTurnsOfConversationsAreLeftAsTheyAre(t *testing.T) {
 		s.Put(alcove.Memory{Key: fmt.Sprint(i), Value: text("Thanks a lot for the wonderful evening"), Metadata: alcove.Metadata{"session": alcove.Raw(`"s1"`)}})
 	}
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{}, &out))
 	if out.Read != 0 || out.Turns != 3 || out.Changed != 0 {
 		t.Errorf("memory_consolidate = %+v, want 3 turns left unread", out)
 	}
@@ -213,12 +207,12 @@ func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
 		alcove.Memory{Key: "c", Value: alcove.Raw(`{"service":"billing","region":"Frankfurt","port":9090}`)},
 	)
 	var groups duplicates
-	must(t, s.Tool("memory_find_duplicates", map[string]any{}, &groups))
+	must.Do(t, s.Tool("memory_find_duplicates", map[string]any{}, &groups))
 	if groups.Total != 1 || len(groups.Groups[0].Keys) != 1 || groups.Groups[0].Keep == "c" {
 		t.Errorf("duplicates: %+v", groups)
 	}
 	var pairs contradictions
-	must(t, s.Tool("memory_find_contradictions", map[string]any{}, &pairs))
+	must.Do(t, s.Tool("memory_find_contradictions", map[string]any{}, &pairs))
 	if pairs.Total != 1 || pairs.Contradictions[0].B != "c" {
 		t.Errorf("contradictions: %+v", pairs)
 	}
@@ -226,24 +220,24 @@ func TestObjectsAreComparedByTheirNamesAndNumbers(t *testing.T) {
 
 func TestTheScheduledJobDoesNothingUntilItIsEnabled(t *testing.T) {
 	s := space(t)
-	must(t, s.Job("consolidate", nil, nil))
+	must.Do(t, s.Job("consolidate", nil, nil))
 	if s.Memory("tea1").State != "active" || len(s.Calls) != 0 {
 		t.Errorf("it called %v", s.Calls)
 	}
 	s.Config["enabled"] = true
-	must(t, s.Job("consolidate", nil, nil))
+	must.Do(t, s.Job("consolidate", nil, nil))
 	if s.Memory("tea1").State != "merged" || s.Record(reports.Name, fmt.Sprintf("%020d", 1)) == nil {
 		t.Error("it is enabled, and nothing was done, or not reported")
 	}
 	s.Config["namespaces"] = []string{"default", "team"}
 	before := len(s.Jobs())
-	must(t, s.Job("consolidate", nil, nil))
+	must.Do(t, s.Job("consolidate", nil, nil))
 	if n := len(s.Jobs()) - before; n != 1+2 {
 		t.Errorf("%d jobs ran for two namespaces", n)
 	}
 	before = len(s.Jobs())
 	s.Config["namespaces"] = []string{"*"}
-	must(t, s.Job("consolidate", nil, nil))
+	must.Do(t, s.Job("consolidate", nil, nil))
 	if n := len(s.Jobs()) - before; n != 1+1 {
 		t.Errorf("%d jobs ran for all of one namespace", n)
 	}
@@ -276,7 +270,7 @@ func TestAJobResumesBehindWhatARunCommitted(t *testing.T) {
 	}
 	delete(s.Ops, alcove.OpRecordAppend)
 	s.Calls, s.Now = nil, s.Now.Add(time.Hour) // the run that failed is tried again
-	must(t, s.Tell())
+	must.Do(t, s.Tell())
 	lists := len(slices.DeleteFunc(s.Calls, func(op alcove.Op) bool { return op != alcove.OpMemoryList }))
 	if got := states(); got != "active merged, active merged" || lists != 1 {
 		t.Errorf("after it resumed, with %d pages read, the memories are %s", lists, got)
@@ -286,11 +280,11 @@ func TestAJobResumesBehindWhatARunCommitted(t *testing.T) {
 func TestACallInTheBackgroundIsAJob(t *testing.T) {
 	s := space(t)
 	var out result
-	must(t, s.Tool("memory_consolidate", map[string]any{"background": true}, &out))
+	must.Do(t, s.Tool("memory_consolidate", map[string]any{"background": true}, &out))
 	if out.Job == "" || s.Memory("tea1").State != "active" || out.Namespace != "default" {
 		t.Errorf("memory_consolidate in the background = %+v, want a job and nothing changed yet", out)
 	}
-	must(t, s.RunJobs())
+	must.Do(t, s.RunJobs())
 	if s.Memory("tea1").State != "merged" {
 		t.Error("the job did nothing")
 	}
@@ -309,17 +303,17 @@ func TestTheManifestHasTheNumbersOfTheCode(t *testing.T) {
 			Default json.RawMessage
 		}
 	}
-	must(t, json.Unmarshal(manifest(t), &m))
+	must.Do(t, json.Unmarshal(manifest(t), &m))
 	defaults := map[string]json.RawMessage{}
 	for _, setting := range m.Config {
 		defaults[setting.Key] = setting.Default
 	}
 	data, err := json.Marshal(defaults)
-	must(t, err)
+	must.Do(t, err)
 	got, err := readConfig(&alcove.Call{Config: data})
-	must(t, err)
+	must.Do(t, err)
 	want, err := readConfig(&alcove.Call{})
-	must(t, err)
+	must.Do(t, err)
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the manifest says %+v, the code %+v", got, want)
 	}
@@ -338,7 +332,7 @@ func TestWhatIsKnownAlreadyIsADuplicate(t *testing.T) {
 		"Quarterly planning is in Lisbon":           {false, nil, ""},
 	} {
 		var out checked
-		must(t, s.Tool("memory_check_duplicate", map[string]any{"content": content}, &out))
+		must.Do(t, s.Tool("memory_check_duplicate", map[string]any{"content": content}, &out))
 		key := strings.TrimPrefix(out.SuggestedMerge, "default#")
 		if out.IsDuplicate != want.duplicate || want.duplicate != slices.Contains(want.merge, key) || want.nearest != "" && out.Nearest[0].Relation != want.nearest {
 			t.Errorf("memory_check_duplicate of %q = %+v, want duplicate %t of one of %q, nearest %q", content, out, want.duplicate, want.merge, want.nearest)
@@ -360,7 +354,7 @@ func TestTwoMemoriesAreComparedAndTheReasonIsSaid(t *testing.T) {
 		{"dog", "tea1"}:    {false, "they are about different things"},
 	} {
 		var out detected
-		must(t, s.Tool("memory_detect_contradiction", map[string]any{"id_a": pair[0], "id_b": "default#" + pair[1]}, &out))
+		must.Do(t, s.Tool("memory_detect_contradiction", map[string]any{"id_a": pair[0], "id_b": "default#" + pair[1]}, &out))
 		if out != want {
 			t.Errorf("memory_detect_contradiction of %q = %+v, want %+v", pair, out, want)
 		}

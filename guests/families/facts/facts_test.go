@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/guests/lib/fact"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -18,18 +19,11 @@ func space(t *testing.T) *alcovetest.Space {
 	return alcovetest.New(t, Family(), alcovetest.Manifest(t, "manifest.json"))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 const plain = "The event store uses PostgreSQL." // shows no emotion
 
 func storeFact(t *testing.T, s *alcovetest.Space, arguments map[string]any) (out Stored) {
 	t.Helper()
-	must(t, s.Tool("memory_store_fact", arguments, &out))
+	must.Do(t, s.Tool("memory_store_fact", arguments, &out))
 	return out
 }
 
@@ -133,7 +127,7 @@ func TestUpdateChangesWhatIsGivenAndKeepsTheRest(t *testing.T) {
 	s := space(t)
 	s.Put(alcove.Memory{Key: "a", Value: alcove.JSON("one"), Tags: []string{"x"}, Type: "note", Metadata: alcove.Metadata{"kept": alcove.JSON(1), "gone": alcove.JSON(2)}})
 	var out Updated
-	must(t, s.Tool("memory_update", map[string]any{"memory_id": "default#a", "importance": .9, "expires_at": "2030-01-01T00:00:00Z", "metadata": map[string]any{"gone": nil, "more": true}}, &out))
+	must.Do(t, s.Tool("memory_update", map[string]any{"memory_id": "default#a", "importance": .9, "expires_at": "2030-01-01T00:00:00Z", "metadata": map[string]any{"gone": nil, "more": true}}, &out))
 	m := s.Memory("a")
 	if out.ID.String() != "default#a" || out.Version != m.Version || *m.Importance != .9 || m.Text() != "one" || !slices.Equal(m.Tags, []string{"x"}) || m.Type != "note" ||
 		m.ExpiresAt != "2030-01-01T00:00:00.000000Z" {
@@ -142,12 +136,12 @@ func TestUpdateChangesWhatIsGivenAndKeepsTheRest(t *testing.T) {
 	if string(m.Metadata["kept"]) != "1" || m.Metadata["gone"] != nil || string(m.Metadata["more"]) != "true" || string(m.Metadata[fact.BaseImportance]) != "0.9" {
 		t.Errorf("the metadata are %q", m.Metadata)
 	}
-	must(t, s.Tool("memory_update", map[string]any{"id": "a", "expires_at": nil, "tags": []string{}, "personal": true, "collection": "work", "pinned": true, "confidence": .4, "summary": "s", "factType": "plan"}, &out))
+	must.Do(t, s.Tool("memory_update", map[string]any{"id": "a", "expires_at": nil, "tags": []string{}, "personal": true, "collection": "work", "pinned": true, "confidence": .4, "summary": "s", "factType": "plan"}, &out))
 	if m = s.Memory("a"); m.ExpiresAt != "" || len(m.Tags) != 0 || m.Type != "plan" || string(m.Metadata[fact.Personal]) != "true" || string(m.Metadata[fact.Collection]) != `"work"` {
 		t.Errorf("after memory_update: %+v, want a personal plan of collection work without tags or expiry", m)
 	}
 	before := out.Version
-	must(t, s.Tool("memory_update", map[string]any{"id": "a", "summary": "s"}, &out))
+	must.Do(t, s.Tool("memory_update", map[string]any{"id": "a", "summary": "s"}, &out))
 	if out.Version != before {
 		t.Errorf("a change to what it was made version %d of %d", out.Version, before)
 	}
@@ -183,7 +177,7 @@ func TestFactsAreListedByFields(t *testing.T) {
 		{"within dates", map[string]any{"dateRange": map[string]any{"start": day(2), "end": s.Now.Add(-172 * time.Hour).UnixMilli()}}, []string{"d2"}},
 	} {
 		var out Page
-		must(t, s.Tool("memory_query_facts", c.arguments, &out))
+		must.Do(t, s.Tool("memory_query_facts", c.arguments, &out))
 		var keys []string
 		for _, f := range out.Facts {
 			keys = append(keys, f.FactID.Key)
@@ -193,12 +187,12 @@ func TestFactsAreListedByFields(t *testing.T) {
 		}
 	}
 	var page Page
-	must(t, s.Tool("memory_query_facts", map[string]any{"limit": 2}, &page))
+	must.Do(t, s.Tool("memory_query_facts", map[string]any{"limit": 2}, &page))
 	if !page.Truncated || len(page.Facts) != 2 || page.Facts[0].Importance != .5+.15+.125 {
 		t.Errorf("memory_query_facts = %+v, want 2 facts, truncated, the first with importance .775", page)
 	}
 	var last Page
-	must(t, s.Tool("memory_query_facts", map[string]any{"limit": 2, "cursor": page.NextCursor}, &last))
+	must.Do(t, s.Tool("memory_query_facts", map[string]any{"limit": 2, "cursor": page.NextCursor}, &last))
 	if last.Truncated || len(last.Facts) != 1 || last.Facts[0].FactID.Key != "d1" {
 		t.Errorf("the second page is %+v", last)
 	}
@@ -216,30 +210,30 @@ func TestWhatIsRememberedLearnedAndDecidedIsListedAndCounted(t *testing.T) {
 		if context != "" {
 			arguments["context"] = context
 		}
-		must(t, s.Tool("memory_remember", arguments, &remembered))
+		must.Do(t, s.Tool("memory_remember", arguments, &remembered))
 		if remembered.Importance != want {
 			t.Errorf("%q: %v, want %v", context, remembered.Importance, want)
 		}
 		s.Now = s.Now.Add(time.Minute)
 	}
 	var kept Kept
-	must(t, s.Tool("memory_learn", map[string]any{"knowledge": "A lock of bbolt is held for the life of the file."}, &kept))
+	must.Do(t, s.Tool("memory_learn", map[string]any{"knowledge": "A lock of bbolt is held for the life of the file."}, &kept))
 	if m := s.Memory(kept.MemoryID.Key); m.Type != "learning" || *m.Importance != .65 {
 		t.Errorf("memory_learn keeps %+v, want a learning of importance .65", m)
 	}
 	s.Now = s.Now.Add(time.Minute)
-	must(t, s.Tool("memory_decide", map[string]any{"decision": "We take the bus.", "reasoning": "It is the cheapest.", "tags": []string{"bus"}}, &kept))
+	must.Do(t, s.Tool("memory_decide", map[string]any{"decision": "We take the bus.", "reasoning": "It is the cheapest.", "tags": []string{"bus"}}, &kept))
 	if m := s.Memory(kept.MemoryID.Key); m.Type != "decision" || string(m.Value) != `{"decision":"We take the bus.","reasoning":"It is the cheapest."}` {
 		t.Errorf("memory_decide keeps type %s, value %s, want a decision with its reasoning", m.Type, m.Value)
 	}
-	must(t, s.Tool("memory_update_metadata", map[string]any{"memory_id": kept.MemoryID.String(), "collection": "travel"}, nil))
+	must.Do(t, s.Tool("memory_update_metadata", map[string]any{"memory_id": kept.MemoryID.String(), "collection": "travel"}, nil))
 	var recent Recents
-	must(t, s.Tool("memory_recent", map[string]any{"limit": 2}, &recent))
+	must.Do(t, s.Tool("memory_recent", map[string]any{"limit": 2}, &recent))
 	if recent.Count != 2 || recent.Memories[0].MemoryID != kept.MemoryID || recent.Memories[1].Type != "learning" {
 		t.Errorf("memory_recent = %+v, want the decision, then the learning", recent)
 	}
 	var all Inventory
-	must(t, s.Tool("memory_digest", map[string]any{"limit": 2, "offset": 1}, &all))
+	must.Do(t, s.Tool("memory_digest", map[string]any{"limit": 2, "offset": 1}, &all))
 	if all.Total != 6 || all.ByType["observation"] != 3 || all.ByType["decision"] != 1 || all.ByType["other"] != 1 || len(all.Memories) != 2 || all.Memories[0].Type != "learning" {
 		t.Errorf("memory_digest = %+v, want 6 in all, counted by type, and 2 of them", all)
 	}
@@ -258,7 +252,7 @@ func TestFactsOfTheCoreGetTheirImportance(t *testing.T) {
 		entry("none", "decision", nil, nil), entry("tagged", "decision", new(.3), mark), entry("given", "decision", new(.31), mark),
 		entry("moved", "observation", nil, alcove.Metadata{fact.EmotionalWeight: alcove.JSON(1), fact.EntityIDs: alcove.JSON([]string{"a", "b"})}), entry("turn", "message", nil, nil),
 	)
-	must(t, err)
+	must.Do(t, err)
 	for key, want := range map[string]float64{"none": .8, "tagged": .8, "given": .31, "moved": .5 + .2 + .05*math.Log(3)} {
 		if got := *s.Memory(key).Importance; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", key, got, want)
@@ -293,15 +287,15 @@ func TestStoredFactsAreClassifiedAndAnnounced(t *testing.T) {
 		alcove.Entry{Namespace: "default", Key: "rule", Type: "steering_rule", Value: alcove.JSON("Never commit secrets; I was frustrated by it.")},
 		alcove.Entry{Namespace: "default", Key: "turn", Type: "message", Value: alcove.JSON("hello")},
 	)
-	must(t, err)
-	must(t, s.Tell())
+	must.Do(t, err)
+	must.Do(t, s.Tell())
 	m := s.Memory("rule")
 	if string(m.Metadata[fact.ObservationTier]) != `"critical"` || string(m.Metadata[fact.EmotionalContext]) != `"frustrated"` || string(m.Metadata[fact.EmotionalWeight]) != "0.7" {
 		t.Errorf("the metadata are %q, want critical and frustrated with weight 0.7", m.Metadata)
 	}
 	out := storeFact(t, s, map[string]any{"content": plain})
-	must(t, s.Tell())
-	must(t, s.Tell())
+	must.Do(t, s.Tell())
+	must.Do(t, s.Tell())
 	id := out.FactID.String()
 	if want := []string{"fact_enriched default#rule  default", "fact_created " + id + " tester default", "fact_enriched " + id + "  default"}; !slices.Equal(*kinds, want) {
 		t.Errorf("announced %q, want %q", *kinds, want)
@@ -331,7 +325,7 @@ func TestALanguageModelClassifiesWhereItIsAllowedTo(t *testing.T) {
 	} {
 		answer, fails = c.answer, c.fails
 		out := storeFact(t, s, map[string]any{"content": "A critical thing: " + c.answer + c.tier})
-		must(t, s.Tell())
+		must.Do(t, s.Tell())
 		m := s.Memory(out.FactID.Key)
 		if string(m.Metadata[fact.ObservationTier]) != c.tier || string(m.Metadata[fact.EmotionalContext]) != c.emotion {
 			t.Errorf("answered %q the metadata are %q, want tier %s and emotion %s", c.answer, m.Metadata, c.tier, c.emotion)
@@ -353,5 +347,5 @@ func TestTheFamilyDoesWhatItsCallerMay(t *testing.T) {
 	if err := s.Tool("memory_store_fact", map[string]any{"content": plain}, nil); alcove.CodeOf(err) != alcove.Denied {
 		t.Errorf("a caller that may not write: %v", err)
 	}
-	must(t, s.Tool("memory_recent", map[string]any{}, nil))
+	must.Do(t, s.Tool("memory_recent", map[string]any{}, nil))
 }

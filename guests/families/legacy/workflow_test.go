@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/families/legacy/successor"
 	"github.com/alcove-memory/alcove/guests/families/lifecycle"
 	"github.com/alcove-memory/alcove/guests/families/retrieval"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -63,13 +64,6 @@ func together(t *testing.T, names ...string) *alcovetest.Space {
 	return s
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // same compares calls with those expected, as JSON.
 func same(t *testing.T, calls []made, want ...made) {
 	t.Helper()
@@ -82,7 +76,7 @@ type object = map[string]any
 
 func TestTheManifestAgreesWithTheTableOfSuccessors(t *testing.T) {
 	m, err := abi.ParseManifest(alcovetest.Manifest(t, "manifest.json"))
-	must(t, err)
+	must.Do(t, err)
 	if !m.Deprecated {
 		t.Error("the family is not marked as deprecated")
 	}
@@ -118,7 +112,7 @@ func TestTheManifestAgreesWithTheTableOfSuccessors(t *testing.T) {
 func TestAnObservationIsAFact(t *testing.T) {
 	s := together(t, "facts")
 	var out Observed
-	must(t, s.Tool("memory_observe", object{"observation": "The build failed twice.", "emotionalContext": "frustrated"}, &out))
+	must.Do(t, s.Tool("memory_observe", object{"observation": "The build failed twice.", "emotionalContext": "frustrated"}, &out))
 	m := s.Memory(out.FactID.Key)
 	if m == nil || m.Type != "observation" || string(m.Metadata["emotionalContext"]) != `"frustrated"` || !out.Deprecated || out.MigrateTo != "memory_store_fact" {
 		t.Errorf("%+v is %+v", out, m)
@@ -136,7 +130,7 @@ func TestAContextHasWhatTheSuccessorsFindWithinTheBudget(t *testing.T) {
 		"memory_mark_notifications_read": `{"updated":2}`,
 	})
 	var out Context
-	must(t, s.Tool("memory_get_context", object{"topic": "API rate limiting", "profile": "planning", "tokenBudget": 300}, &out))
+	must.Do(t, s.Tool("memory_get_context", object{"topic": "API rate limiting", "profile": "planning", "tokenBudget": 300}, &out))
 	if len(out.Facts) != 2 || out.UsedTokens < 300 || out.UsedTokens > 330 || len(out.Entities) != 1 || len(out.Themes) != 0 || len(out.Handoffs) != 1 || len(out.Notifications) != 2 ||
 		!stdstrings.Contains(out.Summary, `Context(planning) for "API rate limiting": 2 facts`) || !stdstrings.Contains(out.Summary, "1 entity, 0 themes, 1 handoff, 2 notifications") || !out.Deprecated || !stdstrings.Contains(out.MigrateTo, "memory_search_facts") {
 		t.Errorf("memory_get_context = %+v, want 2 facts in about 300 tokens, an entity, a handoff, 2 notifications, and what to call instead", out)
@@ -159,15 +153,15 @@ func TestAContextHasWhatTheSuccessorsFindWithinTheBudget(t *testing.T) {
 func TestAContextHasTheFactsThatTheSuccessorsFind(t *testing.T) {
 	s := together(t, "facts", "retrieval", "graph")
 	for _, text := range []string{"The API limits rates by a token bucket.", "Rate limiting uses Redis.", "Lunch is at noon."} {
-		must(t, s.Tool("memory_store_fact", object{"content": text, "factType": "decision"}, nil))
+		must.Do(t, s.Tool("memory_store_fact", object{"content": text, "factType": "decision"}, nil))
 	}
-	must(t, s.Tool("memory_link_entity", object{"entityId": "ent:redis", "name": "Redis rate limiting", "type": "tool"}, nil))
+	must.Do(t, s.Tool("memory_link_entity", object{"entityId": "ent:redis", "name": "Redis rate limiting", "type": "tool"}, nil))
 	beside(s, "others", canned{"memory_get_handoffs": `{"handoffs":[]}`, "memory_get_notifications": `{"notifications":[]}`})
 	var before struct{ Facts, Entities []map[string]any }
-	must(t, s.Tool("memory_get_context", object{"topic": "API rate limiting"}, &before))
+	must.Do(t, s.Tool("memory_get_context", object{"topic": "API rate limiting"}, &before))
 	var after struct{ Facts, Entities []map[string]any }
-	must(t, s.Tool("memory_search_facts", object{"topic": "API rate limiting", "limit": 20}, &after))
-	must(t, s.Tool("memory_search_entities", object{"query": "API rate limiting", "limit": 10}, &after))
+	must.Do(t, s.Tool("memory_search_facts", object{"topic": "API rate limiting", "limit": 20}, &after))
+	must.Do(t, s.Tool("memory_search_entities", object{"query": "API rate limiting", "limit": 10}, &after))
 	if len(before.Facts) < 2 || !reflect.DeepEqual(before, after) {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
@@ -209,7 +203,7 @@ func TestAnAgentIsRegisteredWithItsPrivateScope(t *testing.T) {
 	}
 	s, calls := answering(t, answers)
 	var out Registered
-	must(t, s.Tool("memory_register_agent", object{"agentId": "indy", "name": "Indy", "capabilities": []string{"go", "sql"}, "telos": "to help", "settings": object{"a": 1}}, &out))
+	must.Do(t, s.Tool("memory_register_agent", object{"agentId": "indy", "name": "Indy", "capabilities": []string{"go", "sql"}, "telos": "to help", "settings": object{"a": 1}}, &out))
 	if out.AgentID != "indy" || !out.Created || out.ScopeID != "private-indy" || !out.Deprecated {
 		t.Errorf("memory_register_agent = %+v, want indy created with scope private-indy, and deprecated", out)
 	}
@@ -228,10 +222,10 @@ func TestAnAgentIsRegisteredWithItsPrivateScope(t *testing.T) {
 func decided(t *testing.T, s *alcovetest.Space) (decision, observation alcove.ID, recall string) {
 	t.Helper()
 	var d, o facts.Stored
-	must(t, s.Tool("memory_store_fact", object{"content": "The ledger uses PostgreSQL.", "factType": "decision", "importance": .6}, &d))
-	must(t, s.Tool("memory_store_fact", object{"content": "The ledger is slow.", "importance": .6}, &o))
+	must.Do(t, s.Tool("memory_store_fact", object{"content": "The ledger uses PostgreSQL.", "factType": "decision", "importance": .6}, &d))
+	must.Do(t, s.Tool("memory_store_fact", object{"content": "The ledger is slow.", "importance": .6}, &o))
 	var r retrieval.Recorded
-	must(t, s.Tool("memory_record_recall", object{"factIds": []string{d.FactID.String(), o.FactID.String()}, "query": "ledger"}, &r))
+	must.Do(t, s.Tool("memory_record_recall", object{"factIds": []string{d.FactID.String(), o.FactID.String()}, "query": "ledger"}, &r))
 	return d.FactID, o.FactID, r.RecallID
 }
 
@@ -249,7 +243,7 @@ func TestFeedbackRatesARecallOnceAndMovesDecisions(t *testing.T) {
 	decision, observation, recall := decided(t, s)
 	var out Recorded
 	for range 2 {
-		must(t, s.Tool("memory_record_feedback", object{"recallId": recall, "usedFactIds": []string{decision.String()}, "unusedFactIds": []string{observation.Key}}, &out))
+		must.Do(t, s.Tool("memory_record_feedback", object{"recallId": recall, "usedFactIds": []string{decision.String()}, "unusedFactIds": []string{observation.Key}}, &out))
 	}
 	if d, o := importance(t, s, decision), importance(t, s, observation); math.Abs(d-.65) > 1e-9 || o != .6 || !out.Deprecated {
 		t.Errorf("the importances are %g and %g: %+v", d, o, out)
@@ -263,10 +257,10 @@ func TestASummaryReplacesWhatItSummarizes(t *testing.T) {
 	s := together(t, "facts", "retrieval", "lifecycle")
 	var first facts.Stored
 	for _, text := range []string{"The ledger uses PostgreSQL.", "The ledger is slow on Mondays.", "The ledger has one writer."} {
-		must(t, s.Tool("memory_store_fact", object{"content": text}, &first))
+		must.Do(t, s.Tool("memory_store_fact", object{"content": text}, &first))
 	}
 	var out Summary
-	must(t, s.Tool("memory_summarize", object{"topic": "ledger"}, &out))
+	must.Do(t, s.Tool("memory_summarize", object{"topic": "ledger"}, &out))
 	m, source := s.Memory(out.FactID.Key), s.Memory(first.FactID.Key)
 	text, _ := m.Value.Text()
 	if out.ConsolidatedCount != 3 || m.Type != "insight" || !stdstrings.HasPrefix(text, `Summary of 3 facts about "ledger":`) || !stdstrings.Contains(text, "one writer") || source.State != "merged" {
@@ -280,14 +274,14 @@ func TestASummaryReplacesWhatItSummarizes(t *testing.T) {
 func TestPruningPreviewsUnlessToldOtherwise(t *testing.T) {
 	s := together(t, "facts", "lifecycle")
 	var old facts.Stored
-	must(t, s.Tool("memory_store_fact", object{"content": "The printer was moved.", "importance": .1}, &old))
+	must.Do(t, s.Tool("memory_store_fact", object{"content": "The printer was moved.", "importance": .1}, &old))
 	s.Now = s.Now.Add(100 * 24 * time.Hour)
 	var out Pruned
-	must(t, s.Tool("memory_prune", object{}, &out))
+	must.Do(t, s.Tool("memory_prune", object{}, &out))
 	if out.Pruned != 1 || !out.DryRun || len(out.PrunedFactIDs) != 1 || s.Memory(old.FactID.Key).State == "pruned" {
 		t.Errorf("previewed %+v", out)
 	}
-	must(t, s.Tool("memory_prune", object{"dryRun": false}, &out))
+	must.Do(t, s.Tool("memory_prune", object{"dryRun": false}, &out))
 	if out.Pruned != 1 || out.DryRun || s.Memory(old.FactID.Key).State != "pruned" {
 		t.Errorf("pruned %+v", out)
 	}
@@ -305,7 +299,7 @@ func TestTheVaultIsSynchronizedBothWays(t *testing.T) {
 	} {
 		*calls = nil
 		var out Synced
-		must(t, s.Tool("memory_vault_sync", c.arguments, &out))
+		must.Do(t, s.Tool("memory_vault_sync", c.arguments, &out))
 		same(t, *calls, c.want...)
 		if !out.Deprecated || (len(out.Import) > 0) != (c.arguments["direction"] != "export") || (len(out.Export) > 0) != (c.arguments["direction"] != "import") {
 			t.Errorf("%v is answered with %+v", c.arguments, out)
@@ -316,7 +310,7 @@ func TestTheVaultIsSynchronizedBothWays(t *testing.T) {
 func TestACheckpointListsTheNewestFacts(t *testing.T) {
 	s, calls := answering(t, map[string]string{"memory_save_checkpoint": `{"checkpointId":"chk:1","version":7,"branch":"default","factCount":3}`, "memory_query_facts": `{"facts":[{"factId":"a#1"}]}`})
 	var out Checkpointed
-	must(t, s.Tool("memory_checkpoint", object{"name": "noon", "summary": "half done"}, &out))
+	must.Do(t, s.Tool("memory_checkpoint", object{"name": "noon", "summary": "half done"}, &out))
 	if out.CheckpointID != "chk:1" || string(out.Version) != "7" || out.FactCount != 3 || len(out.Facts) != 1 || !out.Deprecated {
 		t.Errorf("memory_checkpoint = %+v, want chk:1 of version 7 with a fact listed, and deprecated", out)
 	}
@@ -326,7 +320,7 @@ func TestACheckpointListsTheNewestFacts(t *testing.T) {
 func TestTheEndOfASessionIsAFactAndAHandoff(t *testing.T) {
 	s, calls := answering(t, map[string]string{"memory_store_fact": `{"factId":"default#m-1"}`, "memory_record_handoff": `{"handoffId":"hnd:1"}`})
 	var out Ended
-	must(t, s.Tool("memory_end_session", object{"summary": "All tests pass.", "conversationId": "cnv:1"}, &out))
+	must.Do(t, s.Tool("memory_end_session", object{"summary": "All tests pass.", "conversationId": "cnv:1"}, &out))
 	if out.FactID.String() != "default#m-1" || out.HandoffID != "hnd:1" || !out.Deprecated {
 		t.Errorf("memory_end_session = %+v, want the fact and the handoff, and deprecated", out)
 	}
@@ -362,14 +356,14 @@ func TestTheReportNamesWhoCallsDeprecatedTools(t *testing.T) {
 	s := alone(t)
 	var asked struct{ Tools []string }
 	s.Ops[alcove.OpToolsUsage] = func(request []byte) (any, error) {
-		must(t, json.Unmarshal(request, &asked))
+		must.Do(t, json.Unmarshal(request, &asked))
 		return map[string]any{"usage": []object{
 			{"agent": "indy", "tool": "memory_observe", "calls": 3, "errors": 1, "last": "2026-06-01T10:00:00Z"},
 			{"agent": "indy", "tool": "memory_checkpoint", "calls": 2, "last": "2026-06-01T11:00:00Z"},
 		}}, nil
 	}
 	var out Report
-	must(t, s.Tool("memory_migration_report", object{"days": 7}, &out))
+	must.Do(t, s.Tool("memory_migration_report", object{"days": 7}, &out))
 	want := []Use{{"indy", "memory_observe", 3, 1, "2026-06-01T10:00:00Z", "memory_store_fact"}, {"indy", "memory_checkpoint", 2, 0, "2026-06-01T11:00:00Z", "memory_save_checkpoint and memory_query_facts"}}
 	if !reflect.DeepEqual(out.Agents, want) || out.RemovalDate != "2027-05-22" || len(asked.Tools) != 9 || asked.Tools[0] != "memory_get_context" {
 		t.Errorf("%+v of %v", out, asked)

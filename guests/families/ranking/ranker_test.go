@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/guests/families/ranking/rank"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
@@ -18,7 +19,7 @@ import (
 func manifest(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile("manifest.json")
-	must(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -42,13 +43,6 @@ func space(t *testing.T) *alcovetest.Space {
 	return s
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestTheManifestHasTheColumnsAndNumbersOfTheCode(t *testing.T) {
 	var m struct {
 		Hooks struct {
@@ -59,7 +53,7 @@ func TestTheManifestHasTheColumnsAndNumbersOfTheCode(t *testing.T) {
 			Default float64
 		}
 	}
-	must(t, json.Unmarshal(manifest(t), &m))
+	must.Do(t, json.Unmarshal(manifest(t), &m))
 	if want := []string{alcove.FeatureScore, alcove.FeatureLexical, alcove.FeatureSemantic, alcove.FeatureImportance, alcove.FeatureAge, alcove.FeatureIdle, alcove.FeatureOutcome, alcove.FeatureType}; !slices.Equal(m.Hooks.Rank.Features, want) {
 		t.Errorf("the columns are %q, want %q", m.Hooks.Rank.Features, want)
 	}
@@ -71,18 +65,18 @@ func TestTheManifestHasTheColumnsAndNumbersOfTheCode(t *testing.T) {
 		config[setting.Key] = setting.Default
 	}
 	data, err := json.Marshal(config)
-	must(t, err)
+	must.Do(t, err)
 	says, err := readConfig(&alcove.Call{Config: data})
-	must(t, err)
+	must.Do(t, err)
 	code, err := readConfig(&alcove.Call{})
-	must(t, err)
+	must.Do(t, err)
 	if says != code || code.weights() != rank.DefaultWeights() {
 		t.Errorf("the manifest says %+v, the code %+v", says, code)
 	}
 	for i, kind := range rank.Types() {
 		key := "decay_rate_" + kind
 		cfg, err := readConfig(&alcove.Call{Config: alcove.Raw(`{"` + key + `":0.25}`)})
-		must(t, err)
+		must.Do(t, err)
 		if cfg.Decay[i] != .25 {
 			t.Errorf("%s is another type's: %v", key, cfg.Decay)
 		}
@@ -95,13 +89,13 @@ func TestTheHookRanksAsItIsConfigured(t *testing.T) {
 	pair := func(a, b float32) []float32 { return []float32{a, b} }
 	columns := [][]float32{pair(1, .9), pair(1, .9), pair(missing, missing), pair(missing, missing), pair(1, 1), pair(missing, missing), pair(missing, missing), pair(8, 4)}
 	scores, err := s.Rank("tea", columns...)
-	must(t, err)
+	must.Do(t, err)
 	if scores[0] >= scores[1] {
 		t.Errorf("a rule is not before an observation: %v", scores)
 	}
 	s.Config["importance_weight_steering_rule"] = 0.0
 	scores, err = s.Rank("tea", columns...)
-	must(t, err)
+	must.Do(t, err)
 	if scores[0] <= scores[1] {
 		t.Errorf("rules count nothing, and the scores are %v", scores)
 	}
@@ -113,7 +107,7 @@ func TestTheHookRanksAsItIsConfigured(t *testing.T) {
 func TestAnExplanationAddsUp(t *testing.T) {
 	s := space(t)
 	var out Explanation
-	must(t, s.Tool("memory_explain_ranking", map[string]any{"query": "tea"}, &out))
+	must.Do(t, s.Tool("memory_explain_ranking", map[string]any{"query": "tea"}, &out))
 	if len(out.Results) != 2 || out.Results[0].Key != "vital" || out.Results[0].HostRank != 2 || out.Weights != rank.DefaultWeights() {
 		t.Fatalf("memory_explain_ranking = %+v, want 2 results, vital before its host's rank, and the default weights", out)
 	}
@@ -131,12 +125,12 @@ func TestAnExplanationAddsUp(t *testing.T) {
 func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 	s := space(t)
 	var out Recorded
-	must(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital", "gone"}, "useless": []string{"liked"}}, &out))
+	must.Do(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital", "gone"}, "useless": []string{"liked"}}, &out))
 	if out.Recorded != 2 || out.Sequence != 1 || !slices.Equal(out.Unknown, []string{"gone"}) {
 		t.Errorf("memory_rank_feedback = %+v, want 2 recorded and gone unknown", out)
 	}
 	var j Judged
-	must(t, scan.Decode(s.Record(judgedSearches.Name, fmt.Sprintf("%020d", 1)).Value, &j))
+	must.Do(t, scan.Decode(s.Record(judgedSearches.Name, fmt.Sprintf("%020d", 1)).Value, &j))
 	if j.Query != "tea" || !slices.Equal(j.Gains, []float64{-1, 1}) || !j.Candidates[1].Vector {
 		t.Errorf("recorded %+v, want tea with gains -1 and 1", j)
 	}
@@ -151,7 +145,7 @@ func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 func TestFeedbackWithoutTheRightToCountIsRecordedAllTheSame(t *testing.T) {
 	s := space(t)
 	s.Ops[alcove.OpMemoryTouch] = func([]byte) (any, error) { return nil, alcove.Errorf(alcove.Denied, "not granted") }
-	must(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital"}}, nil))
+	must.Do(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"vital"}}, nil))
 	if s.Record(judgedSearches.Name, fmt.Sprintf("%020d", 1)) == nil || len(s.Logged) == 0 {
 		t.Errorf("nothing is recorded; logged %q", s.Logged)
 	}
@@ -171,12 +165,12 @@ func judged(t *testing.T, s *alcovetest.Space, n int) {
 func TestTwoSetsOfWeightsAreCompared(t *testing.T) {
 	s := space(t)
 	var out Comparison
-	must(t, s.Tool("memory_compare_rankings", map[string]any{"b": map[string]any{"lexical": 1}}, &out))
+	must.Do(t, s.Tool("memory_compare_rankings", map[string]any{"b": map[string]any{"lexical": 1}}, &out))
 	if out.Queries != 0 {
 		t.Errorf("without feedback: %+v", out)
 	}
 	judged(t, s, 12)
-	must(t, s.Tool("memory_compare_rankings", map[string]any{"b": map[string]any{"lexical": 1}}, &out))
+	must.Do(t, s.Tool("memory_compare_rankings", map[string]any{"b": map[string]any{"lexical": 1}}, &out))
 	if out.Queries != 12 || out.Better != 12 || out.Worse != 0 || out.B.MRR != 1 || out.A.MRR != .5 || len(out.Changes) != maxChanges {
 		t.Errorf("memory_compare_rankings = %+v, want b better in all 12", out)
 	}
@@ -188,7 +182,7 @@ func TestTwoSetsOfWeightsAreCompared(t *testing.T) {
 // importance is the weight of importance, as it is configured.
 func importance(t *testing.T, s *alcovetest.Space) (weight float64) {
 	t.Helper()
-	must(t, s.Setting("ranking_weight_importance", &weight))
+	must.Do(t, s.Setting("ranking_weight_importance", &weight))
 	return weight
 }
 
@@ -196,20 +190,20 @@ func TestTuningNeedsFeedbackAndChangesNothingUnlessAsked(t *testing.T) {
 	s := space(t)
 	var out Tuning
 	judged(t, s, leastSearches-1)
-	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied || out.Weights != rank.DefaultWeights() {
 		t.Errorf("with too little feedback: %+v", out)
 	}
 	judged(t, s, 12)
-	must(t, s.Tool("memory_tune_ranking", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{}, &out))
 	if out.Applied || out.After.KeptApart.NDCG <= out.Before.KeptApart.NDCG || importance(t, s) != .2 {
 		t.Errorf("only asked: %+v", out)
 	}
-	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if !out.Applied || importance(t, s) >= .2 {
 		t.Errorf("%+v; the weight is %v", out, importance(t, s))
 	}
-	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied {
 		t.Errorf("what cannot be better was changed: %+v", out)
 	}
@@ -225,7 +219,7 @@ func TestWeightsThatAreWorseOnOtherSearchesAreNotApplied(t *testing.T) {
 		}})
 	}
 	var out Tuning
-	must(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{"apply": true}, &out))
 	if out.Applied || out.Weights != rank.DefaultWeights() || !strings.Contains(out.Reason, "kept apart") {
 		t.Errorf("memory_tune_ranking = %+v, want the default weights kept, for the searches kept apart", out)
 	}
@@ -236,7 +230,7 @@ func TestFeedbackThatCannotBeReadIsPassedOver(t *testing.T) {
 	judged(t, s, 12)
 	s.PutRecord(judgedSearches.Name, fmt.Sprintf("%020d", 1), map[string]any{"keys": []string{"x"}})
 	var out Tuning
-	must(t, s.Tool("memory_tune_ranking", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_tune_ranking", map[string]any{}, &out))
 	if out.Queries != 11 || len(s.Logged) == 0 {
 		t.Errorf("%+v, logged %q", out, s.Logged)
 	}

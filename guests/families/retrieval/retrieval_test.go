@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/guests/lib/fact"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -26,13 +27,6 @@ func space(t *testing.T) *alcovetest.Space {
 		alcove.Memory{Namespace: "work", Key: "d", Value: alcove.JSON("green tea at work"), Type: "note"},
 	)
 	return s
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func refused(t *testing.T, s *alcovetest.Space, tool string, code alcove.Code, says string, arguments map[string]any) {
@@ -68,7 +62,7 @@ func TestFactsAreFoundByWordsWithFilters(t *testing.T) {
 		{map[string]any{"query": "tea", "filters": map[string]any{"dateRange": map[string]any{"end": 1000}}}, nil},
 	} {
 		var out Found
-		must(t, s.Tool("memory_text_search", c.arguments, &out))
+		must.Do(t, s.Tool("memory_text_search", c.arguments, &out))
 		got := ids(out)
 		if len(c.want) == 1 && len(got) == 1 {
 			got = got[:1]
@@ -78,11 +72,11 @@ func TestFactsAreFoundByWordsWithFilters(t *testing.T) {
 		}
 	}
 	var out Found
-	must(t, s.Tool("memory_text_search", map[string]any{"query": "black tea", "limit": 1}, &out))
+	must.Do(t, s.Tool("memory_text_search", map[string]any{"query": "black tea", "limit": 1}, &out))
 	if f := out.Facts[0]; f.Content != "black tea" || f.FactType != "observation" || f.Score <= 0 || f.Summary != "tea" || f.Timestamp == "" {
 		t.Errorf("memory_text_search finds %+v, want the observation black tea with score and summary", f)
 	}
-	must(t, s.Tool("memory_search_facts", map[string]any{"topic": "green tea", "limit": 2}, &out))
+	must.Do(t, s.Tool("memory_search_facts", map[string]any{"topic": "green tea", "limit": 2}, &out))
 	if len(out.Facts) != 2 {
 		t.Errorf("memory_search_facts = %+v, want 2", out)
 	}
@@ -106,7 +100,7 @@ func TestASearchByMeaningNeedsAnEmbedderOrAnEmbedding(t *testing.T) {
 		}}, err
 	}
 	var out Found
-	must(t, s.Tool("memory_vector_search", map[string]any{"query": "tea", "embedding": []float32{1, 0}, "limit": 50}, &out))
+	must.Do(t, s.Tool("memory_vector_search", map[string]any{"query": "tea", "embedding": []float32{1, 0}, "limit": 50}, &out))
 	if asked.Mode != "semantic" || !slices.Equal(asked.Vector, []float32{1, 0}) || asked.K != 50 || asked.Features || len(out.Facts) != 3 || out.SearchType != "vector" {
 		t.Errorf("asked %+v, found %+v", asked, out)
 	}
@@ -128,14 +122,14 @@ func TestASearchByMeaningNeedsAnEmbedderOrAnEmbedding(t *testing.T) {
 	s.Ops[alcove.OpEmbedTexts] = answers
 	s.Config["semantic_threshold"] = .5
 	for tool, arguments := range map[string]map[string]any{"memory_vector_search": {"query": "tea"}, "memory_search_facts": {"topic": "tea"}} {
-		must(t, s.Tool(tool, arguments, &out))
+		must.Do(t, s.Tool(tool, arguments, &out))
 		if !asked.Features || !slices.Equal(ids(out), []string{"default#a", "default#b"}) { // c is distant, and b shares a word
 			t.Errorf("%s asked %+v, found %q", tool, asked, ids(out))
 		}
 	}
 	s.Config["semantic_enabled"] = false
 	refused(t, s, "memory_vector_search", alcove.Unavailable, "memory_configure_semantic", map[string]any{"query": "tea"})
-	must(t, s.Tool("memory_search_facts", map[string]any{"topic": "tea"}, &out))
+	must.Do(t, s.Tool("memory_search_facts", map[string]any{"topic": "tea"}, &out))
 	if asked.Mode != "lexical" {
 		t.Errorf("asked %+v", asked)
 	}
@@ -145,12 +139,12 @@ func TestUseIsCounted(t *testing.T) {
 	s := space(t)
 	before := s.Memory("a").Version
 	var out Bumped
-	must(t, s.Tool("memory_bump_access", map[string]any{"factIds": []string{"a", "default#a", "work#d", "none"}}, &out))
+	must.Do(t, s.Tool("memory_bump_access", map[string]any{"factIds": []string{"a", "default#a", "work#d", "none"}}, &out))
 	m := s.Memory("a")
 	if out.Updated != 2 || m.Counters.Accesses != 1 || m.Counters.LastAccess == "" || m.Version != before {
 		t.Errorf("memory_bump_access = %+v and the memory is %+v, want 2 updated, one access, the same version", out, m)
 	}
-	must(t, s.Tool("memory_bump_access", map[string]any{"fact_ids": "b"}, &out))
+	must.Do(t, s.Tool("memory_bump_access", map[string]any{"fact_ids": "b"}, &out))
 	if out.Updated != 1 || s.Memory("b").Counters.Accesses != 1 {
 		t.Errorf("memory_bump_access of fact_ids = %+v, want 1 updated", out)
 	}
@@ -175,17 +169,17 @@ func TestWhatWasUsedIsRatedOnceForARecall(t *testing.T) {
 	s := space(t)
 	said := emits(s)
 	var recorded Recorded
-	must(t, s.Tool("memory_record_recall", map[string]any{"factIds": []string{"a", "b", "default#c", "a"}, "query": "tea"}, &recorded))
+	must.Do(t, s.Tool("memory_record_recall", map[string]any{"factIds": []string{"a", "b", "default#c", "a"}, "query": "tea"}, &recorded))
 	if !strings.HasPrefix(recorded.RecallID, "rec:") || len(recorded.RecallID) != 30 || recorded.TrackedFacts != 3 || len(*said) != 1 || !strings.Contains((*said)[0], "recall_recorded") {
 		t.Errorf("memory_record_recall = %+v, announced %q, want 3 facts tracked and recall_recorded", recorded, *said)
 	}
 	usage := map[string]any{"recallId": recorded.RecallID, "usedFactIds": []string{"a", "none"}, "unusedFactIds": []string{"b"}}
 	var out Rated
-	must(t, s.Tool("memory_record_recall_usage", usage, &out))
+	must.Do(t, s.Tool("memory_record_recall_usage", usage, &out))
 	if out.Updated != 2 {
 		t.Errorf("memory_record_recall_usage = %+v, want 2 updated", out)
 	}
-	must(t, s.Tool("memory_record_recall_usage", usage, &out))
+	must.Do(t, s.Tool("memory_record_recall_usage", usage, &out))
 	if out.Updated != 0 {
 		t.Errorf("said twice: %+v", out)
 	}
@@ -194,16 +188,16 @@ func TestWhatWasUsedIsRatedOnceForARecall(t *testing.T) {
 		t.Errorf("counters a %+v, b %+v, c %+v, want a healthier, b less so, c unchanged", a, b, c)
 	}
 	var kept Recall
-	must(t, json.Unmarshal(s.Record("recall", recorded.RecallID).Value, &kept))
+	must.Do(t, json.Unmarshal(s.Record("recall", recorded.RecallID).Value, &kept))
 	if kept.Query != "tea" || kept.Agent != "tester" || len(kept.FactIDs) != 3 || len(kept.Used) != 2 || len(kept.Unused) != 1 {
 		t.Errorf("the recall is %+v, want tea with 3 facts, of which 2 used and 1 unused", kept)
 	}
 	refused(t, s, "memory_record_recall_usage", alcove.NotFound, "recallId", map[string]any{"recallId": "rec:none", "usedFactIds": []string{"a"}})
 
 	var removed alcove.Removed
-	must(t, s.Tool("memory_delete_recall_feedback", map[string]any{"recallId": "default#" + recorded.RecallID}, &removed))
+	must.Do(t, s.Tool("memory_delete_recall_feedback", map[string]any{"recallId": "default#" + recorded.RecallID}, &removed))
 	refused(t, s, "memory_record_recall_usage", alcove.NotFound, "deleted", usage)
-	must(t, s.Tool("memory_delete_recall_feedback", map[string]any{"recallId": recorded.RecallID, "hard": true}, &removed))
+	must.Do(t, s.Tool("memory_delete_recall_feedback", map[string]any{"recallId": recorded.RecallID, "hard": true}, &removed))
 	if !removed.Success || s.Record("recall", recorded.RecallID) != nil {
 		t.Errorf("memory_delete_recall_feedback = %+v, want the record removed", removed)
 	}
@@ -223,7 +217,7 @@ func TestSignalsMoveTheOutcome(t *testing.T) {
 			SignalID string
 			Outcome  float64
 		}
-		must(t, s.Tool("memory_record_signal", map[string]any{"signalType": c.kind, "value": c.value, "factId": "default#a", "comment": "x"}, &out))
+		must.Do(t, s.Tool("memory_record_signal", map[string]any{"signalType": c.kind, "value": c.value, "factId": "default#a", "comment": "x"}, &out))
 		outcome = .75*outcome + .25*c.v
 		if math.Abs(out.Outcome-outcome) > 1e-9 || math.Abs((s.Memory("a").Counters.Health+1)/2-outcome) > 1e-9 || !strings.HasPrefix(out.SignalID, "sig:") {
 			t.Errorf("%s %v: %+v, want %v", c.kind, c.value, out, outcome)
@@ -233,14 +227,14 @@ func TestSignalsMoveTheOutcome(t *testing.T) {
 		t.Errorf("announced %s", last)
 	}
 	var raw map[string]any
-	must(t, s.Tool("memory_record_signal", map[string]any{"signalType": "failure", "value": 0, "context": "search"}, &raw))
+	must.Do(t, s.Tool("memory_record_signal", map[string]any{"signalType": "failure", "value": 0, "context": "search"}, &raw))
 	if raw["outcome"] != nil || raw["signalId"] == "" {
 		t.Errorf("without a fact: %v", raw)
 	}
 	var removed alcove.Removed
-	must(t, s.Tool("memory_delete_signal", map[string]any{"signalId": raw["signalId"]}, &removed))
+	must.Do(t, s.Tool("memory_delete_signal", map[string]any{"signalId": raw["signalId"]}, &removed))
 	var kept Signal
-	must(t, json.Unmarshal(s.Record("signal", raw["signalId"].(string)).Value, &kept))
+	must.Do(t, json.Unmarshal(s.Record("signal", raw["signalId"].(string)).Value, &kept))
 	if !removed.Success || !kept.Archived() || kept.Context != "search" {
 		t.Errorf("memory_delete_signal = %+v and the signal is %+v, want it archived", removed, kept)
 	}
@@ -248,7 +242,7 @@ func TestSignalsMoveTheOutcome(t *testing.T) {
 	refused(t, s, "memory_record_signal", alcove.NotFound, "", map[string]any{"signalType": "rating", "value": 5, "factId": "none"})
 	s.Config["outcome_alpha"] = 0
 	before := s.Memory("a").Counters.Health
-	must(t, s.Tool("memory_record_signal", map[string]any{"signalType": "rating", "value": 10, "factId": "a"}, nil))
+	must.Do(t, s.Tool("memory_record_signal", map[string]any{"signalType": "rating", "value": 10, "factId": "a"}, nil))
 	if s.Memory("a").Counters.Health != before {
 		t.Error("an alpha of 0 moves the outcome")
 	}
@@ -263,8 +257,8 @@ func recall(t *testing.T, s *alcovetest.Space, used int) {
 	}
 	good, rest := all[:used], all[used:]
 	var out Recorded
-	must(t, s.Tool("memory_record_recall", map[string]any{"factIds": all, "query": "q"}, &out))
-	must(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": out.RecallID, "usedFactIds": good, "unusedFactIds": rest}, nil))
+	must.Do(t, s.Tool("memory_record_recall", map[string]any{"factIds": all, "query": "q"}, &out))
+	must.Do(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": out.RecallID, "usedFactIds": good, "unusedFactIds": rest}, nil))
 	s.Now = s.Now.Add(time.Minute)
 }
 
@@ -277,7 +271,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 	}
 	s.Ops[alcove.OpConfigHistory] = func(request []byte) (any, error) {
 		var r alcove.ConfigHistoryRequest
-		must(t, json.Unmarshal(request, &r))
+		must.Do(t, json.Unmarshal(request, &r))
 		if r.Scope != "system" || r.Key == "other" {
 			return alcove.ConfigHistoryResponse{Versions: []alcove.SettingVersion{}}, nil
 		}
@@ -290,7 +284,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 	}
 	watch := func() (out Watched) {
 		t.Helper()
-		must(t, s.Job("watch-recall", map[string]any{}, &out))
+		must.Do(t, s.Job("watch-recall", map[string]any{}, &out))
 		return out
 	}
 	for range leastRecalls {
@@ -320,7 +314,7 @@ func TestAChangeThatMakesRecallsWorseIsAnnouncedOnce(t *testing.T) {
 		t.Errorf("notified %q", notified)
 	}
 	var q json.RawMessage
-	must(t, s.Tool("memory_recall_quality", map[string]any{"days": 1}, &q))
+	must.Do(t, s.Tool("memory_recall_quality", map[string]any{"days": 1}, &q))
 	if want := `{"used_rate":0.7,"recalls":40,"by_day":[{"date":"2026-06-01","used_rate":0.7,"recalls":40}],"changes":[{"at":"2026-06-01T12:30:00Z","updated_by":"ann",` +
 		`"rollback_to":{"ranking_weight_lexical":3,"ranking_weight_semantic":3},"change":"ranking_weight_lexical@4","before":0.8,"after":0.6,"recalls_before":20,"recalls_after":20,"drop":0.25}]}`; string(q) != want {
 		t.Errorf("%s, want %s", q, want)
@@ -341,11 +335,11 @@ func TestARecallOfTheCoreIsRated(t *testing.T) {
 		return map[string]any{"recall": map[string]any{"recall_id": "rec:core", "query": "tea", "agent": "ann", "facts": []map[string]any{{"namespace": "default", "key": "a"}}}}, nil
 	}
 	var out Rated
-	must(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": "rec:core", "usedFactIds": "a"}, &out))
+	must.Do(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": "rec:core", "usedFactIds": "a"}, &out))
 	if out.Updated != 1 || s.Memory("a").Counters.Health != .25 {
 		t.Errorf("memory_record_recall_usage = %+v, want 1 updated and a healthier", out)
 	}
-	must(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": "rec:core", "usedFactIds": "a"}, &out))
+	must.Do(t, s.Tool("memory_record_recall_usage", map[string]any{"recallId": "rec:core", "usedFactIds": "a"}, &out))
 	if out.Updated != 0 {
 		t.Errorf("twice: %+v", out)
 	}

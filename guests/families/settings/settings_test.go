@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -16,16 +17,9 @@ func space(t *testing.T) *alcovetest.Space {
 	return alcovetest.New(t, Family(), alcovetest.Manifest(t, "manifest.json"))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func get(t *testing.T, s *alcovetest.Space, arguments map[string]any) (out Setting) {
 	t.Helper()
-	must(t, s.Tool("memory_get_config", arguments, &out))
+	must.Do(t, s.Tool("memory_get_config", arguments, &out))
 	return out
 }
 
@@ -46,31 +40,31 @@ func TestASettingIsChangedListedAndPutBack(t *testing.T) {
 		t.Errorf("at first %+v", now)
 	}
 	var changed Changed
-	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3, "reason": "stricter"}, &changed))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3, "reason": "stricter"}, &changed))
 	if changed.Versions[key] != 1 || string(changed.Previous[key]) != "null" {
 		t.Errorf("memory_update_config = %+v, want version 1 after none", changed)
 	}
 	if now := get(t, s, map[string]any{"key": key}); now.Source != "system" || string(now.Value) != "0.3" || now.UpdatedBy != "tester" || now.UpdatedAt == "" {
 		t.Errorf("then %+v", now)
 	}
-	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5, "semantic_enabled": false}, "reason": "off"}, &changed))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5, "semantic_enabled": false}, "reason": "off"}, &changed))
 	var back RolledBack
-	must(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 1, "reason": "too strict"}, &back))
+	must.Do(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 1, "reason": "too strict"}, &back))
 	if back.Version != 3 || string(back.Value) != "0.3" {
 		t.Errorf("memory_rollback_config = %+v, want version 3 with 0.3", back)
 	}
 	var history Versions
-	must(t, s.Tool("memory_config_history", map[string]any{"key": key}, &history))
+	must.Do(t, s.Tool("memory_config_history", map[string]any{"key": key}, &history))
 	if len(history.Versions) != 3 || history.Versions[0].Reason != "too strict" || *history.Versions[0].RolledBackTo != 1 ||
 		string(history.Versions[1].To) != "0.5" || string(history.Versions[2].From) != "null" {
 		t.Errorf("memory_config_history = %+v, want 3 versions, the newest rolled back to 1", history)
 	}
 	var list Configs
-	must(t, s.Tool("memory_list_configs", map[string]any{"category": "semantic", "prefix": "semantic_t"}, &list))
+	must.Do(t, s.Tool("memory_list_configs", map[string]any{"category": "semantic", "prefix": "semantic_t"}, &list))
 	if len(list.Configs) != 1 || list.Configs[0].Key != key {
 		t.Errorf("memory_list_configs = %+v, want %s alone", list, key)
 	}
-	must(t, s.Tool("memory_list_configs", map[string]any{"limit": 2}, &list))
+	must.Do(t, s.Tool("memory_list_configs", map[string]any{"limit": 2}, &list))
 	if len(list.Configs) != 2 || !list.Truncated || list.NextCursor == "" {
 		t.Errorf("memory_list_configs = %+v, want 2 and a cursor", list)
 	}
@@ -84,23 +78,23 @@ func TestAllSettingsOfAChangeArePutBackInOneCall(t *testing.T) {
 	announced := 0
 	s.Ops[alcove.OpFeedEmit] = func([]byte) (any, error) { announced++; return struct{}{}, nil }
 	var changed Changed
-	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5, "semantic_enabled": false}}, &changed))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5, "semantic_enabled": false}}, &changed))
 	if changed.Change != "semantic_enabled@1" {
 		t.Errorf("the change is %+v, want semantic_enabled@1", changed)
 	}
 	var none Changed
-	must(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5}}, &none))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"changes": map[string]any{key: .5}}, &none))
 	if none.Change != "" {
 		t.Errorf("nothing was changed, by %s", none.Change)
 	}
 	var back RolledBack
-	must(t, s.Tool("memory_rollback_config", map[string]any{"change": changed.Change, "reason": "too strict"}, &back))
+	must.Do(t, s.Tool("memory_rollback_config", map[string]any{"change": changed.Change, "reason": "too strict"}, &back))
 	if back.Change != "semantic_enabled@2" || back.Versions[key] != 2 || string(back.Values["semantic_enabled"]) != "null" || len(back.Values) != 2 || announced != 4 {
 		t.Errorf("%+v, %d announced", back, announced)
 	}
 	for _, setting := range []string{key, "semantic_enabled"} {
 		var history Versions
-		must(t, s.Tool("memory_config_history", map[string]any{"key": setting}, &history))
+		must.Do(t, s.Tool("memory_config_history", map[string]any{"key": setting}, &history))
 		if v := history.Versions; len(v) != 2 || v[0].Change != back.Change || v[1].Change != changed.Change || *v[0].RolledBackTo != 0 || v[0].Reason != "too strict" {
 			t.Errorf("history of %s = %+v, want the change and its rollback", setting, v)
 		}
@@ -111,8 +105,8 @@ func TestAllSettingsOfAChangeArePutBackInOneCall(t *testing.T) {
 	refused(t, s, "memory_rollback_config", alcove.InvalidArgument, map[string]any{"version": 0})
 	refused(t, s, "memory_rollback_config", alcove.NotFound, map[string]any{"change": changed.Change, "scopeId": "work"})
 	var set PolicySet
-	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policies": map[string]any{"semantic_enabled": false, key: .9}}, &set))
-	must(t, s.Tool("memory_rollback_config", map[string]any{"change": set.Change, "scopeId": "work"}, nil))
+	must.Do(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policies": map[string]any{"semantic_enabled": false, key: .9}}, &set))
+	must.Do(t, s.Tool("memory_rollback_config", map[string]any{"change": set.Change, "scopeId": "work"}, nil))
 	if there := get(t, s, map[string]any{"key": key, "scopeId": "work"}); there.Source != "default" {
 		t.Errorf("after the rollback: %+v, want the default", there)
 	}
@@ -130,9 +124,9 @@ func TestABadChangeChangesNothing(t *testing.T) {
 	refused(t, s, "memory_update_config", alcove.InvalidArgument, map[string]any{"changes": map[string]any{key: .2}, "expect_version": 0})
 	refused(t, s, "memory_get_config", alcove.NotFound, map[string]any{"key": "none"})
 	refused(t, s, "memory_rollback_config", alcove.NotFound, map[string]any{"key": key, "version": 9})
-	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .2, "expect_version": 0}, nil))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .2, "expect_version": 0}, nil))
 	refused(t, s, "memory_update_config", alcove.Conflict, map[string]any{"key": key, "value": .4, "expect_version": 0})
-	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": nil, "expect_version": 1}, nil))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": nil, "expect_version": 1}, nil))
 	if now := get(t, s, map[string]any{"key": key}); now.Source != "default" {
 		t.Errorf("after it was set to null: %+v, want the default", now)
 	}
@@ -144,27 +138,27 @@ func TestABadChangeChangesNothing(t *testing.T) {
 func TestAScopeHasItsOwnValues(t *testing.T) {
 	s := space(t)
 	var set PolicySet
-	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": .8, "priority": 200}, &set))
+	must.Do(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": .8, "priority": 200}, &set))
 	if set.PolicyKey != key || set.Version != 1 {
 		t.Errorf("memory_set_scope_policy = %+v, want version 1 of %s", set, key)
 	}
 	if there, here := get(t, s, map[string]any{"key": key, "scopeId": "work"}), get(t, s, map[string]any{"key": key}); string(there.Value) != "0.8" || there.Source != "scope" || string(here.Value) != "0" {
 		t.Errorf("there %+v, here %+v", there, here)
 	}
-	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scope_id": "work", "policies": map[string]any{"semantic_enabled": false, key: .9}}, &set))
+	must.Do(t, s.Tool("memory_set_scope_policy", map[string]any{"scope_id": "work", "policies": map[string]any{"semantic_enabled": false, key: .9}}, &set))
 	var policies Policies
-	must(t, s.Tool("memory_list_scope_policies", map[string]any{"scopeId": "work"}, &policies))
+	must.Do(t, s.Tool("memory_list_scope_policies", map[string]any{"scopeId": "work"}, &policies))
 	if len(policies.Policies) != 2 || policies.Policies[1].PolicyKey != key || string(policies.Policies[1].PolicyValue) != "0.9" || policies.Policies[1].CreatedBy != "tester" || policies.Policies[1].Version != 2 {
 		t.Errorf("memory_list_scope_policies = %+v, want 2, the second 0.9 in version 2", policies)
 	}
 	var back RolledBack
-	must(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 1, "scopeId": "work"}, &back))
+	must.Do(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 1, "scopeId": "work"}, &back))
 	var history Versions
-	must(t, s.Tool("memory_config_history", map[string]any{"key": key, "scopeId": "work"}, &history))
+	must.Do(t, s.Tool("memory_config_history", map[string]any{"key": key, "scopeId": "work"}, &history))
 	if back.Version != 3 || string(back.Value) != "0.8" || len(history.Versions) != 3 {
 		t.Errorf("memory_rollback_config = %+v with history %+v, want version 3 of 3 with 0.8", back, history)
 	}
-	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": nil}, nil))
+	must.Do(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": nil}, nil))
 	if there := get(t, s, map[string]any{"key": key, "scopeId": "work"}); there.Source != "default" {
 		t.Errorf("the policy set to null: %+v, want the default", there)
 	}
@@ -173,7 +167,7 @@ func TestAScopeHasItsOwnValues(t *testing.T) {
 	refused(t, s, "memory_set_scope_policy", alcove.Denied, map[string]any{"scopeId": "work", "policyKey": key, "policyValue": .1})
 	refused(t, s, "memory_list_scope_policies", alcove.Denied, map[string]any{"scopeId": "work"})
 	refused(t, s, "memory_update_config", alcove.Denied, map[string]any{"key": key, "value": .1})
-	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "default", "policyKey": key, "policyValue": .1}, nil))
+	must.Do(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "default", "policyKey": key, "policyValue": .1}, nil))
 }
 
 func TestChangesAreAnnounced(t *testing.T) {
@@ -192,10 +186,10 @@ func TestChangesAreAnnounced(t *testing.T) {
 		events = append(events, e)
 		return struct{}{}, err
 	}
-	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3}, nil))
-	must(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3}, nil)) // no change
-	must(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 0}, nil))
-	must(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": 1}, nil))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3}, nil))
+	must.Do(t, s.Tool("memory_update_config", map[string]any{"key": key, "value": .3}, nil)) // no change
+	must.Do(t, s.Tool("memory_rollback_config", map[string]any{"key": key, "version": 0}, nil))
+	must.Do(t, s.Tool("memory_set_scope_policy", map[string]any{"scopeId": "work", "policyKey": key, "policyValue": 1}, nil))
 	var said []string
 	for _, e := range events {
 		said = append(said, strings.Join([]string{e.Kind, e.Namespace, e.Payload.Key, e.Payload.By, e.Payload.ScopeID}, " ")+" "+string(alcove.JSON(e.Payload.From))+" "+string(alcove.JSON(e.Payload.To)))
@@ -209,12 +203,12 @@ func TestChangesAreAnnounced(t *testing.T) {
 func TestSemanticSearchIsConfigured(t *testing.T) {
 	s := space(t)
 	var out Semantic
-	must(t, s.Tool("memory_get_semantic_config", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_get_semantic_config", map[string]any{}, &out))
 	if out != (Semantic{true, 0, "embedding"}) {
 		t.Errorf("at first %+v", out)
 	}
-	must(t, s.Tool("memory_configure_semantic", map[string]any{"enabled": false, "threshold": .6, "method": "tfidf"}, &out))
-	must(t, s.Tool("memory_configure_semantic", map[string]any{}, &out))
+	must.Do(t, s.Tool("memory_configure_semantic", map[string]any{"enabled": false, "threshold": .6, "method": "tfidf"}, &out))
+	must.Do(t, s.Tool("memory_configure_semantic", map[string]any{}, &out))
 	if out != (Semantic{false, .6, "lexical"}) {
 		t.Errorf("then %+v", out)
 	}
@@ -223,7 +217,7 @@ func TestSemanticSearchIsConfigured(t *testing.T) {
 	refused(t, s, "memory_regenerate_vectors", alcove.Unavailable, map[string]any{}) // there is no embedder
 	s.Ops[alcove.OpEmbedRebuild] = func([]byte) (any, error) { return alcove.EmbedRebuildResponse{Embedder: "small", Queued: 7}, nil }
 	var rebuilt Regeneration
-	must(t, s.Tool("memory_regenerate_vectors", map[string]any{}, &rebuilt))
+	must.Do(t, s.Tool("memory_regenerate_vectors", map[string]any{}, &rebuilt))
 	if rebuilt != (Regeneration{"small", 7}) {
 		t.Errorf("memory_regenerate_vectors = %+v, want 7 queued for small", rebuilt)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/guests/families/sites"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -44,7 +45,7 @@ func open(t *testing.T) (*alcovetest.Space, *fake) {
 	s.Ops["http.fetch"] = f.fetch
 	s.Ops["identity.delegate"] = func(data []byte) (any, error) {
 		var r alcove.IdentityDelegateRequest
-		must(t, json.Unmarshal(data, &r))
+		must.Do(t, json.Unmarshal(data, &r))
 		if len(r.Namespaces) != 1 || "site/"+strings.Replace(r.Name, ".", "/", 1) != r.Namespaces[0] || !slices.Equal(r.Rights, []string{"read", "write", "family:sites"}) {
 			t.Errorf("delegated %+v", r)
 		}
@@ -60,7 +61,7 @@ func open(t *testing.T) (*alcovetest.Space, *fake) {
 
 func (f *fake) fetch(data []byte) (any, error) {
 	var r struct{ Endpoint, Method, Body string }
-	must(f.t, json.Unmarshal(data, &r))
+	must.Do(f.t, json.Unmarshal(data, &r))
 	if f.down != nil {
 		return nil, f.down
 	}
@@ -68,7 +69,7 @@ func (f *fake) fetch(data []byte) (any, error) {
 		return map[string]any{"status": 200, "headers": map[string]string{}, "body": f.schema}, nil
 	}
 	p := post{Endpoint: r.Endpoint}
-	must(f.t, json.Unmarshal([]byte(r.Body), &p))
+	must.Do(f.t, json.Unmarshal([]byte(r.Body), &p))
 	f.posts = append(f.posts, p)
 	status, body := 200, `{"success":true,"data":{"done":true}}`
 	if strings.HasPrefix(p.Action, "memory.") {
@@ -78,13 +79,6 @@ func (f *fake) fetch(data []byte) (any, error) {
 		status, body = f.answer(p)
 	}
 	return map[string]any{"status": status, "headers": map[string]string{}, "body": body}, nil
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // call calls a tool that answers.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -42,7 +43,7 @@ func (f *fake) remembering() (there map[string]told) {
 			Since    string
 			Memories []told
 		}
-		must(f.t, json.Unmarshal(p.Data, &q))
+		must.Do(f.t, json.Unmarshal(p.Data, &q))
 		out := []told{}
 		for _, m := range q.Memories {
 			there[m.ID] = m
@@ -54,7 +55,7 @@ func (f *fake) remembering() (there map[string]told) {
 		}
 		slices.SortFunc(out, func(a, b told) int { return strings.Compare(a.ID, b.ID) })
 		data, err := json.Marshal(map[string]any{"success": true, "data": map[string]any{"memories": out}})
-		must(f.t, err)
+		must.Do(f.t, err)
 		return 200, string(data)
 	}
 	return there
@@ -127,10 +128,10 @@ func TestAJobLooksAfterSites(t *testing.T) {
 		Status     string
 		Pending    []struct{ Description string }
 	}) {
-		must(t, s.Tool("memory_site_status", args{"slug": "anwe-sh"}, &out))
+		must.Do(t, s.Tool("memory_site_status", args{"slug": "anwe-sh"}, &out))
 		return out
 	}
-	must(t, s.Job("sync_sites", nil, nil))
+	must.Do(t, s.Job("sync_sites", nil, nil))
 	if got := status(); got.LastSyncAt != "2026-06-01T12:00:00Z" || len(got.Pending) != 1 || got.Pending[0].Description != "[anwe-sh] Invite everybody" {
 		t.Errorf("memory_site_status = %+v, want it synchronized at noon with one action pending", got)
 	}
@@ -139,18 +140,18 @@ func TestAJobLooksAfterSites(t *testing.T) {
 	}
 	asked := len(f.posts)
 	s.Now = s.Now.Add(14 * time.Minute)
-	must(t, s.Job("sync_sites", nil, nil))
+	must.Do(t, s.Job("sync_sites", nil, nil))
 	if len(f.posts) != asked {
 		t.Error("it was not due")
 	}
 	s.Now = s.Now.Add(time.Minute)
 	f.down = alcove.Errorf(alcove.Unavailable, "the endpoint cannot be reached")
-	must(t, s.Job("sync_sites", nil, nil))
+	must.Do(t, s.Job("sync_sites", nil, nil))
 	if got := status(); !strings.Contains(got.LastError, "cannot be reached") || got.LastSyncAt != "2026-06-01T12:00:00Z" {
 		t.Errorf("memory_site_status = %+v, want the error, and the time of the last success", got)
 	}
 	s.Grant("http", "site/lekhika-com")
-	must(t, s.Job("sync_sites", nil, nil))
+	must.Do(t, s.Job("sync_sites", nil, nil))
 	if len(s.Published()) != 0 {
 		t.Errorf("left %q", published(s))
 	}

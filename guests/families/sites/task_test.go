@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/testing/must"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/alcovetest"
 )
@@ -89,7 +90,7 @@ func TestATaskLeavesWhatMattersAndItsBackupEnds(t *testing.T) {
 	}
 	s.Namespace = agent.Namespace
 	s.Now = s.Now.Add(6 * 24 * time.Hour)
-	must(t, s.Job("end_tasks", nil, nil))
+	must.Do(t, s.Job("end_tasks", nil, nil))
 	archived := s.Memories()
 	if len(archived) != 2 {
 		t.Errorf("on day 6 there are %d", len(archived))
@@ -100,7 +101,7 @@ func TestATaskLeavesWhatMattersAndItsBackupEnds(t *testing.T) {
 		}
 	}
 	s.Now = s.Now.Add(2 * 24 * time.Hour)
-	must(t, s.Job("end_tasks", nil, nil))
+	must.Do(t, s.Job("end_tasks", nil, nil))
 	if left := s.Memories(); len(left) != 0 {
 		t.Errorf("on day 8 there are %d", len(left))
 	}
@@ -127,7 +128,7 @@ func TestWhatIsRestoredFromABackupStays(t *testing.T) {
 		}
 	}
 	s.Now = s.Now.Add(8 * 24 * time.Hour)
-	must(t, s.Job("end_tasks", nil, nil))
+	must.Do(t, s.Job("end_tasks", nil, nil))
 	for _, m := range s.Memories() {
 		if m.Text() != "One" {
 			t.Errorf("left: %s", m.Text())
@@ -145,7 +146,7 @@ func TestATaskThatExpiresHasFailed(t *testing.T) {
 	as(s, agent, func() { call[any](t, s, "anwe-sh.memory.store", args{"content": "Important", "importance": 10}) })
 	s.Now = s.Now.Add(10 * time.Minute)
 	as(s, agent, func() { refused(t, s, alcove.Denied, "anwe-sh.memory.store", args{"content": "Too late"}) })
-	must(t, s.Job("end_tasks", nil, nil))
+	must.Do(t, s.Job("end_tasks", nil, nil))
 	got := call[struct {
 		Agents []struct{ Status, BackupUntil string }
 	}](t, s, "memory_site_status", args{"slug": "anwe-sh"}).Agents

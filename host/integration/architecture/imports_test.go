@@ -135,11 +135,11 @@ func rules() []rule {
 		{pkg: "host/sandbox/early", own: []string{"abi", "host/sandbox"}, never: append(outside, "os")},
 		{pkg: "host/sandbox/wasm", never: append(outside, "os")},
 		{pkg: "host/sandbox/meter", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
-		{pkg: "host/testing/spectest"},                                // serves tests only
-		{pkg: "host/testing/stress"},                                  // serves tests only
-		{pkg: "host/testing/await", never: append(outside, "os")},     // serves tests only
-		{pkg: "host/testing/testcert"},                                // serves tests only
-		{pkg: "host/testing/testclock", never: append(outside, "os")}, // serves tests only
+		{pkg: "host/testing/spectest"},                                     // serves tests only
+		{pkg: "host/testing/stress"},                                       // serves tests only
+		{pkg: "host/testing/await", never: append(outside, "os")},          // serves tests only
+		{pkg: "host/testing/testcert", own: []string{"host/testing/must"}}, // serves tests only
+		{pkg: "host/testing/testclock", never: append(outside, "os")},      // serves tests only
 		{pkg: "host/testing/hostile", own: []string{"abi", "host/testing/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/testing/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},

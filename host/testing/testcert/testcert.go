@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // Files are a certificate and its key, in PEM.
@@ -25,9 +27,9 @@ type Files struct {
 func Write(t testing.TB, dir string, names ...string) (Files, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	must.Do(t, err)
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	must(t, err)
+	must.Do(t, err)
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "alcove test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
@@ -35,14 +37,14 @@ func Write(t testing.TB, dir string, names ...string) (Files, *x509.CertPool) {
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	must(t, err)
+	must.Do(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
+	must.Do(t, err)
 	f := Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	writePEM(t, f.Cert, "CERTIFICATE", der)
 	writePEM(t, f.Key, "PRIVATE KEY", keyDER)
 	parsed, err := x509.ParseCertificate(der)
-	must(t, err)
+	must.Do(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
 	return f, pool
@@ -50,12 +52,5 @@ func Write(t testing.TB, dir string, names ...string) (Files, *x509.CertPool) {
 
 func writePEM(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
-	must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }

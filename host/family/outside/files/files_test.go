@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
+	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -20,20 +21,13 @@ import (
 func folder(t *testing.T, contents map[string]string) registry.Root {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	must.Do(t, err)
 	for p, content := range contents {
 		file := filepath.Join(dir, filepath.FromSlash(p))
-		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must(t, os.WriteFile(file, []byte(content), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	return registry.Root{Dir: dir}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func leave(context.Context) error { return nil }
@@ -64,7 +58,7 @@ func TestFilesAreWrittenReadAndListed(t *testing.T) {
 	var paths []string
 	for after := ""; ; {
 		page, err := f.List(r, abi.FileListRequest{Limit: 2, After: after})
-		must(t, err)
+		must.Do(t, err)
 		for _, e := range page.Files {
 			paths = append(paths, e.Path)
 		}
@@ -207,7 +201,7 @@ func TestAReaderSeesAWholeFileWhileItIsReplaced(t *testing.T) {
 		if codeOf(err) == abi.CodeUnavailable && strings.Contains(err.Error(), "was replaced") {
 			continue
 		}
-		must(t, err)
+		must.Do(t, err)
 		if s := got.Files[0].Content; s != content(len(s)-20_000) {
 			t.Fatalf("%d bytes are of no write", len(s))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
+	"github.com/alcove-memory/alcove/host/testing/must"
 )
 
 // TestWhatLeadsElsewhereIsRefused hangs, for as long as tests may, when a pipe is waited for.
@@ -18,13 +19,13 @@ func TestWhatLeadsElsewhereIsRefused(t *testing.T) {
 	outside := folder(t, map[string]string{"secret": "secret", "below/secret": "secret"}).Dir
 	f, r := &files.Files{}, folder(t, map[string]string{"good/file.md": "good", "file.md": "good"})
 	at := func(p string) string { return filepath.Join(r.Dir, filepath.FromSlash(p)) }
-	must(t, os.Symlink(filepath.Join(outside, "secret"), at("link.md")))
-	must(t, os.Symlink("file.md", at("inner.md")))
-	must(t, os.Symlink(filepath.Join(outside, "none"), at("dangling.md")))
-	must(t, os.Symlink(outside, at("away")))
-	must(t, os.Symlink("good", at("again")))
-	must(t, os.Link(filepath.Join(outside, "secret"), at("hard.md")))
-	must(t, syscall.Mkfifo(at("pipe.md"), 0o600))
+	must.Do(t, os.Symlink(filepath.Join(outside, "secret"), at("link.md")))
+	must.Do(t, os.Symlink("file.md", at("inner.md")))
+	must.Do(t, os.Symlink(filepath.Join(outside, "none"), at("dangling.md")))
+	must.Do(t, os.Symlink(outside, at("away")))
+	must.Do(t, os.Symlink("good", at("again")))
+	must.Do(t, os.Link(filepath.Join(outside, "secret"), at("hard.md")))
+	must.Do(t, syscall.Mkfifo(at("pipe.md"), 0o600))
 	for _, p := range []string{"link.md", "inner.md", "dangling.md", "away/secret", "away/new.md", "away/below/secret", "again/file.md", "again/new.md", "hard.md", "pipe.md", "good", "file.md/x"} {
 		if got, err := f.Read(r, abi.FileReadRequest{Paths: []string{p}}); codeOf(err) != abi.CodeInvalidArgument {
 			t.Errorf("%s is read: %v, %v", p, got.Files, err)
@@ -54,7 +55,7 @@ func TestARootThatBecameALinkIsNotUsed(t *testing.T) {
 	outside := folder(t, map[string]string{"secret": "secret"}).Dir
 	f, r := &files.Files{}, folder(t, nil)
 	r.Dir = filepath.Join(r.Dir, "root")
-	must(t, os.Symlink(outside, r.Dir))
+	must.Do(t, os.Symlink(outside, r.Dir))
 	if got, err := f.Read(r, abi.FileReadRequest{Paths: []string{"secret"}}); err == nil || strings.Contains(err.Error(), outside) {
 		t.Errorf("Read = %v, %v, want an error that does not name where it leads", got.Files, err)
 	}
@@ -66,7 +67,7 @@ func TestAPartialFileOfACrashIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	const partial = ".alcove-ca978112ca1bbdca.partial" // of the path a
-	must(t, os.Symlink("/etc/passwd", filepath.Join(r.Dir, partial)))
+	must.Do(t, os.Symlink("/etc/passwd", filepath.Join(r.Dir, partial)))
 	if _, err := write(t, f, r, abi.FileItem{Path: "a", Content: "2"}); err != nil {
 		t.Fatal(err)
 	}
