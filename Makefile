@@ -1,6 +1,6 @@
 # Go is pinned by the line "go" of go.mod, staticcheck and all else that is written in Go by go.mod and go.sum.
 GO       ?= go
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION  ?= $(shell cat cmd/alcove/VERSION)
 LISTEN   ?= 127.0.0.1:9742
 PACKAGES ?= ./...
 # Tests wait for processes, disks and timers, so more of them than processors run at once. make check vets.

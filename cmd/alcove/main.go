@@ -2,7 +2,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,8 +22,11 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// version and signatures are set by the linker for releases. Without a version the module's build information tells; signatures are
-// those of the catalogue of families, as package catalogue has them.
+//go:embed VERSION
+var ownVersion string
+
+// The linker sets version and signatures for releases. An empty version means ownVersion; signatures are those of the catalogue of
+// families, as package catalogue has them.
 var version, signatures string
 
 func main() { os.Exit(Main()) }
@@ -225,12 +230,4 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-func versionText() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
-}
+func versionText() string { return cmp.Or(version, strings.TrimSpace(ownVersion)) }

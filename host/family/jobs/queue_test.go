@@ -106,12 +106,8 @@ func TestAJobWaitsNoLongerThanItWasToWhenTheClockIsPutBack(t *testing.T) {
 	}
 }
 
-func TestAScheduleThatWasKeptAsAnInstantIsRead(t *testing.T) {
-	var r round
-	if err := json.Unmarshal([]byte(`"2026-05-01T10:00:00Z"`), &r); err != nil || !r.Began.Equal(time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)) || r.Reached != nil {
-		t.Errorf("it is %+v (%v)", r, err)
-	}
-	began := round{Began: r.Began, Reached: &memory.Location{Branch: "draft", Namespace: "work"}}
+func TestARoundIsReadAsItWasKept(t *testing.T) {
+	began := round{Began: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC), Reached: &memory.Location{Branch: "draft", Namespace: "work"}}
 	data, err := json.Marshal(began)
 	if err != nil {
 		t.Fatal(err)
