@@ -48,15 +48,23 @@ func Turn(t testing.TB, days uint64) bool {
 // do not all run on the same day.
 func part(t testing.TB) uint64 {
 	t.Helper()
-	day := uint64(time.Now().Unix() / (24 * 60 * 60))
-	if text := os.Getenv(PartsVariable); text != "" {
-		var err error
-		if day, err = strconv.ParseUint(text, 10, 32); err != nil {
-			t.Fatalf("%s=%s is neither all nor the number of a day: %v", PartsVariable, text, err)
-		}
-	}
-	t.Logf("a part runs: %s=%d repeats it, %s=all runs all", PartsVariable, day, PartsVariable)
+	today := day(t)
+	t.Logf("a part runs: %s=%d repeats it, %s=all runs all", PartsVariable, today, PartsVariable)
 	name := fnv.New32a()
 	name.Write([]byte(t.Name()))
-	return day + uint64(name.Sum32()%(1<<16))
+	return today + uint64(name.Sum32()%(1<<16))
+}
+
+// day is the number of the day since 1970, or the one that PartsVariable gives.
+func day(t testing.TB) uint64 {
+	t.Helper()
+	text := os.Getenv(PartsVariable)
+	if text == "" || All() {
+		return uint64(time.Now().Unix() / (24 * 60 * 60))
+	}
+	given, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		t.Fatalf("%s=%s is neither all nor the number of a day: %v", PartsVariable, text, err)
+	}
+	return given
 }

@@ -13,7 +13,7 @@ import (
 // Environment variables that make a stress test long, or repeat one.
 const (
 	LastingVariable = "ALCOVE_STRESS"      // how long each test lasts, such as 45s
-	SeedVariable    = "ALCOVE_STRESS_SEED" // a number; 1 when not set
+	SeedVariable    = "ALCOVE_STRESS_SEED" // a number; when not set that of the day, or the one of PartsVariable
 )
 
 // Load is how much load a test puts on the server.
@@ -26,7 +26,7 @@ type Load struct {
 // FromEnvironment is the load that the environment asks for, and the short form without one.
 func FromEnvironment(t testing.TB) Load {
 	t.Helper()
-	l := Load{Seed: 1, few: 1}
+	l := Load{Seed: day(t), few: 1}
 	if testing.Short() {
 		l.few = 4
 	}
@@ -44,7 +44,7 @@ func FromEnvironment(t testing.TB) Load {
 		}
 		l.Lasting = lasting
 	}
-	t.Logf("seed %d (%s repeats it)", l.Seed, SeedVariable)
+	t.Logf("seed %d: %s=%d repeats it", l.Seed, SeedVariable, l.Seed)
 	return l
 }
 
