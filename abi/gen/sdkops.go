@@ -25,7 +25,7 @@ func sdkMessages(s source) ([]byte, error) {
 // sdkTypes writes types and their codec: the fields of each, by which a guest reads what the host writes and writes what it reads.
 func (s source) sdkTypes(objects []structure) string {
 	var out strings.Builder
-	out.WriteString(doNotEdit + "\n\npackage alcove\n\nimport \"github.com/alcove-memory/alcove/sdk/go/scan\"\n\n// The methods CodeJSON implement scan.Value.\n")
+	out.WriteString(doNotEdit + "\n\npackage alcove\n\nimport \"github.com/alcove-memory/alcove/sdk/go/scan\"\n\n// The methods CodeJSON read and write messages.\n")
 	written, read := s.readByHost(), s.readByGuest()
 	for _, o := range objects {
 		fields := s.flat(o.Fields)
@@ -82,10 +82,10 @@ func sdkMethod(op operation) string {
 	name := pascal(op.Name)
 	parameter, request, result, response := "", "nil", "(err error)", "nil"
 	if len(op.Request) > 0 {
-		parameter, request = "r "+name+"Request", "&r"
+		parameter, request = "r "+name+"Request", "r.CodeJSON"
 	}
 	if len(op.Response) > 0 {
-		result, response = "(out "+name+"Response, err error)", "&out"
+		result, response = "(out "+name+"Response, err error)", "out.CodeJSON"
 	}
 	call := fmt.Sprintf("c.exchange(Op%s, %s, %s)", name, request, response)
 	body := "return " + call
@@ -129,46 +129,48 @@ func (f field) sdkAbsent() string {
 // sdkValue is the scan.Value of a field.
 func (f field) sdkValue() string {
 	t, at := f.must(), "&x."+pascal(f.Name)
-	switch {
-	case t.isStructure() && (f.Optional || t.nullable):
-		return "scan.Pointer(" + at + ")"
-	case t.isStructure():
-		return at
-	case f.Explicit:
-		return fmt.Sprintf("scan.%sPointer(%s)", t.sdkKind(), at)
-	case t.list && t.of.isStructure() && !t.of.nullable:
-		return "scan.List(" + at + ")"
-	case t.list && t.of.goType() != "string":
-		return fmt.Sprintf("scan.ListOf(%s, %s)", at, t.of.sdkCode())
-	case t.dict && t.of.goType() == "json.RawMessage":
-		return "scan.Map(" + at + ")"
-	case t.dict:
-		return fmt.Sprintf("scan.MapOf(%s, %s)", at, t.of.sdkCode())
+	if f.Explicit || t.isStructure() && (f.Optional || t.nullable) {
+		plain := *t
+		plain.nullable = false
+		return fmt.Sprintf("scan.Pointer(%s, %s)", at, plain.sdkCode())
 	}
-	if kind := t.sdkKind(); kind != "Any" && kind != "Number32" {
-		return fmt.Sprintf("(*scan.%s)(%s)", kind, at)
+	return t.sdkValue(at)
+}
+
+func (t *shape) sdkValue(at string) string {
+	switch kind := t.sdkKind(); {
+	case t.isStructure() && t.nullable:
+		return fmt.Sprintf("scan.Pointer(%s, (*%s).CodeJSON)", at, pascal(t.name))
+	case kind == "List" || kind == "Map":
+		return fmt.Sprintf("scan.%s(%s, %s)", kind, at, t.of.sdkCode())
+	case kind == "" || kind == "Any" || kind == "Number32":
+		return fmt.Sprintf("scan.Of(%s, %s)", at, t.sdkCode())
+	default:
+		return fmt.Sprintf("scan.%s(%s)", kind, at)
 	}
-	return fmt.Sprintf("scan.Of(%s, %s)", at, t.sdkCode())
 }
 
 // sdkCode is a function that reads or writes a value.
 func (t *shape) sdkCode() string {
-	switch {
-	case t.isStructure() && t.nullable:
-		return "scan.CodePointer"
-	case t.isStructure():
+	switch kind := t.sdkKind(); {
+	case t.isStructure() && !t.nullable:
 		return "(*" + pascal(t.name) + ").CodeJSON"
-	case t.of != nil && !(t.list && t.of.goType() == "string"):
-		of := map[bool]string{true: "ListOf", false: "MapOf"}[t.list]
-		return fmt.Sprintf("func(v *%s, c *scan.Coder) { scan.%s(v, %s).CodeJSON(c) }", t.sdkType(), of, t.of.sdkCode())
+	case t.isStructure() || kind == "List" || kind == "Map":
+		return fmt.Sprintf("func(v *%s, c *scan.Coder) { %s.CodeJSON(c) }", t.sdkType(), t.sdkValue("v"))
+	default:
+		return "scan.Code" + kind
 	}
-	return "scan.Code" + t.sdkKind()
 }
 
-// sdkKind is what package scan calls a value.
+// sdkKind is what package scan calls a value; empty for an object.
 func (t *shape) sdkKind() string {
-	if t.list {
+	switch {
+	case t.list && t.of.goType() == "string":
 		return "Texts"
+	case t.list:
+		return "List"
+	case t.dict:
+		return "Map"
 	}
 	return map[string]string{"string": "Text", "bool": "Bool", "int": "Int", "uint64": "Uint", "float64": "Number", "float32": "Number32",
 		"json.RawMessage": "Raw", "any": "Any", "Code": "Text"}[scalars[t.name]]

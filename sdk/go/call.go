@@ -30,8 +30,11 @@ func (c *Call) Do(op Op, request Raw) (response Raw, err error) {
 	return c.host.Call(op, body)
 }
 
+// coding reads or writes a value: it is the method CodeJSON of a message.
+type coding func(*scan.Coder)
+
 // exchange runs an operation. A nil request is an empty object; with a nil response, the host's answer is ignored.
-func (c *Call) exchange(op Op, request, response scan.Value) error {
+func (c *Call) exchange(op Op, request, response coding) error {
 	body, err := encode(request)
 	if err != nil {
 		return Errorf(InvalidArgument, "write the request of %s: %v", op, err)
@@ -46,31 +49,17 @@ func (c *Call) exchange(op Op, request, response scan.Value) error {
 	return nil
 }
 
-func encode(v scan.Value) ([]byte, error) {
-	if v == nil {
+func encode(message coding) ([]byte, error) {
+	if message == nil {
 		return []byte("{}"), nil
 	}
 	w := &scan.Writer{}
-	w.Value(v)
+	message(w.Coder())
 	return w.Bytes()
 }
 
-func decode(data []byte, into scan.Value) error {
+func decode(data []byte, into coding) error {
 	s := scan.New(data)
-	s.Value(into)
+	into(s.Coder())
 	return s.End()
-}
-
-// Decode reads the arguments, the payload or the configuration of a request; empty ones are an empty object. Code that alcove
-// family gen writes calls it.
-func Decode(data Raw, what string, read func(*scan.Scanner)) error {
-	if len(data) == 0 {
-		data = Raw("{}")
-	}
-	s := scan.New(data)
-	read(s)
-	if err := s.End(); err != nil {
-		return Errorf(InvalidArgument, "read the %s: %v", what, err)
-	}
-	return nil
 }

@@ -18,10 +18,13 @@ import (
 // exchange is an operation with its messages on both sides.
 type exchange struct {
 	op                        Op
-	request, response         scan.Value
+	request, response         message
 	hostRequest, hostResponse any
 	call                      func(c *Call, request any) (any, error) // the method of the operation
 }
+
+// message is a message of the SDK.
+type message interface{ CodeJSON(c *scan.Coder) }
 
 // envelope is another message, on both sides.
 type envelope struct {
@@ -120,7 +123,7 @@ func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
 	if e.to != "host" {
 		sent, got := fresh(r, e.host), empty(e.sdk)
 		data := written(t, sent)
-		if err := decode(data, got.(scan.Value)); err != nil {
+		if err := decode(data, got.(message).CodeJSON); err != nil {
 			t.Fatalf("%s: read %s: %v", e.name, data, err)
 		}
 		if err := differ(reflect.ValueOf(got), reflect.ValueOf(sent)); err != nil {
@@ -134,7 +137,7 @@ func checkEnvelope(t *testing.T, r *rand.Rand, e envelope) {
 	}
 	if e.to != "guest" {
 		sent, got, again := fresh(r, e.sdk), empty(e.host), empty(e.sdk)
-		data, err := encode(sent.(scan.Value))
+		data, err := encode(sent.(message).CodeJSON)
 		if err != nil {
 			t.Fatalf("%s: write %+v: %v", e.name, sent, err)
 		}
@@ -169,14 +172,14 @@ func FuzzEnvelopes(f *testing.F) {
 				continue
 			}
 			got, want := empty(e.sdk), empty(e.host)
-			if decode(data, got.(scan.Value)) != nil {
+			if decode(data, got.(message).CodeJSON) != nil {
 				continue
 			}
 			if !json.Valid(data) {
 				t.Fatalf("%s: %q is read as %+v", e.name, data, got)
 			}
 			again := empty(e.sdk)
-			if err := decode(written(t, got), again.(scan.Value)); err != nil || !bytes.Equal(written(t, again), written(t, got)) {
+			if err := decode(written(t, got), again.(message).CodeJSON); err != nil || !bytes.Equal(written(t, again), written(t, got)) {
 				t.Fatalf("%s: %q is read as %+v, and that as %+v (%v)", e.name, data, got, again, err)
 			}
 			strictly(t, written(t, got), want)

@@ -1,7 +1,5 @@
 package alcove
 
-import "github.com/alcove-memory/alcove/sdk/go/scan"
-
 // Host is what carries operations out. A guest has one; tests make their own.
 type Host interface {
 	// Call runs an operation. An error that is an *Error is the host's answer.
@@ -31,7 +29,7 @@ func (f *Family) handle(host Host, kind Kind, request []byte) ([]byte, error) {
 }
 
 // read decodes a request of the host. What is raw in it points into the request.
-func read(request []byte, into scan.Value) error {
+func read(request []byte, into coding) error {
 	if err := decode(request, into); err != nil {
 		return Errorf(InvalidArgument, "read the request: %v", err)
 	}
@@ -40,7 +38,7 @@ func read(request []byte, into scan.Value) error {
 
 func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 	var r toolRequest
-	if err := read(request, &r); err != nil {
+	if err := read(request, r.CodeJSON); err != nil {
 		return nil, err
 	}
 	f, err := f.of(r.Context)
@@ -59,7 +57,7 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 
 func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 	var r hookRequest
-	if err := read(request, &r); err != nil {
+	if err := read(request, r.CodeJSON); err != nil {
 		return nil, err
 	}
 	f, err := f.of(r.Context)
@@ -87,16 +85,16 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
 	if refused, ok := find[*Refusal](err); ok {
-		return encode(&storeResult{Refuse: &refused.Reason})
+		return encode((&storeResult{Refuse: &refused.Reason}).CodeJSON)
 	}
 	if proposed, ok := find[*Proposal](err); ok {
-		return encode(&storeResult{Entries: changes, Propose: &proposed.Reason})
+		return encode((&storeResult{Entries: changes, Propose: &proposed.Reason}).CodeJSON)
 	}
 	switch {
 	case err != nil || changes == nil:
 		return nil, err
 	}
-	return encode(&storeResult{Entries: changes})
+	return encode((&storeResult{Entries: changes}).CodeJSON)
 }
 
 // GuardAll asks a guard about each entry. A refusal and a failure end it; of proposals the first counts, where nothing is refused.
@@ -116,7 +114,7 @@ func GuardAll(entries []Entry, guard func(*Entry) error) (decision error) {
 
 func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
 	var r embedRequest
-	if err := read(request, &r); err != nil {
+	if err := read(request, r.CodeJSON); err != nil {
 		return nil, err
 	}
 	f, err := f.of(r.Context)
@@ -139,7 +137,7 @@ func (f *Family) handleScore(host Host, request []byte) ([]byte, error) {
 		return nil, err
 	}
 	var p scoreParams
-	if err := read(params, &p); err != nil {
+	if err := read(params, p.CodeJSON); err != nil {
 		return nil, err
 	}
 	if f, err = f.of(p.Context); err != nil {
@@ -171,7 +169,7 @@ func (f *Family) serve(p port, kind Kind, length int) int32 {
 		p.write(writeResult, result)
 		return statusOK
 	}
-	body, failed := encode(asError(err).told())
+	body, failed := encode(asError(err).told().CodeJSON)
 	if failed != nil { // details that JSON does not have
 		body = []byte(`{"code":"internal","message":"the details of the guest's error cannot be written as JSON"}`)
 	}
@@ -202,7 +200,7 @@ func (h portHost) Call(op Op, request []byte) ([]byte, error) {
 	}
 	body := receive(h.port, readResponse, -length)
 	e := &Error{}
-	if err := decode(body, e); err != nil {
+	if err := decode(body, e.CodeJSON); err != nil {
 		return nil, Errorf(Internal, "read the host's error: %v", err)
 	}
 	return nil, e

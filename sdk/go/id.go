@@ -63,6 +63,9 @@ const usualID = 128
 // DecodeJSON reads the text of an id.
 func (id *ID) DecodeJSON(s *scan.Scanner) { *id = ParseID(s.String()) }
 
+// CodeJSON reads or writes the text of the id.
+func (id *ID) CodeJSON(c *scan.Coder) { scan.CodeSelf(id, c) }
+
 // MarshalText lets encoding/json write the id, in tests.
 //
 //go:noinline

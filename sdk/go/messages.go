@@ -4,7 +4,7 @@ package alcove
 
 import "github.com/alcove-memory/alcove/sdk/go/scan"
 
-// The methods CodeJSON implement scan.Value.
+// The methods CodeJSON read and write messages.
 
 // Context is the context of a request: its family, caller, branch and time.
 type Context struct {
@@ -21,15 +21,15 @@ type Context struct {
 
 func (x *Context) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "family", Value: (*scan.Text)(&x.Family)},
-		{Name: "caller", Value: (*scan.Text)(&x.Caller)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
-		{Name: "now", Value: (*scan.Text)(&x.Now)},
-		{Name: "request_id", Value: (*scan.Text)(&x.RequestID)},
-		{Name: "dry_run", Value: (*scan.Bool)(&x.DryRun), Omit: !x.DryRun},
-		{Name: "operator", Value: (*scan.Bool)(&x.Operator), Omit: !x.Operator},
-		{Name: "proposal", Value: (*scan.Text)(&x.Proposal), Omit: x.Proposal == ""},
+		{Name: "family", Value: scan.Text(&x.Family)},
+		{Name: "caller", Value: scan.Text(&x.Caller)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "now", Value: scan.Text(&x.Now)},
+		{Name: "request_id", Value: scan.Text(&x.RequestID)},
+		{Name: "dry_run", Value: scan.Bool(&x.DryRun), Omit: !x.DryRun},
+		{Name: "operator", Value: scan.Bool(&x.Operator), Omit: !x.Operator},
+		{Name: "proposal", Value: scan.Text(&x.Proposal), Omit: x.Proposal == ""},
 	})
 }
 
@@ -55,22 +55,22 @@ type Entry struct {
 
 func (x *Entry) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "change", Value: (*scan.Text)(&x.Change), Omit: x.Change == ""},
-		{Name: "version", Value: (*scan.Uint)(&x.Version), Omit: x.Version == 0},
-		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
-		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
-		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "type", Value: (*scan.Text)(&x.Type), Omit: x.Type == ""},
-		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
-		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
-		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
-		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted), Omit: !x.Deleted},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: x.Metadata == nil},
+		{Name: "links", Value: scan.Texts(&x.Links), Omit: x.Links == nil},
+		{Name: "supersedes", Value: scan.Texts(&x.Supersedes), Omit: x.Supersedes == nil},
 	})
 }
 
@@ -86,12 +86,12 @@ type MergeNotice struct {
 
 func (x *MergeNotice) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "source", Value: (*scan.Text)(&x.Source)},
-		{Name: "target", Value: (*scan.Text)(&x.Target)},
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "count", Value: (*scan.Int)(&x.Count)},
-		{Name: "keys", Value: scan.List(&x.Keys)},
+		{Name: "source", Value: scan.Text(&x.Source)},
+		{Name: "target", Value: scan.Text(&x.Target)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "keys", Value: scan.List(&x.Keys, (*MergeKey).CodeJSON)},
 	})
 }
 
@@ -104,9 +104,9 @@ type MergeKey struct {
 
 func (x *MergeKey) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted), Omit: !x.Deleted},
 	})
 }
 
@@ -121,11 +121,11 @@ type Change struct {
 
 func (x *Change) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
-		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
-		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.Pointer(&x.Type, scan.CodeText), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: x.Metadata == nil},
 	})
 }
 
@@ -139,10 +139,10 @@ type toolRequest struct {
 
 func (x *toolRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "tool", Value: (*scan.Text)(&x.Tool)},
-		{Name: "arguments", Value: (*scan.Raw)(&x.Arguments)},
-		{Name: "config", Value: (*scan.Raw)(&x.Config)},
-		{Name: "context", Value: &x.Context},
+		{Name: "tool", Value: scan.Text(&x.Tool)},
+		{Name: "arguments", Value: scan.Raw(&x.Arguments)},
+		{Name: "config", Value: scan.Raw(&x.Config)},
+		{Name: "context", Value: scan.Of(&x.Context, (*Context).CodeJSON)},
 	})
 }
 
@@ -160,14 +160,14 @@ type hookRequest struct {
 
 func (x *hookRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "hook", Value: (*scan.Text)(&x.Hook)},
-		{Name: "entries", Value: scan.List(&x.Entries), Omit: x.Entries == nil},
-		{Name: "merge", Value: scan.Pointer(&x.Merge), Omit: x.Merge == nil},
-		{Name: "session", Value: scan.Pointer(&x.Session), Omit: x.Session == nil},
-		{Name: "job", Value: (*scan.Text)(&x.Job), Omit: x.Job == ""},
-		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
-		{Name: "config", Value: (*scan.Raw)(&x.Config)},
-		{Name: "context", Value: &x.Context},
+		{Name: "hook", Value: scan.Text(&x.Hook)},
+		{Name: "entries", Value: scan.List(&x.Entries, (*Entry).CodeJSON), Omit: x.Entries == nil},
+		{Name: "merge", Value: scan.Pointer(&x.Merge, (*MergeNotice).CodeJSON), Omit: x.Merge == nil},
+		{Name: "session", Value: scan.Pointer(&x.Session, (*Session).CodeJSON), Omit: x.Session == nil},
+		{Name: "job", Value: scan.Text(&x.Job), Omit: x.Job == ""},
+		{Name: "payload", Value: scan.Raw(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "config", Value: scan.Raw(&x.Config)},
+		{Name: "context", Value: scan.Of(&x.Context, (*Context).CodeJSON)},
 	})
 }
 
@@ -180,9 +180,9 @@ type storeResult struct {
 
 func (x *storeResult) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "entries", Value: scan.ListOf(&x.Entries, scan.CodePointer), Omit: x.Entries == nil},
-		{Name: "refuse", Value: scan.TextPointer(&x.Refuse), Omit: x.Refuse == nil},
-		{Name: "propose", Value: scan.TextPointer(&x.Propose), Omit: x.Propose == nil},
+		{Name: "entries", Value: scan.List(&x.Entries, func(v **Change, c *scan.Coder) { scan.Pointer(v, (*Change).CodeJSON).CodeJSON(c) }), Omit: x.Entries == nil},
+		{Name: "refuse", Value: scan.Pointer(&x.Refuse, scan.CodeText), Omit: x.Refuse == nil},
+		{Name: "propose", Value: scan.Pointer(&x.Propose, scan.CodeText), Omit: x.Propose == nil},
 	})
 }
 
@@ -196,10 +196,10 @@ type scoreParams struct {
 
 func (x *scoreParams) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "config", Value: (*scan.Raw)(&x.Config)},
-		{Name: "now", Value: (*scan.Text)(&x.Now)},
-		{Name: "query", Value: (*scan.Text)(&x.Query)},
-		{Name: "context", Value: &x.Context},
+		{Name: "config", Value: scan.Raw(&x.Config)},
+		{Name: "now", Value: scan.Text(&x.Now)},
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "context", Value: scan.Of(&x.Context, (*Context).CodeJSON)},
 	})
 }
 
@@ -213,10 +213,10 @@ type embedRequest struct {
 
 func (x *embedRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
-		{Name: "purpose", Value: (*scan.Text)(&x.Purpose)},
-		{Name: "config", Value: (*scan.Raw)(&x.Config)},
-		{Name: "context", Value: &x.Context},
+		{Name: "texts", Value: scan.Texts(&x.Texts)},
+		{Name: "purpose", Value: scan.Text(&x.Purpose)},
+		{Name: "config", Value: scan.Raw(&x.Config)},
+		{Name: "context", Value: scan.Of(&x.Context, (*Context).CodeJSON)},
 	})
 }
 
@@ -230,9 +230,9 @@ type Error struct {
 
 func (x *Error) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "code", Value: (*scan.Text)(&x.Code)},
-		{Name: "message", Value: (*scan.Text)(&x.Message)},
-		{Name: "retryable", Value: (*scan.Bool)(&x.Retryable)},
-		{Name: "details", Value: scan.MapOf(&x.Details, scan.CodeAny), Omit: x.Details == nil},
+		{Name: "code", Value: scan.Text(&x.Code)},
+		{Name: "message", Value: scan.Text(&x.Message)},
+		{Name: "retryable", Value: scan.Bool(&x.Retryable)},
+		{Name: "details", Value: scan.Map(&x.Details, scan.CodeAny), Omit: x.Details == nil},
 	})
 }

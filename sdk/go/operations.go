@@ -4,7 +4,7 @@ package alcove
 
 import "github.com/alcove-memory/alcove/sdk/go/scan"
 
-// The methods CodeJSON implement scan.Value.
+// The methods CodeJSON read and write messages.
 
 // Counters is how a memory was used.
 type Counters struct {
@@ -15,9 +15,9 @@ type Counters struct {
 
 func (x *Counters) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "accesses", Value: (*scan.Int)(&x.Accesses)},
-		{Name: "last_access", Value: (*scan.Text)(&x.LastAccess), Omit: x.LastAccess == ""},
-		{Name: "health", Value: (*scan.Number)(&x.Health)},
+		{Name: "accesses", Value: scan.Int(&x.Accesses)},
+		{Name: "last_access", Value: scan.Text(&x.LastAccess), Omit: x.LastAccess == ""},
+		{Name: "health", Value: scan.Number(&x.Health)},
 	})
 }
 
@@ -36,15 +36,15 @@ type MemoryFields struct {
 
 func (x *MemoryFields) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
-		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
-		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
-		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
-		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
-		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
-		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.Pointer(&x.Type, scan.CodeText), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: x.Metadata == nil},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: scan.Texts(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: scan.Texts(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.Pointer(&x.ExpiresAt, scan.CodeText), Omit: x.ExpiresAt == nil},
 	})
 }
 
@@ -71,23 +71,23 @@ type Memory struct {
 
 func (x *Memory) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "type", Value: (*scan.Text)(&x.Type), Omit: x.Type == ""},
-		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
-		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
-		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
-		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
-		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
-		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp), Omit: x.Timestamp == ""},
-		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
-		{Name: "counters", Value: scan.Pointer(&x.Counters), Omit: x.Counters == nil},
-		{Name: "created", Value: (*scan.Text)(&x.Created), Omit: x.Created == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: x.Metadata == nil},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: scan.Texts(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: scan.Texts(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted), Omit: !x.Deleted},
+		{Name: "counters", Value: scan.Pointer(&x.Counters, (*Counters).CodeJSON), Omit: x.Counters == nil},
+		{Name: "created", Value: scan.Text(&x.Created), Omit: x.Created == ""},
 	})
 }
 
@@ -99,8 +99,8 @@ type MemoryID struct {
 
 func (x *MemoryID) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
 	})
 }
 
@@ -113,9 +113,9 @@ type File struct {
 
 func (x *File) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "path", Value: (*scan.Text)(&x.Path)},
-		{Name: "content", Value: (*scan.Text)(&x.Content)},
-		{Name: "digest", Value: (*scan.Text)(&x.Digest)},
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "digest", Value: scan.Text(&x.Digest)},
 	})
 }
 
@@ -128,9 +128,9 @@ type FileEntry struct {
 
 func (x *FileEntry) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "path", Value: (*scan.Text)(&x.Path)},
-		{Name: "bytes", Value: (*scan.Int)(&x.Bytes)},
-		{Name: "modified", Value: (*scan.Text)(&x.Modified)},
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "bytes", Value: scan.Int(&x.Bytes)},
+		{Name: "modified", Value: scan.Text(&x.Modified)},
 	})
 }
 
@@ -143,9 +143,9 @@ type FileItem struct {
 
 func (x *FileItem) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "path", Value: (*scan.Text)(&x.Path)},
-		{Name: "content", Value: (*scan.Text)(&x.Content)},
-		{Name: "if_digest", Value: scan.TextPointer(&x.IfDigest), Omit: x.IfDigest == nil},
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "if_digest", Value: scan.Pointer(&x.IfDigest, scan.CodeText), Omit: x.IfDigest == nil},
 	})
 }
 
@@ -164,15 +164,15 @@ type QuotaUse struct {
 
 func (x *QuotaUse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
-		{Name: "day", Value: (*scan.Text)(&x.Day)},
-		{Name: "memories", Value: (*scan.Int)(&x.Memories)},
-		{Name: "most_memories", Value: (*scan.Int)(&x.MostMemories)},
-		{Name: "links", Value: (*scan.Int)(&x.Links)},
-		{Name: "most_links", Value: (*scan.Int)(&x.MostLinks)},
-		{Name: "bytes", Value: (*scan.Int)(&x.Bytes)},
-		{Name: "most_bytes", Value: (*scan.Int)(&x.MostBytes)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "day", Value: scan.Text(&x.Day)},
+		{Name: "memories", Value: scan.Int(&x.Memories)},
+		{Name: "most_memories", Value: scan.Int(&x.MostMemories)},
+		{Name: "links", Value: scan.Int(&x.Links)},
+		{Name: "most_links", Value: scan.Int(&x.MostLinks)},
+		{Name: "bytes", Value: scan.Int(&x.Bytes)},
+		{Name: "most_bytes", Value: scan.Int(&x.MostBytes)},
 	})
 }
 
@@ -194,18 +194,18 @@ type MemoryItem struct {
 
 func (x *MemoryItem) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key), Omit: x.Key == ""},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
-		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
-		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
-		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
-		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
-		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
-		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
-		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.Pointer(&x.Type, scan.CodeText), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: x.Metadata == nil},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: scan.Texts(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: scan.Texts(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.Pointer(&x.ExpiresAt, scan.CodeText), Omit: x.ExpiresAt == nil},
+		{Name: "if_version", Value: scan.Pointer(&x.IfVersion, scan.CodeUint), Omit: x.IfVersion == nil},
 	})
 }
 
@@ -230,21 +230,21 @@ type MemoryPatch struct {
 
 func (x *MemoryPatch) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "value", Value: (*scan.Raw)(&x.Value), Omit: len(x.Value) == 0},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "type", Value: scan.TextPointer(&x.Type), Omit: x.Type == nil},
-		{Name: "importance", Value: scan.NumberPointer(&x.Importance), Omit: x.Importance == nil},
-		{Name: "metadata", Value: scan.Map(&x.Metadata), Omit: x.Metadata == nil},
-		{Name: "state", Value: (*scan.Text)(&x.State), Omit: x.State == ""},
-		{Name: "supersedes", Value: (*scan.Texts)(&x.Supersedes), Omit: x.Supersedes == nil},
-		{Name: "links", Value: (*scan.Texts)(&x.Links), Omit: x.Links == nil},
-		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
-		{Name: "add_tags", Value: (*scan.Texts)(&x.AddTags), Omit: x.AddTags == nil},
-		{Name: "remove_tags", Value: (*scan.Texts)(&x.RemoveTags), Omit: x.RemoveTags == nil},
-		{Name: "clear", Value: (*scan.Texts)(&x.Clear), Omit: x.Clear == nil},
-		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "type", Value: scan.Pointer(&x.Type, scan.CodeText), Omit: x.Type == nil},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: x.Metadata == nil},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: scan.Texts(&x.Supersedes), Omit: x.Supersedes == nil},
+		{Name: "links", Value: scan.Texts(&x.Links), Omit: x.Links == nil},
+		{Name: "expires_at", Value: scan.Pointer(&x.ExpiresAt, scan.CodeText), Omit: x.ExpiresAt == nil},
+		{Name: "add_tags", Value: scan.Texts(&x.AddTags), Omit: x.AddTags == nil},
+		{Name: "remove_tags", Value: scan.Texts(&x.RemoveTags), Omit: x.RemoveTags == nil},
+		{Name: "clear", Value: scan.Texts(&x.Clear), Omit: x.Clear == nil},
+		{Name: "if_version", Value: scan.Pointer(&x.IfVersion, scan.CodeUint), Omit: x.IfVersion == nil},
 	})
 }
 
@@ -257,9 +257,9 @@ type FieldTest struct {
 
 func (x *FieldTest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "field", Value: (*scan.Text)(&x.Field)},
-		{Name: "equals", Value: (*scan.Raw)(&x.Equals), Omit: len(x.Equals) == 0},
-		{Name: "exists", Value: scan.BoolPointer(&x.Exists), Omit: x.Exists == nil},
+		{Name: "field", Value: scan.Text(&x.Field)},
+		{Name: "equals", Value: scan.Raw(&x.Equals), Omit: len(x.Equals) == 0},
+		{Name: "exists", Value: scan.Pointer(&x.Exists, scan.CodeBool), Omit: x.Exists == nil},
 	})
 }
 
@@ -289,26 +289,26 @@ type MemoryFilter struct {
 
 func (x *MemoryFilter) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "types", Value: (*scan.Texts)(&x.Types), Omit: x.Types == nil},
-		{Name: "states", Value: (*scan.Texts)(&x.States), Omit: x.States == nil},
-		{Name: "writers", Value: (*scan.Texts)(&x.Writers), Omit: x.Writers == nil},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "any_tags", Value: (*scan.Texts)(&x.AnyTags), Omit: x.AnyTags == nil},
-		{Name: "no_tags", Value: (*scan.Texts)(&x.NoTags), Omit: x.NoTags == nil},
-		{Name: "min_importance", Value: scan.NumberPointer(&x.MinImportance), Omit: x.MinImportance == nil},
-		{Name: "max_importance", Value: scan.NumberPointer(&x.MaxImportance), Omit: x.MaxImportance == nil},
-		{Name: "min_accesses", Value: scan.IntPointer(&x.MinAccesses), Omit: x.MinAccesses == nil},
-		{Name: "max_accesses", Value: scan.IntPointer(&x.MaxAccesses), Omit: x.MaxAccesses == nil},
-		{Name: "min_health", Value: scan.NumberPointer(&x.MinHealth), Omit: x.MinHealth == nil},
-		{Name: "max_health", Value: scan.NumberPointer(&x.MaxHealth), Omit: x.MaxHealth == nil},
-		{Name: "accessed_since", Value: (*scan.Text)(&x.AccessedSince), Omit: x.AccessedSince == ""},
-		{Name: "accessed_until", Value: (*scan.Text)(&x.AccessedUntil), Omit: x.AccessedUntil == ""},
-		{Name: "created_since", Value: (*scan.Text)(&x.CreatedSince), Omit: x.CreatedSince == ""},
-		{Name: "created_until", Value: (*scan.Text)(&x.CreatedUntil), Omit: x.CreatedUntil == ""},
-		{Name: "updated_since", Value: (*scan.Text)(&x.UpdatedSince), Omit: x.UpdatedSince == ""},
-		{Name: "updated_until", Value: (*scan.Text)(&x.UpdatedUntil), Omit: x.UpdatedUntil == ""},
-		{Name: "expired", Value: (*scan.Text)(&x.Expired), Omit: x.Expired == ""},
-		{Name: "fields", Value: scan.List(&x.Fields), Omit: x.Fields == nil},
+		{Name: "types", Value: scan.Texts(&x.Types), Omit: x.Types == nil},
+		{Name: "states", Value: scan.Texts(&x.States), Omit: x.States == nil},
+		{Name: "writers", Value: scan.Texts(&x.Writers), Omit: x.Writers == nil},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "any_tags", Value: scan.Texts(&x.AnyTags), Omit: x.AnyTags == nil},
+		{Name: "no_tags", Value: scan.Texts(&x.NoTags), Omit: x.NoTags == nil},
+		{Name: "min_importance", Value: scan.Pointer(&x.MinImportance, scan.CodeNumber), Omit: x.MinImportance == nil},
+		{Name: "max_importance", Value: scan.Pointer(&x.MaxImportance, scan.CodeNumber), Omit: x.MaxImportance == nil},
+		{Name: "min_accesses", Value: scan.Pointer(&x.MinAccesses, scan.CodeInt), Omit: x.MinAccesses == nil},
+		{Name: "max_accesses", Value: scan.Pointer(&x.MaxAccesses, scan.CodeInt), Omit: x.MaxAccesses == nil},
+		{Name: "min_health", Value: scan.Pointer(&x.MinHealth, scan.CodeNumber), Omit: x.MinHealth == nil},
+		{Name: "max_health", Value: scan.Pointer(&x.MaxHealth, scan.CodeNumber), Omit: x.MaxHealth == nil},
+		{Name: "accessed_since", Value: scan.Text(&x.AccessedSince), Omit: x.AccessedSince == ""},
+		{Name: "accessed_until", Value: scan.Text(&x.AccessedUntil), Omit: x.AccessedUntil == ""},
+		{Name: "created_since", Value: scan.Text(&x.CreatedSince), Omit: x.CreatedSince == ""},
+		{Name: "created_until", Value: scan.Text(&x.CreatedUntil), Omit: x.CreatedUntil == ""},
+		{Name: "updated_since", Value: scan.Text(&x.UpdatedSince), Omit: x.UpdatedSince == ""},
+		{Name: "updated_until", Value: scan.Text(&x.UpdatedUntil), Omit: x.UpdatedUntil == ""},
+		{Name: "expired", Value: scan.Text(&x.Expired), Omit: x.Expired == ""},
+		{Name: "fields", Value: scan.List(&x.Fields, (*FieldTest).CodeJSON), Omit: x.Fields == nil},
 	})
 }
 
@@ -322,10 +322,10 @@ type MemoryHit struct {
 
 func (x *MemoryHit) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "memory", Value: &x.Memory},
-		{Name: "score", Value: (*scan.Number)(&x.Score)},
-		{Name: "snippet", Value: (*scan.Text)(&x.Snippet)},
-		{Name: "features", Value: scan.MapOf(&x.Features, scan.CodeNumber32), Omit: x.Features == nil},
+		{Name: "memory", Value: scan.Of(&x.Memory, (*Memory).CodeJSON)},
+		{Name: "score", Value: scan.Number(&x.Score)},
+		{Name: "snippet", Value: scan.Text(&x.Snippet)},
+		{Name: "features", Value: scan.Map(&x.Features, scan.CodeNumber32), Omit: x.Features == nil},
 	})
 }
 
@@ -342,13 +342,13 @@ type Record struct {
 
 func (x *Record) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value)},
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp), Omit: x.Timestamp == ""},
-		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
-		{Name: "deleted", Value: (*scan.Bool)(&x.Deleted), Omit: !x.Deleted},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted), Omit: !x.Deleted},
 	})
 }
 
@@ -367,15 +367,15 @@ type RecordCollection struct {
 
 func (x *RecordCollection) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "family", Value: (*scan.Text)(&x.Family)},
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "per", Value: (*scan.Text)(&x.Per)},
-		{Name: "searchable", Value: (*scan.Texts)(&x.Searchable), Omit: x.Searchable == nil},
-		{Name: "indexes", Value: scan.ListOf(&x.Indexes, scan.CodeTexts), Omit: x.Indexes == nil},
-		{Name: "expires", Value: (*scan.Text)(&x.Expires), Omit: x.Expires == ""},
-		{Name: "unversioned", Value: (*scan.Bool)(&x.Unversioned), Omit: !x.Unversioned},
-		{Name: "open", Value: (*scan.Bool)(&x.Open), Omit: !x.Open},
-		{Name: "private", Value: (*scan.Bool)(&x.Private), Omit: !x.Private},
+		{Name: "family", Value: scan.Text(&x.Family)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "per", Value: scan.Text(&x.Per)},
+		{Name: "searchable", Value: scan.Texts(&x.Searchable), Omit: x.Searchable == nil},
+		{Name: "indexes", Value: scan.List(&x.Indexes, scan.CodeTexts), Omit: x.Indexes == nil},
+		{Name: "expires", Value: scan.Text(&x.Expires), Omit: x.Expires == ""},
+		{Name: "unversioned", Value: scan.Bool(&x.Unversioned), Omit: !x.Unversioned},
+		{Name: "open", Value: scan.Bool(&x.Open), Omit: !x.Open},
+		{Name: "private", Value: scan.Bool(&x.Private), Omit: !x.Private},
 	})
 }
 
@@ -388,9 +388,9 @@ type RecordFilter struct {
 
 func (x *RecordFilter) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "field", Value: (*scan.Text)(&x.Field)},
-		{Name: "op", Value: (*scan.Text)(&x.Op)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+		{Name: "field", Value: scan.Text(&x.Field)},
+		{Name: "op", Value: scan.Text(&x.Op)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
 	})
 }
 
@@ -404,10 +404,10 @@ type RecordItem struct {
 
 func (x *RecordItem) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value)},
-		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
-		{Name: "expires_at", Value: scan.TextPointer(&x.ExpiresAt), Omit: x.ExpiresAt == nil},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "if_version", Value: scan.Pointer(&x.IfVersion, scan.CodeUint), Omit: x.IfVersion == nil},
+		{Name: "expires_at", Value: scan.Pointer(&x.ExpiresAt, scan.CodeText), Omit: x.ExpiresAt == nil},
 	})
 }
 
@@ -420,9 +420,9 @@ type RecordHit struct {
 
 func (x *RecordHit) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "record", Value: &x.Record},
-		{Name: "score", Value: (*scan.Number)(&x.Score)},
-		{Name: "snippet", Value: (*scan.Text)(&x.Snippet)},
+		{Name: "record", Value: scan.Of(&x.Record, (*Record).CodeJSON)},
+		{Name: "score", Value: scan.Number(&x.Score)},
+		{Name: "snippet", Value: scan.Text(&x.Snippet)},
 	})
 }
 
@@ -435,9 +435,9 @@ type RecordTest struct {
 
 func (x *RecordTest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "field", Value: (*scan.Text)(&x.Field)},
-		{Name: "op", Value: (*scan.Text)(&x.Op)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value)},
+		{Name: "field", Value: scan.Text(&x.Field)},
+		{Name: "op", Value: scan.Text(&x.Op)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
 	})
 }
 
@@ -449,8 +449,8 @@ type RecordNeighbor struct {
 
 func (x *RecordNeighbor) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "record", Value: &x.Record},
-		{Name: "score", Value: (*scan.Number)(&x.Score)},
+		{Name: "record", Value: scan.Of(&x.Record, (*Record).CodeJSON)},
+		{Name: "score", Value: scan.Number(&x.Score)},
 	})
 }
 
@@ -466,12 +466,12 @@ type Event struct {
 
 func (x *Event) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "sequence", Value: (*scan.Uint)(&x.Sequence)},
-		{Name: "event", Value: (*scan.Text)(&x.Event)},
-		{Name: "data", Value: (*scan.Raw)(&x.Data)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+		{Name: "event", Value: scan.Text(&x.Event)},
+		{Name: "data", Value: scan.Raw(&x.Data)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
 	})
 }
 
@@ -489,14 +489,14 @@ type Notice struct {
 
 func (x *Notice) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "kind", Value: (*scan.Text)(&x.Kind)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "watermark", Value: (*scan.Uint)(&x.Watermark)},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
-		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "kind", Value: scan.Text(&x.Kind)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "payload", Value: scan.Raw(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
 	})
 }
 
@@ -511,11 +511,11 @@ type Branch struct {
 
 func (x *Branch) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "parent", Value: (*scan.Text)(&x.Parent), Omit: x.Parent == ""},
-		{Name: "forked_at", Value: (*scan.Uint)(&x.ForkedAt)},
-		{Name: "created", Value: (*scan.Text)(&x.Created)},
-		{Name: "depth", Value: (*scan.Int)(&x.Depth)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "parent", Value: scan.Text(&x.Parent), Omit: x.Parent == ""},
+		{Name: "forked_at", Value: scan.Uint(&x.ForkedAt)},
+		{Name: "created", Value: scan.Text(&x.Created)},
+		{Name: "depth", Value: scan.Int(&x.Depth)},
 	})
 }
 
@@ -532,13 +532,13 @@ type Difference struct {
 
 func (x *Difference) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "collection", Value: (*scan.Text)(&x.Collection), Omit: x.Collection == ""},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "base", Value: scan.Pointer(&x.Base), Omit: x.Base == nil},
-		{Name: "source", Value: scan.Pointer(&x.Source), Omit: x.Source == nil},
-		{Name: "target", Value: scan.Pointer(&x.Target), Omit: x.Target == nil},
-		{Name: "clash", Value: (*scan.Text)(&x.Clash), Omit: x.Clash == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "collection", Value: scan.Text(&x.Collection), Omit: x.Collection == ""},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "base", Value: scan.Pointer(&x.Base, (*Memory).CodeJSON), Omit: x.Base == nil},
+		{Name: "source", Value: scan.Pointer(&x.Source, (*Memory).CodeJSON), Omit: x.Source == nil},
+		{Name: "target", Value: scan.Pointer(&x.Target, (*Memory).CodeJSON), Omit: x.Target == nil},
+		{Name: "clash", Value: scan.Text(&x.Clash), Omit: x.Clash == ""},
 	})
 }
 
@@ -550,8 +550,8 @@ type Power struct {
 
 func (x *Power) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "scope", Value: (*scan.Texts)(&x.Scope), Omit: x.Scope == nil},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "scope", Value: scan.Texts(&x.Scope), Omit: x.Scope == nil},
 	})
 }
 
@@ -564,9 +564,9 @@ type Progress struct {
 
 func (x *Progress) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "done", Value: (*scan.Number)(&x.Done)},
-		{Name: "total", Value: (*scan.Number)(&x.Total), Omit: x.Total == 0},
-		{Name: "message", Value: (*scan.Text)(&x.Message), Omit: x.Message == ""},
+		{Name: "done", Value: scan.Number(&x.Done)},
+		{Name: "total", Value: scan.Number(&x.Total), Omit: x.Total == 0},
+		{Name: "message", Value: scan.Text(&x.Message), Omit: x.Message == ""},
 	})
 }
 
@@ -590,20 +590,20 @@ type SettingState struct {
 
 func (x *SettingState) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value)},
-		{Name: "scope", Value: (*scan.Text)(&x.Scope)},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "version", Value: (*scan.Uint)(&x.Version), Omit: x.Version == 0},
-		{Name: "priority", Value: (*scan.Int)(&x.Priority), Omit: x.Priority == 0},
-		{Name: "updated_at", Value: (*scan.Text)(&x.UpdatedAt), Omit: x.UpdatedAt == ""},
-		{Name: "updated_by", Value: (*scan.Text)(&x.UpdatedBy), Omit: x.UpdatedBy == ""},
-		{Name: "unused", Value: (*scan.Texts)(&x.Unused), Omit: x.Unused == nil},
-		{Name: "default", Value: (*scan.Raw)(&x.Default)},
-		{Name: "schema", Value: (*scan.Raw)(&x.Schema)},
-		{Name: "category", Value: (*scan.Text)(&x.Category), Omit: x.Category == ""},
-		{Name: "description", Value: (*scan.Text)(&x.Description), Omit: x.Description == ""},
-		{Name: "families", Value: (*scan.Texts)(&x.Families)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "scope", Value: scan.Text(&x.Scope)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "priority", Value: scan.Int(&x.Priority), Omit: x.Priority == 0},
+		{Name: "updated_at", Value: scan.Text(&x.UpdatedAt), Omit: x.UpdatedAt == ""},
+		{Name: "updated_by", Value: scan.Text(&x.UpdatedBy), Omit: x.UpdatedBy == ""},
+		{Name: "unused", Value: scan.Texts(&x.Unused), Omit: x.Unused == nil},
+		{Name: "default", Value: scan.Raw(&x.Default)},
+		{Name: "schema", Value: scan.Raw(&x.Schema)},
+		{Name: "category", Value: scan.Text(&x.Category), Omit: x.Category == ""},
+		{Name: "description", Value: scan.Text(&x.Description), Omit: x.Description == ""},
+		{Name: "families", Value: scan.Texts(&x.Families)},
 	})
 }
 
@@ -617,10 +617,10 @@ type SettingChange struct {
 
 func (x *SettingChange) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "value", Value: (*scan.Raw)(&x.Value)},
-		{Name: "priority", Value: scan.IntPointer(&x.Priority), Omit: x.Priority == nil},
-		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "priority", Value: scan.Pointer(&x.Priority, scan.CodeInt), Omit: x.Priority == nil},
+		{Name: "if_version", Value: scan.Pointer(&x.IfVersion, scan.CodeUint), Omit: x.IfVersion == nil},
 	})
 }
 
@@ -635,11 +635,11 @@ type SettingChanged struct {
 
 func (x *SettingChanged) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "before", Value: (*scan.Raw)(&x.Before), Omit: len(x.Before) == 0},
-		{Name: "after", Value: (*scan.Raw)(&x.After), Omit: len(x.After) == 0},
-		{Name: "change", Value: (*scan.Text)(&x.Change), Omit: x.Change == ""},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "before", Value: scan.Raw(&x.Before), Omit: len(x.Before) == 0},
+		{Name: "after", Value: scan.Raw(&x.After), Omit: len(x.After) == 0},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
 	})
 }
 
@@ -659,16 +659,16 @@ type SettingVersion struct {
 
 func (x *SettingVersion) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "before", Value: (*scan.Raw)(&x.Before), Omit: len(x.Before) == 0},
-		{Name: "after", Value: (*scan.Raw)(&x.After), Omit: len(x.After) == 0},
-		{Name: "priority", Value: (*scan.Int)(&x.Priority), Omit: x.Priority == 0},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
-		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
-		{Name: "rolled_back_to", Value: scan.UintPointer(&x.RolledBackTo), Omit: x.RolledBackTo == nil},
-		{Name: "change", Value: (*scan.Text)(&x.Change), Omit: x.Change == ""},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "before", Value: scan.Raw(&x.Before), Omit: len(x.Before) == 0},
+		{Name: "after", Value: scan.Raw(&x.After), Omit: len(x.After) == 0},
+		{Name: "priority", Value: scan.Int(&x.Priority), Omit: x.Priority == 0},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "rolled_back_to", Value: scan.Pointer(&x.RolledBackTo, scan.CodeUint), Omit: x.RolledBackTo == nil},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
 	})
 }
 
@@ -683,11 +683,11 @@ type SettingRule struct {
 
 func (x *SettingRule) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "rule", Value: (*scan.Text)(&x.Rule)},
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "equals", Value: (*scan.Number)(&x.Equals), Omit: x.Equals == 0},
-		{Name: "within", Value: (*scan.Number)(&x.Within), Omit: x.Within == 0},
-		{Name: "families", Value: (*scan.Texts)(&x.Families)},
+		{Name: "rule", Value: scan.Text(&x.Rule)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "equals", Value: scan.Number(&x.Equals), Omit: x.Equals == 0},
+		{Name: "within", Value: scan.Number(&x.Within), Omit: x.Within == 0},
+		{Name: "families", Value: scan.Texts(&x.Families)},
 	})
 }
 
@@ -700,9 +700,9 @@ type Namespace struct {
 
 func (x *Namespace) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "memories", Value: scan.IntPointer(&x.Memories), Omit: x.Memories == nil},
-		{Name: "events", Value: scan.IntPointer(&x.Events), Omit: x.Events == nil},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "memories", Value: scan.Pointer(&x.Memories, scan.CodeInt), Omit: x.Memories == nil},
+		{Name: "events", Value: scan.Pointer(&x.Events, scan.CodeInt), Omit: x.Events == nil},
 	})
 }
 
@@ -714,8 +714,8 @@ type Moment struct {
 
 func (x *Moment) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
 	})
 }
 
@@ -731,12 +731,12 @@ type Durability struct {
 
 func (x *Durability) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "commits", Value: (*scan.Uint)(&x.Commits)},
-		{Name: "syncs", Value: (*scan.Uint)(&x.Syncs)},
-		{Name: "failed", Value: (*scan.Uint)(&x.Failed)},
-		{Name: "last_sync_ns", Value: (*scan.Int)(&x.LastSyncNs)},
-		{Name: "slowest_sync_ns", Value: (*scan.Int)(&x.SlowestSyncNs)},
-		{Name: "database_bytes", Value: (*scan.Int)(&x.DatabaseBytes)},
+		{Name: "commits", Value: scan.Uint(&x.Commits)},
+		{Name: "syncs", Value: scan.Uint(&x.Syncs)},
+		{Name: "failed", Value: scan.Uint(&x.Failed)},
+		{Name: "last_sync_ns", Value: scan.Int(&x.LastSyncNs)},
+		{Name: "slowest_sync_ns", Value: scan.Int(&x.SlowestSyncNs)},
+		{Name: "database_bytes", Value: scan.Int(&x.DatabaseBytes)},
 	})
 }
 
@@ -750,10 +750,10 @@ type Embedding struct {
 
 func (x *Embedding) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "vectors", Value: (*scan.Int)(&x.Vectors)},
-		{Name: "waiting", Value: (*scan.Int)(&x.Waiting)},
-		{Name: "refused", Value: (*scan.Int)(&x.Refused)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "vectors", Value: scan.Int(&x.Vectors)},
+		{Name: "waiting", Value: scan.Int(&x.Waiting)},
+		{Name: "refused", Value: scan.Int(&x.Refused)},
 	})
 }
 
@@ -766,9 +766,9 @@ type Missed struct {
 
 func (x *Missed) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "after", Value: (*scan.Uint)(&x.After)},
-		{Name: "oldest", Value: (*scan.Uint)(&x.Oldest)},
-		{Name: "message", Value: (*scan.Text)(&x.Message)},
+		{Name: "after", Value: scan.Uint(&x.After)},
+		{Name: "oldest", Value: scan.Uint(&x.Oldest)},
+		{Name: "message", Value: scan.Text(&x.Message)},
 	})
 }
 
@@ -782,10 +782,10 @@ type ForeignTool struct {
 
 func (x *ForeignTool) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "family", Value: (*scan.Text)(&x.Family)},
-		{Name: "description", Value: (*scan.Text)(&x.Description)},
-		{Name: "input_schema", Value: (*scan.Raw)(&x.InputSchema)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "family", Value: scan.Text(&x.Family)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "input_schema", Value: scan.Raw(&x.InputSchema)},
 	})
 }
 
@@ -802,13 +802,13 @@ type Recall struct {
 
 func (x *Recall) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "recall_id", Value: (*scan.Text)(&x.RecallID)},
-		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
-		{Name: "query", Value: (*scan.Text)(&x.Query)},
-		{Name: "facts", Value: scan.List(&x.Facts)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
-		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt)},
+		{Name: "recall_id", Value: scan.Text(&x.RecallID)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "facts", Value: scan.List(&x.Facts, (*RecalledFact).CodeJSON)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt)},
 	})
 }
 
@@ -820,8 +820,8 @@ type RecalledFact struct {
 
 func (x *RecalledFact) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
 	})
 }
 
@@ -837,12 +837,12 @@ type ToolUsage struct {
 
 func (x *ToolUsage) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
-		{Name: "tool", Value: (*scan.Text)(&x.Tool)},
-		{Name: "as", Value: (*scan.Text)(&x.As), Omit: x.As == ""},
-		{Name: "calls", Value: (*scan.Int)(&x.Calls)},
-		{Name: "errors", Value: (*scan.Int)(&x.Errors), Omit: x.Errors == 0},
-		{Name: "last", Value: (*scan.Text)(&x.Last)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "tool", Value: scan.Text(&x.Tool)},
+		{Name: "as", Value: scan.Text(&x.As), Omit: x.As == ""},
+		{Name: "calls", Value: scan.Int(&x.Calls)},
+		{Name: "errors", Value: scan.Int(&x.Errors), Omit: x.Errors == 0},
+		{Name: "last", Value: scan.Text(&x.Last)},
 	})
 }
 
@@ -862,16 +862,16 @@ type Scope struct {
 
 func (x *Scope) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "description", Value: (*scan.Text)(&x.Description), Omit: x.Description == ""},
-		{Name: "creator", Value: (*scan.Text)(&x.Creator)},
-		{Name: "members", Value: (*scan.Texts)(&x.Members)},
-		{Name: "read", Value: (*scan.Text)(&x.Read)},
-		{Name: "write", Value: (*scan.Text)(&x.Write)},
-		{Name: "retention_days", Value: (*scan.Int)(&x.RetentionDays), Omit: x.RetentionDays == 0},
-		{Name: "archived", Value: (*scan.Bool)(&x.Archived), Omit: !x.Archived},
-		{Name: "created_at", Value: (*scan.Text)(&x.CreatedAt)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "description", Value: scan.Text(&x.Description), Omit: x.Description == ""},
+		{Name: "creator", Value: scan.Text(&x.Creator)},
+		{Name: "members", Value: scan.Texts(&x.Members)},
+		{Name: "read", Value: scan.Text(&x.Read)},
+		{Name: "write", Value: scan.Text(&x.Write)},
+		{Name: "retention_days", Value: scan.Int(&x.RetentionDays), Omit: x.RetentionDays == 0},
+		{Name: "archived", Value: scan.Bool(&x.Archived), Omit: !x.Archived},
+		{Name: "created_at", Value: scan.Text(&x.CreatedAt)},
 	})
 }
 
@@ -890,15 +890,15 @@ type Session struct {
 
 func (x *Session) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "session", Value: (*scan.Text)(&x.Session)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "client", Value: (*scan.Text)(&x.Client), Omit: x.Client == ""},
-		{Name: "began_at", Value: (*scan.Text)(&x.BeganAt)},
-		{Name: "calls", Value: (*scan.Int)(&x.Calls)},
-		{Name: "ended_at", Value: (*scan.Text)(&x.EndedAt), Omit: x.EndedAt == ""},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
-		{Name: "last_at", Value: (*scan.Text)(&x.LastAt), Omit: x.LastAt == ""},
+		{Name: "session", Value: scan.Text(&x.Session)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "client", Value: scan.Text(&x.Client), Omit: x.Client == ""},
+		{Name: "began_at", Value: scan.Text(&x.BeganAt)},
+		{Name: "calls", Value: scan.Int(&x.Calls)},
+		{Name: "ended_at", Value: scan.Text(&x.EndedAt), Omit: x.EndedAt == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "last_at", Value: scan.Text(&x.LastAt), Omit: x.LastAt == ""},
 	})
 }
 
@@ -914,12 +914,12 @@ type MemoryGetRequest struct {
 
 func (x *MemoryGetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
-		{Name: "counters", Value: (*scan.Bool)(&x.Counters), Omit: !x.Counters},
-		{Name: "created", Value: (*scan.Bool)(&x.Created), Omit: !x.Created},
-		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "counters", Value: scan.Bool(&x.Counters), Omit: !x.Counters},
+		{Name: "created", Value: scan.Bool(&x.Created), Omit: !x.Created},
+		{Name: "expired", Value: scan.Bool(&x.Expired), Omit: !x.Expired},
 	})
 }
 
@@ -930,7 +930,7 @@ type MemoryGetResponse struct {
 
 func (x *MemoryGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "memories", Value: scan.ListOf(&x.Memories, scan.CodePointer)},
+		{Name: "memories", Value: scan.List(&x.Memories, func(v **Memory, c *scan.Coder) { scan.Pointer(v, (*Memory).CodeJSON).CodeJSON(c) })},
 	})
 }
 
@@ -943,9 +943,9 @@ type MemoryStatesRequest struct {
 
 func (x *MemoryStatesRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "values", Value: (*scan.Bool)(&x.Values), Omit: !x.Values},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "values", Value: scan.Bool(&x.Values), Omit: !x.Values},
 	})
 }
 
@@ -957,8 +957,8 @@ type MemoryStatesResponse struct {
 
 func (x *MemoryStatesResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "states", Value: (*scan.Texts)(&x.States)},
-		{Name: "values", Value: scan.ListOf(&x.Values, scan.CodeRaw), Omit: x.Values == nil},
+		{Name: "states", Value: scan.Texts(&x.States)},
+		{Name: "values", Value: scan.List(&x.Values, scan.CodeRaw), Omit: x.Values == nil},
 	})
 }
 
@@ -978,16 +978,16 @@ type MemoryListRequest struct {
 
 func (x *MemoryListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
-		{Name: "counters", Value: (*scan.Bool)(&x.Counters), Omit: !x.Counters},
-		{Name: "created", Value: (*scan.Bool)(&x.Created), Omit: !x.Created},
-		{Name: "filter", Value: scan.Pointer(&x.Filter), Omit: x.Filter == nil},
-		{Name: "order", Value: (*scan.Text)(&x.Order), Omit: x.Order == ""},
-		{Name: "count", Value: (*scan.Text)(&x.Count), Omit: x.Count == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "counters", Value: scan.Bool(&x.Counters), Omit: !x.Counters},
+		{Name: "created", Value: scan.Bool(&x.Created), Omit: !x.Created},
+		{Name: "filter", Value: scan.Pointer(&x.Filter, (*MemoryFilter).CodeJSON), Omit: x.Filter == nil},
+		{Name: "order", Value: scan.Text(&x.Order), Omit: x.Order == ""},
+		{Name: "count", Value: scan.Text(&x.Count), Omit: x.Count == ""},
 	})
 }
 
@@ -1000,9 +1000,9 @@ type MemoryListResponse struct {
 
 func (x *MemoryListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "memories", Value: scan.List(&x.Memories)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
-		{Name: "total", Value: scan.IntPointer(&x.Total), Omit: x.Total == nil},
+		{Name: "memories", Value: scan.List(&x.Memories, (*Memory).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
+		{Name: "total", Value: scan.Pointer(&x.Total, scan.CodeInt), Omit: x.Total == nil},
 	})
 }
 
@@ -1013,7 +1013,7 @@ type MemoryNamespacesResponse struct {
 
 func (x *MemoryNamespacesResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
 	})
 }
 
@@ -1027,10 +1027,10 @@ type MemoryHistoryRequest struct {
 
 func (x *MemoryHistoryRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "before", Value: (*scan.Uint)(&x.Before), Omit: x.Before == 0},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "before", Value: scan.Uint(&x.Before), Omit: x.Before == 0},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -1042,8 +1042,8 @@ type MemoryHistoryResponse struct {
 
 func (x *MemoryHistoryResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "versions", Value: scan.List(&x.Versions)},
-		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+		{Name: "versions", Value: scan.List(&x.Versions, (*Memory).CodeJSON)},
+		{Name: "next", Value: scan.Uint(&x.Next), Omit: x.Next == 0},
 	})
 }
 
@@ -1054,7 +1054,7 @@ type RecallGetRequest struct {
 
 func (x *RecallGetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "recall_id", Value: (*scan.Text)(&x.RecallID)},
+		{Name: "recall_id", Value: scan.Text(&x.RecallID)},
 	})
 }
 
@@ -1065,7 +1065,7 @@ type RecallGetResponse struct {
 
 func (x *RecallGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "recall", Value: &x.Recall},
+		{Name: "recall", Value: scan.Of(&x.Recall, (*Recall).CodeJSON)},
 	})
 }
 
@@ -1091,22 +1091,22 @@ type MemorySearchRequest struct {
 
 func (x *MemorySearchRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "query", Value: (*scan.Text)(&x.Query)},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
-		{Name: "k", Value: (*scan.Int)(&x.K), Omit: x.K == 0},
-		{Name: "offset", Value: (*scan.Int)(&x.Offset), Omit: x.Offset == 0},
-		{Name: "order", Value: (*scan.Text)(&x.Order), Omit: x.Order == ""},
-		{Name: "min_importance", Value: scan.NumberPointer(&x.MinImportance), Omit: x.MinImportance == nil},
-		{Name: "writers", Value: (*scan.Texts)(&x.Writers), Omit: x.Writers == nil},
-		{Name: "tags", Value: (*scan.Texts)(&x.Tags), Omit: x.Tags == nil},
-		{Name: "types", Value: (*scan.Texts)(&x.Types), Omit: x.Types == nil},
-		{Name: "states", Value: (*scan.Texts)(&x.States), Omit: x.States == nil},
-		{Name: "since", Value: (*scan.Text)(&x.Since), Omit: x.Since == ""},
-		{Name: "until", Value: (*scan.Text)(&x.Until), Omit: x.Until == ""},
-		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
-		{Name: "mode", Value: (*scan.Text)(&x.Mode), Omit: x.Mode == ""},
-		{Name: "vector", Value: scan.ListOf(&x.Vector, scan.CodeNumber32), Omit: x.Vector == nil},
-		{Name: "features", Value: (*scan.Bool)(&x.Features), Omit: !x.Features},
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "k", Value: scan.Int(&x.K), Omit: x.K == 0},
+		{Name: "offset", Value: scan.Int(&x.Offset), Omit: x.Offset == 0},
+		{Name: "order", Value: scan.Text(&x.Order), Omit: x.Order == ""},
+		{Name: "min_importance", Value: scan.Pointer(&x.MinImportance, scan.CodeNumber), Omit: x.MinImportance == nil},
+		{Name: "writers", Value: scan.Texts(&x.Writers), Omit: x.Writers == nil},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: x.Tags == nil},
+		{Name: "types", Value: scan.Texts(&x.Types), Omit: x.Types == nil},
+		{Name: "states", Value: scan.Texts(&x.States), Omit: x.States == nil},
+		{Name: "since", Value: scan.Text(&x.Since), Omit: x.Since == ""},
+		{Name: "until", Value: scan.Text(&x.Until), Omit: x.Until == ""},
+		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "mode", Value: scan.Text(&x.Mode), Omit: x.Mode == ""},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32), Omit: x.Vector == nil},
+		{Name: "features", Value: scan.Bool(&x.Features), Omit: !x.Features},
 	})
 }
 
@@ -1118,8 +1118,8 @@ type MemorySearchResponse struct {
 
 func (x *MemorySearchResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "hits", Value: scan.List(&x.Hits)},
-		{Name: "total", Value: (*scan.Int)(&x.Total)},
+		{Name: "hits", Value: scan.List(&x.Hits, (*MemoryHit).CodeJSON)},
+		{Name: "total", Value: scan.Int(&x.Total)},
 	})
 }
 
@@ -1130,7 +1130,7 @@ type MemoryPutRequest struct {
 
 func (x *MemoryPutRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "items", Value: scan.List(&x.Items)},
+		{Name: "items", Value: scan.List(&x.Items, (*MemoryItem).CodeJSON)},
 	})
 }
 
@@ -1141,7 +1141,7 @@ type MemoryPutResponse struct {
 
 func (x *MemoryPutResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "stored", Value: scan.List(&x.Stored)},
+		{Name: "stored", Value: scan.List(&x.Stored, (*MemoryID).CodeJSON)},
 	})
 }
 
@@ -1153,8 +1153,8 @@ type MemoryPatchRequest struct {
 
 func (x *MemoryPatchRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "patches", Value: scan.List(&x.Patches)},
-		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+		{Name: "patches", Value: scan.List(&x.Patches, (*MemoryPatch).CodeJSON)},
+		{Name: "expired", Value: scan.Bool(&x.Expired), Omit: !x.Expired},
 	})
 }
 
@@ -1166,8 +1166,8 @@ type MemoryPatchResponse struct {
 
 func (x *MemoryPatchResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "patched", Value: (*scan.Int)(&x.Patched)},
-		{Name: "missing", Value: (*scan.Texts)(&x.Missing)},
+		{Name: "patched", Value: scan.Int(&x.Patched)},
+		{Name: "missing", Value: scan.Texts(&x.Missing)},
 	})
 }
 
@@ -1180,9 +1180,9 @@ type MemoryDeleteRequest struct {
 
 func (x *MemoryDeleteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "expired", Value: scan.Bool(&x.Expired), Omit: !x.Expired},
 	})
 }
 
@@ -1193,7 +1193,7 @@ type MemoryDeleteResponse struct {
 
 func (x *MemoryDeleteResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "deleted", Value: (*scan.Int)(&x.Deleted)},
+		{Name: "deleted", Value: scan.Int(&x.Deleted)},
 	})
 }
 
@@ -1207,10 +1207,10 @@ type MemoryTouchRequest struct {
 
 func (x *MemoryTouchRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "accesses", Value: scan.IntPointer(&x.Accesses), Omit: x.Accesses == nil},
-		{Name: "health", Value: (*scan.Number)(&x.Health), Omit: x.Health == 0},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "accesses", Value: scan.Pointer(&x.Accesses, scan.CodeInt), Omit: x.Accesses == nil},
+		{Name: "health", Value: scan.Number(&x.Health), Omit: x.Health == 0},
 	})
 }
 
@@ -1221,7 +1221,7 @@ type MemoryTouchResponse struct {
 
 func (x *MemoryTouchResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "touched", Value: (*scan.Int)(&x.Touched)},
+		{Name: "touched", Value: scan.Int(&x.Touched)},
 	})
 }
 
@@ -1236,11 +1236,11 @@ type RecordGetRequest struct {
 
 func (x *RecordGetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
-		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
+		{Name: "expired", Value: scan.Bool(&x.Expired), Omit: !x.Expired},
 	})
 }
 
@@ -1251,7 +1251,7 @@ type RecordGetResponse struct {
 
 func (x *RecordGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "records", Value: scan.ListOf(&x.Records, scan.CodePointer)},
+		{Name: "records", Value: scan.List(&x.Records, func(v **Record, c *scan.Coder) { scan.Pointer(v, (*Record).CodeJSON).CodeJSON(c) })},
 	})
 }
 
@@ -1264,9 +1264,9 @@ type RecordPutRequest struct {
 
 func (x *RecordPutRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "items", Value: scan.List(&x.Items)},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "items", Value: scan.List(&x.Items, (*RecordItem).CodeJSON)},
 	})
 }
 
@@ -1277,7 +1277,7 @@ type RecordPutResponse struct {
 
 func (x *RecordPutResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "stored", Value: (*scan.Int)(&x.Stored)},
+		{Name: "stored", Value: scan.Int(&x.Stored)},
 	})
 }
 
@@ -1290,9 +1290,9 @@ type RecordDeleteRequest struct {
 
 func (x *RecordDeleteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
 	})
 }
 
@@ -1303,7 +1303,7 @@ type RecordDeleteResponse struct {
 
 func (x *RecordDeleteResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "deleted", Value: (*scan.Int)(&x.Deleted)},
+		{Name: "deleted", Value: scan.Int(&x.Deleted)},
 	})
 }
 
@@ -1324,17 +1324,17 @@ type RecordListRequest struct {
 
 func (x *RecordListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "filters", Value: scan.List(&x.Filters), Omit: x.Filters == nil},
-		{Name: "order", Value: (*scan.Text)(&x.Order), Omit: x.Order == ""},
-		{Name: "descending", Value: (*scan.Bool)(&x.Descending), Omit: !x.Descending},
-		{Name: "count", Value: (*scan.Bool)(&x.Count), Omit: !x.Count},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
-		{Name: "expired", Value: (*scan.Bool)(&x.Expired), Omit: !x.Expired},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "filters", Value: scan.List(&x.Filters, (*RecordFilter).CodeJSON), Omit: x.Filters == nil},
+		{Name: "order", Value: scan.Text(&x.Order), Omit: x.Order == ""},
+		{Name: "descending", Value: scan.Bool(&x.Descending), Omit: !x.Descending},
+		{Name: "count", Value: scan.Bool(&x.Count), Omit: !x.Count},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
+		{Name: "expired", Value: scan.Bool(&x.Expired), Omit: !x.Expired},
 	})
 }
 
@@ -1347,9 +1347,9 @@ type RecordListResponse struct {
 
 func (x *RecordListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "records", Value: scan.List(&x.Records)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
-		{Name: "total", Value: scan.IntPointer(&x.Total), Omit: x.Total == nil},
+		{Name: "records", Value: scan.List(&x.Records, (*Record).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
+		{Name: "total", Value: scan.Pointer(&x.Total, scan.CodeInt), Omit: x.Total == nil},
 	})
 }
 
@@ -1365,12 +1365,12 @@ type RecordScanRequest struct {
 
 func (x *RecordScanRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "prefixes", Value: (*scan.Texts)(&x.Prefixes)},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "values", Value: (*scan.Bool)(&x.Values), Omit: !x.Values},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefixes", Value: scan.Texts(&x.Prefixes)},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "values", Value: scan.Bool(&x.Values), Omit: !x.Values},
 	})
 }
 
@@ -1383,9 +1383,9 @@ type RecordScanResponse struct {
 
 func (x *RecordScanResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys)},
-		{Name: "values", Value: scan.ListOf(&x.Values, scan.CodeRaw), Omit: x.Values == nil},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "values", Value: scan.List(&x.Values, scan.CodeRaw), Omit: x.Values == nil},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
 	})
 }
 
@@ -1401,12 +1401,12 @@ type RecordHistoryRequest struct {
 
 func (x *RecordHistoryRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "before", Value: (*scan.Uint)(&x.Before), Omit: x.Before == 0},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "before", Value: scan.Uint(&x.Before), Omit: x.Before == 0},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
 	})
 }
 
@@ -1418,8 +1418,8 @@ type RecordHistoryResponse struct {
 
 func (x *RecordHistoryResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "versions", Value: scan.List(&x.Versions)},
-		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+		{Name: "versions", Value: scan.List(&x.Versions, (*Record).CodeJSON)},
+		{Name: "next", Value: scan.Uint(&x.Next), Omit: x.Next == 0},
 	})
 }
 
@@ -1437,14 +1437,14 @@ type RecordSearchRequest struct {
 
 func (x *RecordSearchRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "query", Value: (*scan.Text)(&x.Query)},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
-		{Name: "k", Value: (*scan.Int)(&x.K), Omit: x.K == 0},
-		{Name: "offset", Value: (*scan.Int)(&x.Offset), Omit: x.Offset == 0},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
-		{Name: "mode", Value: (*scan.Text)(&x.Mode), Omit: x.Mode == ""},
-		{Name: "vector", Value: scan.ListOf(&x.Vector, scan.CodeNumber32), Omit: x.Vector == nil},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "k", Value: scan.Int(&x.K), Omit: x.K == 0},
+		{Name: "offset", Value: scan.Int(&x.Offset), Omit: x.Offset == 0},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
+		{Name: "mode", Value: scan.Text(&x.Mode), Omit: x.Mode == ""},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32), Omit: x.Vector == nil},
 	})
 }
 
@@ -1456,8 +1456,8 @@ type RecordSearchResponse struct {
 
 func (x *RecordSearchResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "hits", Value: scan.List(&x.Hits)},
-		{Name: "total", Value: (*scan.Int)(&x.Total)},
+		{Name: "hits", Value: scan.List(&x.Hits, (*RecordHit).CodeJSON)},
+		{Name: "total", Value: scan.Int(&x.Total)},
 	})
 }
 
@@ -1477,16 +1477,16 @@ type RecordNearestRequest struct {
 
 func (x *RecordNearestRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "vector", Value: scan.ListOf(&x.Vector, scan.CodeNumber32)},
-		{Name: "field", Value: (*scan.Text)(&x.Field), Omit: x.Field == ""},
-		{Name: "metric", Value: (*scan.Text)(&x.Metric), Omit: x.Metric == ""},
-		{Name: "filters", Value: scan.List(&x.Filters), Omit: x.Filters == nil},
-		{Name: "k", Value: (*scan.Int)(&x.K), Omit: x.K == 0},
-		{Name: "omit_vector", Value: (*scan.Bool)(&x.OmitVector), Omit: !x.OmitVector},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32)},
+		{Name: "field", Value: scan.Text(&x.Field), Omit: x.Field == ""},
+		{Name: "metric", Value: scan.Text(&x.Metric), Omit: x.Metric == ""},
+		{Name: "filters", Value: scan.List(&x.Filters, (*RecordTest).CodeJSON), Omit: x.Filters == nil},
+		{Name: "k", Value: scan.Int(&x.K), Omit: x.K == 0},
+		{Name: "omit_vector", Value: scan.Bool(&x.OmitVector), Omit: !x.OmitVector},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
 	})
 }
 
@@ -1498,8 +1498,8 @@ type RecordNearestResponse struct {
 
 func (x *RecordNearestResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "hits", Value: scan.List(&x.Hits)},
-		{Name: "total", Value: (*scan.Int)(&x.Total)},
+		{Name: "hits", Value: scan.List(&x.Hits, (*RecordNeighbor).CodeJSON)},
+		{Name: "total", Value: scan.Int(&x.Total)},
 	})
 }
 
@@ -1510,7 +1510,7 @@ type RecordCollectionsRequest struct {
 
 func (x *RecordCollectionsRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
 	})
 }
 
@@ -1521,7 +1521,7 @@ type RecordCollectionsResponse struct {
 
 func (x *RecordCollectionsResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collections", Value: scan.List(&x.Collections)},
+		{Name: "collections", Value: scan.List(&x.Collections, (*RecordCollection).CodeJSON)},
 	})
 }
 
@@ -1534,9 +1534,9 @@ type RecordAppendRequest struct {
 
 func (x *RecordAppendRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "collection", Value: (*scan.Text)(&x.Collection)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "values", Value: scan.ListOf(&x.Values, scan.CodeRaw)},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "values", Value: scan.List(&x.Values, scan.CodeRaw)},
 	})
 }
 
@@ -1547,7 +1547,7 @@ type RecordAppendResponse struct {
 
 func (x *RecordAppendResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "sequences", Value: scan.ListOf(&x.Sequences, scan.CodeUint)},
+		{Name: "sequences", Value: scan.List(&x.Sequences, scan.CodeUint)},
 	})
 }
 
@@ -1561,10 +1561,10 @@ type LogAppendRequest struct {
 
 func (x *LogAppendRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "event", Value: (*scan.Text)(&x.Event)},
-		{Name: "data", Value: (*scan.Raw)(&x.Data), Omit: len(x.Data) == 0},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "sequence", Value: (*scan.Bool)(&x.Sequence), Omit: !x.Sequence},
+		{Name: "event", Value: scan.Text(&x.Event)},
+		{Name: "data", Value: scan.Raw(&x.Data), Omit: len(x.Data) == 0},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "sequence", Value: scan.Bool(&x.Sequence), Omit: !x.Sequence},
 	})
 }
 
@@ -1575,7 +1575,7 @@ type LogAppendResponse struct {
 
 func (x *LogAppendResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "sequence", Value: (*scan.Uint)(&x.Sequence), Omit: x.Sequence == 0},
+		{Name: "sequence", Value: scan.Uint(&x.Sequence), Omit: x.Sequence == 0},
 	})
 }
 
@@ -1588,9 +1588,9 @@ type LogReadRequest struct {
 
 func (x *LogReadRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "from", Value: (*scan.Uint)(&x.From), Omit: x.From == 0},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "from", Value: scan.Uint(&x.From), Omit: x.From == 0},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -1601,7 +1601,7 @@ type LogReadResponse struct {
 
 func (x *LogReadResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "events", Value: scan.List(&x.Events)},
+		{Name: "events", Value: scan.List(&x.Events, (*Event).CodeJSON)},
 	})
 }
 
@@ -1614,9 +1614,9 @@ type LogVerifyRequest struct {
 
 func (x *LogVerifyRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "from", Value: (*scan.Uint)(&x.From), Omit: x.From == 0},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "from", Value: scan.Uint(&x.From), Omit: x.From == 0},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -1632,12 +1632,12 @@ type LogVerifyResponse struct {
 
 func (x *LogVerifyResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "verified", Value: (*scan.Bool)(&x.Verified)},
-		{Name: "checked", Value: (*scan.Int)(&x.Checked)},
-		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
-		{Name: "broken_at", Value: (*scan.Uint)(&x.BrokenAt), Omit: x.BrokenAt == 0},
-		{Name: "fault", Value: (*scan.Text)(&x.Fault), Omit: x.Fault == ""},
-		{Name: "hash", Value: (*scan.Text)(&x.Hash), Omit: x.Hash == ""},
+		{Name: "verified", Value: scan.Bool(&x.Verified)},
+		{Name: "checked", Value: scan.Int(&x.Checked)},
+		{Name: "next", Value: scan.Uint(&x.Next), Omit: x.Next == 0},
+		{Name: "broken_at", Value: scan.Uint(&x.BrokenAt), Omit: x.BrokenAt == 0},
+		{Name: "fault", Value: scan.Text(&x.Fault), Omit: x.Fault == ""},
+		{Name: "hash", Value: scan.Text(&x.Hash), Omit: x.Hash == ""},
 	})
 }
 
@@ -1652,11 +1652,11 @@ type FeedReadRequest struct {
 
 func (x *FeedReadRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "after", Value: (*scan.Uint)(&x.After), Omit: x.After == 0},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
-		{Name: "kinds", Value: (*scan.Texts)(&x.Kinds), Omit: x.Kinds == nil},
-		{Name: "agents", Value: (*scan.Texts)(&x.Agents), Omit: x.Agents == nil},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "after", Value: scan.Uint(&x.After), Omit: x.After == 0},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "kinds", Value: scan.Texts(&x.Kinds), Omit: x.Kinds == nil},
+		{Name: "agents", Value: scan.Texts(&x.Agents), Omit: x.Agents == nil},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -1670,10 +1670,10 @@ type FeedReadResponse struct {
 
 func (x *FeedReadResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "notices", Value: scan.List(&x.Notices)},
-		{Name: "watermark", Value: (*scan.Uint)(&x.Watermark)},
-		{Name: "more", Value: (*scan.Bool)(&x.More)},
-		{Name: "missed", Value: scan.Pointer(&x.Missed), Omit: x.Missed == nil},
+		{Name: "notices", Value: scan.List(&x.Notices, (*Notice).CodeJSON)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+		{Name: "more", Value: scan.Bool(&x.More)},
+		{Name: "missed", Value: scan.Pointer(&x.Missed, (*Missed).CodeJSON), Omit: x.Missed == nil},
 	})
 }
 
@@ -1688,11 +1688,11 @@ type FeedEmitRequest struct {
 
 func (x *FeedEmitRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "kind", Value: (*scan.Text)(&x.Kind)},
-		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "recipients", Value: (*scan.Texts)(&x.Recipients), Omit: x.Recipients == nil},
-		{Name: "per", Value: (*scan.Text)(&x.Per), Omit: x.Per == ""},
+		{Name: "kind", Value: scan.Text(&x.Kind)},
+		{Name: "payload", Value: scan.Raw(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "recipients", Value: scan.Texts(&x.Recipients), Omit: x.Recipients == nil},
+		{Name: "per", Value: scan.Text(&x.Per), Omit: x.Per == ""},
 	})
 }
 
@@ -1703,7 +1703,7 @@ type BranchListResponse struct {
 
 func (x *BranchListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "branches", Value: scan.List(&x.Branches)},
+		{Name: "branches", Value: scan.List(&x.Branches, (*Branch).CodeJSON)},
 	})
 }
 
@@ -1719,12 +1719,12 @@ type BranchDiffRequest struct {
 
 func (x *BranchDiffRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "source", Value: (*scan.Text)(&x.Source)},
-		{Name: "target", Value: (*scan.Text)(&x.Target), Omit: x.Target == ""},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "source_only", Value: (*scan.Bool)(&x.SourceOnly), Omit: !x.SourceOnly},
-		{Name: "longest", Value: (*scan.Int)(&x.Longest), Omit: x.Longest == 0},
+		{Name: "source", Value: scan.Text(&x.Source)},
+		{Name: "target", Value: scan.Text(&x.Target), Omit: x.Target == ""},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "source_only", Value: scan.Bool(&x.SourceOnly), Omit: !x.SourceOnly},
+		{Name: "longest", Value: scan.Int(&x.Longest), Omit: x.Longest == 0},
 	})
 }
 
@@ -1740,12 +1740,12 @@ type BranchDiffResponse struct {
 
 func (x *BranchDiffResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "added", Value: (*scan.Int)(&x.Added)},
-		{Name: "changed", Value: (*scan.Int)(&x.Changed)},
-		{Name: "removed", Value: (*scan.Int)(&x.Removed)},
-		{Name: "clashes", Value: (*scan.Int)(&x.Clashes)},
-		{Name: "differences", Value: scan.List(&x.Differences)},
-		{Name: "truncated", Value: (*scan.Bool)(&x.Truncated)},
+		{Name: "added", Value: scan.Int(&x.Added)},
+		{Name: "changed", Value: scan.Int(&x.Changed)},
+		{Name: "removed", Value: scan.Int(&x.Removed)},
+		{Name: "clashes", Value: scan.Int(&x.Clashes)},
+		{Name: "differences", Value: scan.List(&x.Differences, (*Difference).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated)},
 	})
 }
 
@@ -1759,10 +1759,10 @@ type BranchForkRequest struct {
 
 func (x *BranchForkRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "from", Value: (*scan.Text)(&x.From), Omit: x.From == ""},
-		{Name: "as_of", Value: (*scan.Text)(&x.AsOf), Omit: x.AsOf == ""},
-		{Name: "required", Value: (*scan.Bool)(&x.Required), Omit: !x.Required},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "from", Value: scan.Text(&x.From), Omit: x.From == ""},
+		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "required", Value: scan.Bool(&x.Required), Omit: !x.Required},
 	})
 }
 
@@ -1774,8 +1774,8 @@ type BranchForkResponse struct {
 
 func (x *BranchForkResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "from", Value: (*scan.Text)(&x.From)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "from", Value: scan.Text(&x.From)},
 	})
 }
 
@@ -1791,12 +1791,12 @@ type BranchMergeRequest struct {
 
 func (x *BranchMergeRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "source", Value: (*scan.Text)(&x.Source)},
-		{Name: "target", Value: (*scan.Text)(&x.Target), Omit: x.Target == ""},
-		{Name: "strategy", Value: (*scan.Text)(&x.Strategy), Omit: x.Strategy == ""},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
-		{Name: "preview", Value: (*scan.Bool)(&x.Preview), Omit: !x.Preview},
-		{Name: "required", Value: (*scan.Bool)(&x.Required), Omit: !x.Required},
+		{Name: "source", Value: scan.Text(&x.Source)},
+		{Name: "target", Value: scan.Text(&x.Target), Omit: x.Target == ""},
+		{Name: "strategy", Value: scan.Text(&x.Strategy), Omit: x.Strategy == ""},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "preview", Value: scan.Bool(&x.Preview), Omit: !x.Preview},
+		{Name: "required", Value: scan.Bool(&x.Required), Omit: !x.Required},
 	})
 }
 
@@ -1810,10 +1810,10 @@ type BranchMergeResponse struct {
 
 func (x *BranchMergeResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "merged", Value: (*scan.Bool)(&x.Merged)},
-		{Name: "applied", Value: scan.List(&x.Applied)},
-		{Name: "clashes", Value: scan.List(&x.Clashes)},
-		{Name: "unresolved", Value: (*scan.Int)(&x.Unresolved)},
+		{Name: "merged", Value: scan.Bool(&x.Merged)},
+		{Name: "applied", Value: scan.List(&x.Applied, (*Difference).CodeJSON)},
+		{Name: "clashes", Value: scan.List(&x.Clashes, (*Difference).CodeJSON)},
+		{Name: "unresolved", Value: scan.Int(&x.Unresolved)},
 	})
 }
 
@@ -1825,8 +1825,8 @@ type BranchDeleteRequest struct {
 
 func (x *BranchDeleteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "force", Value: (*scan.Bool)(&x.Force), Omit: !x.Force},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "force", Value: scan.Bool(&x.Force), Omit: !x.Force},
 	})
 }
 
@@ -1840,10 +1840,10 @@ type LinkListRequest struct {
 
 func (x *LinkListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -1856,9 +1856,9 @@ type LinkListResponse struct {
 
 func (x *LinkListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "links", Value: (*scan.Texts)(&x.Links)},
-		{Name: "linked_from", Value: (*scan.Texts)(&x.LinkedFrom)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "links", Value: scan.Texts(&x.Links)},
+		{Name: "linked_from", Value: scan.Texts(&x.LinkedFrom)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
 	})
 }
 
@@ -1871,9 +1871,9 @@ type LinkAddRequest struct {
 
 func (x *LinkAddRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "to", Value: (*scan.Texts)(&x.To)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "to", Value: scan.Texts(&x.To)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
 	})
 }
 
@@ -1884,7 +1884,7 @@ type LinkAddResponse struct {
 
 func (x *LinkAddResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "added", Value: (*scan.Int)(&x.Added)},
+		{Name: "added", Value: scan.Int(&x.Added)},
 	})
 }
 
@@ -1897,9 +1897,9 @@ type LinkRemoveRequest struct {
 
 func (x *LinkRemoveRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "to", Value: (*scan.Texts)(&x.To)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "to", Value: scan.Texts(&x.To)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
 	})
 }
 
@@ -1910,7 +1910,7 @@ type LinkRemoveResponse struct {
 
 func (x *LinkRemoveResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "removed", Value: (*scan.Int)(&x.Removed)},
+		{Name: "removed", Value: scan.Int(&x.Removed)},
 	})
 }
 
@@ -1923,9 +1923,9 @@ type ConfigGetRequest struct {
 
 func (x *ConfigGetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "keys", Value: (*scan.Texts)(&x.Keys), Omit: x.Keys == nil},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "details", Value: (*scan.Bool)(&x.Details), Omit: !x.Details},
+		{Name: "keys", Value: scan.Texts(&x.Keys), Omit: x.Keys == nil},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "details", Value: scan.Bool(&x.Details), Omit: !x.Details},
 	})
 }
 
@@ -1937,8 +1937,8 @@ type ConfigGetResponse struct {
 
 func (x *ConfigGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "config", Value: scan.Map(&x.Config)},
-		{Name: "settings", Value: scan.List(&x.Settings), Omit: x.Settings == nil},
+		{Name: "config", Value: scan.Map(&x.Config, scan.CodeRaw)},
+		{Name: "settings", Value: scan.List(&x.Settings, (*SettingState).CodeJSON), Omit: x.Settings == nil},
 	})
 }
 
@@ -1955,13 +1955,13 @@ type ConfigListRequest struct {
 
 func (x *ConfigListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "category", Value: (*scan.Text)(&x.Category), Omit: x.Category == ""},
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "category", Value: scan.Text(&x.Category), Omit: x.Category == ""},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "scope", Value: scan.Text(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -1973,8 +1973,8 @@ type ConfigListResponse struct {
 
 func (x *ConfigListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "settings", Value: scan.List(&x.Settings)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "settings", Value: scan.List(&x.Settings, (*SettingState).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
 	})
 }
 
@@ -1988,10 +1988,10 @@ type ConfigPutRequest struct {
 
 func (x *ConfigPutRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "changes", Value: scan.List(&x.Changes)},
-		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+		{Name: "changes", Value: scan.List(&x.Changes, (*SettingChange).CodeJSON)},
+		{Name: "scope", Value: scan.Text(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
 	})
 }
 
@@ -2002,7 +2002,7 @@ type ConfigPutResponse struct {
 
 func (x *ConfigPutResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "changed", Value: scan.List(&x.Changed)},
+		{Name: "changed", Value: scan.List(&x.Changed, (*SettingChanged).CodeJSON)},
 	})
 }
 
@@ -2017,11 +2017,11 @@ type ConfigHistoryRequest struct {
 
 func (x *ConfigHistoryRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "before", Value: (*scan.Uint)(&x.Before), Omit: x.Before == 0},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "scope", Value: scan.Text(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "before", Value: scan.Uint(&x.Before), Omit: x.Before == 0},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -2033,8 +2033,8 @@ type ConfigHistoryResponse struct {
 
 func (x *ConfigHistoryResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "versions", Value: scan.List(&x.Versions)},
-		{Name: "next", Value: (*scan.Uint)(&x.Next), Omit: x.Next == 0},
+		{Name: "versions", Value: scan.List(&x.Versions, (*SettingVersion).CodeJSON)},
+		{Name: "next", Value: scan.Uint(&x.Next), Omit: x.Next == 0},
 	})
 }
 
@@ -2050,12 +2050,12 @@ type ConfigRollbackRequest struct {
 
 func (x *ConfigRollbackRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "if_version", Value: scan.UintPointer(&x.IfVersion), Omit: x.IfVersion == nil},
-		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "scope", Value: scan.Text(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "if_version", Value: scan.Pointer(&x.IfVersion, scan.CodeUint), Omit: x.IfVersion == nil},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
 	})
 }
 
@@ -2066,7 +2066,7 @@ type ConfigRollbackResponse struct {
 
 func (x *ConfigRollbackResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "changed", Value: &x.Changed},
+		{Name: "changed", Value: scan.Of(&x.Changed, (*SettingChanged).CodeJSON)},
 	})
 }
 
@@ -2080,10 +2080,10 @@ type ConfigUndoRequest struct {
 
 func (x *ConfigUndoRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "change", Value: (*scan.Text)(&x.Change)},
-		{Name: "scope", Value: (*scan.Text)(&x.Scope), Omit: x.Scope == ""},
-		{Name: "name", Value: (*scan.Text)(&x.Name), Omit: x.Name == ""},
-		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+		{Name: "change", Value: scan.Text(&x.Change)},
+		{Name: "scope", Value: scan.Text(&x.Scope), Omit: x.Scope == ""},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
 	})
 }
 
@@ -2094,7 +2094,7 @@ type ConfigUndoResponse struct {
 
 func (x *ConfigUndoResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "changed", Value: scan.List(&x.Changed)},
+		{Name: "changed", Value: scan.List(&x.Changed, (*SettingChanged).CodeJSON)},
 	})
 }
 
@@ -2105,7 +2105,7 @@ type ConfigRulesResponse struct {
 
 func (x *ConfigRulesResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "rules", Value: scan.List(&x.Rules)},
+		{Name: "rules", Value: scan.List(&x.Rules, (*SettingRule).CodeJSON)},
 	})
 }
 
@@ -2116,7 +2116,7 @@ type ConfigSetRequest struct {
 
 func (x *ConfigSetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "values", Value: scan.Map(&x.Values)},
+		{Name: "values", Value: scan.Map(&x.Values, scan.CodeRaw)},
 	})
 }
 
@@ -2127,7 +2127,7 @@ type ConfigSetResponse struct {
 
 func (x *ConfigSetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "config", Value: scan.Map(&x.Config)},
+		{Name: "config", Value: scan.Map(&x.Config, scan.CodeRaw)},
 	})
 }
 
@@ -2148,17 +2148,17 @@ type CallerGetResponse struct {
 
 func (x *CallerGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "caller", Value: (*scan.Text)(&x.Caller)},
-		{Name: "principal", Value: (*scan.Text)(&x.Principal)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
-		{Name: "capabilities", Value: scan.List(&x.Capabilities)},
-		{Name: "read_only", Value: (*scan.Bool)(&x.ReadOnly)},
-		{Name: "proposes", Value: (*scan.Bool)(&x.Proposes)},
-		{Name: "client", Value: (*scan.Text)(&x.Client), Omit: x.Client == ""},
-		{Name: "session", Value: (*scan.Text)(&x.Session), Omit: x.Session == ""},
-		{Name: "space", Value: (*scan.Text)(&x.Space), Omit: x.Space == ""},
-		{Name: "key", Value: (*scan.Text)(&x.Key), Omit: x.Key == ""},
+		{Name: "caller", Value: scan.Text(&x.Caller)},
+		{Name: "principal", Value: scan.Text(&x.Principal)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "capabilities", Value: scan.List(&x.Capabilities, (*Power).CodeJSON)},
+		{Name: "read_only", Value: scan.Bool(&x.ReadOnly)},
+		{Name: "proposes", Value: scan.Bool(&x.Proposes)},
+		{Name: "client", Value: scan.Text(&x.Client), Omit: x.Client == ""},
+		{Name: "session", Value: scan.Text(&x.Session), Omit: x.Session == ""},
+		{Name: "space", Value: scan.Text(&x.Space), Omit: x.Space == ""},
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
 	})
 }
 
@@ -2169,7 +2169,7 @@ type QuotaListRequest struct {
 
 func (x *QuotaListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
 	})
 }
 
@@ -2180,7 +2180,7 @@ type QuotaListResponse struct {
 
 func (x *QuotaListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "quotas", Value: scan.List(&x.Quotas)},
+		{Name: "quotas", Value: scan.List(&x.Quotas, (*QuotaUse).CodeJSON)},
 	})
 }
 
@@ -2194,10 +2194,10 @@ type CallerCanRequest struct {
 
 func (x *CallerCanRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "action", Value: (*scan.Text)(&x.Action)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "key", Value: (*scan.Text)(&x.Key), Omit: x.Key == ""},
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
 	})
 }
 
@@ -2209,8 +2209,8 @@ type CallerCanResponse struct {
 
 func (x *CallerCanResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "allowed", Value: (*scan.Bool)(&x.Allowed)},
-		{Name: "reason", Value: (*scan.Text)(&x.Reason), Omit: x.Reason == ""},
+		{Name: "allowed", Value: scan.Bool(&x.Allowed)},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
 	})
 }
 
@@ -2224,10 +2224,10 @@ type SessionListRequest struct {
 
 func (x *SessionListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "agent", Value: (*scan.Text)(&x.Agent), Omit: x.Agent == ""},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "recent_s", Value: (*scan.Int)(&x.RecentS), Omit: x.RecentS == 0},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "recent_s", Value: scan.Int(&x.RecentS), Omit: x.RecentS == 0},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -2239,8 +2239,8 @@ type SessionListResponse struct {
 
 func (x *SessionListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "sessions", Value: scan.List(&x.Sessions)},
-		{Name: "more", Value: (*scan.Bool)(&x.More), Omit: !x.More},
+		{Name: "sessions", Value: scan.List(&x.Sessions, (*Session).CodeJSON)},
+		{Name: "more", Value: scan.Bool(&x.More), Omit: !x.More},
 	})
 }
 
@@ -2251,7 +2251,7 @@ type ScopeGetRequest struct {
 
 func (x *ScopeGetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
 	})
 }
 
@@ -2262,7 +2262,7 @@ type ScopeGetResponse struct {
 
 func (x *ScopeGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "scope", Value: &x.Scope},
+		{Name: "scope", Value: scan.Of(&x.Scope, (*Scope).CodeJSON)},
 	})
 }
 
@@ -2276,10 +2276,10 @@ type ScopeListRequest struct {
 
 func (x *ScopeListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "archived", Value: (*scan.Bool)(&x.Archived), Omit: !x.Archived},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "archived", Value: scan.Bool(&x.Archived), Omit: !x.Archived},
 	})
 }
 
@@ -2291,8 +2291,8 @@ type ScopeListResponse struct {
 
 func (x *ScopeListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "scopes", Value: scan.List(&x.Scopes)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "scopes", Value: scan.List(&x.Scopes, (*Scope).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
 	})
 }
 
@@ -2311,15 +2311,15 @@ type ScopePutRequest struct {
 
 func (x *ScopePutRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "create", Value: (*scan.Bool)(&x.Create), Omit: !x.Create},
-		{Name: "name", Value: scan.TextPointer(&x.Name), Omit: x.Name == nil},
-		{Name: "description", Value: scan.TextPointer(&x.Description), Omit: x.Description == nil},
-		{Name: "members", Value: (*scan.Texts)(&x.Members), Omit: x.Members == nil},
-		{Name: "read", Value: (*scan.Text)(&x.Read), Omit: x.Read == ""},
-		{Name: "write", Value: (*scan.Text)(&x.Write), Omit: x.Write == ""},
-		{Name: "retention_days", Value: scan.IntPointer(&x.RetentionDays), Omit: x.RetentionDays == nil},
-		{Name: "archived", Value: scan.BoolPointer(&x.Archived), Omit: x.Archived == nil},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "create", Value: scan.Bool(&x.Create), Omit: !x.Create},
+		{Name: "name", Value: scan.Pointer(&x.Name, scan.CodeText), Omit: x.Name == nil},
+		{Name: "description", Value: scan.Pointer(&x.Description, scan.CodeText), Omit: x.Description == nil},
+		{Name: "members", Value: scan.Texts(&x.Members), Omit: x.Members == nil},
+		{Name: "read", Value: scan.Text(&x.Read), Omit: x.Read == ""},
+		{Name: "write", Value: scan.Text(&x.Write), Omit: x.Write == ""},
+		{Name: "retention_days", Value: scan.Pointer(&x.RetentionDays, scan.CodeInt), Omit: x.RetentionDays == nil},
+		{Name: "archived", Value: scan.Pointer(&x.Archived, scan.CodeBool), Omit: x.Archived == nil},
 	})
 }
 
@@ -2331,8 +2331,8 @@ type ScopePutResponse struct {
 
 func (x *ScopePutResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "scope", Value: &x.Scope},
-		{Name: "created", Value: (*scan.Bool)(&x.Created)},
+		{Name: "scope", Value: scan.Of(&x.Scope, (*Scope).CodeJSON)},
+		{Name: "created", Value: scan.Bool(&x.Created)},
 	})
 }
 
@@ -2345,9 +2345,9 @@ type ScopeMembersRequest struct {
 
 func (x *ScopeMembersRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "add", Value: (*scan.Texts)(&x.Add), Omit: x.Add == nil},
-		{Name: "remove", Value: (*scan.Texts)(&x.Remove), Omit: x.Remove == nil},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "add", Value: scan.Texts(&x.Add), Omit: x.Add == nil},
+		{Name: "remove", Value: scan.Texts(&x.Remove), Omit: x.Remove == nil},
 	})
 }
 
@@ -2358,7 +2358,7 @@ type ScopeMembersResponse struct {
 
 func (x *ScopeMembersResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "members", Value: (*scan.Texts)(&x.Members)},
+		{Name: "members", Value: scan.Texts(&x.Members)},
 	})
 }
 
@@ -2370,8 +2370,8 @@ type ScopeDeleteRequest struct {
 
 func (x *ScopeDeleteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "force", Value: (*scan.Bool)(&x.Force), Omit: !x.Force},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "force", Value: scan.Bool(&x.Force), Omit: !x.Force},
 	})
 }
 
@@ -2385,10 +2385,10 @@ type IdentityDelegateRequest struct {
 
 func (x *IdentityDelegateRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces)},
-		{Name: "rights", Value: (*scan.Texts)(&x.Rights), Omit: x.Rights == nil},
-		{Name: "expires_s", Value: (*scan.Int)(&x.ExpiresS)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
+		{Name: "rights", Value: scan.Texts(&x.Rights), Omit: x.Rights == nil},
+		{Name: "expires_s", Value: scan.Int(&x.ExpiresS)},
 	})
 }
 
@@ -2402,10 +2402,10 @@ type IdentityDelegateResponse struct {
 
 func (x *IdentityDelegateResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "key", Value: (*scan.Text)(&x.Key)},
-		{Name: "id", Value: (*scan.Text)(&x.ID)},
-		{Name: "agent", Value: (*scan.Text)(&x.Agent)},
-		{Name: "expires_at", Value: (*scan.Text)(&x.ExpiresAt)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt)},
 	})
 }
 
@@ -2416,7 +2416,7 @@ type IdentityRevokeRequest struct {
 
 func (x *IdentityRevokeRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "id", Value: (*scan.Text)(&x.ID)},
+		{Name: "id", Value: scan.Text(&x.ID)},
 	})
 }
 
@@ -2429,9 +2429,9 @@ type CallerProgressRequest struct {
 
 func (x *CallerProgressRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "done", Value: (*scan.Number)(&x.Done)},
-		{Name: "total", Value: (*scan.Number)(&x.Total), Omit: x.Total == 0},
-		{Name: "message", Value: (*scan.Text)(&x.Message), Omit: x.Message == ""},
+		{Name: "done", Value: scan.Number(&x.Done)},
+		{Name: "total", Value: scan.Number(&x.Total), Omit: x.Total == 0},
+		{Name: "message", Value: scan.Text(&x.Message), Omit: x.Message == ""},
 	})
 }
 
@@ -2445,10 +2445,10 @@ type JobEnqueueRequest struct {
 
 func (x *JobEnqueueRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "job", Value: (*scan.Text)(&x.Job)},
-		{Name: "payload", Value: (*scan.Raw)(&x.Payload), Omit: len(x.Payload) == 0},
-		{Name: "after_s", Value: (*scan.Number)(&x.AfterS), Omit: x.AfterS == 0},
-		{Name: "feed_after", Value: (*scan.Uint)(&x.FeedAfter), Omit: x.FeedAfter == 0},
+		{Name: "job", Value: scan.Text(&x.Job)},
+		{Name: "payload", Value: scan.Raw(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "after_s", Value: scan.Number(&x.AfterS), Omit: x.AfterS == 0},
+		{Name: "feed_after", Value: scan.Uint(&x.FeedAfter), Omit: x.FeedAfter == 0},
 	})
 }
 
@@ -2459,7 +2459,7 @@ type JobEnqueueResponse struct {
 
 func (x *JobEnqueueResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "id", Value: (*scan.Text)(&x.ID)},
+		{Name: "id", Value: scan.Text(&x.ID)},
 	})
 }
 
@@ -2470,7 +2470,7 @@ type JobStatusRequest struct {
 
 func (x *JobStatusRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "id", Value: (*scan.Text)(&x.ID)},
+		{Name: "id", Value: scan.Text(&x.ID)},
 	})
 }
 
@@ -2488,14 +2488,14 @@ type JobStatusResponse struct {
 
 func (x *JobStatusResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "id", Value: (*scan.Text)(&x.ID)},
-		{Name: "job", Value: (*scan.Text)(&x.Job)},
-		{Name: "state", Value: (*scan.Text)(&x.State)},
-		{Name: "attempts", Value: (*scan.Int)(&x.Attempts)},
-		{Name: "progress", Value: scan.Pointer(&x.Progress), Omit: x.Progress == nil},
-		{Name: "error", Value: (*scan.Text)(&x.Error), Omit: x.Error == ""},
-		{Name: "result", Value: (*scan.Raw)(&x.Result), Omit: len(x.Result) == 0},
-		{Name: "proposal", Value: (*scan.Text)(&x.Proposal), Omit: x.Proposal == ""},
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "job", Value: scan.Text(&x.Job)},
+		{Name: "state", Value: scan.Text(&x.State)},
+		{Name: "attempts", Value: scan.Int(&x.Attempts)},
+		{Name: "progress", Value: scan.Pointer(&x.Progress, (*Progress).CodeJSON), Omit: x.Progress == nil},
+		{Name: "error", Value: scan.Text(&x.Error), Omit: x.Error == ""},
+		{Name: "result", Value: scan.Raw(&x.Result), Omit: len(x.Result) == 0},
+		{Name: "proposal", Value: scan.Text(&x.Proposal), Omit: x.Proposal == ""},
 	})
 }
 
@@ -2506,7 +2506,7 @@ type JobCancelRequest struct {
 
 func (x *JobCancelRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "id", Value: (*scan.Text)(&x.ID)},
+		{Name: "id", Value: scan.Text(&x.ID)},
 	})
 }
 
@@ -2517,7 +2517,7 @@ type JobCancelResponse struct {
 
 func (x *JobCancelResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "cancelled", Value: (*scan.Bool)(&x.Cancelled)},
+		{Name: "cancelled", Value: scan.Bool(&x.Cancelled)},
 	})
 }
 
@@ -2528,7 +2528,7 @@ type TextAnalyzeRequest struct {
 
 func (x *TextAnalyzeRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+		{Name: "texts", Value: scan.Texts(&x.Texts)},
 	})
 }
 
@@ -2539,7 +2539,7 @@ type TextAnalyzeResponse struct {
 
 func (x *TextAnalyzeResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "terms", Value: scan.ListOf(&x.Terms, scan.CodeTexts)},
+		{Name: "terms", Value: scan.List(&x.Terms, scan.CodeTexts)},
 	})
 }
 
@@ -2553,10 +2553,10 @@ type TextCountRequest struct {
 
 func (x *TextCountRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "terms", Value: (*scan.Texts)(&x.Terms)},
-		{Name: "namespaces", Value: (*scan.Texts)(&x.Namespaces), Omit: x.Namespaces == nil},
-		{Name: "collection", Value: (*scan.Text)(&x.Collection), Omit: x.Collection == ""},
-		{Name: "family", Value: (*scan.Text)(&x.Family), Omit: x.Family == ""},
+		{Name: "terms", Value: scan.Texts(&x.Terms)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: x.Namespaces == nil},
+		{Name: "collection", Value: scan.Text(&x.Collection), Omit: x.Collection == ""},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
 	})
 }
 
@@ -2568,8 +2568,8 @@ type TextCountResponse struct {
 
 func (x *TextCountResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "documents", Value: (*scan.Int)(&x.Documents)},
-		{Name: "counts", Value: scan.ListOf(&x.Counts, scan.CodeInt)},
+		{Name: "documents", Value: scan.Int(&x.Documents)},
+		{Name: "counts", Value: scan.List(&x.Counts, scan.CodeInt)},
 	})
 }
 
@@ -2582,9 +2582,9 @@ type TextTokensRequest struct {
 
 func (x *TextTokensRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
-		{Name: "tokens", Value: (*scan.Bool)(&x.Tokens), Omit: !x.Tokens},
-		{Name: "ids", Value: (*scan.Bool)(&x.IDs), Omit: !x.IDs},
+		{Name: "texts", Value: scan.Texts(&x.Texts)},
+		{Name: "tokens", Value: scan.Bool(&x.Tokens), Omit: !x.Tokens},
+		{Name: "ids", Value: scan.Bool(&x.IDs), Omit: !x.IDs},
 	})
 }
 
@@ -2598,10 +2598,10 @@ type TextTokensResponse struct {
 
 func (x *TextTokensResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "encoding", Value: (*scan.Text)(&x.Encoding)},
-		{Name: "counts", Value: scan.ListOf(&x.Counts, scan.CodeInt)},
-		{Name: "tokens", Value: scan.ListOf(&x.Tokens, scan.CodeTexts), Omit: x.Tokens == nil},
-		{Name: "ids", Value: scan.ListOf(&x.IDs, func(v *[]int, c *scan.Coder) { scan.ListOf(v, scan.CodeInt).CodeJSON(c) }), Omit: x.IDs == nil},
+		{Name: "encoding", Value: scan.Text(&x.Encoding)},
+		{Name: "counts", Value: scan.List(&x.Counts, scan.CodeInt)},
+		{Name: "tokens", Value: scan.List(&x.Tokens, scan.CodeTexts), Omit: x.Tokens == nil},
+		{Name: "ids", Value: scan.List(&x.IDs, func(v *[]int, c *scan.Coder) { scan.List(v, scan.CodeInt).CodeJSON(c) }), Omit: x.IDs == nil},
 	})
 }
 
@@ -2612,7 +2612,7 @@ type TextDetokenizeRequest struct {
 
 func (x *TextDetokenizeRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "ids", Value: scan.ListOf(&x.IDs, func(v *[]int, c *scan.Coder) { scan.ListOf(v, scan.CodeInt).CodeJSON(c) })},
+		{Name: "ids", Value: scan.List(&x.IDs, func(v *[]int, c *scan.Coder) { scan.List(v, scan.CodeInt).CodeJSON(c) })},
 	})
 }
 
@@ -2624,8 +2624,8 @@ type TextDetokenizeResponse struct {
 
 func (x *TextDetokenizeResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "encoding", Value: (*scan.Text)(&x.Encoding)},
-		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
+		{Name: "encoding", Value: scan.Text(&x.Encoding)},
+		{Name: "texts", Value: scan.Texts(&x.Texts)},
 	})
 }
 
@@ -2637,8 +2637,8 @@ type EmbedTextsRequest struct {
 
 func (x *EmbedTextsRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "texts", Value: (*scan.Texts)(&x.Texts)},
-		{Name: "purpose", Value: (*scan.Text)(&x.Purpose), Omit: x.Purpose == ""},
+		{Name: "texts", Value: scan.Texts(&x.Texts)},
+		{Name: "purpose", Value: scan.Text(&x.Purpose), Omit: x.Purpose == ""},
 	})
 }
 
@@ -2651,9 +2651,9 @@ type EmbedTextsResponse struct {
 
 func (x *EmbedTextsResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "model", Value: (*scan.Text)(&x.Model)},
-		{Name: "dimensions", Value: (*scan.Int)(&x.Dimensions)},
-		{Name: "vectors", Value: scan.ListOf(&x.Vectors, func(v *[]float32, c *scan.Coder) { scan.ListOf(v, scan.CodeNumber32).CodeJSON(c) })},
+		{Name: "model", Value: scan.Text(&x.Model)},
+		{Name: "dimensions", Value: scan.Int(&x.Dimensions)},
+		{Name: "vectors", Value: scan.List(&x.Vectors, func(v *[]float32, c *scan.Coder) { scan.List(v, scan.CodeNumber32).CodeJSON(c) })},
 	})
 }
 
@@ -2665,8 +2665,8 @@ type EmbedRebuildResponse struct {
 
 func (x *EmbedRebuildResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "embedder", Value: (*scan.Text)(&x.Embedder)},
-		{Name: "queued", Value: (*scan.Int)(&x.Queued)},
+		{Name: "embedder", Value: scan.Text(&x.Embedder)},
+		{Name: "queued", Value: scan.Int(&x.Queued)},
 	})
 }
 
@@ -2680,10 +2680,10 @@ type NamespaceListRequest struct {
 
 func (x *NamespaceListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
-		{Name: "counts", Value: (*scan.Bool)(&x.Counts), Omit: !x.Counts},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
+		{Name: "counts", Value: scan.Bool(&x.Counts), Omit: !x.Counts},
 	})
 }
 
@@ -2695,8 +2695,8 @@ type NamespaceListResponse struct {
 
 func (x *NamespaceListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespaces", Value: scan.List(&x.Namespaces)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "namespaces", Value: scan.List(&x.Namespaces, (*Namespace).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
 	})
 }
 
@@ -2708,8 +2708,8 @@ type NamespaceDeleteRequest struct {
 
 func (x *NamespaceDeleteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -2721,8 +2721,8 @@ type NamespaceDeleteResponse struct {
 
 func (x *NamespaceDeleteResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "deleted", Value: (*scan.Int)(&x.Deleted)},
-		{Name: "more", Value: (*scan.Bool)(&x.More)},
+		{Name: "deleted", Value: scan.Int(&x.Deleted)},
+		{Name: "more", Value: scan.Bool(&x.More)},
 	})
 }
 
@@ -2734,8 +2734,8 @@ type StatusGetRequest struct {
 
 func (x *StatusGetRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace), Omit: x.Namespace == ""},
-		{Name: "details", Value: (*scan.Bool)(&x.Details), Omit: !x.Details},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "details", Value: scan.Bool(&x.Details), Omit: !x.Details},
 	})
 }
 
@@ -2756,17 +2756,17 @@ type StatusGetResponse struct {
 
 func (x *StatusGetResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "branch", Value: (*scan.Text)(&x.Branch)},
-		{Name: "namespace", Value: (*scan.Text)(&x.Namespace)},
-		{Name: "branches", Value: (*scan.Int)(&x.Branches)},
-		{Name: "memories", Value: (*scan.Int)(&x.Memories)},
-		{Name: "events", Value: scan.IntPointer(&x.Events), Omit: x.Events == nil},
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "searchable", Value: (*scan.Bool)(&x.Searchable)},
-		{Name: "embedders", Value: scan.List(&x.Embedders)},
-		{Name: "oldest", Value: scan.Pointer(&x.Oldest), Omit: x.Oldest == nil},
-		{Name: "latest", Value: scan.Pointer(&x.Latest), Omit: x.Latest == nil},
-		{Name: "durability", Value: scan.Pointer(&x.Durability), Omit: x.Durability == nil},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "branches", Value: scan.Int(&x.Branches)},
+		{Name: "memories", Value: scan.Int(&x.Memories)},
+		{Name: "events", Value: scan.Pointer(&x.Events, scan.CodeInt), Omit: x.Events == nil},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "searchable", Value: scan.Bool(&x.Searchable)},
+		{Name: "embedders", Value: scan.List(&x.Embedders, (*Embedding).CodeJSON)},
+		{Name: "oldest", Value: scan.Pointer(&x.Oldest, (*Moment).CodeJSON), Omit: x.Oldest == nil},
+		{Name: "latest", Value: scan.Pointer(&x.Latest, (*Moment).CodeJSON), Omit: x.Latest == nil},
+		{Name: "durability", Value: scan.Pointer(&x.Durability, (*Durability).CodeJSON), Omit: x.Durability == nil},
 	})
 }
 
@@ -2778,8 +2778,8 @@ type VersionAtRequest struct {
 
 func (x *VersionAtRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "as_of", Value: (*scan.Text)(&x.AsOf)},
-		{Name: "branch", Value: (*scan.Text)(&x.Branch), Omit: x.Branch == ""},
+		{Name: "as_of", Value: scan.Text(&x.AsOf)},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
 	})
 }
 
@@ -2791,8 +2791,8 @@ type VersionAtResponse struct {
 
 func (x *VersionAtResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "version", Value: (*scan.Uint)(&x.Version)},
-		{Name: "timestamp", Value: (*scan.Text)(&x.Timestamp)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
 	})
 }
 
@@ -2808,12 +2808,12 @@ type LLMCompleteRequest struct {
 
 func (x *LLMCompleteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "prompt", Value: (*scan.Text)(&x.Prompt)},
-		{Name: "system", Value: (*scan.Text)(&x.System), Omit: x.System == ""},
-		{Name: "endpoint", Value: (*scan.Text)(&x.Endpoint), Omit: x.Endpoint == ""},
-		{Name: "max_tokens", Value: (*scan.Int)(&x.MaxTokens), Omit: x.MaxTokens == 0},
-		{Name: "temperature", Value: (*scan.Number)(&x.Temperature), Omit: x.Temperature == 0},
-		{Name: "json", Value: (*scan.Bool)(&x.JSON), Omit: !x.JSON},
+		{Name: "prompt", Value: scan.Text(&x.Prompt)},
+		{Name: "system", Value: scan.Text(&x.System), Omit: x.System == ""},
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint), Omit: x.Endpoint == ""},
+		{Name: "max_tokens", Value: scan.Int(&x.MaxTokens), Omit: x.MaxTokens == 0},
+		{Name: "temperature", Value: scan.Number(&x.Temperature), Omit: x.Temperature == 0},
+		{Name: "json", Value: scan.Bool(&x.JSON), Omit: !x.JSON},
 	})
 }
 
@@ -2827,10 +2827,10 @@ type LLMCompleteResponse struct {
 
 func (x *LLMCompleteResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "text", Value: (*scan.Text)(&x.Text)},
-		{Name: "model", Value: (*scan.Text)(&x.Model)},
-		{Name: "tokens_in", Value: (*scan.Int)(&x.TokensIn)},
-		{Name: "tokens_out", Value: (*scan.Int)(&x.TokensOut)},
+		{Name: "text", Value: scan.Text(&x.Text)},
+		{Name: "model", Value: scan.Text(&x.Model)},
+		{Name: "tokens_in", Value: scan.Int(&x.TokensIn)},
+		{Name: "tokens_out", Value: scan.Int(&x.TokensOut)},
 	})
 }
 
@@ -2848,14 +2848,14 @@ type HTTPFetchRequest struct {
 
 func (x *HTTPFetchRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "endpoint", Value: (*scan.Text)(&x.Endpoint), Omit: x.Endpoint == ""},
-		{Name: "method", Value: (*scan.Text)(&x.Method), Omit: x.Method == ""},
-		{Name: "path", Value: (*scan.Text)(&x.Path), Omit: x.Path == ""},
-		{Name: "query", Value: scan.MapOf(&x.Query, scan.CodeText), Omit: x.Query == nil},
-		{Name: "headers", Value: scan.MapOf(&x.Headers, scan.CodeText), Omit: x.Headers == nil},
-		{Name: "body", Value: (*scan.Text)(&x.Body), Omit: x.Body == ""},
-		{Name: "repeatable", Value: (*scan.Bool)(&x.Repeatable), Omit: !x.Repeatable},
-		{Name: "timeout_ms", Value: (*scan.Int)(&x.TimeoutMS), Omit: x.TimeoutMS == 0},
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint), Omit: x.Endpoint == ""},
+		{Name: "method", Value: scan.Text(&x.Method), Omit: x.Method == ""},
+		{Name: "path", Value: scan.Text(&x.Path), Omit: x.Path == ""},
+		{Name: "query", Value: scan.Map(&x.Query, scan.CodeText), Omit: x.Query == nil},
+		{Name: "headers", Value: scan.Map(&x.Headers, scan.CodeText), Omit: x.Headers == nil},
+		{Name: "body", Value: scan.Text(&x.Body), Omit: x.Body == ""},
+		{Name: "repeatable", Value: scan.Bool(&x.Repeatable), Omit: !x.Repeatable},
+		{Name: "timeout_ms", Value: scan.Int(&x.TimeoutMS), Omit: x.TimeoutMS == 0},
 	})
 }
 
@@ -2868,9 +2868,9 @@ type HTTPFetchResponse struct {
 
 func (x *HTTPFetchResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "status", Value: (*scan.Int)(&x.Status)},
-		{Name: "headers", Value: scan.MapOf(&x.Headers, scan.CodeText)},
-		{Name: "body", Value: (*scan.Text)(&x.Body)},
+		{Name: "status", Value: scan.Int(&x.Status)},
+		{Name: "headers", Value: scan.Map(&x.Headers, scan.CodeText)},
+		{Name: "body", Value: scan.Text(&x.Body)},
 	})
 }
 
@@ -2884,10 +2884,10 @@ type FileListRequest struct {
 
 func (x *FileListRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "root", Value: (*scan.Text)(&x.Root), Omit: x.Root == ""},
-		{Name: "folder", Value: (*scan.Text)(&x.Folder), Omit: x.Folder == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "root", Value: scan.Text(&x.Root), Omit: x.Root == ""},
+		{Name: "folder", Value: scan.Text(&x.Folder), Omit: x.Folder == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -2900,9 +2900,9 @@ type FileListResponse struct {
 
 func (x *FileListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "files", Value: scan.List(&x.Files)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
-		{Name: "refused", Value: (*scan.Int)(&x.Refused), Omit: x.Refused == 0},
+		{Name: "files", Value: scan.List(&x.Files, (*FileEntry).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
+		{Name: "refused", Value: scan.Int(&x.Refused), Omit: x.Refused == 0},
 	})
 }
 
@@ -2915,9 +2915,9 @@ type FileReadRequest struct {
 
 func (x *FileReadRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "root", Value: (*scan.Text)(&x.Root), Omit: x.Root == ""},
-		{Name: "paths", Value: (*scan.Texts)(&x.Paths)},
-		{Name: "base64", Value: (*scan.Bool)(&x.Base64), Omit: !x.Base64},
+		{Name: "root", Value: scan.Text(&x.Root), Omit: x.Root == ""},
+		{Name: "paths", Value: scan.Texts(&x.Paths)},
+		{Name: "base64", Value: scan.Bool(&x.Base64), Omit: !x.Base64},
 	})
 }
 
@@ -2928,7 +2928,7 @@ type FileReadResponse struct {
 
 func (x *FileReadResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "files", Value: scan.ListOf(&x.Files, scan.CodePointer)},
+		{Name: "files", Value: scan.List(&x.Files, func(v **File, c *scan.Coder) { scan.Pointer(v, (*File).CodeJSON).CodeJSON(c) })},
 	})
 }
 
@@ -2941,9 +2941,9 @@ type FileWriteRequest struct {
 
 func (x *FileWriteRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "root", Value: (*scan.Text)(&x.Root), Omit: x.Root == ""},
-		{Name: "files", Value: scan.List(&x.Files)},
-		{Name: "base64", Value: (*scan.Bool)(&x.Base64), Omit: !x.Base64},
+		{Name: "root", Value: scan.Text(&x.Root), Omit: x.Root == ""},
+		{Name: "files", Value: scan.List(&x.Files, (*FileItem).CodeJSON)},
+		{Name: "base64", Value: scan.Bool(&x.Base64), Omit: !x.Base64},
 	})
 }
 
@@ -2954,7 +2954,7 @@ type FileWriteResponse struct {
 
 func (x *FileWriteResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "written", Value: (*scan.Int)(&x.Written)},
+		{Name: "written", Value: scan.Int(&x.Written)},
 	})
 }
 
@@ -2965,7 +2965,7 @@ type ToolsListResponse struct {
 
 func (x *ToolsListResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "tools", Value: scan.List(&x.Tools)},
+		{Name: "tools", Value: scan.List(&x.Tools, (*ForeignTool).CodeJSON)},
 	})
 }
 
@@ -2977,8 +2977,8 @@ type ToolsCallRequest struct {
 
 func (x *ToolsCallRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "tool", Value: (*scan.Text)(&x.Tool)},
-		{Name: "arguments", Value: (*scan.Raw)(&x.Arguments), Omit: len(x.Arguments) == 0},
+		{Name: "tool", Value: scan.Text(&x.Tool)},
+		{Name: "arguments", Value: scan.Raw(&x.Arguments), Omit: len(x.Arguments) == 0},
 	})
 }
 
@@ -2989,7 +2989,7 @@ type ToolsCallResponse struct {
 
 func (x *ToolsCallResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "result", Value: (*scan.Raw)(&x.Result)},
+		{Name: "result", Value: scan.Raw(&x.Result)},
 	})
 }
 
@@ -3000,7 +3000,7 @@ type ToolsPublishRequest struct {
 
 func (x *ToolsPublishRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "tool", Value: (*scan.Raw)(&x.Tool)},
+		{Name: "tool", Value: scan.Raw(&x.Tool)},
 	})
 }
 
@@ -3011,7 +3011,7 @@ type ToolsWithdrawRequest struct {
 
 func (x *ToolsWithdrawRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "name", Value: (*scan.Text)(&x.Name)},
+		{Name: "name", Value: scan.Text(&x.Name)},
 	})
 }
 
@@ -3025,10 +3025,10 @@ type ToolsOfferedRequest struct {
 
 func (x *ToolsOfferedRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "families", Value: (*scan.Texts)(&x.Families), Omit: x.Families == nil},
-		{Name: "prefix", Value: (*scan.Text)(&x.Prefix), Omit: x.Prefix == ""},
-		{Name: "after", Value: (*scan.Text)(&x.After), Omit: x.After == ""},
-		{Name: "limit", Value: (*scan.Int)(&x.Limit), Omit: x.Limit == 0},
+		{Name: "families", Value: scan.Texts(&x.Families), Omit: x.Families == nil},
+		{Name: "prefix", Value: scan.Text(&x.Prefix), Omit: x.Prefix == ""},
+		{Name: "after", Value: scan.Text(&x.After), Omit: x.After == ""},
+		{Name: "limit", Value: scan.Int(&x.Limit), Omit: x.Limit == 0},
 	})
 }
 
@@ -3040,8 +3040,8 @@ type ToolsOfferedResponse struct {
 
 func (x *ToolsOfferedResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "tools", Value: scan.List(&x.Tools)},
-		{Name: "next", Value: (*scan.Text)(&x.Next), Omit: x.Next == ""},
+		{Name: "tools", Value: scan.List(&x.Tools, (*ForeignTool).CodeJSON)},
+		{Name: "next", Value: scan.Text(&x.Next), Omit: x.Next == ""},
 	})
 }
 
@@ -3053,8 +3053,8 @@ type ToolsUsageRequest struct {
 
 func (x *ToolsUsageRequest) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "days", Value: (*scan.Int)(&x.Days), Omit: x.Days == 0},
-		{Name: "tools", Value: (*scan.Texts)(&x.Tools), Omit: x.Tools == nil},
+		{Name: "days", Value: scan.Int(&x.Days), Omit: x.Days == 0},
+		{Name: "tools", Value: scan.Texts(&x.Tools), Omit: x.Tools == nil},
 	})
 }
 
@@ -3065,467 +3065,467 @@ type ToolsUsageResponse struct {
 
 func (x *ToolsUsageResponse) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
-		{Name: "usage", Value: scan.List(&x.Usage)},
+		{Name: "usage", Value: scan.List(&x.Usage, (*ToolUsage).CodeJSON)},
 	})
 }
 
 // MemoryGet runs memory.get: memories by their keys.
 func (c *Call) MemoryGet(r MemoryGetRequest) (out MemoryGetResponse, err error) {
-	err = c.exchange(OpMemoryGet, &r, &out)
+	err = c.exchange(OpMemoryGet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryStates runs memory.states: the states of memories by their keys, and their values.
 func (c *Call) MemoryStates(r MemoryStatesRequest) (out MemoryStatesResponse, err error) {
-	err = c.exchange(OpMemoryStates, &r, &out)
+	err = c.exchange(OpMemoryStates, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryList runs memory.list: memories of a namespace, page by page: in the order of their keys, or by their fields and in another order.
 func (c *Call) MemoryList(r MemoryListRequest) (out MemoryListResponse, err error) {
-	err = c.exchange(OpMemoryList, &r, &out)
+	err = c.exchange(OpMemoryList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryNamespaces runs memory.namespaces: the namespaces that have memories, of those that may be read.
 func (c *Call) MemoryNamespaces() (out MemoryNamespacesResponse, err error) {
-	err = c.exchange(OpMemoryNamespaces, nil, &out)
+	err = c.exchange(OpMemoryNamespaces, nil, out.CodeJSON)
 	return out, err
 }
 
 // MemoryHistory runs memory.history: the versions of one memory, the newest first.
 func (c *Call) MemoryHistory(r MemoryHistoryRequest) (out MemoryHistoryResponse, err error) {
-	err = c.exchange(OpMemoryHistory, &r, &out)
+	err = c.exchange(OpMemoryHistory, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecallGet runs recall.get: what a recall by query found, for feedback about it: the caller's own recalls, or with the right `act_as` all, of the last 90 days, if caller and family may read every namespace in it.
 func (c *Call) RecallGet(r RecallGetRequest) (out RecallGetResponse, err error) {
-	err = c.exchange(OpRecallGet, &r, &out)
+	err = c.exchange(OpRecallGet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemorySearch runs memory.search: lexical, semantic or hybrid search; staged changes are not found.
 func (c *Call) MemorySearch(r MemorySearchRequest) (out MemorySearchResponse, err error) {
-	err = c.exchange(OpMemorySearch, &r, &out)
+	err = c.exchange(OpMemorySearch, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryPut runs memory.put: stage memories.
 func (c *Call) MemoryPut(r MemoryPutRequest) (out MemoryPutResponse, err error) {
-	err = c.exchange(OpMemoryPut, &r, &out)
+	err = c.exchange(OpMemoryPut, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryPatch runs memory.patch: stage changes of some fields of memories.
 func (c *Call) MemoryPatch(r MemoryPatchRequest) (out MemoryPatchResponse, err error) {
-	err = c.exchange(OpMemoryPatch, &r, &out)
+	err = c.exchange(OpMemoryPatch, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryDelete runs memory.delete: stage deletions of memories.
 func (c *Call) MemoryDelete(r MemoryDeleteRequest) (out MemoryDeleteResponse, err error) {
-	err = c.exchange(OpMemoryDelete, &r, &out)
+	err = c.exchange(OpMemoryDelete, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // MemoryTouch runs memory.touch: add to the counters of memories.
 func (c *Call) MemoryTouch(r MemoryTouchRequest) (out MemoryTouchResponse, err error) {
-	err = c.exchange(OpMemoryTouch, &r, &out)
+	err = c.exchange(OpMemoryTouch, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordGet runs record.get: records of one of its own collections by their keys.
 func (c *Call) RecordGet(r RecordGetRequest) (out RecordGetResponse, err error) {
-	err = c.exchange(OpRecordGet, &r, &out)
+	err = c.exchange(OpRecordGet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordPut runs record.put: stage records.
 func (c *Call) RecordPut(r RecordPutRequest) (out RecordPutResponse, err error) {
-	err = c.exchange(OpRecordPut, &r, &out)
+	err = c.exchange(OpRecordPut, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordDelete runs record.delete: stage deletions of records.
 func (c *Call) RecordDelete(r RecordDeleteRequest) (out RecordDeleteResponse, err error) {
-	err = c.exchange(OpRecordDelete, &r, &out)
+	err = c.exchange(OpRecordDelete, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordList runs record.list: records, page by page, in the order of their keys; with `filters` or `order`, those that declared indexes select, in their order.
 func (c *Call) RecordList(r RecordListRequest) (out RecordListResponse, err error) {
-	err = c.exchange(OpRecordList, &r, &out)
+	err = c.exchange(OpRecordList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordScan runs record.scan: the keys of records that begin with one of several prefixes, and their values, page by page, in the order of the keys.
 func (c *Call) RecordScan(r RecordScanRequest) (out RecordScanResponse, err error) {
-	err = c.exchange(OpRecordScan, &r, &out)
+	err = c.exchange(OpRecordScan, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordHistory runs record.history: the versions of one record, the newest first.
 func (c *Call) RecordHistory(r RecordHistoryRequest) (out RecordHistoryResponse, err error) {
-	err = c.exchange(OpRecordHistory, &r, &out)
+	err = c.exchange(OpRecordHistory, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordSearch runs record.search: search in a searchable collection; staged changes are not found.
 func (c *Call) RecordSearch(r RecordSearchRequest) (out RecordSearchResponse, err error) {
-	err = c.exchange(OpRecordSearch, &r, &out)
+	err = c.exchange(OpRecordSearch, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordNearest runs record.nearest: the records of a collection whose vectors are nearest to one, by an exact scan, staged ones included.
 func (c *Call) RecordNearest(r RecordNearestRequest) (out RecordNearestResponse, err error) {
-	err = c.exchange(OpRecordNearest, &r, &out)
+	err = c.exchange(OpRecordNearest, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordCollections runs record.collections: the collections whose records the call may read, its own and those of other families, by family and name.
 func (c *Call) RecordCollections(r RecordCollectionsRequest) (out RecordCollectionsResponse, err error) {
-	err = c.exchange(OpRecordCollections, &r, &out)
+	err = c.exchange(OpRecordCollections, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // RecordAppend runs record.append: stage records with the next sequence numbers as their keys.
 func (c *Call) RecordAppend(r RecordAppendRequest) (out RecordAppendResponse, err error) {
-	err = c.exchange(OpRecordAppend, &r, &out)
+	err = c.exchange(OpRecordAppend, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // LogAppend runs log.append: stage an event of the log, which gets its sequence number at the commit.
 func (c *Call) LogAppend(r LogAppendRequest) (out LogAppendResponse, err error) {
-	err = c.exchange(OpLogAppend, &r, &out)
+	err = c.exchange(OpLogAppend, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // LogRead runs log.read: events of the log, the oldest first.
 func (c *Call) LogRead(r LogReadRequest) (out LogReadResponse, err error) {
-	err = c.exchange(OpLogRead, &r, &out)
+	err = c.exchange(OpLogRead, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // LogVerify runs log.verify: check the chain of a log page by page: that no event is missing, changed or out of order.
 func (c *Call) LogVerify(r LogVerifyRequest) (out LogVerifyResponse, err error) {
-	err = c.exchange(OpLogVerify, &r, &out)
+	err = c.exchange(OpLogVerify, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // FeedRead runs feed.read: changes since a watermark.
 func (c *Call) FeedRead(r FeedReadRequest) (out FeedReadResponse, err error) {
-	err = c.exchange(OpFeedRead, &r, &out)
+	err = c.exchange(OpFeedRead, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // FeedEmit runs feed.emit: stage an event of the feed.
 func (c *Call) FeedEmit(r FeedEmitRequest) error {
-	return c.exchange(OpFeedEmit, &r, nil)
+	return c.exchange(OpFeedEmit, r.CodeJSON, nil)
 }
 
 // BranchList runs branch.list: the branches.
 func (c *Call) BranchList() (out BranchListResponse, err error) {
-	err = c.exchange(OpBranchList, nil, &out)
+	err = c.exchange(OpBranchList, nil, out.CodeJSON)
 	return out, err
 }
 
 // BranchDiff runs branch.diff: what differs between two branches.
 func (c *Call) BranchDiff(r BranchDiffRequest) (out BranchDiffResponse, err error) {
-	err = c.exchange(OpBranchDiff, &r, &out)
+	err = c.exchange(OpBranchDiff, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // BranchFork runs branch.fork: make a branch, after the commit.
 func (c *Call) BranchFork(r BranchForkRequest) (out BranchForkResponse, err error) {
-	err = c.exchange(OpBranchFork, &r, &out)
+	err = c.exchange(OpBranchFork, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // BranchMerge runs branch.merge: merge a branch after the commit, or preview that.
 func (c *Call) BranchMerge(r BranchMergeRequest) (out BranchMergeResponse, err error) {
-	err = c.exchange(OpBranchMerge, &r, &out)
+	err = c.exchange(OpBranchMerge, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // BranchDelete runs branch.delete: delete a branch, after the commit.
 func (c *Call) BranchDelete(r BranchDeleteRequest) error {
-	return c.exchange(OpBranchDelete, &r, nil)
+	return c.exchange(OpBranchDelete, r.CodeJSON, nil)
 }
 
 // LinkList runs link.list: links from and to a memory; a memory of another namespace is `namespace#key`, and is omitted if it may not be read.
 func (c *Call) LinkList(r LinkListRequest) (out LinkListResponse, err error) {
-	err = c.exchange(OpLinkList, &r, &out)
+	err = c.exchange(OpLinkList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // LinkAdd runs link.add: stage links.
 func (c *Call) LinkAdd(r LinkAddRequest) (out LinkAddResponse, err error) {
-	err = c.exchange(OpLinkAdd, &r, &out)
+	err = c.exchange(OpLinkAdd, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // LinkRemove runs link.remove: stage the removal of links.
 func (c *Call) LinkRemove(r LinkRemoveRequest) (out LinkRemoveResponse, err error) {
-	err = c.exchange(OpLinkRemove, &r, &out)
+	err = c.exchange(OpLinkRemove, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigGet runs config.get: its own configuration, or settings by their keys with where their values come from.
 func (c *Call) ConfigGet(r ConfigGetRequest) (out ConfigGetResponse, err error) {
-	err = c.exchange(OpConfigGet, &r, &out)
+	err = c.exchange(OpConfigGet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigList runs config.list: settings that families share, in the order of their keys, page by page.
 func (c *Call) ConfigList(r ConfigListRequest) (out ConfigListResponse, err error) {
-	err = c.exchange(OpConfigList, &r, &out)
+	err = c.exchange(OpConfigList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigPut runs config.put: stage changes of settings that families share: all, or with any fault none.
 func (c *Call) ConfigPut(r ConfigPutRequest) (out ConfigPutResponse, err error) {
-	err = c.exchange(OpConfigPut, &r, &out)
+	err = c.exchange(OpConfigPut, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigHistory runs config.history: the changes of a shared setting in a scope, the newest first.
 func (c *Call) ConfigHistory(r ConfigHistoryRequest) (out ConfigHistoryResponse, err error) {
-	err = c.exchange(OpConfigHistory, &r, &out)
+	err = c.exchange(OpConfigHistory, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigRollback runs config.rollback: stage the value that a shared setting had at a version, as a new version.
 func (c *Call) ConfigRollback(r ConfigRollbackRequest) (out ConfigRollbackResponse, err error) {
-	err = c.exchange(OpConfigRollback, &r, &out)
+	err = c.exchange(OpConfigRollback, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigUndo runs config.undo: stage the values that all keys of a change had before it, as new versions: all, or where one was changed since none.
 func (c *Call) ConfigUndo(r ConfigUndoRequest) (out ConfigUndoResponse, err error) {
-	err = c.exchange(OpConfigUndo, &r, &out)
+	err = c.exchange(OpConfigUndo, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ConfigRules runs config.rules: the rules about settings that the family may read.
 func (c *Call) ConfigRules() (out ConfigRulesResponse, err error) {
-	err = c.exchange(OpConfigRules, nil, &out)
+	err = c.exchange(OpConfigRules, nil, out.CodeJSON)
 	return out, err
 }
 
 // ConfigSet runs config.set: stage a change of its own configuration.
 func (c *Call) ConfigSet(r ConfigSetRequest) (out ConfigSetResponse, err error) {
-	err = c.exchange(OpConfigSet, &r, &out)
+	err = c.exchange(OpConfigSet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // CallerGet runs caller.get: the caller, and the powers of the call.
 func (c *Call) CallerGet() (out CallerGetResponse, err error) {
-	err = c.exchange(OpCallerGet, nil, &out)
+	err = c.exchange(OpCallerGet, nil, out.CodeJSON)
 	return out, err
 }
 
 // QuotaList runs quota.list: the namespaces with a quota that the caller may read, and what agents stored there; most callers see only themselves.
 func (c *Call) QuotaList(r QuotaListRequest) (out QuotaListResponse, err error) {
-	err = c.exchange(OpQuotaList, &r, &out)
+	err = c.exchange(OpQuotaList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // CallerCan runs caller.can: whether the caller may do something, apart from what the family may.
 func (c *Call) CallerCan(r CallerCanRequest) (out CallerCanResponse, err error) {
-	err = c.exchange(OpCallerCan, &r, &out)
+	err = c.exchange(OpCallerCan, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // SessionList runs session.list: the open sessions: to the owner all, to the holder of a key those of its agent, and of agents that are members of the same scopes; or those in a namespace.
 func (c *Call) SessionList(r SessionListRequest) (out SessionListResponse, err error) {
-	err = c.exchange(OpSessionList, &r, &out)
+	err = c.exchange(OpSessionList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ScopeGet runs scope.get: the rights record of a namespace. One that the caller may not read has none.
 func (c *Call) ScopeGet(r ScopeGetRequest) (out ScopeGetResponse, err error) {
-	err = c.exchange(OpScopeGet, &r, &out)
+	err = c.exchange(OpScopeGet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ScopeList runs scope.list: the rights records of namespaces that the caller may read, in their order, page by page, without staged changes.
 func (c *Call) ScopeList(r ScopeListRequest) (out ScopeListResponse, err error) {
-	err = c.exchange(OpScopeList, &r, &out)
+	err = c.exchange(OpScopeList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ScopePut runs scope.put: stage the creation of a namespace's rights record, by an agent that may write the namespace, or a change by its creator or a caller with the right scope.admin. Nobody grants a right to write that they lack. Namespaces private-AGENT are for that agent.
 func (c *Call) ScopePut(r ScopePutRequest) (out ScopePutResponse, err error) {
-	err = c.exchange(OpScopePut, &r, &out)
+	err = c.exchange(OpScopePut, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ScopeMembers runs scope.members: stage the addition and removal of members of a scope, as scope.put does.
 func (c *Call) ScopeMembers(r ScopeMembersRequest) (out ScopeMembersResponse, err error) {
-	err = c.exchange(OpScopeMembers, &r, &out)
+	err = c.exchange(OpScopeMembers, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ScopeDelete runs scope.delete: stage the deletion of a rights record. What the namespace holds stays closed to all but the owner, until the creator makes the scope again.
 func (c *Call) ScopeDelete(r ScopeDeleteRequest) error {
-	return c.exchange(OpScopeDelete, &r, nil)
+	return c.exchange(OpScopeDelete, r.CodeJSON, nil)
 }
 
 // IdentityDelegate runs identity.delegate: make a key for an agent that works for the caller, with a part of the caller's rights, when the call is committed. It ends with the caller's own key.
 func (c *Call) IdentityDelegate(r IdentityDelegateRequest) (out IdentityDelegateResponse, err error) {
-	err = c.exchange(OpIdentityDelegate, &r, &out)
+	err = c.exchange(OpIdentityDelegate, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // IdentityRevoke runs identity.revoke: end a key that the family made for the same caller, when the call is committed.
 func (c *Call) IdentityRevoke(r IdentityRevokeRequest) error {
-	return c.exchange(OpIdentityRevoke, &r, nil)
+	return c.exchange(OpIdentityRevoke, r.CodeJSON, nil)
 }
 
 // CallerProgress runs caller.progress: tells how far the call, or the job, has come; acts at once.
 func (c *Call) CallerProgress(r CallerProgressRequest) error {
-	return c.exchange(OpCallerProgress, &r, nil)
+	return c.exchange(OpCallerProgress, r.CodeJSON, nil)
 }
 
 // JobEnqueue runs job.enqueue: queue a job of its own.
 func (c *Call) JobEnqueue(r JobEnqueueRequest) (out JobEnqueueResponse, err error) {
-	err = c.exchange(OpJobEnqueue, &r, &out)
+	err = c.exchange(OpJobEnqueue, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // JobStatus runs job.status: the state of a job.
 func (c *Call) JobStatus(r JobStatusRequest) (out JobStatusResponse, err error) {
-	err = c.exchange(OpJobStatus, &r, &out)
+	err = c.exchange(OpJobStatus, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // JobCancel runs job.cancel: cancel a job.
 func (c *Call) JobCancel(r JobCancelRequest) (out JobCancelResponse, err error) {
-	err = c.exchange(OpJobCancel, &r, &out)
+	err = c.exchange(OpJobCancel, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // TextAnalyze runs text.analyze: the terms of texts, as search sees them.
 func (c *Call) TextAnalyze(r TextAnalyzeRequest) (out TextAnalyzeResponse, err error) {
-	err = c.exchange(OpTextAnalyze, &r, &out)
+	err = c.exchange(OpTextAnalyze, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // TextCount runs text.count: how many memories, or records, hold each of some terms.
 func (c *Call) TextCount(r TextCountRequest) (out TextCountResponse, err error) {
-	err = c.exchange(OpTextCount, &r, &out)
+	err = c.exchange(OpTextCount, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // TextTokens runs text.tokens: how many tokens texts have for a language model.
 func (c *Call) TextTokens(r TextTokensRequest) (out TextTokensResponse, err error) {
-	err = c.exchange(OpTextTokens, &r, &out)
+	err = c.exchange(OpTextTokens, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // TextDetokenize runs text.detokenize: the texts that tokens stand for.
 func (c *Call) TextDetokenize(r TextDetokenizeRequest) (out TextDetokenizeResponse, err error) {
-	err = c.exchange(OpTextDetokenize, &r, &out)
+	err = c.exchange(OpTextDetokenize, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // EmbedTexts runs embed.texts: vectors of texts.
 func (c *Call) EmbedTexts(r EmbedTextsRequest) (out EmbedTextsResponse, err error) {
-	err = c.exchange(OpEmbedTexts, &r, &out)
+	err = c.exchange(OpEmbedTexts, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // EmbedRebuild runs embed.rebuild: have all vectors made again, after the commit and at most once in ten minutes; the old ones serve until then.
 func (c *Call) EmbedRebuild() (out EmbedRebuildResponse, err error) {
-	err = c.exchange(OpEmbedRebuild, nil, &out)
+	err = c.exchange(OpEmbedRebuild, nil, out.CodeJSON)
 	return out, err
 }
 
 // NamespaceList runs namespace.list: the namespaces that have memories, of those that may be read, in order, page by page.
 func (c *Call) NamespaceList(r NamespaceListRequest) (out NamespaceListResponse, err error) {
-	err = c.exchange(OpNamespaceList, &r, &out)
+	err = c.exchange(OpNamespaceList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // NamespaceDelete runs namespace.delete: stage the deletion of a bounded number of a namespace's memories; history, log and records stay. Refused if retention would drop the deleted memories at once.
 func (c *Call) NamespaceDelete(r NamespaceDeleteRequest) (out NamespaceDeleteResponse, err error) {
-	err = c.exchange(OpNamespaceDelete, &r, &out)
+	err = c.exchange(OpNamespaceDelete, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // StatusGet runs status.get: how the memory is, as far as the call may read it.
 func (c *Call) StatusGet(r StatusGetRequest) (out StatusGetResponse, err error) {
-	err = c.exchange(OpStatusGet, &r, &out)
+	err = c.exchange(OpStatusGet, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // VersionAt runs version.at: the newest version of a branch at a moment.
 func (c *Call) VersionAt(r VersionAtRequest) (out VersionAtResponse, err error) {
-	err = c.exchange(OpVersionAt, &r, &out)
+	err = c.exchange(OpVersionAt, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // LLMComplete runs llm.complete: a completion by a configured language model.
 func (c *Call) LLMComplete(r LLMCompleteRequest) (out LLMCompleteResponse, err error) {
-	err = c.exchange(OpLLMComplete, &r, &out)
+	err = c.exchange(OpLLMComplete, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // HTTPFetch runs http.fetch: a request to an endpoint that the operator named.
 func (c *Call) HTTPFetch(r HTTPFetchRequest) (out HTTPFetchResponse, err error) {
-	err = c.exchange(OpHTTPFetch, &r, &out)
+	err = c.exchange(OpHTTPFetch, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // FileList runs file.list: the files below a root, in the order of their paths, page by page; symbolic links, devices and files with several names are left out, and so is all whose name begins with a dot.
 func (c *Call) FileList(r FileListRequest) (out FileListResponse, err error) {
-	err = c.exchange(OpFileList, &r, &out)
+	err = c.exchange(OpFileList, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // FileRead runs file.read: files below a root.
 func (c *Call) FileRead(r FileReadRequest) (out FileReadResponse, err error) {
-	err = c.exchange(OpFileRead, &r, &out)
+	err = c.exchange(OpFileRead, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // FileWrite runs file.write: write files below a root, each of them whole or not at all; at once, whatever becomes of the request, and not in a dry run. A request that wrote a file is not repeated when it is overtaken.
 func (c *Call) FileWrite(r FileWriteRequest) (out FileWriteResponse, err error) {
-	err = c.exchange(OpFileWrite, &r, &out)
+	err = c.exchange(OpFileWrite, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ToolsList runs tools.list: tools of other families, and of the core, that may be called.
 func (c *Call) ToolsList() (out ToolsListResponse, err error) {
-	err = c.exchange(OpToolsList, nil, &out)
+	err = c.exchange(OpToolsList, nil, out.CodeJSON)
 	return out, err
 }
 
 // ToolsCall runs tools.call: call another permitted tool inside of the same stage; its errors are passed on.
 func (c *Call) ToolsCall(r ToolsCallRequest) (out ToolsCallResponse, err error) {
-	err = c.exchange(OpToolsCall, &r, &out)
+	err = c.exchange(OpToolsCall, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ToolsPublish runs tools.publish: publish a tool of its own.
 func (c *Call) ToolsPublish(r ToolsPublishRequest) error {
-	return c.exchange(OpToolsPublish, &r, nil)
+	return c.exchange(OpToolsPublish, r.CodeJSON, nil)
 }
 
 // ToolsWithdraw runs tools.withdraw: withdraw a published tool.
 func (c *Call) ToolsWithdraw(r ToolsWithdrawRequest) error {
-	return c.exchange(OpToolsWithdraw, &r, nil)
+	return c.exchange(OpToolsWithdraw, r.CodeJSON, nil)
 }
 
 // ToolsOffered runs tools.offered: the tools that the caller may use, in order, page by page: those of the core, then those of the families, the calling one's included.
 func (c *Call) ToolsOffered(r ToolsOfferedRequest) (out ToolsOfferedResponse, err error) {
-	err = c.exchange(OpToolsOffered, &r, &out)
+	err = c.exchange(OpToolsOffered, r.CodeJSON, out.CodeJSON)
 	return out, err
 }
 
 // ToolsUsage runs tools.usage: how often agents called tools; a caller without the right to every namespace sees only its own calls.
 func (c *Call) ToolsUsage(r ToolsUsageRequest) (out ToolsUsageResponse, err error) {
-	err = c.exchange(OpToolsUsage, &r, &out)
+	err = c.exchange(OpToolsUsage, r.CodeJSON, out.CodeJSON)
 	return out, err
 }

@@ -15,9 +15,6 @@ func (r Raw) EncodeJSON(w *scan.Writer) { w.Raw(r) }
 // DecodeJSON reads a value of any form.
 func (r *Raw) DecodeJSON(s *scan.Scanner) { *r = s.Raw() }
 
-// CodeJSON implements scan.Value.
-func (r *Raw) CodeJSON(c *scan.Coder) { scan.CodeRaw(r, c) }
-
 // MarshalJSON lets encoding/json write the value as it is, in tests.
 func (r Raw) MarshalJSON() ([]byte, error) {
 	if len(r) == 0 {

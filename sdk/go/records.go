@@ -260,6 +260,14 @@ type Removed struct {
 	EntityID ID   `json:"entityId"`
 }
 
+// CodeJSON reads or writes the result.
+func (r *Removed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "success", Value: scan.Bool(&r.Success)},
+		{Name: "entityId", Value: scan.Of(&r.EntityID, (*ID).CodeJSON)},
+	})
+}
+
 // Remove archives or deletes the record with a key. It is an error with the code NotFound when there is none.
 func (r Records[T]) Remove(c *Call, key string, how Removal) (Removed, error) {
 	v, ok, err := r.Get(c, key)

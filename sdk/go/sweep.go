@@ -1,5 +1,7 @@
 package alcove
 
+import "github.com/alcove-memory/alcove/sdk/go/scan"
+
 // Sweep is embedded in the payload of a job that goes through many memories, some in each run. A run is committed by itself, and
 // queues the next.
 type Sweep struct {
@@ -13,6 +15,15 @@ type Swept struct {
 	Done    int    `json:"done"`          // memories that were looked at, in all runs
 	Changed int    `json:"changed"`       // of them
 	Next    string `json:"next,omitzero"` // the job that goes on; empty: all is done
+}
+
+// CodeJSON reads or writes the result.
+func (s *Swept) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "done", Value: scan.Int(&s.Done)},
+		{Name: "changed", Value: scan.Int(&s.Changed)},
+		{Name: "next", Value: scan.Text(&s.Next), Omit: s.Next == ""},
+	})
 }
 
 func (s *Sweep) sweep() *Sweep { return s }

@@ -223,6 +223,9 @@ func (t Time) EncodeJSON(w *scan.Writer) {
 // DecodeJSON reads an instant; what is none is zero.
 func (t *Time) DecodeJSON(s *scan.Scanner) { *t, _ = parseTime(s.String()) }
 
+// CodeJSON reads or writes the text of the instant.
+func (t *Time) CodeJSON(c *scan.Coder) { scan.CodeSelf(t, c) }
+
 // MarshalText lets encoding/json write the instant, in tests.
 func (t Time) MarshalText() ([]byte, error) {
 	if t == 0 {

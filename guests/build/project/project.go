@@ -103,7 +103,7 @@ func Tool(family string) string { return strings.ReplaceAll(family, "-", "_") + 
 
 func named(text, name string) string {
 	return strings.NewReplacer("memory_greet", Tool(name), `"name": "example"`, `"name": "`+name+`"`, `name = "example"`, `name = "`+name+`"`, "alcove:family example", "alcove:family "+name,
-		`Family: "example"`, `Family: "`+name+`"`,
+		`ToolPart("example"`, `ToolPart("`+name+`"`,
 		"Command example", "Command "+name, "example.com/example", "example.com/"+name).Replace(text)
 }
 

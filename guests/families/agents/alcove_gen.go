@@ -7,890 +7,360 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part RegisterAgentCore) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_register_agent_core",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRegisterAgentCore(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRegistration(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_register_agent_core", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part EmbedCapabilities) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_embed_capabilities",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeEmbedCapabilities(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEmbedded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_embed_capabilities", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Whoami) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_whoami",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWhoami(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSelf(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_whoami", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GetAgentContext) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_get_agent_context",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetAgentContext(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAgentContext(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_get_agent_context", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ListAgents) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_list_agents",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeListAgents(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAgents(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_list_agents", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CreateScope) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_create_scope",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCreateScope(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCreatedScope(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_create_scope", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ScopeMembers) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_scope_members",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeScopeMembers(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeMembers(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_scope_members", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteScope) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Tool:   "memory_delete_scope",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteScope(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeDeletedScope(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("agents", "memory_delete_scope", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Routing) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "agents",
-		Stored: func(c *alcove.Call, entries []alcove.Entry) error {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return err
-			}
-			hook := part
-			return hook.Stored(c, cfg, entries)
-		},
+	h := alcove.Handlers{Family: "agents"}
+	h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		return hook.Stored(c, cfg, entries)
 	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.RouteEnabled = true
-	cfg.RouteMinImportance = 0.5
-	cfg.RouteMinSimilarity = 0.3
-	cfg.RouteMaxAgents = 20
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "route_enabled":
-				cfg.RouteEnabled = s.Bool()
-			case "route_min_importance":
-				cfg.RouteMinImportance = s.Number()
-			case "route_min_similarity":
-				cfg.RouteMinSimilarity = s.Number()
-			case "route_max_agents":
-				cfg.RouteMaxAgents = int(s.Int())
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.RouteEnabled = true
+	x.RouteMinImportance = 0.5
+	x.RouteMinSimilarity = 0.3
+	x.RouteMaxAgents = 20
+	c.Object([]scan.Field{
+		{Name: "route_enabled", Value: scan.Bool(&x.RouteEnabled)},
+		{Name: "route_min_importance", Value: scan.Number(&x.RouteMinImportance)},
+		{Name: "route_min_similarity", Value: scan.Number(&x.RouteMinSimilarity)},
+		{Name: "route_max_agents", Value: scan.Int(&x.RouteMaxAgents)},
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x agent) EncodeJSON(w *scan.Writer) { encodeAgent(w, &x) }
+func (x agent) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *agent) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *agent) DecodeJSON(s *scan.Scanner) { decodeAgent(s, x) }
+func (x routed) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *routed) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x routed) EncodeJSON(w *scan.Writer) { encodeRouted(w, &x) }
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *routed) DecodeJSON(s *scan.Scanner) { decodeRouted(s, x) }
+func (x notice) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *notice) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x notice) EncodeJSON(w *scan.Writer) { encodeNotice(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *notice) DecodeJSON(s *scan.Scanner) { decodeNotice(s, x) }
-
-func decodeRegisterAgentCore(s *scan.Scanner, x *RegisterAgentCore) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "agentId":
-			x.AgentID = s.String()
-		case "role":
-			if s.Null() {
-				x.Role = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.Role = alcove.Some(v0)
-			}
-		case "capabilities":
-			if s.Null() {
-				x.Capabilities = alcove.Optional[[]string]{}
-			} else {
-				var v0 []string
-				v0 = nil
-				for range s.Many() {
-					var v1 string
-					v1 = s.String()
-					v0 = append(v0, v1)
-				}
-				x.Capabilities = alcove.Some(v0)
-			}
-		case "telos":
-			if s.Null() {
-				x.Telos = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.Telos = alcove.Some(v0)
-			}
-		case "settings":
-			x.Settings = s.Raw()
-		case "defaultScope":
-			if s.Null() {
-				x.DefaultScope = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.DefaultScope = alcove.Some(v0)
-			}
-		case "promptStyle":
-			if s.Null() {
-				x.PromptStyle = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.PromptStyle = alcove.Some(v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRegistration(w *scan.Writer, x *registration) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("created")
-	w.Bool(x.Created)
-	if x.ScopeID != "" {
-		w.Key("scopeId")
-		w.Text(x.ScopeID)
-	}
-	w.Close()
-}
-
-func decodeEmbedCapabilities(s *scan.Scanner, x *EmbedCapabilities) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEmbedded(w *scan.Writer, x *embedded) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("method")
-	w.Text(x.Method)
-	w.Close()
-}
-
-func decodeWhoami(s *scan.Scanner, x *Whoami) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSelf(w *scan.Writer, x *self) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Role != "" {
-		w.Key("role")
-		w.Text(x.Role)
-	}
-	w.Key("registered")
-	w.Bool(x.Registered)
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("branch")
-	w.Text(x.Branch)
-	if x.Client != "" {
-		w.Key("client")
-		w.Text(x.Client)
-	}
-	if x.SessionID != "" {
-		w.Key("sessionId")
-		w.Text(x.SessionID)
-	}
-	w.Key("rights")
-	w.List(len(x.Rights), func(i0 int) {
-		w.Text(x.Rights[i0])
+func (x *RegisterAgentCore) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "role", Value: alcove.Given(&x.Role, scan.CodeText), Omit: x.Role.IsZero()},
+		{Name: "capabilities", Value: alcove.Given(&x.Capabilities, scan.CodeTexts), Omit: x.Capabilities.IsZero()},
+		{Name: "telos", Value: alcove.Given(&x.Telos, scan.CodeText), Omit: x.Telos.IsZero()},
+		{Name: "settings", Value: scan.Raw(&x.Settings)},
+		{Name: "defaultScope", Value: alcove.Given(&x.DefaultScope, scan.CodeText), Omit: x.DefaultScope.IsZero()},
+		{Name: "promptStyle", Value: alcove.Given(&x.PromptStyle, scan.CodeText), Omit: x.PromptStyle.IsZero()},
 	})
-	w.Close()
 }
 
-func decodeGetAgentContext(s *scan.Scanner, x *GetAgentContext) {
-	x.Format = "json"
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "format":
-			if !s.Null() {
-				x.Format = s.String()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAgentContext(w *scan.Writer, x *agentContext) {
-	w.Open()
-	if x.Identity != nil {
-		w.Key("identity")
-		encodeAgentIdentity(w, x.Identity)
-	}
-	if len(x.Scopes) > 0 {
-		w.Key("scopes")
-		w.List(len(x.Scopes), func(i0 int) {
-			encodeAgentScope(w, &x.Scopes[i0])
-		})
-	}
-	if x.SystemHealth != nil {
-		w.Key("systemHealth")
-		encodeSystemHealth(w, x.SystemHealth)
-	}
-	if x.Prompt != "" {
-		w.Key("prompt")
-		w.Text(x.Prompt)
-	}
-	w.Close()
-}
-
-func decodeListAgents(s *scan.Scanner, x *ListAgents) {
-	x.Limit = 50
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "agentIds":
-			x.AgentIDs = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.AgentIDs = append(x.AgentIDs, v0)
-			}
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAgents(w *scan.Writer, x *agents) {
-	w.Open()
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		encodeListed(w, &x.Agents[i0])
+func (x *registration) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "created", Value: scan.Bool(&x.Created)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID), Omit: x.ScopeID == ""},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeCreateScope(s *scan.Scanner, x *CreateScope) {
-	x.ReadPolicy = "members"
-	x.WritePolicy = "members"
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "description":
-			x.Description = s.String()
-		case "members":
-			x.Members = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Members = append(x.Members, v0)
-			}
-		case "readPolicy":
-			if !s.Null() {
-				x.ReadPolicy = s.String()
-			}
-		case "writePolicy":
-			if !s.Null() {
-				x.WritePolicy = s.String()
-			}
-		case "retentionDays":
-			x.RetentionDays = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCreatedScope(w *scan.Writer, x *createdScope) {
-	w.Open()
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Close()
-}
-
-func decodeScopeMembers(s *scan.Scanner, x *ScopeMembers) {
-	for key := range s.Fields() {
-		switch key {
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "add":
-			x.Add = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Add = append(x.Add, v0)
-			}
-		case "remove":
-			x.Remove = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Remove = append(x.Remove, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMembers(w *scan.Writer, x *members) {
-	w.Open()
-	w.Key("members")
-	w.List(len(x.Members), func(i0 int) {
-		w.Text(x.Members[i0])
+func (x *EmbedCapabilities) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
 	})
-	w.Close()
 }
 
-func decodeDeleteScope(s *scan.Scanner, x *DeleteScope) {
-	for key := range s.Fields() {
-		switch key {
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "force":
-			x.Force = s.Bool()
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDeletedScope(w *scan.Writer, x *deletedScope) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Key("entityId")
-	w.Text(x.EntityID)
-	w.Close()
-}
-
-func encodeAgent(w *scan.Writer, x *agent) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("name")
-	w.Text(x.Name)
-	if x.Role != "" {
-		w.Key("role")
-		w.Text(x.Role)
-	}
-	if len(x.Capabilities) > 0 {
-		w.Key("capabilities")
-		w.List(len(x.Capabilities), func(i0 int) {
-			w.Text(x.Capabilities[i0])
-		})
-	}
-	if len(x.CapabilityVector) > 0 {
-		w.Key("capability_vector")
-		w.List(len(x.CapabilityVector), func(i0 int) {
-			w.Number32(x.CapabilityVector[i0])
-		})
-	}
-	if x.VectorModel != "" {
-		w.Key("vector_model")
-		w.Text(x.VectorModel)
-	}
-	if x.Telos != "" {
-		w.Key("telos")
-		w.Text(x.Telos)
-	}
-	if len(x.Settings) > 0 {
-		w.Key("settings")
-		w.Raw(x.Settings)
-	}
-	if x.DefaultScope != "" {
-		w.Key("defaultScope")
-		w.Text(x.DefaultScope)
-	}
-	if x.PromptStyle != "" {
-		w.Key("promptStyle")
-		w.Text(x.PromptStyle)
-	}
-	w.Key("registered_at")
-	x.RegisteredAt.EncodeJSON(w)
-	if x.UpdatedAt != 0 {
-		w.Key("updated_at")
-		x.UpdatedAt.EncodeJSON(w)
-	}
-	w.Close()
-}
-
-func decodeAgent(s *scan.Scanner, x *agent) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "name":
-			x.Name = s.String()
-		case "role":
-			x.Role = s.String()
-		case "capabilities":
-			x.Capabilities = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Capabilities = append(x.Capabilities, v0)
-			}
-		case "capability_vector":
-			x.CapabilityVector = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.CapabilityVector = append(x.CapabilityVector, v0)
-			}
-		case "vector_model":
-			x.VectorModel = s.String()
-		case "telos":
-			x.Telos = s.String()
-		case "settings":
-			x.Settings = s.Raw()
-		case "defaultScope":
-			x.DefaultScope = s.String()
-		case "promptStyle":
-			x.PromptStyle = s.String()
-		case "registered_at":
-			x.RegisteredAt.DecodeJSON(s)
-		case "updated_at":
-			x.UpdatedAt.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRouted(w *scan.Writer, x *routed) {
-	w.Open()
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		w.Text(x.Agents[i0])
+func (x *embedded) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "method", Value: scan.Text(&x.Method)},
 	})
-	w.Close()
 }
 
-func decodeRouted(s *scan.Scanner, x *routed) {
-	for key := range s.Fields() {
-		switch key {
-		case "agents":
-			x.Agents = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Agents = append(x.Agents, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x *Whoami) CodeJSON(c *scan.Coder) { c.Object(nil) }
 
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("changes")
-	encodeChanges(w, &x.Changes)
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "changes":
-			decodeChanges(s, &x.Changes)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNotice(w *scan.Writer, x *notice) {
-	w.Open()
-	w.Key("target_agent_id")
-	w.Text(x.TargetAgentID)
-	w.Key("title")
-	w.Text(x.Title)
-	w.Key("payload")
-	encodeSummary(w, &x.Payload)
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("reason")
-	w.Text(x.Reason)
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Close()
-}
-
-func decodeNotice(s *scan.Scanner, x *notice) {
-	for key := range s.Fields() {
-		switch key {
-		case "target_agent_id":
-			x.TargetAgentID = s.String()
-		case "title":
-			x.Title = s.String()
-		case "payload":
-			decodeSummary(s, &x.Payload)
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "reason":
-			x.Reason = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAgentIdentity(w *scan.Writer, x *agentIdentity) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("name")
-	w.Text(x.Name)
-	if x.Role != "" {
-		w.Key("role")
-		w.Text(x.Role)
-	}
-	w.Key("telos")
-	w.Text(x.Telos)
-	w.Key("capabilities")
-	w.List(len(x.Capabilities), func(i0 int) {
-		w.Text(x.Capabilities[i0])
+func (x *self) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "role", Value: scan.Text(&x.Role), Omit: x.Role == ""},
+		{Name: "registered", Value: scan.Bool(&x.Registered)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "client", Value: scan.Text(&x.Client), Omit: x.Client == ""},
+		{Name: "sessionId", Value: scan.Text(&x.SessionID), Omit: x.SessionID == ""},
+		{Name: "rights", Value: scan.Texts(&x.Rights)},
 	})
-	w.Key("settings")
-	w.Raw(x.Settings)
-	if x.DefaultScope != "" {
-		w.Key("defaultScope")
-		w.Text(x.DefaultScope)
-	}
-	w.Key("registered_at")
-	x.RegisteredAt.EncodeJSON(w)
-	w.Close()
 }
 
-func encodeAgentScope(w *scan.Writer, x *agentScope) {
-	w.Open()
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("readPolicy")
-	w.Text(x.ReadPolicy)
-	w.Key("writePolicy")
-	w.Text(x.WritePolicy)
-	if x.RetentionDays != 0 {
-		w.Key("retentionDays")
-		w.Int(int64(x.RetentionDays))
+func (x *GetAgentContext) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Format = "json"
 	}
-	w.Key("mayWrite")
-	w.Bool(x.MayWrite)
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "format", Value: scan.Text(&x.Format), Keep: true},
+	})
 }
 
-func encodeSystemHealth(w *scan.Writer, x *systemHealth) {
-	w.Open()
-	w.Key("syncStatus")
-	w.Text(x.SyncStatus)
-	w.Key("embeddingQueueDepth")
-	w.Int(int64(x.EmbeddingQueueDepth))
-	w.Close()
+func (x *agentContext) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "identity", Value: scan.Pointer(&x.Identity, (*agentIdentity).CodeJSON), Omit: x.Identity == nil},
+		{Name: "scopes", Value: scan.List(&x.Scopes, (*agentScope).CodeJSON), Omit: len(x.Scopes) == 0},
+		{Name: "systemHealth", Value: scan.Pointer(&x.SystemHealth, (*systemHealth).CodeJSON), Omit: x.SystemHealth == nil},
+		{Name: "prompt", Value: scan.Text(&x.Prompt), Omit: x.Prompt == ""},
+	})
 }
 
-func encodeListed(w *scan.Writer, x *listed) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("name")
-	w.Text(x.Name)
-	if x.Role != "" {
-		w.Key("role")
-		w.Text(x.Role)
+func (x *ListAgents) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 50
 	}
-	if len(x.Capabilities) > 0 {
-		w.Key("capabilities")
-		w.List(len(x.Capabilities), func(i0 int) {
-			w.Text(x.Capabilities[i0])
-		})
-	}
-	if x.Telos != "" {
-		w.Key("telos")
-		w.Text(x.Telos)
-	}
-	w.Key("registered_at")
-	x.RegisteredAt.EncodeJSON(w)
-	if x.Score != nil {
-		w.Key("score")
-		w.Number((*x.Score))
-	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "agentIds", Value: scan.Texts(&x.AgentIDs)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeChanges(w *scan.Writer, x *changes) {
-	w.Open()
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Role != "" {
-		w.Key("role")
-		w.Text(x.Role)
-	}
-	if len(x.Add) > 0 {
-		w.Key("add")
-		w.List(len(x.Add), func(i0 int) {
-			w.Text(x.Add[i0])
-		})
-	}
-	if len(x.Remove) > 0 {
-		w.Key("remove")
-		w.List(len(x.Remove), func(i0 int) {
-			w.Text(x.Remove[i0])
-		})
-	}
-	w.Close()
+func (x *agents) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agents", Value: scan.List(&x.Agents, (*listed).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func decodeChanges(s *scan.Scanner, x *changes) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "role":
-			x.Role = s.String()
-		case "add":
-			x.Add = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Add = append(x.Add, v0)
-			}
-		case "remove":
-			x.Remove = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Remove = append(x.Remove, v0)
-			}
-		default:
-			s.Skip()
-		}
+func (x *CreateScope) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.ReadPolicy = "members"
+		x.WritePolicy = "members"
 	}
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "members", Value: scan.Texts(&x.Members)},
+		{Name: "readPolicy", Value: scan.Text(&x.ReadPolicy), Keep: true},
+		{Name: "writePolicy", Value: scan.Text(&x.WritePolicy), Keep: true},
+		{Name: "retentionDays", Value: scan.Int(&x.RetentionDays)},
+	})
 }
 
-func encodeSummary(w *scan.Writer, x *summary) {
-	w.Open()
-	w.Key("text")
-	w.Text(x.Text)
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	w.Close()
+func (x *createdScope) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+	})
 }
 
-func decodeSummary(s *scan.Scanner, x *summary) {
-	for key := range s.Fields() {
-		switch key {
-		case "text":
-			x.Text = s.String()
-		case "type":
-			x.Type = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *ScopeMembers) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "add", Value: scan.Texts(&x.Add)},
+		{Name: "remove", Value: scan.Texts(&x.Remove)},
+	})
+}
+
+func (x *members) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "members", Value: scan.Texts(&x.Members)},
+	})
+}
+
+func (x *DeleteScope) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "force", Value: scan.Bool(&x.Force)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
+	})
+}
+
+func (x *deletedScope) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "success", Value: scan.Bool(&x.Success)},
+		{Name: "entityId", Value: scan.Text(&x.EntityID)},
+	})
+}
+
+func (x *agent) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "role", Value: scan.Text(&x.Role), Omit: x.Role == ""},
+		{Name: "capabilities", Value: scan.Texts(&x.Capabilities), Omit: len(x.Capabilities) == 0},
+		{Name: "capability_vector", Value: scan.List(&x.CapabilityVector, scan.CodeNumber32), Omit: len(x.CapabilityVector) == 0},
+		{Name: "vector_model", Value: scan.Text(&x.VectorModel), Omit: x.VectorModel == ""},
+		{Name: "telos", Value: scan.Text(&x.Telos), Omit: x.Telos == ""},
+		{Name: "settings", Value: scan.Raw(&x.Settings), Omit: len(x.Settings) == 0},
+		{Name: "defaultScope", Value: scan.Text(&x.DefaultScope), Omit: x.DefaultScope == ""},
+		{Name: "promptStyle", Value: scan.Text(&x.PromptStyle), Omit: x.PromptStyle == ""},
+		{Name: "registered_at", Value: scan.Of(&x.RegisteredAt, (*alcove.Time).CodeJSON)},
+		{Name: "updated_at", Value: scan.Of(&x.UpdatedAt, (*alcove.Time).CodeJSON), Omit: x.UpdatedAt == 0},
+	})
+}
+
+func (x *routed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agents", Value: scan.Texts(&x.Agents)},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "changes", Value: scan.Of(&x.Changes, (*changes).CodeJSON)},
+	})
+}
+
+func (x *notice) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "target_agent_id", Value: scan.Text(&x.TargetAgentID)},
+		{Name: "title", Value: scan.Text(&x.Title)},
+		{Name: "payload", Value: scan.Of(&x.Payload, (*summary).CodeJSON)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+	})
+}
+
+func (x *agentIdentity) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "role", Value: scan.Text(&x.Role), Omit: x.Role == ""},
+		{Name: "telos", Value: scan.Text(&x.Telos)},
+		{Name: "capabilities", Value: scan.Texts(&x.Capabilities)},
+		{Name: "settings", Value: scan.Raw(&x.Settings)},
+		{Name: "defaultScope", Value: scan.Text(&x.DefaultScope), Omit: x.DefaultScope == ""},
+		{Name: "registered_at", Value: scan.Of(&x.RegisteredAt, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *agentScope) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "readPolicy", Value: scan.Text(&x.ReadPolicy)},
+		{Name: "writePolicy", Value: scan.Text(&x.WritePolicy)},
+		{Name: "retentionDays", Value: scan.Int(&x.RetentionDays), Omit: x.RetentionDays == 0},
+		{Name: "mayWrite", Value: scan.Bool(&x.MayWrite)},
+	})
+}
+
+func (x *systemHealth) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "syncStatus", Value: scan.Text(&x.SyncStatus)},
+		{Name: "embeddingQueueDepth", Value: scan.Int(&x.EmbeddingQueueDepth)},
+	})
+}
+
+func (x *listed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "role", Value: scan.Text(&x.Role), Omit: x.Role == ""},
+		{Name: "capabilities", Value: scan.Texts(&x.Capabilities), Omit: len(x.Capabilities) == 0},
+		{Name: "telos", Value: scan.Text(&x.Telos), Omit: x.Telos == ""},
+		{Name: "registered_at", Value: scan.Of(&x.RegisteredAt, (*alcove.Time).CodeJSON)},
+		{Name: "score", Value: scan.Pointer(&x.Score, scan.CodeNumber), Omit: x.Score == nil},
+	})
+}
+
+func (x *changes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "role", Value: scan.Text(&x.Role), Omit: x.Role == ""},
+		{Name: "add", Value: scan.Texts(&x.Add), Omit: len(x.Add) == 0},
+		{Name: "remove", Value: scan.Texts(&x.Remove), Omit: len(x.Remove) == 0},
+	})
+}
+
+func (x *summary) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: scan.Text(&x.Text)},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+	})
 }

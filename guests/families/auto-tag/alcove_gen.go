@@ -8,800 +8,307 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part AutoTag) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Tool:   "memory_auto_tag",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeAutoTag(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAutoTagged(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("auto-tag", "memory_auto_tag", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Retag) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Tool:   "memory_retag",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRetag(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRetagging(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("auto-tag", "memory_retag", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SuggestTags) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Tool:   "memory_suggest_tags",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSuggestTags(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSuggested(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("auto-tag", "memory_suggest_tags", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part MergeTags) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Tool:   "memory_merge_tags",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMergeTags(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeMergedTags(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("auto-tag", "memory_merge_tags", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ExpandQuery) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Tool:   "memory_expand_query",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExpandQuery(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeExpanded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("auto-tag", "memory_expand_query", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Tagger) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			hook := part
-			return hook.Store(c, cfg, entries)
-		},
+	h := alcove.Handlers{Family: "auto-tag"}
+	h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return nil, err
+		}
+		hook := part
+		return hook.Store(c, cfg, entries)
 	}
+	return h
 }
 
-// AlcovePart implements alcove.Part.
 func (part Learn) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Job:    "learn",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeLearn(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeLearned(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.JobPart("auto-tag", "learn", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Run(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Learn) EncodeJSON(w *scan.Writer) { encodeLearn(w, &x) }
+func (x Learn) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Learn) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Learn) DecodeJSON(s *scan.Scanner) { decodeLearn(s, x) }
-
-// AlcovePart implements alcove.Part.
 func (part RetagBatch) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "auto-tag",
-		Job:    "retag",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeRetagBatch(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRetagged(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x RetagBatch) EncodeJSON(w *scan.Writer) { encodeRetagBatch(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *RetagBatch) DecodeJSON(s *scan.Scanner) { decodeRetagBatch(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.MaxTags = 5
-	cfg.SetType = true
-	cfg.DefaultType = "observation"
-	cfg.SetImportance = true
-	cfg.Mentions = true
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "max_tags":
-				cfg.MaxTags = int(s.Int())
-			case "set_type":
-				cfg.SetType = s.Bool()
-			case "default_type":
-				cfg.DefaultType = s.String()
-			case "set_importance":
-				cfg.SetImportance = s.Bool()
-			case "mentions":
-				cfg.Mentions = s.Bool()
-			case "llm_endpoint":
-				cfg.LLMEndpoint = s.String()
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("auto-tag", "retag", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x expansion) EncodeJSON(w *scan.Writer) { encodeExpansion(w, &x) }
+func (x RetagBatch) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *RetagBatch) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *expansion) DecodeJSON(s *scan.Scanner) { decodeExpansion(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x labels) EncodeJSON(w *scan.Writer) { encodeLabels(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *labels) DecodeJSON(s *scan.Scanner) { decodeLabels(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x mark) EncodeJSON(w *scan.Writer) { encodeMark(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *mark) DecodeJSON(s *scan.Scanner) { decodeMark(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x overview) EncodeJSON(w *scan.Writer) { encodeOverview(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *overview) DecodeJSON(s *scan.Scanner) { decodeOverview(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x word) EncodeJSON(w *scan.Writer) { encodeWord(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *word) DecodeJSON(s *scan.Scanner) { decodeWord(s, x) }
-
-func decodeAutoTag(s *scan.Scanner, x *AutoTag) {
-	x.Apply = true
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "apply":
-			if !s.Null() {
-				x.Apply = s.Bool()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAutoTagged(w *scan.Writer, x *AutoTagged) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.MaxTags = 5
+	x.SetType = true
+	x.DefaultType = "observation"
+	x.SetImportance = true
+	x.Mentions = true
+	c.Object([]scan.Field{
+		{Name: "max_tags", Value: scan.Int(&x.MaxTags)},
+		{Name: "set_type", Value: scan.Bool(&x.SetType)},
+		{Name: "default_type", Value: scan.Text(&x.DefaultType)},
+		{Name: "set_importance", Value: scan.Bool(&x.SetImportance)},
+		{Name: "mentions", Value: scan.Bool(&x.Mentions)},
+		{Name: "llm_endpoint", Value: scan.Text(&x.LLMEndpoint)},
 	})
-	w.Key("added")
-	w.List(len(x.Added), func(i0 int) {
-		w.Text(x.Added[i0])
+}
+
+func (x expansion) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *expansion) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x labels) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *labels) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x mark) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *mark) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x overview) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *overview) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x word) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *word) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *AutoTag) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Apply = true
+	}
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "apply", Value: scan.Bool(&x.Apply), Keep: true},
 	})
-	w.Key("removed")
-	w.List(len(x.Removed), func(i0 int) {
-		w.Text(x.Removed[i0])
+}
+
+func (x *AutoTagged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "added", Value: scan.Texts(&x.Added)},
+		{Name: "removed", Value: scan.Texts(&x.Removed)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "source", Value: scan.Text(&x.Source)},
+		{Name: "applied", Value: scan.Bool(&x.Applied)},
 	})
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("source")
-	w.Text(x.Source)
-	w.Key("applied")
-	w.Bool(x.Applied)
-	w.Close()
 }
 
-func decodeRetag(s *scan.Scanner, x *Retag) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "job":
-			x.Job = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRetagging(w *scan.Writer, x *Retagging) {
-	w.Open()
-	w.Key("job")
-	w.Text(x.Job)
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.State != nil {
-		w.Key("state")
-		encodeAlcoveJobStatusResponse(w, x.State)
-	}
-	w.Close()
-}
-
-func decodeSuggestTags(s *scan.Scanner, x *SuggestTags) {
-	for key := range s.Fields() {
-		switch key {
-		case "text":
-			x.Text = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "k":
-			x.K = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSuggested(w *scan.Writer, x *Suggested) {
-	w.Open()
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		encodeSuggestCandidate(w, &x.Tags[i0])
+func (x *Retag) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "job", Value: scan.Text(&x.Job)},
 	})
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("names")
-	w.List(len(x.Names), func(i0 int) {
-		w.Text(x.Names[i0])
+}
+
+func (x *Retagging) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "job", Value: scan.Text(&x.Job)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "state", Value: scan.Pointer(&x.State, (*alcove.JobStatusResponse).CodeJSON), Omit: x.State == nil},
 	})
-	w.Key("dates")
-	w.List(len(x.Dates), func(i0 int) {
-		w.Text(x.Dates[i0])
+}
+
+func (x *SuggestTags) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: scan.Text(&x.Text)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "k", Value: scan.Int(&x.K)},
 	})
-	w.Key("numbers")
-	w.List(len(x.Numbers), func(i0 int) {
-		w.Text(x.Numbers[i0])
+}
+
+func (x *Suggested) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tags", Value: scan.List(&x.Tags, codeSuggestCandidate)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "names", Value: scan.Texts(&x.Names)},
+		{Name: "dates", Value: scan.Texts(&x.Dates)},
+		{Name: "numbers", Value: scan.Texts(&x.Numbers)},
+		{Name: "source", Value: scan.Text(&x.Source)},
 	})
-	w.Key("source")
-	w.Text(x.Source)
-	w.Close()
 }
 
-func decodeMergeTags(s *scan.Scanner, x *MergeTags) {
-	for key := range s.Fields() {
-		switch key {
-		case "from":
-			x.From = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.From = append(x.From, v0)
-			}
-		case "into":
-			x.Into = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMergedTags(w *scan.Writer, x *MergedTags) {
-	w.Open()
-	if x.Into != "" {
-		w.Key("into")
-		w.Text(x.Into)
-	}
-	w.Key("changed")
-	w.Int(int64(x.Changed))
-	w.Key("groups")
-	w.List(len(x.Groups), func(i0 int) {
-		encodeGroup(w, &x.Groups[i0])
+func (x *MergeTags) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "from", Value: scan.Texts(&x.From)},
+		{Name: "into", Value: scan.Text(&x.Into)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 	})
-	w.Close()
 }
 
-func decodeExpandQuery(s *scan.Scanner, x *ExpandQuery) {
-	x.K = 8
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "k":
-			if !s.Null() {
-				x.K = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeExpanded(w *scan.Writer, x *Expanded) {
-	w.Open()
-	w.Key("terms")
-	w.List(len(x.Terms), func(i0 int) {
-		w.Text(x.Terms[i0])
+func (x *MergedTags) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "into", Value: scan.Text(&x.Into), Omit: x.Into == ""},
+		{Name: "changed", Value: scan.Int(&x.Changed)},
+		{Name: "groups", Value: scan.List(&x.Groups, (*Group).CodeJSON)},
 	})
-	w.Key("source")
-	w.Text(x.Source)
-	w.Close()
 }
 
-func decodeLearn(s *scan.Scanner, x *Learn) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "force":
-			x.Force = s.Bool()
-		default:
-			s.Skip()
-		}
+func (x *ExpandQuery) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.K = 8
 	}
-}
-
-func encodeLearned(w *scan.Writer, x *Learned) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("documents")
-	w.Int(int64(x.Documents))
-	w.Key("tags")
-	w.Int(int64(x.Tags))
-	w.Key("folded")
-	w.Int(int64(x.Folded))
-	if bool(x.Fresh) {
-		w.Key("fresh")
-		w.Bool(x.Fresh)
-	}
-	if x.Queued != 0 {
-		w.Key("queued")
-		w.Int(int64(x.Queued))
-	}
-	w.Close()
-}
-
-func encodeLearn(w *scan.Writer, x *Learn) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if bool(x.Force) {
-		w.Key("force")
-		w.Bool(x.Force)
-	}
-	w.Close()
-}
-
-func decodeRetagBatch(s *scan.Scanner, x *RetagBatch) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "after":
-			x.Sweep.After = s.String()
-		case "done":
-			x.Sweep.Done = int(s.Int())
-		case "changed":
-			x.Sweep.Changed = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRetagged(w *scan.Writer, x *Retagged) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("done")
-	w.Int(int64(x.Swept.Done))
-	w.Key("changed")
-	w.Int(int64(x.Swept.Changed))
-	if x.Swept.Next != "" {
-		w.Key("next")
-		w.Text(x.Swept.Next)
-	}
-	w.Close()
-}
-
-func encodeRetagBatch(w *scan.Writer, x *RetagBatch) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if x.Sweep.After != "" {
-		w.Key("after")
-		w.Text(x.Sweep.After)
-	}
-	if x.Sweep.Done != 0 {
-		w.Key("done")
-		w.Int(int64(x.Sweep.Done))
-	}
-	if x.Sweep.Changed != 0 {
-		w.Key("changed")
-		w.Int(int64(x.Sweep.Changed))
-	}
-	w.Close()
-}
-
-func encodeExpansion(w *scan.Writer, x *expansion) {
-	w.Open()
-	w.Key("terms")
-	w.List(len(x.Terms), func(i0 int) {
-		w.Text(x.Terms[i0])
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "k", Value: scan.Int(&x.K), Keep: true},
 	})
-	w.Close()
 }
 
-func decodeExpansion(s *scan.Scanner, x *expansion) {
-	for key := range s.Fields() {
-		switch key {
-		case "terms":
-			x.Terms = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Terms = append(x.Terms, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeLabels(w *scan.Writer, x *labels) {
-	w.Open()
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+func (x *Expanded) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "terms", Value: scan.Texts(&x.Terms)},
+		{Name: "source", Value: scan.Text(&x.Source)},
 	})
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("importance")
-	if x.Importance == nil {
-		w.Null()
-	} else {
-		w.Number((*x.Importance))
-	}
-	w.Close()
 }
 
-func decodeLabels(s *scan.Scanner, x *labels) {
-	for key := range s.Fields() {
-		switch key {
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "type":
-			x.Type = s.String()
-		case "importance":
-			if s.Null() {
-				x.Importance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.Importance = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMark(w *scan.Writer, x *mark) {
-	w.Open()
-	if len(x.Tags) > 0 {
-		w.Key("tags")
-		w.List(len(x.Tags), func(i0 int) {
-			w.Text(x.Tags[i0])
-		})
-	}
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	if x.Importance != 0 {
-		w.Key("importance")
-		w.Number(x.Importance)
-	}
-	if len(x.Names) > 0 {
-		w.Key("names")
-		w.List(len(x.Names), func(i0 int) {
-			w.Text(x.Names[i0])
-		})
-	}
-	if len(x.Dates) > 0 {
-		w.Key("dates")
-		w.List(len(x.Dates), func(i0 int) {
-			w.Text(x.Dates[i0])
-		})
-	}
-	if len(x.Numbers) > 0 {
-		w.Key("numbers")
-		w.List(len(x.Numbers), func(i0 int) {
-			w.Text(x.Numbers[i0])
-		})
-	}
-	w.Close()
-}
-
-func decodeMark(s *scan.Scanner, x *mark) {
-	for key := range s.Fields() {
-		switch key {
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "type":
-			x.Type = s.String()
-		case "importance":
-			x.Importance = s.Number()
-		case "names":
-			x.Names = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Names = append(x.Names, v0)
-			}
-		case "dates":
-			x.Dates = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Dates = append(x.Dates, v0)
-			}
-		case "numbers":
-			x.Numbers = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Numbers = append(x.Numbers, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeOverview(w *scan.Writer, x *overview) {
-	w.Open()
-	w.Key("learned")
-	x.Learned.EncodeJSON(w)
-	w.Key("documents")
-	w.Int(int64(x.Documents))
-	w.Key("common")
-	w.List(len(x.Common), func(i0 int) {
-		w.Text(x.Common[i0])
+func (x *Learn) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "force", Value: scan.Bool(&x.Force), Omit: !x.Force},
 	})
-	w.Close()
 }
 
-func decodeOverview(s *scan.Scanner, x *overview) {
-	for key := range s.Fields() {
-		switch key {
-		case "learned":
-			x.Learned.DecodeJSON(s)
-		case "documents":
-			x.Documents = int(s.Int())
-		case "common":
-			x.Common = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Common = append(x.Common, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeWord(w *scan.Writer, x *word) {
-	w.Open()
-	w.Key("tag")
-	w.Text(x.Tag)
-	w.Key("uses")
-	w.Int(int64(x.Uses))
-	if bool(x.Merged) {
-		w.Key("merged")
-		w.Bool(x.Merged)
-	}
-	w.Close()
-}
-
-func decodeWord(s *scan.Scanner, x *word) {
-	for key := range s.Fields() {
-		switch key {
-		case "tag":
-			x.Tag = s.String()
-		case "uses":
-			x.Uses = int(s.Int())
-		case "merged":
-			x.Merged = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAlcoveJobStatusResponse(w *scan.Writer, x *alcove.JobStatusResponse) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("job")
-	w.Text(x.Job)
-	w.Key("state")
-	w.Text(x.State)
-	w.Key("attempts")
-	w.Int(int64(x.Attempts))
-	if x.Progress != nil {
-		w.Key("progress")
-		encodeAlcoveProgress(w, x.Progress)
-	}
-	if x.Error != "" {
-		w.Key("error")
-		w.Text(x.Error)
-	}
-	if len(x.Result) > 0 {
-		w.Key("result")
-		w.Raw(x.Result)
-	}
-	if x.Proposal != "" {
-		w.Key("proposal")
-		w.Text(x.Proposal)
-	}
-	w.Close()
-}
-
-func encodeSuggestCandidate(w *scan.Writer, x *suggest.Candidate) {
-	w.Open()
-	w.Key("tag")
-	w.Text(x.Tag)
-	w.Key("score")
-	w.Number(x.Score)
-	w.Key("known")
-	w.Bool(x.Known)
-	w.Close()
-}
-
-func encodeGroup(w *scan.Writer, x *Group) {
-	w.Open()
-	w.Key("into")
-	w.Text(x.Into)
-	w.Key("from")
-	w.List(len(x.From), func(i0 int) {
-		w.Text(x.From[i0])
+func (x *Learned) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "documents", Value: scan.Int(&x.Documents)},
+		{Name: "tags", Value: scan.Int(&x.Tags)},
+		{Name: "folded", Value: scan.Int(&x.Folded)},
+		{Name: "fresh", Value: scan.Bool(&x.Fresh), Omit: !x.Fresh},
+		{Name: "queued", Value: scan.Int(&x.Queued), Omit: x.Queued == 0},
 	})
-	w.Key("uses")
-	w.Int(int64(x.Uses))
-	w.Close()
 }
 
-func encodeAlcoveProgress(w *scan.Writer, x *alcove.Progress) {
-	w.Open()
-	w.Key("done")
-	w.Number(x.Done)
-	if x.Total != 0 {
-		w.Key("total")
-		w.Number(x.Total)
-	}
-	if x.Message != "" {
-		w.Key("message")
-		w.Text(x.Message)
-	}
-	w.Close()
+func (x *RetagBatch) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "after", Value: scan.Text(&x.Sweep.After), Omit: x.Sweep.After == ""},
+		{Name: "done", Value: scan.Int(&x.Sweep.Done), Omit: x.Sweep.Done == 0},
+		{Name: "changed", Value: scan.Int(&x.Sweep.Changed), Omit: x.Sweep.Changed == 0},
+	})
+}
+
+func (x *Retagged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "done", Value: scan.Int(&x.Swept.Done)},
+		{Name: "changed", Value: scan.Int(&x.Swept.Changed)},
+		{Name: "next", Value: scan.Text(&x.Swept.Next), Omit: x.Swept.Next == ""},
+	})
+}
+
+func (x *expansion) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "terms", Value: scan.Texts(&x.Terms)},
+	})
+}
+
+func (x *labels) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber)},
+	})
+}
+
+func (x *mark) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: len(x.Tags) == 0},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.Number(&x.Importance), Omit: x.Importance == 0},
+		{Name: "names", Value: scan.Texts(&x.Names), Omit: len(x.Names) == 0},
+		{Name: "dates", Value: scan.Texts(&x.Dates), Omit: len(x.Dates) == 0},
+		{Name: "numbers", Value: scan.Texts(&x.Numbers), Omit: len(x.Numbers) == 0},
+	})
+}
+
+func (x *overview) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "learned", Value: scan.Of(&x.Learned, (*alcove.Time).CodeJSON)},
+		{Name: "documents", Value: scan.Int(&x.Documents)},
+		{Name: "common", Value: scan.Texts(&x.Common)},
+	})
+}
+
+func (x *word) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tag", Value: scan.Text(&x.Tag)},
+		{Name: "uses", Value: scan.Int(&x.Uses)},
+		{Name: "merged", Value: scan.Bool(&x.Merged), Omit: !x.Merged},
+	})
+}
+
+func codeSuggestCandidate(x *suggest.Candidate, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tag", Value: scan.Text(&x.Tag)},
+		{Name: "score", Value: scan.Number(&x.Score)},
+		{Name: "known", Value: scan.Bool(&x.Known)},
+	})
+}
+
+func (x *Group) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "into", Value: scan.Text(&x.Into)},
+		{Name: "from", Value: scan.Texts(&x.From)},
+		{Name: "uses", Value: scan.Int(&x.Uses)},
+	})
 }

@@ -7,549 +7,245 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part Consolidate) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Tool:   "memory_consolidate",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeConsolidate(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			if out == nil {
-				w.Null()
-			} else {
-				encodeResult(w, out)
-			}
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("consolidation", "memory_consolidate", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(scan.Pointer(&out, (*result).CodeJSON).CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part FindDuplicates) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Tool:   "memory_find_duplicates",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeFindDuplicates(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeDuplicates(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("consolidation", "memory_find_duplicates", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part FindContradictions) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Tool:   "memory_find_contradictions",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeFindContradictions(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeContradictions(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("consolidation", "memory_find_contradictions", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CheckDuplicate) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Tool:   "memory_check_duplicate",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCheckDuplicate(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeChecked(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("consolidation", "memory_check_duplicate", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DetectContradiction) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Tool:   "memory_detect_contradiction",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDetectContradiction(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeDetected(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("consolidation", "memory_detect_contradiction", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Consolidation) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "consolidation",
-		Job:    "consolidate",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeConsolidation(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			if out == nil {
-				w.Null()
-			} else {
-				encodeResult(w, out)
-			}
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x Consolidation) EncodeJSON(w *scan.Writer) { encodeConsolidation(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Consolidation) DecodeJSON(s *scan.Scanner) { decodeConsolidation(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Contradictions = "report"
-	cfg.MinFacts = 3
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "enabled":
-				cfg.Enabled = s.Bool()
-			case "namespaces":
-				cfg.Namespaces = nil
-				for range s.Many() {
-					var v0 string
-					v0 = s.String()
-					cfg.Namespaces = append(cfg.Namespaces, v0)
-				}
-			case "contradictions":
-				cfg.Contradictions = s.String()
-			case "consolidation_min_facts":
-				cfg.MinFacts = int(s.Int())
-			case "merge_clusters":
-				cfg.MergeClusters = s.Bool()
-			case "llm_endpoint":
-				cfg.LLMEndpoint = s.String()
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("consolidation", "consolidate", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(scan.Pointer(&out, (*result).CodeJSON).CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x report) EncodeJSON(w *scan.Writer) { encodeReport(w, &x) }
+func (x Consolidation) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Consolidation) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *report) DecodeJSON(s *scan.Scanner) { decodeReport(s, x) }
-
-func decodeConsolidate(s *scan.Scanner, x *Consolidate) {
-	x.DryRun = false
-	x.Background = false
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "only":
-			x.Only = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Only = append(x.Only, v0)
-			}
-		case "dry_run":
-			if !s.Null() {
-				x.DryRun = s.Bool()
-			}
-		case "background":
-			if !s.Null() {
-				x.Background = s.Bool()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeResult(w *scan.Writer, x *result) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("read")
-	w.Int(int64(x.Read))
-	if x.Turns != 0 {
-		w.Key("turns")
-		w.Int(int64(x.Turns))
-	}
-	if bool(x.More) {
-		w.Key("more")
-		w.Bool(x.More)
-	}
-	w.Key("dry_run")
-	w.Bool(x.DryRun)
-	w.Key("proposed")
-	w.Bool(x.Proposed)
-	w.Key("changed")
-	w.Int(int64(x.Changed))
-	w.Key("merged")
-	w.List(len(x.Merged), func(i0 int) {
-		encodeMergedGroup(w, &x.Merged[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Contradictions = "report"
+	x.MinFacts = 3
+	c.Object([]scan.Field{
+		{Name: "enabled", Value: scan.Bool(&x.Enabled)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
+		{Name: "contradictions", Value: scan.Text(&x.Contradictions)},
+		{Name: "consolidation_min_facts", Value: scan.Int(&x.MinFacts)},
+		{Name: "merge_clusters", Value: scan.Bool(&x.MergeClusters)},
+		{Name: "llm_endpoint", Value: scan.Text(&x.LLMEndpoint)},
 	})
-	w.Key("contradictions")
-	w.List(len(x.Contradictions), func(i0 int) {
-		encodeContradiction(w, &x.Contradictions[i0])
+}
+
+func (x report) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *report) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *Consolidate) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.DryRun = false
+		x.Background = false
+	}
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "only", Value: scan.Texts(&x.Only)},
+		{Name: "dry_run", Value: scan.Bool(&x.DryRun), Keep: true},
+		{Name: "background", Value: scan.Bool(&x.Background), Keep: true},
 	})
-	w.Key("clusters")
-	w.List(len(x.Clusters), func(i0 int) {
-		encodeCluster(w, &x.Clusters[i0])
+}
+
+func (x *result) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "read", Value: scan.Int(&x.Read)},
+		{Name: "turns", Value: scan.Int(&x.Turns), Omit: x.Turns == 0},
+		{Name: "more", Value: scan.Bool(&x.More), Omit: !x.More},
+		{Name: "dry_run", Value: scan.Bool(&x.DryRun)},
+		{Name: "proposed", Value: scan.Bool(&x.Proposed)},
+		{Name: "changed", Value: scan.Int(&x.Changed)},
+		{Name: "merged", Value: scan.List(&x.Merged, (*mergedGroup).CodeJSON)},
+		{Name: "contradictions", Value: scan.List(&x.Contradictions, (*contradiction).CodeJSON)},
+		{Name: "clusters", Value: scan.List(&x.Clusters, (*cluster).CodeJSON)},
+		{Name: "totals", Value: scan.Of(&x.Totals, (*totals).CodeJSON)},
+		{Name: "job", Value: scan.Text(&x.Job), Omit: x.Job == ""},
+		{Name: "note", Value: scan.Text(&x.Note), Omit: x.Note == ""},
+		{Name: "report", Value: scan.Text(&x.Report)},
 	})
-	w.Key("totals")
-	encodeTotals(w, &x.Totals)
-	if x.Job != "" {
-		w.Key("job")
-		w.Text(x.Job)
-	}
-	if x.Note != "" {
-		w.Key("note")
-		w.Text(x.Note)
-	}
-	w.Key("report")
-	w.Text(x.Report)
-	w.Close()
 }
 
-func decodeFindDuplicates(s *scan.Scanner, x *FindDuplicates) {
-	x.find.K = 20
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.find.Namespace = s.String()
-		case "k":
-			if !s.Null() {
-				x.find.K = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
+func (x *FindDuplicates) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.find.K = 20
 	}
-}
-
-func encodeDuplicates(w *scan.Writer, x *duplicates) {
-	w.Open()
-	w.Key("read")
-	w.Int(int64(x.Read))
-	w.Key("total")
-	w.Int(int64(x.Total))
-	w.Key("groups")
-	w.List(len(x.Groups), func(i0 int) {
-		encodeMergedGroup(w, &x.Groups[i0])
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.find.Namespace)},
+		{Name: "k", Value: scan.Int(&x.find.K), Keep: true},
 	})
-	w.Close()
 }
 
-func decodeFindContradictions(s *scan.Scanner, x *FindContradictions) {
-	x.find.K = 20
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.find.Namespace = s.String()
-		case "k":
-			if !s.Null() {
-				x.find.K = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeContradictions(w *scan.Writer, x *contradictions) {
-	w.Open()
-	w.Key("read")
-	w.Int(int64(x.Read))
-	w.Key("total")
-	w.Int(int64(x.Total))
-	w.Key("contradictions")
-	w.List(len(x.Contradictions), func(i0 int) {
-		encodeContradiction(w, &x.Contradictions[i0])
+func (x *duplicates) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "read", Value: scan.Int(&x.Read)},
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "groups", Value: scan.List(&x.Groups, (*mergedGroup).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeCheckDuplicate(s *scan.Scanner, x *CheckDuplicate) {
-	x.Threshold = 0.85
-	for key := range s.Fields() {
-		switch key {
-		case "content", "text", "value":
-			x.Content = s.String()
-		case "threshold":
-			if !s.Null() {
-				x.Threshold = s.Number()
-			}
-		default:
-			s.Skip()
-		}
+func (x *FindContradictions) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.find.K = 20
 	}
-}
-
-func encodeChecked(w *scan.Writer, x *checked) {
-	w.Open()
-	w.Key("is_duplicate")
-	w.Bool(x.IsDuplicate)
-	w.Key("nearest")
-	w.List(len(x.Nearest), func(i0 int) {
-		encodeNear(w, &x.Nearest[i0])
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.find.Namespace)},
+		{Name: "k", Value: scan.Int(&x.find.K), Keep: true},
 	})
-	if x.SuggestedMerge != "" {
-		w.Key("suggested_merge")
-		w.Text(x.SuggestedMerge)
-	}
-	w.Close()
 }
 
-func decodeDetectContradiction(s *scan.Scanner, x *DetectContradiction) {
-	for key := range s.Fields() {
-		switch key {
-		case "id_a", "a":
-			x.A.DecodeJSON(s)
-		case "id_b", "b":
-			x.B.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDetected(w *scan.Writer, x *detected) {
-	w.Open()
-	w.Key("contradicts")
-	w.Bool(x.Contradicts)
-	w.Key("reason")
-	w.Text(x.Reason)
-	w.Close()
-}
-
-func decodeConsolidation(s *scan.Scanner, x *Consolidation) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "only":
-			x.Only = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Only = append(x.Only, v0)
-			}
-		case "dry_run":
-			x.DryRun = s.Bool()
-		case "after":
-			x.Sweep.After = s.String()
-		case "done":
-			x.Sweep.Done = int(s.Int())
-		case "changed":
-			x.Sweep.Changed = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeConsolidation(w *scan.Writer, x *Consolidation) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("only")
-	w.List(len(x.Only), func(i0 int) {
-		w.Text(x.Only[i0])
+func (x *contradictions) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "read", Value: scan.Int(&x.Read)},
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "contradictions", Value: scan.List(&x.Contradictions, (*contradiction).CodeJSON)},
 	})
-	w.Key("dry_run")
-	w.Bool(x.DryRun)
-	if x.Sweep.After != "" {
-		w.Key("after")
-		w.Text(x.Sweep.After)
-	}
-	if x.Sweep.Done != 0 {
-		w.Key("done")
-		w.Int(int64(x.Sweep.Done))
-	}
-	if x.Sweep.Changed != 0 {
-		w.Key("changed")
-		w.Int(int64(x.Sweep.Changed))
-	}
-	w.Close()
 }
 
-func encodeReport(w *scan.Writer, x *report) {
-	w.Open()
-	w.Key("changed")
-	w.Int(int64(x.Changed))
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("report")
-	w.Text(x.Report)
-	w.Key("totals")
-	encodeTotals(w, &x.Totals)
-	w.Close()
-}
-
-func decodeReport(s *scan.Scanner, x *report) {
-	for key := range s.Fields() {
-		switch key {
-		case "changed":
-			x.Changed = int(s.Int())
-		case "namespace":
-			x.Namespace = s.String()
-		case "report":
-			x.Report = s.String()
-		case "totals":
-			decodeTotals(s, &x.Totals)
-		default:
-			s.Skip()
-		}
+func (x *CheckDuplicate) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Threshold = 0.85
 	}
-}
-
-func encodeMergedGroup(w *scan.Writer, x *mergedGroup) {
-	w.Open()
-	w.Key("keep")
-	w.Text(x.Keep)
-	w.Key("keys")
-	w.List(len(x.Keys), func(i0 int) {
-		w.Text(x.Keys[i0])
+	c.Object([]scan.Field{
+		{Name: "content", Also: []string{"text", "value"}, Value: scan.Text(&x.Content)},
+		{Name: "threshold", Value: scan.Number(&x.Threshold), Keep: true},
 	})
-	w.Key("text")
-	w.Text(x.Text)
-	w.Close()
 }
 
-func encodeContradiction(w *scan.Writer, x *contradiction) {
-	w.Open()
-	w.Key("a")
-	w.Text(x.A)
-	w.Key("b")
-	w.Text(x.B)
-	w.Key("kind")
-	w.Text(x.Kind)
-	w.Key("says_a")
-	w.Text(x.SaysA)
-	w.Key("says_b")
-	w.Text(x.SaysB)
-	w.Key("newer")
-	w.Text(x.Newer)
-	w.Close()
-}
-
-func encodeCluster(w *scan.Writer, x *cluster) {
-	w.Open()
-	w.Key("keys")
-	w.List(len(x.Keys), func(i0 int) {
-		w.Text(x.Keys[i0])
+func (x *checked) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "is_duplicate", Value: scan.Bool(&x.IsDuplicate)},
+		{Name: "nearest", Value: scan.List(&x.Nearest, (*near).CodeJSON)},
+		{Name: "suggested_merge", Value: scan.Text(&x.SuggestedMerge), Omit: x.SuggestedMerge == ""},
 	})
-	w.Key("about")
-	w.List(len(x.About), func(i0 int) {
-		w.Text(x.About[i0])
+}
+
+func (x *DetectContradiction) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id_a", Also: []string{"a"}, Value: scan.Of(&x.A, (*alcove.ID).CodeJSON)},
+		{Name: "id_b", Also: []string{"b"}, Value: scan.Of(&x.B, (*alcove.ID).CodeJSON)},
 	})
-	w.Close()
 }
 
-func encodeTotals(w *scan.Writer, x *totals) {
-	w.Open()
-	w.Key("groups")
-	w.Int(int64(x.Groups))
-	w.Key("duplicates")
-	w.Int(int64(x.Duplicates))
-	w.Key("contradictions")
-	w.Int(int64(x.Contradictions))
-	w.Key("clusters")
-	w.Int(int64(x.Clusters))
-	w.Close()
+func (x *detected) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "contradicts", Value: scan.Bool(&x.Contradicts)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+	})
 }
 
-func encodeNear(w *scan.Writer, x *near) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("text")
-	w.Text(x.Text)
-	w.Key("similarity")
-	w.Number(x.Similarity)
-	w.Key("relation")
-	w.Text(x.Relation)
-	w.Close()
+func (x *Consolidation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "only", Value: scan.Texts(&x.Only)},
+		{Name: "dry_run", Value: scan.Bool(&x.DryRun)},
+		{Name: "after", Value: scan.Text(&x.Sweep.After), Omit: x.Sweep.After == ""},
+		{Name: "done", Value: scan.Int(&x.Sweep.Done), Omit: x.Sweep.Done == 0},
+		{Name: "changed", Value: scan.Int(&x.Sweep.Changed), Omit: x.Sweep.Changed == 0},
+	})
 }
 
-func decodeTotals(s *scan.Scanner, x *totals) {
-	for key := range s.Fields() {
-		switch key {
-		case "groups":
-			x.Groups = int(s.Int())
-		case "duplicates":
-			x.Duplicates = int(s.Int())
-		case "contradictions":
-			x.Contradictions = int(s.Int())
-		case "clusters":
-			x.Clusters = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *report) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "changed", Value: scan.Int(&x.Changed)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "report", Value: scan.Text(&x.Report)},
+		{Name: "totals", Value: scan.Of(&x.Totals, (*totals).CodeJSON)},
+	})
+}
+
+func (x *mergedGroup) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keep", Value: scan.Text(&x.Keep)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "text", Value: scan.Text(&x.Text)},
+	})
+}
+
+func (x *contradiction) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "a", Value: scan.Text(&x.A)},
+		{Name: "b", Value: scan.Text(&x.B)},
+		{Name: "kind", Value: scan.Text(&x.Kind)},
+		{Name: "says_a", Value: scan.Text(&x.SaysA)},
+		{Name: "says_b", Value: scan.Text(&x.SaysB)},
+		{Name: "newer", Value: scan.Text(&x.Newer)},
+	})
+}
+
+func (x *cluster) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "about", Value: scan.Texts(&x.About)},
+	})
+}
+
+func (x *totals) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "groups", Value: scan.Int(&x.Groups)},
+		{Name: "duplicates", Value: scan.Int(&x.Duplicates)},
+		{Name: "contradictions", Value: scan.Int(&x.Contradictions)},
+		{Name: "clusters", Value: scan.Int(&x.Clusters)},
+	})
+}
+
+func (x *near) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "text", Value: scan.Text(&x.Text)},
+		{Name: "similarity", Value: scan.Number(&x.Similarity)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+	})
 }

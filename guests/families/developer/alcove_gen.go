@@ -7,1814 +7,670 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part KeyValue) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_kv",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeKeyValue(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeValues(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_kv", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Document) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_json",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDocument(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSelected(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_json", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Cell) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_cell",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCell(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCellAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_cell", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Vectors) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_vectors",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeVectors(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeVectorAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_vectors", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Transaction) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_transaction",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeTransaction(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeTransactionAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_transaction", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Events) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_events",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeEvents(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEventAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_events", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Namespaces) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_namespaces",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeNamespaces(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeNamespacesAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_namespaces", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Bundle) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_bundle",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeBundle(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeBundleAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_bundle", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Info) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_store_info",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInfo(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeInfoAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_store_info", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Models) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_models",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeModels(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeModelAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_models", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Rows) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Tool:   "memory_query_raw",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRows(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRowsAnswer(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("developer", "memory_query_raw", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Expire) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "developer",
-		Job:    "expire",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeExpire(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeExpiredBranches(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x Expire) EncodeJSON(w *scan.Writer) { encodeExpire(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Expire) DecodeJSON(s *scan.Scanner) { decodeExpire(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.TransactionMinutes = 15
-	cfg.TransactionsOpen = 20
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "transaction_minutes":
-				cfg.TransactionMinutes = int(s.Int())
-			case "transactions_open":
-				cfg.TransactionsOpen = int(s.Int())
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("developer", "expire", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x cellState) EncodeJSON(w *scan.Writer) { encodeCellState(w, &x) }
+func (x Expire) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Expire) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *cellState) DecodeJSON(s *scan.Scanner) { decodeCellState(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x begunTransaction) EncodeJSON(w *scan.Writer) { encodeBegunTransaction(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *begunTransaction) DecodeJSON(s *scan.Scanner) { decodeBegunTransaction(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x vectorRecord) EncodeJSON(w *scan.Writer) { encodeVectorRecord(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *vectorRecord) DecodeJSON(s *scan.Scanner) { decodeVectorRecord(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x collectionInfo) EncodeJSON(w *scan.Writer) { encodeCollectionInfo(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *collectionInfo) DecodeJSON(s *scan.Scanner) { decodeCollectionInfo(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x bundleLine) EncodeJSON(w *scan.Writer) { encodeBundleLine(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *bundleLine) DecodeJSON(s *scan.Scanner) { decodeBundleLine(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x condition) EncodeJSON(w *scan.Writer) { encodeCondition(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *condition) DecodeJSON(s *scan.Scanner) { decodeCondition(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x entry) EncodeJSON(w *scan.Writer) { encodeEntry(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *entry) DecodeJSON(s *scan.Scanner) { decodeEntry(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x item) EncodeJSON(w *scan.Writer) { encodeItem(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *item) DecodeJSON(s *scan.Scanner) { decodeItem(s, x) }
-
-func decodeKeyValue(s *scan.Scanner, x *KeyValue) {
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "keys":
-			x.Keys = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Keys = append(x.Keys, v0)
-			}
-		case "items", "entries":
-			x.Items = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Items = append(x.Items, v0)
-			}
-		case "prefix":
-			x.Prefix = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeValues(w *scan.Writer, x *values) {
-	w.Open()
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Found != nil {
-		w.Key("found")
-		w.Bool((*x.Found))
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if x.Timestamp != "" {
-		w.Key("timestamp")
-		w.Text(x.Timestamp)
-	}
-	if x.Stored != 0 {
-		w.Key("stored")
-		w.Int(int64(x.Stored))
-	}
-	if x.Deleted != nil {
-		w.Key("deleted")
-		w.Int(int64((*x.Deleted)))
-	}
-	if len(x.Items) > 0 {
-		w.Key("items")
-		w.List(len(x.Items), func(i0 int) {
-			encodeFound(w, &x.Items[i0])
-		})
-	}
-	if len(x.names.Keys) > 0 {
-		w.Key("keys")
-		w.List(len(x.names.Keys), func(i0 int) {
-			w.Text(x.names.Keys[i0])
-		})
-	}
-	if len(x.names.Versions) > 0 {
-		w.Key("versions")
-		w.List(len(x.names.Versions), func(i0 int) {
-			encodeVersion(w, &x.names.Versions[i0])
-		})
-	}
-	if x.names.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.names.NextCursor)
-	}
-	if bool(x.names.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.names.Truncated)
-	}
-	w.Close()
-}
-
-func decodeDocument(s *scan.Scanner, x *Document) {
-	x.Path = "$"
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "key":
-			x.Key = s.String()
-		case "path":
-			if !s.Null() {
-				x.Path = s.String()
-			}
-		case "value":
-			x.Value = s.Raw()
-		case "prefix":
-			x.Prefix = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSelected(w *scan.Writer, x *selected) {
-	w.Open()
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if x.Path != "" {
-		w.Key("path")
-		w.Text(x.Path)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Found != nil {
-		w.Key("found")
-		w.Bool((*x.Found))
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if x.Timestamp != "" {
-		w.Key("timestamp")
-		w.Text(x.Timestamp)
-	}
-	if x.Deleted != nil {
-		w.Key("deleted")
-		w.Int(int64((*x.Deleted)))
-	}
-	if len(x.names.Keys) > 0 {
-		w.Key("keys")
-		w.List(len(x.names.Keys), func(i0 int) {
-			w.Text(x.names.Keys[i0])
-		})
-	}
-	if len(x.names.Versions) > 0 {
-		w.Key("versions")
-		w.List(len(x.names.Versions), func(i0 int) {
-			encodeVersion(w, &x.names.Versions[i0])
-		})
-	}
-	if x.names.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.names.NextCursor)
-	}
-	if bool(x.names.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.names.Truncated)
-	}
-	w.Close()
-}
-
-func decodeCell(s *scan.Scanner, x *Cell) {
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "cell", "key":
-			x.Cell = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "expected_counter", "expected":
-			x.ExpectedCounter = s.Uint()
-		case "prefix":
-			x.Prefix = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCellAnswer(w *scan.Writer, x *cellAnswer) {
-	w.Open()
-	if x.Cell != "" {
-		w.Key("cell")
-		w.Text(x.Cell)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Counter != nil {
-		w.Key("counter")
-		w.Uint((*x.Counter))
-	}
-	if x.Swapped != nil {
-		w.Key("swapped")
-		w.Bool((*x.Swapped))
-	}
-	if x.Found != nil {
-		w.Key("found")
-		w.Bool((*x.Found))
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if x.Timestamp != "" {
-		w.Key("timestamp")
-		w.Text(x.Timestamp)
-	}
-	if x.Deleted != nil {
-		w.Key("deleted")
-		w.Int(int64((*x.Deleted)))
-	}
-	if len(x.names.Keys) > 0 {
-		w.Key("keys")
-		w.List(len(x.names.Keys), func(i0 int) {
-			w.Text(x.names.Keys[i0])
-		})
-	}
-	if len(x.names.Versions) > 0 {
-		w.Key("versions")
-		w.List(len(x.names.Versions), func(i0 int) {
-			encodeVersion(w, &x.names.Versions[i0])
-		})
-	}
-	if x.names.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.names.NextCursor)
-	}
-	if bool(x.names.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.names.Truncated)
-	}
-	w.Close()
-}
-
-func decodeVectors(s *scan.Scanner, x *Vectors) {
-	x.K = 10
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "collection":
-			x.Collection = s.String()
-		case "dimension":
-			x.Dimension = int(s.Int())
-		case "metric":
-			x.Metric = s.String()
-		case "key":
-			x.Key = s.String()
-		case "vector":
-			x.Vector = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.Vector = append(x.Vector, v0)
-			}
-		case "metadata":
-			x.Metadata = s.Raw()
-		case "items", "entries":
-			x.Items = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Items = append(x.Items, v0)
-			}
-		case "query":
-			x.Query = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.Query = append(x.Query, v0)
-			}
-		case "k", "limit":
-			if !s.Null() {
-				x.K = int(s.Int())
-			}
-		case "filter", "filters":
-			x.Filter = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Filter = append(x.Filter, v0)
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeVectorAnswer(w *scan.Writer, x *vectorAnswer) {
-	w.Open()
-	if x.Collection != "" {
-		w.Key("collection")
-		w.Text(x.Collection)
-	}
-	if x.Dimension != 0 {
-		w.Key("dimension")
-		w.Int(int64(x.Dimension))
-	}
-	if x.Metric != "" {
-		w.Key("metric")
-		w.Text(x.Metric)
-	}
-	if x.Count != nil {
-		w.Key("count")
-		w.Int(int64((*x.Count)))
-	}
-	if len(x.Collections) > 0 {
-		w.Key("collections")
-		w.List(len(x.Collections), func(i0 int) {
-			encodeDescribed(w, &x.Collections[i0])
-		})
-	}
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if x.Found != nil {
-		w.Key("found")
-		w.Bool((*x.Found))
-	}
-	if len(x.Vector) > 0 {
-		w.Key("vector")
-		w.List(len(x.Vector), func(i0 int) {
-			w.Number32(x.Vector[i0])
-		})
-	}
-	if len(x.Metadata) > 0 {
-		w.Key("metadata")
-		w.Raw(x.Metadata)
-	}
-	if len(x.Hits) > 0 {
-		w.Key("hits")
-		w.List(len(x.Hits), func(i0 int) {
-			encodeVectorHit(w, &x.Hits[i0])
-		})
-	}
-	if x.Stored != 0 {
-		w.Key("stored")
-		w.Int(int64(x.Stored))
-	}
-	if x.Deleted != nil {
-		w.Key("deleted")
-		w.Int(int64((*x.Deleted)))
-	}
-	if bool(x.More) {
-		w.Key("more")
-		w.Bool(x.More)
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
-}
-
-func decodeTransaction(s *scan.Scanner, x *Transaction) {
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "id", "transaction_id", "txn_id":
-			x.ID = s.String()
-		case "read_only":
-			x.ReadOnly = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTransactionAnswer(w *scan.Writer, x *transactionAnswer) {
-	w.Open()
-	if x.ID != "" {
-		w.Key("id")
-		w.Text(x.ID)
-	}
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	if x.AsOf != "" {
-		w.Key("as_of")
-		w.Text(x.AsOf)
-	}
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
-	}
-	if x.Target != "" {
-		w.Key("target")
-		w.Text(x.Target)
-	}
-	if bool(x.ReadOnly) {
-		w.Key("read_only")
-		w.Bool(x.ReadOnly)
-	}
-	if x.ExpiresAt != 0 {
-		w.Key("expires_at")
-		x.ExpiresAt.EncodeJSON(w)
-	}
-	if x.Applied != nil {
-		w.Key("applied")
-		w.Int(int64((*x.Applied)))
-	}
-	if len(x.Conflicts) > 0 {
-		w.Key("conflicts")
-		w.List(len(x.Conflicts), func(i0 int) {
-			encodeConflict(w, &x.Conflicts[i0])
-		})
-	}
-	if x.Open != nil {
-		w.Key("open")
-		w.Int(int64((*x.Open)))
-	}
-	if len(x.Transactions) > 0 {
-		w.Key("transactions")
-		w.List(len(x.Transactions), func(i0 int) {
-			encodeOpenTransaction(w, &x.Transactions[i0])
-		})
-	}
-	w.Close()
-}
-
-func decodeEvents(s *scan.Scanner, x *Events) {
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "event", "event_type":
-			x.Event = s.String()
-		case "data", "payload":
-			x.Data = s.Raw()
-		case "sequence":
-			x.Sequence = s.Uint()
-		case "after", "after_sequence":
-			x.After = s.Uint()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEventAnswer(w *scan.Writer, x *eventAnswer) {
-	w.Open()
-	if x.Sequence != 0 {
-		w.Key("sequence")
-		w.Uint(x.Sequence)
-	}
-	if x.Event != "" {
-		w.Key("event")
-		w.Text(x.Event)
-	}
-	if len(x.Data) > 0 {
-		w.Key("data")
-		w.Raw(x.Data)
-	}
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	if x.Timestamp != "" {
-		w.Key("timestamp")
-		w.Text(x.Timestamp)
-	}
-	if x.Found != nil {
-		w.Key("found")
-		w.Bool((*x.Found))
-	}
-	if len(x.Events) > 0 {
-		w.Key("events")
-		w.List(len(x.Events), func(i0 int) {
-			encodeLogged(w, &x.Events[i0])
-		})
-	}
-	if x.Next != 0 {
-		w.Key("next")
-		w.Uint(x.Next)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	if x.Count != nil {
-		w.Key("count")
-		w.Int(int64((*x.Count)))
-	}
-	w.Close()
-}
-
-func decodeNamespaces(s *scan.Scanner, x *Namespaces) {
-	x.Depth = 8
-	x.Limit = 1000
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "name", "space":
-			x.Name = s.String()
-		case "prefix", "namespace_prefix":
-			x.Prefix = s.String()
-		case "depth":
-			if !s.Null() {
-				x.Depth = int(s.Int())
-			}
-		case "force":
-			x.Force = s.Bool()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNamespacesAnswer(w *scan.Writer, x *namespacesAnswer) {
-	w.Open()
-	if len(x.Namespaces) > 0 {
-		w.Key("namespaces")
-		w.List(len(x.Namespaces), func(i0 int) {
-			w.Text(x.Namespaces[i0])
-		})
-	}
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Exists != nil {
-		w.Key("exists")
-		w.Bool((*x.Exists))
-	}
-	if x.Created != nil {
-		w.Key("created")
-		w.Bool((*x.Created))
-	}
-	if x.Deleted != nil {
-		w.Key("deleted")
-		w.Int(int64((*x.Deleted)))
-	}
-	if bool(x.More) {
-		w.Key("more")
-		w.Bool(x.More)
-	}
-	if len(x.Tree) > 0 {
-		w.Key("tree")
-		w.Raw(x.Tree)
-	}
-	if x.TotalCount != nil {
-		w.Key("total_count")
-		w.Int(int64((*x.TotalCount)))
-	}
-	w.Close()
-}
-
-func decodeBundle(s *scan.Scanner, x *Bundle) {
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "content":
-			x.Content = s.String()
-		case "file", "path":
-			x.File = s.String()
-		case "namespaces":
-			x.Namespaces = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Namespaces = append(x.Namespaces, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeBundleAnswer(w *scan.Writer, x *bundleAnswer) {
-	w.Open()
-	if x.Content != "" {
-		w.Key("content")
-		w.Text(x.Content)
-	}
-	if x.File != "" {
-		w.Key("file")
-		w.Text(x.File)
-	}
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	w.Key("digest")
-	w.Text(x.Digest)
-	w.Key("counts")
-	encodeBundleCounts(w, &x.Counts)
-	if x.Valid != nil {
-		w.Key("valid")
-		w.Bool((*x.Valid))
-	}
-	if x.Problem != "" {
-		w.Key("problem")
-		w.Text(x.Problem)
-	}
-	if x.Imported != nil {
-		w.Key("imported")
-		w.Bool((*x.Imported))
-	}
-	w.Close()
-}
-
-func decodeInfo(s *scan.Scanner, x *Info) {
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeInfoAnswer(w *scan.Writer, x *infoAnswer) {
-	w.Open()
-	if bool(x.OK) {
-		w.Key("ok")
-		w.Bool(x.OK)
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	if x.Namespace != "" {
-		w.Key("namespace")
-		w.Text(x.Namespace)
-	}
-	if x.Branches != 0 {
-		w.Key("branches")
-		w.Int(int64(x.Branches))
-	}
-	if x.Memories != nil {
-		w.Key("memories")
-		w.Int(int64((*x.Memories)))
-	}
-	if x.Events != nil {
-		w.Key("events")
-		w.Int(int64((*x.Events)))
-	}
-	if x.Searchable != nil {
-		w.Key("searchable")
-		w.Bool((*x.Searchable))
-	}
-	if len(x.Embedders) > 0 {
-		w.Key("embedders")
-		w.List(len(x.Embedders), func(i0 int) {
-			encodeEmbedder(w, &x.Embedders[i0])
-		})
-	}
-	if x.Oldest != "" {
-		w.Key("oldest")
-		w.Text(x.Oldest)
-	}
-	if x.OldestVersion != 0 {
-		w.Key("oldest_version")
-		w.Uint(x.OldestVersion)
-	}
-	if x.Latest != "" {
-		w.Key("latest")
-		w.Text(x.Latest)
-	}
-	if x.LatestVersion != 0 {
-		w.Key("latest_version")
-		w.Uint(x.LatestVersion)
-	}
-	if x.Durability != nil {
-		w.Key("durability")
-		encodeCounters(w, x.Durability)
-	}
-	w.Close()
-}
-
-func decodeModels(s *scan.Scanner, x *Models) {
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "model", "name":
-			x.Model = s.String()
-		case "text", "prompt":
-			x.Text = s.String()
-		case "texts":
-			x.Texts = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Texts = append(x.Texts, v0)
-			}
-		case "ids":
-			x.IDs = nil
-			for range s.Many() {
-				var v0 int
-				v0 = int(s.Int())
-				x.IDs = append(x.IDs, v0)
-			}
-		case "max_tokens":
-			x.MaxTokens = int(s.Int())
-		case "temperature":
-			x.Temperature = s.Number()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeModelAnswer(w *scan.Writer, x *modelAnswer) {
-	w.Open()
-	if len(x.Models) > 0 {
-		w.Key("models")
-		w.List(len(x.Models), func(i0 int) {
-			encodeEmbedder(w, &x.Models[i0])
-		})
-	}
-	if x.AutoEmbed != nil {
-		w.Key("auto_embed")
-		w.Bool((*x.AutoEmbed))
-	}
-	if x.Waiting != nil {
-		w.Key("waiting")
-		w.Int(int64((*x.Waiting)))
-	}
-	if x.Idle != nil {
-		w.Key("idle")
-		w.Bool((*x.Idle))
-	}
-	if x.Model != "" {
-		w.Key("model")
-		w.Text(x.Model)
-	}
-	if x.Dimension != 0 {
-		w.Key("dimension")
-		w.Int(int64(x.Dimension))
-	}
-	if len(x.Vector) > 0 {
-		w.Key("vector")
-		w.List(len(x.Vector), func(i0 int) {
-			w.Number32(x.Vector[i0])
-		})
-	}
-	if len(x.Vectors) > 0 {
-		w.Key("vectors")
-		w.List(len(x.Vectors), func(i0 int) {
-			w.List(len(x.Vectors[i0]), func(i1 int) {
-				w.Number32(x.Vectors[i0][i1])
-			})
-		})
-	}
-	if x.Text != nil {
-		w.Key("text")
-		w.Text((*x.Text))
-	}
-	if x.PromptTokens != 0 {
-		w.Key("prompt_tokens")
-		w.Int(int64(x.PromptTokens))
-	}
-	if x.CompletionTokens != 0 {
-		w.Key("completion_tokens")
-		w.Int(int64(x.CompletionTokens))
-	}
-	if len(x.IDs) > 0 {
-		w.Key("ids")
-		w.List(len(x.IDs), func(i0 int) {
-			w.Int(int64(x.IDs[i0]))
-		})
-	}
-	if x.Count != nil {
-		w.Key("count")
-		w.Int(int64((*x.Count)))
-	}
-	w.Close()
-}
-
-func decodeRows(s *scan.Scanner, x *Rows) {
-	x.Limit = 50
-	for key := range s.Fields() {
-		switch key {
-		case "table", "collection":
-			x.Table = s.String()
-		case "filter":
-			x.Filter = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Filter[string(k0)] = v0
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRowsAnswer(w *scan.Writer, x *rowsAnswer) {
-	w.Open()
-	w.Key("table")
-	w.Text(x.Table)
-	w.Key("rows")
-	w.List(len(x.Rows), func(i0 int) {
-		w.Raw(x.Rows[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.TransactionMinutes = 15
+	x.TransactionsOpen = 20
+	c.Object([]scan.Field{
+		{Name: "transaction_minutes", Value: scan.Int(&x.TransactionMinutes)},
+		{Name: "transactions_open", Value: scan.Int(&x.TransactionsOpen)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
+}
+
+func (x cellState) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *cellState) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x begunTransaction) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *begunTransaction) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x vectorRecord) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *vectorRecord) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x collectionInfo) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *collectionInfo) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x bundleLine) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *bundleLine) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x condition) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *condition) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x entry) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *entry) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x item) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *item) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *KeyValue) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 100
 	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
-}
-
-func decodeExpire(s *scan.Scanner, x *Expire) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeExpiredBranches(w *scan.Writer, x *expiredBranches) {
-	w.Open()
-	w.Key("deleted")
-	w.Int(int64(x.Deleted))
-	w.Close()
-}
-
-func encodeExpire(w *scan.Writer, x *Expire) {
-	w.Open()
-	w.Close()
-}
-
-func encodeCellState(w *scan.Writer, x *cellState) {
-	w.Open()
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Key("counter")
-	w.Uint(x.Counter)
-	w.Close()
-}
-
-func decodeCellState(s *scan.Scanner, x *cellState) {
-	for key := range s.Fields() {
-		switch key {
-		case "value":
-			x.Value = s.Raw()
-		case "counter":
-			x.Counter = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeBegunTransaction(w *scan.Writer, x *begunTransaction) {
-	w.Open()
-	w.Key("owner")
-	w.Text(x.Owner)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("target")
-	w.Text(x.Target)
-	w.Key("at")
-	w.Uint(x.At)
-	w.Key("expires")
-	x.Expires.EncodeJSON(w)
-	w.Key("state")
-	w.Text(x.State)
-	w.Key("read_only")
-	w.Bool(x.ReadOnly)
-	w.Close()
-}
-
-func decodeBegunTransaction(s *scan.Scanner, x *begunTransaction) {
-	for key := range s.Fields() {
-		switch key {
-		case "owner":
-			x.Owner = s.String()
-		case "branch":
-			x.Branch = s.String()
-		case "target":
-			x.Target = s.String()
-		case "at":
-			x.At = s.Uint()
-		case "expires":
-			x.Expires.DecodeJSON(s)
-		case "state":
-			x.State = s.String()
-		case "read_only":
-			x.ReadOnly = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeVectorRecord(w *scan.Writer, x *vectorRecord) {
-	w.Open()
-	w.Key("vector")
-	w.List(len(x.Vector), func(i0 int) {
-		w.Number32(x.Vector[i0])
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "items", Also: []string{"entries"}, Value: scan.List(&x.Items, scan.CodeRaw)},
+		{Name: "prefix", Value: scan.Text(&x.Prefix)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	if len(x.Metadata) > 0 {
-		w.Key("metadata")
-		w.Raw(x.Metadata)
-	}
-	w.Close()
 }
 
-func decodeVectorRecord(s *scan.Scanner, x *vectorRecord) {
-	for key := range s.Fields() {
-		switch key {
-		case "vector":
-			x.Vector = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.Vector = append(x.Vector, v0)
-			}
-		case "metadata":
-			x.Metadata = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCollectionInfo(w *scan.Writer, x *collectionInfo) {
-	w.Open()
-	w.Key("dimension")
-	w.Int(int64(x.Dimension))
-	w.Key("metric")
-	w.Text(x.Metric)
-	w.Close()
-}
-
-func decodeCollectionInfo(s *scan.Scanner, x *collectionInfo) {
-	for key := range s.Fields() {
-		switch key {
-		case "dimension":
-			x.Dimension = int(s.Int())
-		case "metric":
-			x.Metric = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeBundleLine(w *scan.Writer, x *bundleLine) {
-	w.Open()
-	if x.Bundle != "" {
-		w.Key("bundle")
-		w.Text(x.Bundle)
-	}
-	if x.Format != 0 {
-		w.Key("format")
-		w.Int(int64(x.Format))
-	}
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	if x.Memory != nil {
-		w.Key("memory")
-		encodeBundledMemory(w, x.Memory)
-	}
-	if x.Record != nil {
-		w.Key("record")
-		encodeBundledRecord(w, x.Record)
-	}
-	if bool(x.End) {
-		w.Key("end")
-		w.Bool(x.End)
-	}
-	if x.Digest != "" {
-		w.Key("digest")
-		w.Text(x.Digest)
-	}
-	if x.Counts != nil {
-		w.Key("counts")
-		encodeBundleCounts(w, x.Counts)
-	}
-	w.Close()
-}
-
-func decodeBundleLine(s *scan.Scanner, x *bundleLine) {
-	for key := range s.Fields() {
-		switch key {
-		case "bundle":
-			x.Bundle = s.String()
-		case "format":
-			x.Format = int(s.Int())
-		case "branch":
-			x.Branch = s.String()
-		case "memory":
-			if s.Null() {
-				x.Memory = nil
-			} else {
-				v0 := new(bundledMemory)
-				decodeBundledMemory(s, v0)
-				x.Memory = v0
-			}
-		case "record":
-			if s.Null() {
-				x.Record = nil
-			} else {
-				v0 := new(bundledRecord)
-				decodeBundledRecord(s, v0)
-				x.Record = v0
-			}
-		case "end":
-			x.End = s.Bool()
-		case "digest":
-			x.Digest = s.String()
-		case "counts":
-			if s.Null() {
-				x.Counts = nil
-			} else {
-				v0 := new(bundleCounts)
-				decodeBundleCounts(s, v0)
-				x.Counts = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCondition(w *scan.Writer, x *condition) {
-	w.Open()
-	w.Key("field")
-	w.Text(x.Field)
-	w.Key("op")
-	w.Text(x.Op)
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Close()
-}
-
-func decodeCondition(s *scan.Scanner, x *condition) {
-	for key := range s.Fields() {
-		switch key {
-		case "field":
-			x.Field = s.String()
-		case "op":
-			x.Op = s.String()
-		case "value":
-			x.Value = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEntry(w *scan.Writer, x *entry) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Close()
-}
-
-func decodeEntry(s *scan.Scanner, x *entry) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeItem(w *scan.Writer, x *item) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("vector")
-	w.List(len(x.Vector), func(i0 int) {
-		w.Number32(x.Vector[i0])
+func (x *values) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "found", Value: scan.Pointer(&x.Found, scan.CodeBool), Omit: x.Found == nil},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "stored", Value: scan.Int(&x.Stored), Omit: x.Stored == 0},
+		{Name: "deleted", Value: scan.Pointer(&x.Deleted, scan.CodeInt), Omit: x.Deleted == nil},
+		{Name: "items", Value: scan.List(&x.Items, (*found).CodeJSON), Omit: len(x.Items) == 0},
+		{Name: "keys", Value: scan.Texts(&x.names.Keys), Omit: len(x.names.Keys) == 0},
+		{Name: "versions", Value: scan.List(&x.names.Versions, (*version).CodeJSON), Omit: len(x.names.Versions) == 0},
+		{Name: "next_cursor", Value: scan.Text(&x.names.NextCursor), Omit: x.names.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.names.Truncated), Omit: !x.names.Truncated},
 	})
-	w.Key("metadata")
-	w.Raw(x.Metadata)
-	w.Close()
 }
 
-func decodeItem(s *scan.Scanner, x *item) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "vector":
-			x.Vector = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.Vector = append(x.Vector, v0)
-			}
-		case "metadata":
-			x.Metadata = s.Raw()
-		default:
-			s.Skip()
-		}
+func (x *Document) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Path = "$"
+		x.Limit = 100
 	}
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "path", Value: scan.Text(&x.Path), Keep: true},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "prefix", Value: scan.Text(&x.Prefix)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeFound(w *scan.Writer, x *found) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("found")
-	w.Bool(x.Found)
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
+func (x *selected) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "path", Value: scan.Text(&x.Path), Omit: x.Path == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "found", Value: scan.Pointer(&x.Found, scan.CodeBool), Omit: x.Found == nil},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "deleted", Value: scan.Pointer(&x.Deleted, scan.CodeInt), Omit: x.Deleted == nil},
+		{Name: "keys", Value: scan.Texts(&x.names.Keys), Omit: len(x.names.Keys) == 0},
+		{Name: "versions", Value: scan.List(&x.names.Versions, (*version).CodeJSON), Omit: len(x.names.Versions) == 0},
+		{Name: "next_cursor", Value: scan.Text(&x.names.NextCursor), Omit: x.names.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.names.Truncated), Omit: !x.names.Truncated},
+	})
 }
 
-func encodeVersion(w *scan.Writer, x *version) {
-	w.Open()
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	if bool(x.Deleted) {
-		w.Key("deleted")
-		w.Bool(x.Deleted)
+func (x *Cell) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 100
 	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "cell", Also: []string{"key"}, Value: scan.Text(&x.Cell)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "expected_counter", Also: []string{"expected"}, Value: scan.Uint(&x.ExpectedCounter)},
+		{Name: "prefix", Value: scan.Text(&x.Prefix)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeDescribed(w *scan.Writer, x *described) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	w.Key("dimension")
-	w.Int(int64(x.Dimension))
-	w.Key("metric")
-	w.Text(x.Metric)
-	w.Close()
+func (x *cellAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "cell", Value: scan.Text(&x.Cell), Omit: x.Cell == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "counter", Value: scan.Pointer(&x.Counter, scan.CodeUint), Omit: x.Counter == nil},
+		{Name: "swapped", Value: scan.Pointer(&x.Swapped, scan.CodeBool), Omit: x.Swapped == nil},
+		{Name: "found", Value: scan.Pointer(&x.Found, scan.CodeBool), Omit: x.Found == nil},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "deleted", Value: scan.Pointer(&x.Deleted, scan.CodeInt), Omit: x.Deleted == nil},
+		{Name: "keys", Value: scan.Texts(&x.names.Keys), Omit: len(x.names.Keys) == 0},
+		{Name: "versions", Value: scan.List(&x.names.Versions, (*version).CodeJSON), Omit: len(x.names.Versions) == 0},
+		{Name: "next_cursor", Value: scan.Text(&x.names.NextCursor), Omit: x.names.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.names.Truncated), Omit: !x.names.Truncated},
+	})
 }
 
-func encodeVectorHit(w *scan.Writer, x *vectorHit) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("score")
-	w.Number(x.Score)
-	if len(x.Metadata) > 0 {
-		w.Key("metadata")
-		w.Raw(x.Metadata)
+func (x *Vectors) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.K = 10
 	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "dimension", Value: scan.Int(&x.Dimension)},
+		{Name: "metric", Value: scan.Text(&x.Metric)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32)},
+		{Name: "metadata", Value: scan.Raw(&x.Metadata)},
+		{Name: "items", Also: []string{"entries"}, Value: scan.List(&x.Items, scan.CodeRaw)},
+		{Name: "query", Value: scan.List(&x.Query, scan.CodeNumber32)},
+		{Name: "k", Also: []string{"limit"}, Value: scan.Int(&x.K), Keep: true},
+		{Name: "filter", Also: []string{"filters"}, Value: scan.List(&x.Filter, scan.CodeRaw)},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeConflict(w *scan.Writer, x *conflict) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("key")
-	w.Text(x.Key)
-	if x.Collection != "" {
-		w.Key("collection")
-		w.Text(x.Collection)
-	}
-	w.Close()
+func (x *vectorAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: scan.Text(&x.Collection), Omit: x.Collection == ""},
+		{Name: "dimension", Value: scan.Int(&x.Dimension), Omit: x.Dimension == 0},
+		{Name: "metric", Value: scan.Text(&x.Metric), Omit: x.Metric == ""},
+		{Name: "count", Value: scan.Pointer(&x.Count, scan.CodeInt), Omit: x.Count == nil},
+		{Name: "collections", Value: scan.List(&x.Collections, (*described).CodeJSON), Omit: len(x.Collections) == 0},
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "found", Value: scan.Pointer(&x.Found, scan.CodeBool), Omit: x.Found == nil},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32), Omit: len(x.Vector) == 0},
+		{Name: "metadata", Value: scan.Raw(&x.Metadata), Omit: len(x.Metadata) == 0},
+		{Name: "hits", Value: scan.List(&x.Hits, (*vectorHit).CodeJSON), Omit: len(x.Hits) == 0},
+		{Name: "stored", Value: scan.Int(&x.Stored), Omit: x.Stored == 0},
+		{Name: "deleted", Value: scan.Pointer(&x.Deleted, scan.CodeInt), Omit: x.Deleted == nil},
+		{Name: "more", Value: scan.Bool(&x.More), Omit: !x.More},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func encodeOpenTransaction(w *scan.Writer, x *openTransaction) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	if x.AsOf != "" {
-		w.Key("as_of")
-		w.Text(x.AsOf)
-	}
-	w.Key("state")
-	w.Text(x.State)
-	if bool(x.ReadOnly) {
-		w.Key("read_only")
-		w.Bool(x.ReadOnly)
-	}
-	w.Key("expires_at")
-	x.ExpiresAt.EncodeJSON(w)
-	w.Close()
+func (x *Transaction) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "id", Also: []string{"transaction_id", "txn_id"}, Value: scan.Text(&x.ID)},
+		{Name: "read_only", Value: scan.Bool(&x.ReadOnly)},
+	})
 }
 
-func encodeLogged(w *scan.Writer, x *logged) {
-	w.Open()
-	w.Key("sequence")
-	w.Uint(x.Sequence)
-	w.Key("event")
-	w.Text(x.Event)
-	w.Key("data")
-	w.Raw(x.Data)
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	w.Close()
+func (x *transactionAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID), Omit: x.ID == ""},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
+		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "target", Value: scan.Text(&x.Target), Omit: x.Target == ""},
+		{Name: "read_only", Value: scan.Bool(&x.ReadOnly), Omit: !x.ReadOnly},
+		{Name: "expires_at", Value: scan.Of(&x.ExpiresAt, (*alcove.Time).CodeJSON), Omit: x.ExpiresAt == 0},
+		{Name: "applied", Value: scan.Pointer(&x.Applied, scan.CodeInt), Omit: x.Applied == nil},
+		{Name: "conflicts", Value: scan.List(&x.Conflicts, (*conflict).CodeJSON), Omit: len(x.Conflicts) == 0},
+		{Name: "open", Value: scan.Pointer(&x.Open, scan.CodeInt), Omit: x.Open == nil},
+		{Name: "transactions", Value: scan.List(&x.Transactions, (*openTransaction).CodeJSON), Omit: len(x.Transactions) == 0},
+	})
 }
 
-func encodeBundleCounts(w *scan.Writer, x *bundleCounts) {
-	w.Open()
-	w.Key("memories")
-	w.Int(int64(x.Memories))
-	w.Key("records")
-	w.Int(int64(x.Records))
-	w.Close()
+func (x *Events) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 100
+	}
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "event", Also: []string{"event_type"}, Value: scan.Text(&x.Event)},
+		{Name: "data", Also: []string{"payload"}, Value: scan.Raw(&x.Data)},
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+		{Name: "after", Also: []string{"after_sequence"}, Value: scan.Uint(&x.After)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+	})
 }
 
-func encodeEmbedder(w *scan.Writer, x *embedder) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("vectors")
-	w.Int(int64(x.Vectors))
-	w.Key("waiting")
-	w.Int(int64(x.Waiting))
-	w.Key("refused")
-	w.Int(int64(x.Refused))
-	w.Close()
+func (x *eventAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequence", Value: scan.Uint(&x.Sequence), Omit: x.Sequence == 0},
+		{Name: "event", Value: scan.Text(&x.Event), Omit: x.Event == ""},
+		{Name: "data", Value: scan.Raw(&x.Data), Omit: len(x.Data) == 0},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp), Omit: x.Timestamp == ""},
+		{Name: "found", Value: scan.Pointer(&x.Found, scan.CodeBool), Omit: x.Found == nil},
+		{Name: "events", Value: scan.List(&x.Events, (*logged).CodeJSON), Omit: len(x.Events) == 0},
+		{Name: "next", Value: scan.Uint(&x.Next), Omit: x.Next == 0},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+		{Name: "count", Value: scan.Pointer(&x.Count, scan.CodeInt), Omit: x.Count == nil},
+	})
 }
 
-func encodeCounters(w *scan.Writer, x *counters) {
-	w.Open()
-	w.Key("commits")
-	w.Uint(x.Commits)
-	w.Key("syncs")
-	w.Uint(x.Syncs)
-	w.Key("failed")
-	w.Uint(x.Failed)
-	w.Key("last_sync_ns")
-	w.Int(int64(x.LastSyncNs))
-	w.Key("slowest_sync_ns")
-	w.Int(int64(x.SlowestSyncNs))
-	w.Key("database_bytes")
-	w.Int(int64(x.DatabaseBytes))
-	w.Close()
+func (x *Namespaces) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Depth = 8
+		x.Limit = 1000
+	}
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "name", Also: []string{"space"}, Value: scan.Text(&x.Name)},
+		{Name: "prefix", Also: []string{"namespace_prefix"}, Value: scan.Text(&x.Prefix)},
+		{Name: "depth", Value: scan.Int(&x.Depth), Keep: true},
+		{Name: "force", Value: scan.Bool(&x.Force)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeBundledMemory(w *scan.Writer, x *bundledMemory) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("value")
-	w.Raw(x.Value)
-	if len(x.Tags) > 0 {
-		w.Key("tags")
-		w.List(len(x.Tags), func(i0 int) {
-			w.Text(x.Tags[i0])
-		})
-	}
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	if x.Importance != nil {
-		w.Key("importance")
-		w.Number((*x.Importance))
-	}
-	if len(x.Metadata) > 0 {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v0 alcove.Raw) {
-			w.Raw(v0)
-		})
-	}
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
-	}
-	if len(x.Supersedes) > 0 {
-		w.Key("supersedes")
-		w.List(len(x.Supersedes), func(i0 int) {
-			w.Text(x.Supersedes[i0])
-		})
-	}
-	if len(x.Links) > 0 {
-		w.Key("links")
-		w.List(len(x.Links), func(i0 int) {
-			w.Text(x.Links[i0])
-		})
-	}
-	if x.ExpiresAt != "" {
-		w.Key("expires_at")
-		w.Text(x.ExpiresAt)
-	}
-	w.Close()
+func (x *namespacesAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces), Omit: len(x.Namespaces) == 0},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "exists", Value: scan.Pointer(&x.Exists, scan.CodeBool), Omit: x.Exists == nil},
+		{Name: "created", Value: scan.Pointer(&x.Created, scan.CodeBool), Omit: x.Created == nil},
+		{Name: "deleted", Value: scan.Pointer(&x.Deleted, scan.CodeInt), Omit: x.Deleted == nil},
+		{Name: "more", Value: scan.Bool(&x.More), Omit: !x.More},
+		{Name: "tree", Value: scan.Raw(&x.Tree), Omit: len(x.Tree) == 0},
+		{Name: "total_count", Value: scan.Pointer(&x.TotalCount, scan.CodeInt), Omit: x.TotalCount == nil},
+	})
 }
 
-func encodeBundledRecord(w *scan.Writer, x *bundledRecord) {
-	w.Open()
-	w.Key("collection")
-	w.Text(x.Collection)
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("value")
-	w.Raw(x.Value)
-	w.Close()
+func (x *Bundle) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "file", Also: []string{"path"}, Value: scan.Text(&x.File)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
+	})
 }
 
-func decodeBundledMemory(s *scan.Scanner, x *bundledMemory) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "type":
-			x.Type = s.String()
-		case "importance":
-			if s.Null() {
-				x.Importance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.Importance = v0
-			}
-		case "metadata":
-			x.Metadata = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Metadata[string(k0)] = v0
-			}
-		case "state":
-			x.State = s.String()
-		case "supersedes":
-			x.Supersedes = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Supersedes = append(x.Supersedes, v0)
-			}
-		case "links":
-			x.Links = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Links = append(x.Links, v0)
-			}
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *bundleAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.Text(&x.Content), Omit: x.Content == ""},
+		{Name: "file", Value: scan.Text(&x.File), Omit: x.File == ""},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
+		{Name: "digest", Value: scan.Text(&x.Digest)},
+		{Name: "counts", Value: scan.Of(&x.Counts, (*bundleCounts).CodeJSON)},
+		{Name: "valid", Value: scan.Pointer(&x.Valid, scan.CodeBool), Omit: x.Valid == nil},
+		{Name: "problem", Value: scan.Text(&x.Problem), Omit: x.Problem == ""},
+		{Name: "imported", Value: scan.Pointer(&x.Imported, scan.CodeBool), Omit: x.Imported == nil},
+	})
 }
 
-func decodeBundledRecord(s *scan.Scanner, x *bundledRecord) {
-	for key := range s.Fields() {
-		switch key {
-		case "collection":
-			x.Collection = s.String()
-		case "namespace":
-			x.Namespace = s.String()
-		case "key":
-			x.Key = s.String()
-		case "value":
-			x.Value = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Info) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+	})
 }
 
-func decodeBundleCounts(s *scan.Scanner, x *bundleCounts) {
-	for key := range s.Fields() {
-		switch key {
-		case "memories":
-			x.Memories = int(s.Int())
-		case "records":
-			x.Records = int(s.Int())
-		default:
-			s.Skip()
-		}
+func (x *infoAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "ok", Value: scan.Bool(&x.OK), Omit: !x.OK},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
+		{Name: "namespace", Value: scan.Text(&x.Namespace), Omit: x.Namespace == ""},
+		{Name: "branches", Value: scan.Int(&x.Branches), Omit: x.Branches == 0},
+		{Name: "memories", Value: scan.Pointer(&x.Memories, scan.CodeInt), Omit: x.Memories == nil},
+		{Name: "events", Value: scan.Pointer(&x.Events, scan.CodeInt), Omit: x.Events == nil},
+		{Name: "searchable", Value: scan.Pointer(&x.Searchable, scan.CodeBool), Omit: x.Searchable == nil},
+		{Name: "embedders", Value: scan.List(&x.Embedders, (*embedder).CodeJSON), Omit: len(x.Embedders) == 0},
+		{Name: "oldest", Value: scan.Text(&x.Oldest), Omit: x.Oldest == ""},
+		{Name: "oldest_version", Value: scan.Uint(&x.OldestVersion), Omit: x.OldestVersion == 0},
+		{Name: "latest", Value: scan.Text(&x.Latest), Omit: x.Latest == ""},
+		{Name: "latest_version", Value: scan.Uint(&x.LatestVersion), Omit: x.LatestVersion == 0},
+		{Name: "durability", Value: scan.Pointer(&x.Durability, (*counters).CodeJSON), Omit: x.Durability == nil},
+	})
+}
+
+func (x *Models) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "model", Also: []string{"name"}, Value: scan.Text(&x.Model)},
+		{Name: "text", Also: []string{"prompt"}, Value: scan.Text(&x.Text)},
+		{Name: "texts", Value: scan.Texts(&x.Texts)},
+		{Name: "ids", Value: scan.List(&x.IDs, scan.CodeInt)},
+		{Name: "max_tokens", Value: scan.Int(&x.MaxTokens)},
+		{Name: "temperature", Value: scan.Number(&x.Temperature)},
+	})
+}
+
+func (x *modelAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "models", Value: scan.List(&x.Models, (*embedder).CodeJSON), Omit: len(x.Models) == 0},
+		{Name: "auto_embed", Value: scan.Pointer(&x.AutoEmbed, scan.CodeBool), Omit: x.AutoEmbed == nil},
+		{Name: "waiting", Value: scan.Pointer(&x.Waiting, scan.CodeInt), Omit: x.Waiting == nil},
+		{Name: "idle", Value: scan.Pointer(&x.Idle, scan.CodeBool), Omit: x.Idle == nil},
+		{Name: "model", Value: scan.Text(&x.Model), Omit: x.Model == ""},
+		{Name: "dimension", Value: scan.Int(&x.Dimension), Omit: x.Dimension == 0},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32), Omit: len(x.Vector) == 0},
+		{Name: "vectors", Value: scan.List(&x.Vectors, func(v *[]float32, c *scan.Coder) { scan.List(v, scan.CodeNumber32).CodeJSON(c) }), Omit: len(x.Vectors) == 0},
+		{Name: "text", Value: scan.Pointer(&x.Text, scan.CodeText), Omit: x.Text == nil},
+		{Name: "prompt_tokens", Value: scan.Int(&x.PromptTokens), Omit: x.PromptTokens == 0},
+		{Name: "completion_tokens", Value: scan.Int(&x.CompletionTokens), Omit: x.CompletionTokens == 0},
+		{Name: "ids", Value: scan.List(&x.IDs, scan.CodeInt), Omit: len(x.IDs) == 0},
+		{Name: "count", Value: scan.Pointer(&x.Count, scan.CodeInt), Omit: x.Count == nil},
+	})
+}
+
+func (x *Rows) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 50
 	}
+	c.Object([]scan.Field{
+		{Name: "table", Also: []string{"collection"}, Value: scan.Text(&x.Table)},
+		{Name: "filter", Value: scan.Map(&x.Filter, scan.CodeRaw)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
+}
+
+func (x *rowsAnswer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "table", Value: scan.Text(&x.Table)},
+		{Name: "rows", Value: scan.List(&x.Rows, scan.CodeRaw)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *Expire) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *expiredBranches) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "deleted", Value: scan.Int(&x.Deleted)},
+	})
+}
+
+func (x *cellState) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "counter", Value: scan.Uint(&x.Counter)},
+	})
+}
+
+func (x *begunTransaction) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "owner", Value: scan.Text(&x.Owner)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "target", Value: scan.Text(&x.Target)},
+		{Name: "at", Value: scan.Uint(&x.At)},
+		{Name: "expires", Value: scan.Of(&x.Expires, (*alcove.Time).CodeJSON)},
+		{Name: "state", Value: scan.Text(&x.State)},
+		{Name: "read_only", Value: scan.Bool(&x.ReadOnly)},
+	})
+}
+
+func (x *vectorRecord) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32)},
+		{Name: "metadata", Value: scan.Raw(&x.Metadata), Omit: len(x.Metadata) == 0},
+	})
+}
+
+func (x *collectionInfo) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "dimension", Value: scan.Int(&x.Dimension)},
+		{Name: "metric", Value: scan.Text(&x.Metric)},
+	})
+}
+
+func (x *bundleLine) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "bundle", Value: scan.Text(&x.Bundle), Omit: x.Bundle == ""},
+		{Name: "format", Value: scan.Int(&x.Format), Omit: x.Format == 0},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
+		{Name: "memory", Value: scan.Pointer(&x.Memory, (*bundledMemory).CodeJSON), Omit: x.Memory == nil},
+		{Name: "record", Value: scan.Pointer(&x.Record, (*bundledRecord).CodeJSON), Omit: x.Record == nil},
+		{Name: "end", Value: scan.Bool(&x.End), Omit: !x.End},
+		{Name: "digest", Value: scan.Text(&x.Digest), Omit: x.Digest == ""},
+		{Name: "counts", Value: scan.Pointer(&x.Counts, (*bundleCounts).CodeJSON), Omit: x.Counts == nil},
+	})
+}
+
+func (x *condition) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "field", Value: scan.Text(&x.Field)},
+		{Name: "op", Value: scan.Text(&x.Op)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+	})
+}
+
+func (x *entry) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+	})
+}
+
+func (x *item) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "vector", Value: scan.List(&x.Vector, scan.CodeNumber32)},
+		{Name: "metadata", Value: scan.Raw(&x.Metadata)},
+	})
+}
+
+func (x *found) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "found", Value: scan.Bool(&x.Found)},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+	})
+}
+
+func (x *version) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted), Omit: !x.Deleted},
+	})
+}
+
+func (x *described) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "dimension", Value: scan.Int(&x.Dimension)},
+		{Name: "metric", Value: scan.Text(&x.Metric)},
+	})
+}
+
+func (x *vectorHit) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "score", Value: scan.Number(&x.Score)},
+		{Name: "metadata", Value: scan.Raw(&x.Metadata), Omit: len(x.Metadata) == 0},
+	})
+}
+
+func (x *conflict) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "collection", Value: scan.Text(&x.Collection), Omit: x.Collection == ""},
+	})
+}
+
+func (x *openTransaction) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
+		{Name: "as_of", Value: scan.Text(&x.AsOf), Omit: x.AsOf == ""},
+		{Name: "state", Value: scan.Text(&x.State)},
+		{Name: "read_only", Value: scan.Bool(&x.ReadOnly), Omit: !x.ReadOnly},
+		{Name: "expires_at", Value: scan.Of(&x.ExpiresAt, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *logged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+		{Name: "event", Value: scan.Text(&x.Event)},
+		{Name: "data", Value: scan.Raw(&x.Data)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+	})
+}
+
+func (x *bundleCounts) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.Int(&x.Memories)},
+		{Name: "records", Value: scan.Int(&x.Records)},
+	})
+}
+
+func (x *embedder) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "vectors", Value: scan.Int(&x.Vectors)},
+		{Name: "waiting", Value: scan.Int(&x.Waiting)},
+		{Name: "refused", Value: scan.Int(&x.Refused)},
+	})
+}
+
+func (x *counters) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "commits", Value: scan.Uint(&x.Commits)},
+		{Name: "syncs", Value: scan.Uint(&x.Syncs)},
+		{Name: "failed", Value: scan.Uint(&x.Failed)},
+		{Name: "last_sync_ns", Value: scan.Int(&x.LastSyncNs)},
+		{Name: "slowest_sync_ns", Value: scan.Int(&x.SlowestSyncNs)},
+		{Name: "database_bytes", Value: scan.Int(&x.DatabaseBytes)},
+	})
+}
+
+func (x *bundledMemory) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: len(x.Tags) == 0},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: len(x.Metadata) == 0},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "supersedes", Value: scan.Texts(&x.Supersedes), Omit: len(x.Supersedes) == 0},
+		{Name: "links", Value: scan.Texts(&x.Links), Omit: len(x.Links) == 0},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+	})
+}
+
+func (x *bundledRecord) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "collection", Value: scan.Text(&x.Collection)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: scan.Raw(&x.Value)},
+	})
 }

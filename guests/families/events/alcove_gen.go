@@ -7,816 +7,334 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part GetEnrichmentStatus) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Tool:   "memory_get_enrichment_status",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetEnrichmentStatus(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEnrichment(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("events", "memory_get_enrichment_status", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Subscribe) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Tool:   "memory_subscribe",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSubscribe(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSubscribed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("events", "memory_subscribe", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Unsubscribe) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Tool:   "memory_unsubscribe",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeUnsubscribe(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeUnsubscribed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("events", "memory_unsubscribe", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ListSubscriptions) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Tool:   "memory_list_subscriptions",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeListSubscriptions(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeListed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("events", "memory_list_subscriptions", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SubscriptionReplay) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Tool:   "memory_subscription_replay",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSubscriptionReplay(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeReplaying(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("events", "memory_subscription_replay", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SubscriptionFailures) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Tool:   "memory_subscription_failures",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSubscriptionFailures(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFailed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("events", "memory_subscription_failures", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Deliver) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "events",
-		Job:    "deliver",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeDeliver(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeDelivered(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x Deliver) EncodeJSON(w *scan.Writer) { encodeDeliver(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Deliver) DecodeJSON(s *scan.Scanner) { decodeDeliver(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.SubscriptionsMax = 50
-	cfg.FeedRetentionDays = 7
-	cfg.FeedAlertRows = 1000000
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "subscriptions_max":
-				cfg.SubscriptionsMax = int(s.Int())
-			case "feed_retention_days":
-				cfg.FeedRetentionDays = int(s.Int())
-			case "feed_alert_rows":
-				cfg.FeedAlertRows = int(s.Int())
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("events", "deliver", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Run(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x failure) EncodeJSON(w *scan.Writer) { encodeFailure(w, &x) }
+func (x Deliver) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Deliver) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *failure) DecodeJSON(s *scan.Scanner) { decodeFailure(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x subscription) EncodeJSON(w *scan.Writer) { encodeSubscription(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *subscription) DecodeJSON(s *scan.Scanner) { decodeSubscription(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x about) EncodeJSON(w *scan.Writer) { encodeAbout(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *about) DecodeJSON(s *scan.Scanner) { decodeAbout(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x directed) EncodeJSON(w *scan.Writer) { encodeDirected(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *directed) DecodeJSON(s *scan.Scanner) { decodeDirected(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-func decodeGetEnrichmentStatus(s *scan.Scanner, x *GetEnrichmentStatus) {
-	for key := range s.Fields() {
-		switch key {
-		case "factId", "id":
-			x.FactID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEnrichment(w *scan.Writer, x *enrichment) {
-	w.Open()
-	w.Key("pending")
-	w.Int(int64(x.Pending))
-	w.Key("running")
-	w.Int(int64(x.Running))
-	w.Key("failed")
-	w.Int(int64(x.Failed))
-	w.Key("done")
-	w.Int(int64(x.Done))
-	w.Key("success_rate")
-	w.Number(x.SuccessRate)
-	w.Key("items")
-	w.List(len(x.Items), func(i0 int) {
-		encodeStep(w, &x.Items[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.SubscriptionsMax = 50
+	x.FeedRetentionDays = 7
+	x.FeedAlertRows = 1000000
+	c.Object([]scan.Field{
+		{Name: "subscriptions_max", Value: scan.Int(&x.SubscriptionsMax)},
+		{Name: "feed_retention_days", Value: scan.Int(&x.FeedRetentionDays)},
+		{Name: "feed_alert_rows", Value: scan.Int(&x.FeedAlertRows)},
 	})
-	w.Close()
 }
 
-func decodeSubscribe(s *scan.Scanner, x *Subscribe) {
-	for key := range s.Fields() {
-		switch key {
-		case "endpoint":
-			x.Endpoint = s.String()
-		case "events", "eventTypes", "kinds":
-			x.Events = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Events = append(x.Events, v0)
-			}
-		case "namespace_filter", "namespaces", "scopeIds":
-			x.NamespaceFilter = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.NamespaceFilter = append(x.NamespaceFilter, v0)
-			}
-		case "agent_filter", "agents":
-			x.AgentFilter = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.AgentFilter = append(x.AgentFilter, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x failure) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *failure) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeSubscribed(w *scan.Writer, x *subscribed) {
-	w.Open()
-	w.Key("subscriptionId")
-	x.SubscriptionID.EncodeJSON(w)
-	w.Close()
-}
+func (x subscription) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *subscription) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func decodeUnsubscribe(s *scan.Scanner, x *Unsubscribe) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "subscriptionId":
-			x.ID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x about) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *about) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeUnsubscribed(w *scan.Writer, x *unsubscribed) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Close()
-}
+func (x directed) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *directed) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func decodeListSubscriptions(s *scan.Scanner, x *ListSubscriptions) {
-	x.Limit = 50
-	for key := range s.Fields() {
-		switch key {
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeListed(w *scan.Writer, x *listed) {
-	w.Open()
-	w.Key("subscriptions")
-	w.List(len(x.Subscriptions), func(i0 int) {
-		encodeShown(w, &x.Subscriptions[i0])
+func (x *GetEnrichmentStatus) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Also: []string{"id"}, Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeSubscriptionReplay(s *scan.Scanner, x *SubscriptionReplay) {
-	for key := range s.Fields() {
-		switch key {
-		case "subscription_id", "id":
-			x.SubscriptionID.DecodeJSON(s)
-		case "since":
-			x.Since = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeReplaying(w *scan.Writer, x *replaying) {
-	w.Open()
-	w.Key("queued")
-	w.Int(int64(x.Queued))
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
-}
-
-func decodeSubscriptionFailures(s *scan.Scanner, x *SubscriptionFailures) {
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "subscription_id", "id":
-			x.SubscriptionID.DecodeJSON(s)
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFailed(w *scan.Writer, x *failed) {
-	w.Open()
-	w.Key("failures")
-	w.List(len(x.Failures), func(i0 int) {
-		encodeGivenUp(w, &x.Failures[i0])
+func (x *enrichment) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "pending", Value: scan.Int(&x.Pending)},
+		{Name: "running", Value: scan.Int(&x.Running)},
+		{Name: "failed", Value: scan.Int(&x.Failed)},
+		{Name: "done", Value: scan.Int(&x.Done)},
+		{Name: "success_rate", Value: scan.Number(&x.SuccessRate)},
+		{Name: "items", Value: scan.List(&x.Items, (*step).CodeJSON)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeDeliver(s *scan.Scanner, x *Deliver) {
-	for key := range s.Fields() {
-		switch key {
-		case "subscription":
-			x.Subscription = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDelivered(w *scan.Writer, x *delivered) {
-	w.Open()
-	w.Key("sent")
-	w.Int(int64(x.Sent))
-	w.Key("failed")
-	w.Int(int64(x.Failed))
-	w.Close()
-}
-
-func encodeDeliver(w *scan.Writer, x *Deliver) {
-	w.Open()
-	w.Key("subscription")
-	w.Text(x.Subscription)
-	w.Close()
-}
-
-func encodeFailure(w *scan.Writer, x *failure) {
-	w.Open()
-	w.Key("subscription")
-	w.Text(x.Subscription)
-	w.Key("owner")
-	w.Text(x.Owner)
-	w.Key("eventType")
-	w.Text(x.EventType)
-	w.Key("payload")
-	w.Raw(x.Payload)
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	w.Key("watermark")
-	w.Uint(x.Watermark)
-	w.Key("attempts")
-	w.Int(int64(x.Attempts))
-	w.Key("lastError")
-	w.Text(x.LastError)
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeFailure(s *scan.Scanner, x *failure) {
-	for key := range s.Fields() {
-		switch key {
-		case "subscription":
-			x.Subscription = s.String()
-		case "owner":
-			x.Owner = s.String()
-		case "eventType":
-			x.EventType = s.String()
-		case "payload":
-			x.Payload = s.Raw()
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "watermark":
-			x.Watermark = s.Uint()
-		case "attempts":
-			x.Attempts = int(s.Int())
-		case "lastError":
-			x.LastError = s.String()
-		case "at":
-			x.At.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSubscription(w *scan.Writer, x *subscription) {
-	w.Open()
-	w.Key("owner")
-	w.Text(x.Owner)
-	w.Key("endpoint")
-	w.Text(x.Endpoint)
-	w.Key("events")
-	w.List(len(x.Events), func(i0 int) {
-		w.Text(x.Events[i0])
+func (x *Subscribe) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint)},
+		{Name: "events", Also: []string{"eventTypes", "kinds"}, Value: scan.Texts(&x.Events)},
+		{Name: "namespace_filter", Also: []string{"namespaces", "scopeIds"}, Value: scan.Texts(&x.NamespaceFilter)},
+		{Name: "agent_filter", Also: []string{"agents"}, Value: scan.Texts(&x.AgentFilter)},
 	})
-	w.Key("namespaces")
-	w.List(len(x.Namespaces), func(i0 int) {
-		w.Text(x.Namespaces[i0])
+}
+
+func (x *subscribed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "subscriptionId", Value: scan.Of(&x.SubscriptionID, (*alcove.ID).CodeJSON)},
 	})
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		w.Text(x.Agents[i0])
+}
+
+func (x *Unsubscribe) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"subscriptionId"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
 	})
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("created")
-	x.Created.EncodeJSON(w)
-	w.Key("watermark")
-	w.Uint(x.Watermark)
-	w.Key("within")
-	w.Text(x.Within)
-	if x.Replayed != 0 {
-		w.Key("replayed")
-		w.Uint(x.Replayed)
-	}
-	if x.Attempts != 0 {
-		w.Key("attempts")
-		w.Int(int64(x.Attempts))
-	}
-	if x.LastError != "" {
-		w.Key("lastError")
-		w.Text(x.LastError)
-	}
-	w.Key("delivered")
-	w.Int(int64(x.Delivered))
-	w.Key("failed")
-	w.Int(int64(x.Failed))
-	w.Key("job")
-	w.Text(x.Job)
-	w.Key("due")
-	x.Due.EncodeJSON(w)
-	w.Close()
 }
 
-func decodeSubscription(s *scan.Scanner, x *subscription) {
-	for key := range s.Fields() {
-		switch key {
-		case "owner":
-			x.Owner = s.String()
-		case "endpoint":
-			x.Endpoint = s.String()
-		case "events":
-			x.Events = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Events = append(x.Events, v0)
-			}
-		case "namespaces":
-			x.Namespaces = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Namespaces = append(x.Namespaces, v0)
-			}
-		case "agents":
-			x.Agents = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Agents = append(x.Agents, v0)
-			}
-		case "branch":
-			x.Branch = s.String()
-		case "created":
-			x.Created.DecodeJSON(s)
-		case "watermark":
-			x.Watermark = s.Uint()
-		case "within":
-			x.Within = s.String()
-		case "replayed":
-			x.Replayed = s.Uint()
-		case "attempts":
-			x.Attempts = int(s.Int())
-		case "lastError":
-			x.LastError = s.String()
-		case "delivered":
-			x.Delivered = int(s.Int())
-		case "failed":
-			x.Failed = int(s.Int())
-		case "job":
-			x.Job = s.String()
-		case "due":
-			x.Due.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAbout(w *scan.Writer, x *about) {
-	w.Open()
-	if !x.FactID.IsZero() {
-		w.Key("factId")
-		x.FactID.EncodeJSON(w)
-	}
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	if x.Changes != nil {
-		w.Key("changes")
-		encodeLogged(w, x.Changes)
-	}
-	w.Close()
-}
-
-func decodeAbout(s *scan.Scanner, x *about) {
-	for key := range s.Fields() {
-		switch key {
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "changes":
-			if s.Null() {
-				x.Changes = nil
-			} else {
-				v0 := new(logged)
-				decodeLogged(s, v0)
-				x.Changes = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDirected(w *scan.Writer, x *directed) {
-	w.Open()
-	w.Key("from")
-	w.Text(x.From)
-	w.Key("recipients")
-	w.Raw(x.Recipients)
-	w.Key("targetAgentId")
-	w.Text(x.TargetAgentID)
-	w.Close()
-}
-
-func decodeDirected(s *scan.Scanner, x *directed) {
-	for key := range s.Fields() {
-		switch key {
-		case "from":
-			x.From = s.String()
-		case "recipients":
-			x.Recipients = s.Raw()
-		case "targetAgentId":
-			x.TargetAgentID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("subscriptionId")
-	x.SubscriptionID.EncodeJSON(w)
-	w.Key("eventType")
-	w.Text(x.EventType)
-	w.Key("payload")
-	w.Raw(x.Payload)
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	w.Key("watermark")
-	w.Uint(x.Watermark)
-	w.Key("attempt")
-	w.Int(int64(x.Attempt))
-	if bool(x.Replayed) {
-		w.Key("replayed")
-		w.Bool(x.Replayed)
-	}
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "subscriptionId":
-			x.SubscriptionID.DecodeJSON(s)
-		case "eventType":
-			x.EventType = s.String()
-		case "payload":
-			x.Payload = s.Raw()
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "timestamp":
-			x.Timestamp = s.String()
-		case "watermark":
-			x.Watermark = s.Uint()
-		case "attempt":
-			x.Attempt = int(s.Int())
-		case "replayed":
-			x.Replayed = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStep(w *scan.Writer, x *step) {
-	w.Open()
-	w.Key("step")
-	w.Text(x.Step)
-	w.Key("state")
-	w.Text(x.State)
-	if x.Embedder != "" {
-		w.Key("embedder")
-		w.Text(x.Embedder)
-	}
-	if x.Pending != 0 {
-		w.Key("pending")
-		w.Int(int64(x.Pending))
-	}
-	if x.Failed != 0 {
-		w.Key("failed")
-		w.Int(int64(x.Failed))
-	}
-	if x.Done != 0 {
-		w.Key("done")
-		w.Int(int64(x.Done))
-	}
-	w.Close()
-}
-
-func encodeShown(w *scan.Writer, x *shown) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("owner")
-	w.Text(x.Owner)
-	w.Key("endpoint")
-	w.Text(x.Endpoint)
-	w.Key("events")
-	w.List(len(x.Events), func(i0 int) {
-		w.Text(x.Events[i0])
+func (x *unsubscribed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "success", Value: scan.Bool(&x.Success)},
 	})
-	w.Key("namespace_filter")
-	w.List(len(x.NamespaceFilter), func(i0 int) {
-		w.Text(x.NamespaceFilter[i0])
-	})
-	w.Key("agent_filter")
-	w.List(len(x.AgentFilter), func(i0 int) {
-		w.Text(x.AgentFilter[i0])
-	})
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("watermark")
-	w.Uint(x.Watermark)
-	w.Key("state")
-	w.Text(x.State)
-	if x.LastError != "" {
-		w.Key("last_error")
-		w.Text(x.LastError)
+}
+
+func (x *ListSubscriptions) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 50
 	}
-	w.Key("delivered")
-	w.Int(int64(x.Delivered))
-	w.Key("failed")
-	w.Int(int64(x.Failed))
-	w.Key("created_at")
-	x.CreatedAt.EncodeJSON(w)
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeGivenUp(w *scan.Writer, x *givenUp) {
-	w.Open()
-	w.Key("subscription_id")
-	x.SubscriptionID.EncodeJSON(w)
-	w.Key("event")
-	encodeAbandoned(w, &x.Event)
-	w.Key("attempts")
-	w.Int(int64(x.Attempts))
-	w.Key("last_error")
-	w.Text(x.LastError)
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Close()
+func (x *listed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "subscriptions", Value: scan.List(&x.Subscriptions, (*shown).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func encodeLogged(w *scan.Writer, x *logged) {
-	w.Open()
-	w.Key("sequence")
-	w.Uint(x.Sequence)
-	w.Close()
+func (x *SubscriptionReplay) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "subscription_id", Also: []string{"id"}, Value: scan.Of(&x.SubscriptionID, (*alcove.ID).CodeJSON)},
+		{Name: "since", Value: scan.Text(&x.Since)},
+	})
 }
 
-func decodeLogged(s *scan.Scanner, x *logged) {
-	for key := range s.Fields() {
-		switch key {
-		case "sequence":
-			x.Sequence = s.Uint()
-		default:
-			s.Skip()
-		}
+func (x *replaying) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "queued", Value: scan.Int(&x.Queued)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *SubscriptionFailures) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 100
 	}
+	c.Object([]scan.Field{
+		{Name: "subscription_id", Also: []string{"id"}, Value: scan.Of(&x.SubscriptionID, (*alcove.ID).CodeJSON)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeAbandoned(w *scan.Writer, x *abandoned) {
-	w.Open()
-	w.Key("eventType")
-	w.Text(x.EventType)
-	w.Key("payload")
-	w.Raw(x.Payload)
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	w.Key("watermark")
-	w.Uint(x.Watermark)
-	w.Close()
+func (x *failed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "failures", Value: scan.List(&x.Failures, (*givenUp).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *Deliver) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "subscription", Value: scan.Text(&x.Subscription)},
+	})
+}
+
+func (x *delivered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sent", Value: scan.Int(&x.Sent)},
+		{Name: "failed", Value: scan.Int(&x.Failed)},
+	})
+}
+
+func (x *failure) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "subscription", Value: scan.Text(&x.Subscription)},
+		{Name: "owner", Value: scan.Text(&x.Owner)},
+		{Name: "eventType", Value: scan.Text(&x.EventType)},
+		{Name: "payload", Value: scan.Raw(&x.Payload)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+		{Name: "attempts", Value: scan.Int(&x.Attempts)},
+		{Name: "lastError", Value: scan.Text(&x.LastError)},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *subscription) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "owner", Value: scan.Text(&x.Owner)},
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint)},
+		{Name: "events", Value: scan.Texts(&x.Events)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
+		{Name: "agents", Value: scan.Texts(&x.Agents)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "created", Value: scan.Of(&x.Created, (*alcove.Time).CodeJSON)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+		{Name: "within", Value: scan.Text(&x.Within)},
+		{Name: "replayed", Value: scan.Uint(&x.Replayed), Omit: x.Replayed == 0},
+		{Name: "attempts", Value: scan.Int(&x.Attempts), Omit: x.Attempts == 0},
+		{Name: "lastError", Value: scan.Text(&x.LastError), Omit: x.LastError == ""},
+		{Name: "delivered", Value: scan.Int(&x.Delivered)},
+		{Name: "failed", Value: scan.Int(&x.Failed)},
+		{Name: "job", Value: scan.Text(&x.Job)},
+		{Name: "due", Value: scan.Of(&x.Due, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *about) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON), Omit: x.FactID.IsZero()},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "changes", Value: scan.Pointer(&x.Changes, (*logged).CodeJSON), Omit: x.Changes == nil},
+	})
+}
+
+func (x *directed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "from", Value: scan.Text(&x.From)},
+		{Name: "recipients", Value: scan.Raw(&x.Recipients)},
+		{Name: "targetAgentId", Value: scan.Text(&x.TargetAgentID)},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "subscriptionId", Value: scan.Of(&x.SubscriptionID, (*alcove.ID).CodeJSON)},
+		{Name: "eventType", Value: scan.Text(&x.EventType)},
+		{Name: "payload", Value: scan.Raw(&x.Payload)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+		{Name: "attempt", Value: scan.Int(&x.Attempt)},
+		{Name: "replayed", Value: scan.Bool(&x.Replayed), Omit: !x.Replayed},
+	})
+}
+
+func (x *step) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "step", Value: scan.Text(&x.Step)},
+		{Name: "state", Value: scan.Text(&x.State)},
+		{Name: "embedder", Value: scan.Text(&x.Embedder), Omit: x.Embedder == ""},
+		{Name: "pending", Value: scan.Int(&x.Pending), Omit: x.Pending == 0},
+		{Name: "failed", Value: scan.Int(&x.Failed), Omit: x.Failed == 0},
+		{Name: "done", Value: scan.Int(&x.Done), Omit: x.Done == 0},
+	})
+}
+
+func (x *shown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "owner", Value: scan.Text(&x.Owner)},
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint)},
+		{Name: "events", Value: scan.Texts(&x.Events)},
+		{Name: "namespace_filter", Value: scan.Texts(&x.NamespaceFilter)},
+		{Name: "agent_filter", Value: scan.Texts(&x.AgentFilter)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+		{Name: "state", Value: scan.Text(&x.State)},
+		{Name: "last_error", Value: scan.Text(&x.LastError), Omit: x.LastError == ""},
+		{Name: "delivered", Value: scan.Int(&x.Delivered)},
+		{Name: "failed", Value: scan.Int(&x.Failed)},
+		{Name: "created_at", Value: scan.Of(&x.CreatedAt, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *givenUp) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "subscription_id", Value: scan.Of(&x.SubscriptionID, (*alcove.ID).CodeJSON)},
+		{Name: "event", Value: scan.Of(&x.Event, (*abandoned).CodeJSON)},
+		{Name: "attempts", Value: scan.Int(&x.Attempts)},
+		{Name: "last_error", Value: scan.Text(&x.LastError)},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *logged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+	})
+}
+
+func (x *abandoned) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "eventType", Value: scan.Text(&x.EventType)},
+		{Name: "payload", Value: scan.Raw(&x.Payload)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "watermark", Value: scan.Uint(&x.Watermark)},
+	})
 }

@@ -9,826 +9,335 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part StoreFact) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_store_fact",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreFact(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeStored(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_store_fact", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Update) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_update",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeUpdate(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeUpdated(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_update", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part QueryFacts) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_query_facts",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeQueryFacts(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePage(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_query_facts", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Remember) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_remember",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRemember(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRemembered(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_remember", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Learn) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_learn",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeLearn(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeKept(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_learn", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Decide) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_decide",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDecide(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeKept(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_decide", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Recent) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_recent",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecent(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRecents(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_recent", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Digest) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Tool:   "memory_digest",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDigest(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeInventory(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("facts", "memory_digest", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Hooks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "facts",
-		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			hook := part
-			return hook.Store(c, cfg, entries)
-		},
-		Stored: func(c *alcove.Call, entries []alcove.Entry) error {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return err
-			}
-			hook := part
-			return hook.Stored(c, cfg, entries)
-		},
+	h := alcove.Handlers{Family: "facts"}
+	h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return nil, err
+		}
+		hook := part
+		return hook.Store(c, cfg, entries)
 	}
+	h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		return hook.Stored(c, cfg, entries)
+	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.MaxFactBytes = 8192
-	cfg.Importance = [...]float64{
-		0:  0.8,
-		1:  0.7,
-		2:  0.75,
-		3:  0.7,
-		4:  0.85,
-		5:  0.65,
-		6:  0.6,
-		7:  0.6,
-		8:  0.5,
-		9:  0.4,
-		10: 0.5,
-	}
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "importance_weight_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[0] = v0
-			case "importance_weight_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[1] = v0
-			case "importance_weight_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[2] = v0
-			case "importance_weight_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[3] = v0
-			case "importance_weight_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[4] = v0
-			case "importance_weight_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[5] = v0
-			case "importance_weight_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[6] = v0
-			case "importance_weight_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[7] = v0
-			case "importance_weight_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[8] = v0
-			case "importance_weight_note":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[9] = v0
-			case "importance_weight_other":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[10] = v0
-			case "max_fact_bytes":
-				cfg.MaxFactBytes = int(s.Int())
-			case "classify_with_llm":
-				cfg.ClassifyWithLLM = s.Bool()
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.MaxFactBytes = 8192
+	x.Importance = [...]float64{0.8, 0.7, 0.75, 0.7, 0.85, 0.65, 0.6, 0.6, 0.5, 0.4, 0.5}
+	c.Object([]scan.Field{
+		{Name: "importance_weight_decision", Value: scan.Number(&x.Importance[0])},
+		{Name: "importance_weight_error", Value: scan.Number(&x.Importance[1])},
+		{Name: "importance_weight_insight", Value: scan.Number(&x.Importance[2])},
+		{Name: "importance_weight_correction", Value: scan.Number(&x.Importance[3])},
+		{Name: "importance_weight_steering_rule", Value: scan.Number(&x.Importance[4])},
+		{Name: "importance_weight_learning", Value: scan.Number(&x.Importance[5])},
+		{Name: "importance_weight_session_summary", Value: scan.Number(&x.Importance[6])},
+		{Name: "importance_weight_plan", Value: scan.Number(&x.Importance[7])},
+		{Name: "importance_weight_observation", Value: scan.Number(&x.Importance[8])},
+		{Name: "importance_weight_note", Value: scan.Number(&x.Importance[9])},
+		{Name: "importance_weight_other", Value: scan.Number(&x.Importance[10])},
+		{Name: "max_fact_bytes", Value: scan.Int(&x.MaxFactBytes)},
+		{Name: "classify_with_llm", Value: scan.Bool(&x.ClassifyWithLLM)},
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x tagged) EncodeJSON(w *scan.Writer) { encodeTagged(w, &x) }
+func (x tagged) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *tagged) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *tagged) DecodeJSON(s *scan.Scanner) { decodeTagged(s, x) }
+func (x verdict) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *verdict) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x verdict) EncodeJSON(w *scan.Writer) { encodeVerdict(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *verdict) DecodeJSON(s *scan.Scanner) { decodeVerdict(s, x) }
-
-func decodeStoreFact(s *scan.Scanner, x *StoreFact) {
-	x.FactType = "observation"
-	for key := range s.Fields() {
-		switch key {
-		case "content", "value", "text":
-			x.Content = s.String()
-		case "factType", "type":
-			if !s.Null() {
-				x.FactType = s.String()
-			}
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "entityIds":
-			x.EntityIDs = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.EntityIDs = append(x.EntityIDs, v0)
-			}
-		case "emotionalContext":
-			x.EmotionalContext = s.String()
-		case "emotionalWeight":
-			if s.Null() {
-				x.EmotionalWeight = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.EmotionalWeight = alcove.Some(v0)
-			}
-		case "importance":
-			if s.Null() {
-				x.Importance = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Importance = alcove.Some(v0)
-			}
-		case "confidence":
-			if s.Null() {
-				x.Confidence = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Confidence = alcove.Some(v0)
-			}
-		case "summary":
-			x.Summary = s.String()
-		case "pinned":
-			x.Pinned = s.Bool()
-		case "conversationId":
-			x.ConversationID = s.String()
-		case "supersedes":
-			x.Supersedes.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
+func (x *StoreFact) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.FactType = "observation"
 	}
-}
-
-func encodeStored(w *scan.Writer, x *Stored) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("created")
-	w.Bool(x.Created)
-	w.Close()
-}
-
-func decodeUpdate(s *scan.Scanner, x *Update) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "memory_id", "factId", "key":
-			x.ID.DecodeJSON(s)
-		case "value", "content":
-			if s.Null() {
-				x.Value = alcove.Optional[alcove.Raw]{}
-			} else {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Value = alcove.Some(v0)
-			}
-		case "tags":
-			if s.Null() {
-				x.Tags = alcove.Optional[[]string]{}
-			} else {
-				var v0 []string
-				v0 = nil
-				for range s.Many() {
-					var v1 string
-					v1 = s.String()
-					v0 = append(v0, v1)
-				}
-				x.Tags = alcove.Some(v0)
-			}
-		case "fact_type", "type":
-			if s.Null() {
-				x.FactType = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.FactType = alcove.Some(v0)
-			}
-		case "importance":
-			if s.Null() {
-				x.Importance = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Importance = alcove.Some(v0)
-			}
-		case "confidence":
-			if s.Null() {
-				x.Confidence = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Confidence = alcove.Some(v0)
-			}
-		case "summary":
-			if s.Null() {
-				x.Summary = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.Summary = alcove.Some(v0)
-			}
-		case "pinned":
-			if s.Null() {
-				x.Pinned = alcove.Optional[bool]{}
-			} else {
-				var v0 bool
-				v0 = s.Bool()
-				x.Pinned = alcove.Some(v0)
-			}
-		case "personal":
-			if s.Null() {
-				x.Personal = alcove.Optional[bool]{}
-			} else {
-				var v0 bool
-				v0 = s.Bool()
-				x.Personal = alcove.Some(v0)
-			}
-		case "collection":
-			if s.Null() {
-				x.Collection = alcove.Optional[string]{}
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.Collection = alcove.Some(v0)
-			}
-		case "expires_at", "expires":
-			if s.Null() {
-				x.ExpiresAt = alcove.Clear[string]()
-			} else {
-				var v0 string
-				v0 = s.String()
-				x.ExpiresAt = alcove.Some(v0)
-			}
-		case "metadata":
-			x.Metadata = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Metadata[string(k0)] = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeUpdated(w *scan.Writer, x *Updated) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
-}
-
-func decodeQueryFacts(s *scan.Scanner, x *QueryFacts) {
-	x.State = "active"
-	x.Order = "newest"
-	x.Limit = 50
-	for key := range s.Fields() {
-		switch key {
-		case "factType", "type":
-			x.FactType = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.FactType = append(x.FactType, v0)
-			}
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "createdBy", "agent":
-			x.CreatedBy = s.String()
-		case "state":
-			if !s.Null() {
-				x.State = s.String()
-			}
-		case "minImportance":
-			if s.Null() {
-				x.MinImportance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.MinImportance = v0
-			}
-		case "dateRange":
-			decodeMomentRange(s, &x.DateRange)
-		case "order":
-			if !s.Null() {
-				x.Order = s.String()
-			}
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePage(w *scan.Writer, x *Page) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeFactFact(w, &x.Facts[i0])
+	c.Object([]scan.Field{
+		{Name: "content", Also: []string{"value", "text"}, Value: scan.Text(&x.Content)},
+		{Name: "factType", Also: []string{"type"}, Value: scan.Text(&x.FactType), Keep: true},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "entityIds", Value: scan.Texts(&x.EntityIDs)},
+		{Name: "emotionalContext", Value: scan.Text(&x.EmotionalContext)},
+		{Name: "emotionalWeight", Value: alcove.Given(&x.EmotionalWeight, scan.CodeNumber), Omit: x.EmotionalWeight.IsZero()},
+		{Name: "importance", Value: alcove.Given(&x.Importance, scan.CodeNumber), Omit: x.Importance.IsZero()},
+		{Name: "confidence", Value: alcove.Given(&x.Confidence, scan.CodeNumber), Omit: x.Confidence.IsZero()},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "pinned", Value: scan.Bool(&x.Pinned)},
+		{Name: "conversationId", Value: scan.Text(&x.ConversationID)},
+		{Name: "supersedes", Value: scan.Of(&x.Supersedes, (*alcove.ID).CodeJSON)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeRemember(s *scan.Scanner, x *Remember) {
-	for key := range s.Fields() {
-		switch key {
-		case "content", "value", "text":
-			x.Content = s.String()
-		case "context":
-			x.Context = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRemembered(w *scan.Writer, x *Remembered) {
-	w.Open()
-	w.Key("memory_id")
-	x.MemoryID.EncodeJSON(w)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Close()
-}
-
-func decodeLearn(s *scan.Scanner, x *Learn) {
-	for key := range s.Fields() {
-		switch key {
-		case "knowledge", "content", "value":
-			x.Knowledge = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeKept(w *scan.Writer, x *Kept) {
-	w.Open()
-	w.Key("memory_id")
-	x.MemoryID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeDecide(s *scan.Scanner, x *Decide) {
-	for key := range s.Fields() {
-		switch key {
-		case "decision", "content", "value":
-			x.Decision = s.String()
-		case "reasoning":
-			x.Reasoning = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeRecent(s *scan.Scanner, x *Recent) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRecents(w *scan.Writer, x *Recents) {
-	w.Open()
-	w.Key("memories")
-	w.List(len(x.Memories), func(i0 int) {
-		encodeBrief(w, &x.Memories[i0])
+func (x *Stored) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "created", Value: scan.Bool(&x.Created)},
 	})
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Close()
 }
 
-func decodeDigest(s *scan.Scanner, x *Digest) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "offset":
-			x.Offset = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeInventory(w *scan.Writer, x *Inventory) {
-	w.Open()
-	w.Key("total")
-	w.Int(int64(x.Total))
-	w.Key("by_type")
-	scan.WriteMap(w, x.ByType, func(v0 int) {
-		w.Int(int64(v0))
+func (x *Update) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"memory_id", "factId", "key"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "value", Also: []string{"content"}, Value: alcove.Given(&x.Value, scan.CodeRaw), Omit: x.Value.IsZero()},
+		{Name: "tags", Value: alcove.Given(&x.Tags, scan.CodeTexts), Omit: x.Tags.IsZero()},
+		{Name: "fact_type", Also: []string{"type"}, Value: alcove.Given(&x.FactType, scan.CodeText), Omit: x.FactType.IsZero()},
+		{Name: "importance", Value: alcove.Given(&x.Importance, scan.CodeNumber), Omit: x.Importance.IsZero()},
+		{Name: "confidence", Value: alcove.Given(&x.Confidence, scan.CodeNumber), Omit: x.Confidence.IsZero()},
+		{Name: "summary", Value: alcove.Given(&x.Summary, scan.CodeText), Omit: x.Summary.IsZero()},
+		{Name: "pinned", Value: alcove.Given(&x.Pinned, scan.CodeBool), Omit: x.Pinned.IsZero()},
+		{Name: "personal", Value: alcove.Given(&x.Personal, scan.CodeBool), Omit: x.Personal.IsZero()},
+		{Name: "collection", Value: alcove.Given(&x.Collection, scan.CodeText), Omit: x.Collection.IsZero()},
+		{Name: "expires_at", Also: []string{"expires"}, Value: alcove.Clearable(&x.ExpiresAt, scan.CodeText), Omit: x.ExpiresAt.IsZero()},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw)},
 	})
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		encodeNamed(w, &x.Tags[i0])
+}
+
+func (x *Updated) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
 	})
-	w.Key("collections")
-	w.List(len(x.Collections), func(i0 int) {
-		encodeNamed(w, &x.Collections[i0])
+}
+
+func (x *QueryFacts) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.State = "active"
+		x.Order = "newest"
+		x.Limit = 50
+	}
+	c.Object([]scan.Field{
+		{Name: "factType", Also: []string{"type"}, Value: scan.Texts(&x.FactType)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "createdBy", Also: []string{"agent"}, Value: scan.Text(&x.CreatedBy)},
+		{Name: "state", Value: scan.Text(&x.State), Keep: true},
+		{Name: "minImportance", Value: scan.Pointer(&x.MinImportance, scan.CodeNumber)},
+		{Name: "dateRange", Value: scan.Of(&x.DateRange, codeMomentRange)},
+		{Name: "order", Value: scan.Text(&x.Order), Keep: true},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	w.Key("memories")
-	w.List(len(x.Memories), func(i0 int) {
-		encodeBrief(w, &x.Memories[i0])
+}
+
+func (x *Page) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, codeFactFact)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	w.Close()
 }
 
-func encodeTagged(w *scan.Writer, x *tagged) {
-	w.Open()
-	w.Key("importance")
-	if x.Importance == nil {
-		w.Null()
-	} else {
-		w.Number((*x.Importance))
-	}
-	w.Close()
-}
-
-func decodeTagged(s *scan.Scanner, x *tagged) {
-	for key := range s.Fields() {
-		switch key {
-		case "importance":
-			if s.Null() {
-				x.Importance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.Importance = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeVerdict(w *scan.Writer, x *verdict) {
-	w.Open()
-	w.Key("tier")
-	w.Text(x.Tier)
-	w.Key("emotion")
-	w.Text(x.Emotion)
-	w.Key("weight")
-	w.Number(x.Weight)
-	w.Close()
-}
-
-func decodeVerdict(s *scan.Scanner, x *verdict) {
-	for key := range s.Fields() {
-		switch key {
-		case "tier":
-			x.Tier = s.String()
-		case "emotion":
-			x.Emotion = s.String()
-		case "weight":
-			x.Weight = s.Number()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeMomentRange(s *scan.Scanner, x *moment.Range) {
-	for key := range s.Fields() {
-		switch key {
-		case "start":
-			x.Start = s.Raw()
-		case "end":
-			x.End = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFactFact(w *scan.Writer, x *fact.Fact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("factType")
-	w.Text(x.FactType)
-	if x.Score != 0 {
-		w.Key("score")
-		w.Number(x.Score)
-	}
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+func (x *Remember) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Also: []string{"value", "text"}, Value: scan.Text(&x.Content)},
+		{Name: "context", Value: scan.Text(&x.Context)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
 	})
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	if x.CreatedBy != "" {
-		w.Key("createdBy")
-		w.Text(x.CreatedBy)
-	}
-	if x.Summary != "" {
-		w.Key("summary")
-		w.Text(x.Summary)
-	}
-	if bool(x.Pinned) {
-		w.Key("pinned")
-		w.Bool(x.Pinned)
-	}
-	w.Close()
 }
 
-func encodeBrief(w *scan.Writer, x *Brief) {
-	w.Open()
-	w.Key("memory_id")
-	x.MemoryID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+func (x *Remembered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memory_id", Value: scan.Of(&x.MemoryID, (*alcove.ID).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
 	})
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	w.Close()
 }
 
-func encodeNamed(w *scan.Writer, x *Named) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Close()
+func (x *Learn) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "knowledge", Also: []string{"content", "value"}, Value: scan.Text(&x.Knowledge)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+	})
+}
+
+func (x *Kept) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memory_id", Value: scan.Of(&x.MemoryID, (*alcove.ID).CodeJSON)},
+	})
+}
+
+func (x *Decide) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "decision", Also: []string{"content", "value"}, Value: scan.Text(&x.Decision)},
+		{Name: "reasoning", Value: scan.Text(&x.Reasoning)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+	})
+}
+
+func (x *Recent) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
+	}
+	c.Object([]scan.Field{
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+	})
+}
+
+func (x *Recents) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.List(&x.Memories, (*Brief).CodeJSON)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+	})
+}
+
+func (x *Digest) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
+	}
+	c.Object([]scan.Field{
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "offset", Value: scan.Int(&x.Offset)},
+	})
+}
+
+func (x *Inventory) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "by_type", Value: scan.Map(&x.ByType, scan.CodeInt)},
+		{Name: "tags", Value: scan.List(&x.Tags, (*Named).CodeJSON)},
+		{Name: "collections", Value: scan.List(&x.Collections, (*Named).CodeJSON)},
+		{Name: "memories", Value: scan.List(&x.Memories, (*Brief).CodeJSON)},
+	})
+}
+
+func (x *tagged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber)},
+	})
+}
+
+func (x *verdict) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tier", Value: scan.Text(&x.Tier)},
+		{Name: "emotion", Value: scan.Text(&x.Emotion)},
+		{Name: "weight", Value: scan.Number(&x.Weight)},
+	})
+}
+
+func codeMomentRange(x *moment.Range, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "start", Value: scan.Raw(&x.Start)},
+		{Name: "end", Value: scan.Raw(&x.End)},
+	})
+}
+
+func codeFactFact(x *fact.Fact, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "factType", Value: scan.Text(&x.FactType)},
+		{Name: "score", Value: scan.Number(&x.Score), Omit: x.Score == 0},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "createdBy", Value: scan.Text(&x.CreatedBy), Omit: x.CreatedBy == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
+	})
+}
+
+func (x *Brief) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memory_id", Value: scan.Of(&x.MemoryID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+	})
+}
+
+func (x *Named) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+	})
 }

@@ -7,936 +7,394 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part NamespaceSetStandard) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_namespace_set_standard",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeNamespaceSetStandard(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSetStandard(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_namespace_set_standard", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part NamespaceGetStandard) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_namespace_get_standard",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeNamespaceGetStandard(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeGotStandards(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_namespace_get_standard", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part NamespaceClearStandard) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_namespace_clear_standard",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeNamespaceClearStandard(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCleared(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_namespace_clear_standard", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part PendingList) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_pending_list",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodePendingList(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePendingPage(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_pending_list", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part PendingApprove) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_pending_approve",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodePendingApprove(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeApproval(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_pending_approve", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part PendingReject) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_pending_reject",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodePendingReject(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRejection(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_pending_reject", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part QuotaStatus) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_quota_status",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeQuotaStatus(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeQuotaStatus(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_quota_status", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Verify) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Tool:   "memory_verify",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeVerify(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeVerification(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("governance", "memory_verify", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Hooks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "governance",
-		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			hook := part
-			return hook.Store(c, cfg, entries)
-		},
-		Stored: func(c *alcove.Call, entries []alcove.Entry) error {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return err
-			}
-			hook := part
-			return hook.Stored(c, cfg, entries)
-		},
+	h := alcove.Handlers{Family: "governance"}
+	h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return nil, err
+		}
+		hook := part
+		return hook.Store(c, cfg, entries)
 	}
+	h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		return hook.Stored(c, cfg, entries)
+	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "standards":
-				cfg.Standards = s.String()
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "standards", Value: scan.Text(&x.Standards)},
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x pending) EncodeJSON(w *scan.Writer) { encodePending(w, &x) }
+func (x pending) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *pending) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *pending) DecodeJSON(s *scan.Scanner) { decodePending(s, x) }
+func (x decision) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *decision) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x decision) EncodeJSON(w *scan.Writer) { encodeDecision(w, &x) }
+func (x seal) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *seal) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *decision) DecodeJSON(s *scan.Scanner) { decodeDecision(s, x) }
+func (x approverGiven) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *approverGiven) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x seal) EncodeJSON(w *scan.Writer) { encodeSeal(w, &x) }
+func (x book) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *book) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *seal) DecodeJSON(s *scan.Scanner) { decodeSeal(s, x) }
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x approverGiven) EncodeJSON(w *scan.Writer) { encodeApproverGiven(w, &x) }
+func (x standard) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *standard) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *approverGiven) DecodeJSON(s *scan.Scanner) { decodeApproverGiven(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x book) EncodeJSON(w *scan.Writer) { encodeBook(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *book) DecodeJSON(s *scan.Scanner) { decodeBook(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x standard) EncodeJSON(w *scan.Writer) { encodeStandard(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *standard) DecodeJSON(s *scan.Scanner) { decodeStandard(s, x) }
-
-func decodeNamespaceSetStandard(s *scan.Scanner, x *NamespaceSetStandard) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "id":
-			x.ID.DecodeJSON(s)
-		case "governance":
-			decodeGiven(s, &x.Governance)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSetStandard(w *scan.Writer, x *setStandard) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
-}
-
-func decodeNamespaceGetStandard(s *scan.Scanner, x *NamespaceGetStandard) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "inherit":
-			x.Inherit = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeGotStandards(w *scan.Writer, x *gotStandards) {
-	w.Open()
-	w.Key("standards")
-	w.List(len(x.Standards), func(i0 int) {
-		encodeShownStandard(w, &x.Standards[i0])
+func (x *NamespaceSetStandard) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "governance", Value: scan.Of(&x.Governance, (*given).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeNamespaceClearStandard(s *scan.Scanner, x *NamespaceClearStandard) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCleared(w *scan.Writer, x *cleared) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Close()
-}
-
-func decodePendingList(s *scan.Scanner, x *PendingList) {
-	x.Status = "pending"
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "status":
-			if !s.Null() {
-				x.Status = s.String()
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePendingPage(w *scan.Writer, x *pendingPage) {
-	w.Open()
-	w.Key("pending")
-	w.List(len(x.Pending), func(i0 int) {
-		encodeShownPending(w, &x.Pending[i0])
+func (x *setStandard) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodePendingApprove(s *scan.Scanner, x *PendingApprove) {
-	x.Remember = "once"
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID.DecodeJSON(s)
-		case "remember":
-			if !s.Null() {
-				x.Remember = s.String()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeApproval(w *scan.Writer, x *approval) {
-	w.Open()
-	w.Key("merged")
-	w.Bool(x.Merged)
-	if x.Votes != 0 {
-		w.Key("votes")
-		w.Int(int64(x.Votes))
-	}
-	if x.Needed != 0 {
-		w.Key("needed")
-		w.Int(int64(x.Needed))
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
-}
-
-func decodePendingReject(s *scan.Scanner, x *PendingReject) {
-	x.Remember = "once"
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID.DecodeJSON(s)
-		case "reason":
-			x.Reason = s.String()
-		case "remember":
-			if !s.Null() {
-				x.Remember = s.String()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRejection(w *scan.Writer, x *rejection) {
-	w.Open()
-	w.Key("rejected")
-	w.Bool(x.Rejected)
-	w.Close()
-}
-
-func decodeQuotaStatus(s *scan.Scanner, x *QuotaStatus) {
-	for key := range s.Fields() {
-		switch key {
-		case "agent_id":
-			x.AgentID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeQuotaStatus(w *scan.Writer, x *quotaStatus) {
-	w.Open()
-	w.Key("quotas")
-	w.List(len(x.Quotas), func(i0 int) {
-		encodeQuota(w, &x.Quotas[i0])
+func (x *NamespaceGetStandard) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "inherit", Value: scan.Bool(&x.Inherit)},
 	})
-	w.Close()
 }
 
-func decodeVerify(s *scan.Scanner, x *Verify) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "memory_id", "factId", "key":
-			x.ID.DecodeJSON(s)
-		case "from":
-			x.From = s.Uint()
-		case "to":
-			x.To = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeVerification(w *scan.Writer, x *verification) {
-	w.Open()
-	w.Key("verified")
-	w.Bool(x.Verified)
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if x.Digest != "" {
-		w.Key("digest")
-		w.Text(x.Digest)
-	}
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	if x.LogSequence != 0 {
-		w.Key("log_sequence")
-		w.Uint(x.LogSequence)
-	}
-	w.Key("checked")
-	w.Int(int64(x.Checked))
-	if x.Unsealed != 0 {
-		w.Key("unsealed")
-		w.Int(int64(x.Unsealed))
-	}
-	if x.Fault != "" {
-		w.Key("fault")
-		w.Text(x.Fault)
-	}
-	w.Close()
-}
-
-func encodePending(w *scan.Writer, x *pending) {
-	w.Open()
-	w.Key("op")
-	w.Text(x.Op)
-	w.Key("keys")
-	w.List(len(x.Keys), func(i0 int) {
-		w.Text(x.Keys[i0])
+func (x *gotStandards) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "standards", Value: scan.List(&x.Standards, (*shownStandard).CodeJSON)},
 	})
-	w.Key("by")
-	w.Text(x.By)
-	if x.Session != "" {
-		w.Key("session")
-		w.Text(x.Session)
-	}
-	w.Key("into")
-	w.Text(x.Into)
-	w.Key("at")
-	w.Text(x.At)
-	w.Key("state")
-	w.Text(x.State)
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	w.Key("votes")
-	w.List(len(x.Votes), func(i0 int) {
-		w.Text(x.Votes[i0])
+}
+
+func (x *NamespaceClearStandard) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
 	})
-	if x.Space != "" {
-		w.Key("space")
-		w.Text(x.Space)
-	}
-	if len(x.With) > 0 {
-		w.Key("with")
-		scan.WriteMap(w, x.With, func(v0 string) {
-			w.Text(v0)
-		})
-	}
-	w.Close()
 }
 
-func decodePending(s *scan.Scanner, x *pending) {
-	for key := range s.Fields() {
-		switch key {
-		case "op":
-			x.Op = s.String()
-		case "keys":
-			x.Keys = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Keys = append(x.Keys, v0)
-			}
-		case "by":
-			x.By = s.String()
-		case "session":
-			x.Session = s.String()
-		case "into":
-			x.Into = s.String()
-		case "at":
-			x.At = s.String()
-		case "state":
-			x.State = s.String()
-		case "reason":
-			x.Reason = s.String()
-		case "votes":
-			x.Votes = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Votes = append(x.Votes, v0)
-			}
-		case "space":
-			x.Space = s.String()
-		case "with":
-			x.With = map[string]string{}
-			for k0 := range s.Fields() {
-				var v0 string
-				v0 = s.String()
-				x.With[string(k0)] = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDecision(w *scan.Writer, x *decision) {
-	w.Open()
-	w.Key("approve")
-	w.Bool(x.Approve)
-	if x.Session != "" {
-		w.Key("session")
-		w.Text(x.Session)
-	}
-	w.Key("by")
-	w.Text(x.By)
-	if x.Space != "" {
-		w.Key("space")
-		w.Text(x.Space)
-	}
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	w.Close()
-}
-
-func decodeDecision(s *scan.Scanner, x *decision) {
-	for key := range s.Fields() {
-		switch key {
-		case "approve":
-			x.Approve = s.Bool()
-		case "session":
-			x.Session = s.String()
-		case "by":
-			x.By = s.String()
-		case "space":
-			x.Space = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "key":
-			x.Key = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSeal(w *scan.Writer, x *seal) {
-	w.Open()
-	w.Key("sequence")
-	w.Uint(x.Sequence)
-	w.Close()
-}
-
-func decodeSeal(s *scan.Scanner, x *seal) {
-	for key := range s.Fields() {
-		switch key {
-		case "sequence":
-			x.Sequence = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeApproverGiven(w *scan.Writer, x *approverGiven) {
-	w.Open()
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("consensus")
-	w.Int(int64(x.Consensus))
-	w.Close()
-}
-
-func decodeApproverGiven(s *scan.Scanner, x *approverGiven) {
-	for key := range s.Fields() {
-		switch key {
-		case "agent":
-			x.Agent = s.String()
-		case "consensus":
-			x.Consensus = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeBook(w *scan.Writer, x *book) {
-	w.Open()
-	w.Key("rules")
-	scan.WriteMap(w, x.Rules, func(v0 standard) {
-		encodeStandard(w, &v0)
+func (x *cleared) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "success", Value: scan.Bool(&x.Success)},
 	})
-	w.Close()
 }
 
-func decodeBook(s *scan.Scanner, x *book) {
-	for key := range s.Fields() {
-		switch key {
-		case "rules":
-			x.Rules = map[string]standard{}
-			for k0 := range s.Fields() {
-				var v0 standard
-				decodeStandard(s, &v0)
-				x.Rules[string(k0)] = v0
-			}
-		default:
-			s.Skip()
-		}
+func (x *PendingList) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Status = "pending"
+		x.Limit = 100
 	}
-}
-
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("digest")
-	w.Text(x.Digest)
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "digest":
-			x.Digest = s.String()
-		case "agent":
-			x.Agent = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStandard(w *scan.Writer, x *standard) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("by")
-	w.Text(x.By)
-	if x.Write != "" {
-		w.Key("write")
-		w.Text(x.Write)
-	}
-	if x.Promote != "" {
-		w.Key("promote")
-		w.Text(x.Promote)
-	}
-	if x.Delete != "" {
-		w.Key("delete")
-		w.Text(x.Delete)
-	}
-	if x.Approver != "" {
-		w.Key("approver")
-		w.Text(x.Approver)
-	}
-	if bool(x.Alone) {
-		w.Key("alone")
-		w.Bool(x.Alone)
-	}
-	w.Close()
-}
-
-func decodeStandard(s *scan.Scanner, x *standard) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "by":
-			x.By = s.String()
-		case "write":
-			x.Write = s.String()
-		case "promote":
-			x.Promote = s.String()
-		case "delete":
-			x.Delete = s.String()
-		case "approver":
-			x.Approver = s.String()
-		case "alone":
-			x.Alone = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeGiven(s *scan.Scanner, x *given) {
-	x.Inherit = true
-	for key := range s.Fields() {
-		switch key {
-		case "write":
-			x.Write = s.String()
-		case "promote":
-			x.Promote = s.String()
-		case "delete":
-			x.Delete = s.String()
-		case "approver":
-			x.Approver = s.Raw()
-		case "inherit":
-			if !s.Null() {
-				x.Inherit = s.Bool()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeShownStandard(w *scan.Writer, x *shownStandard) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	if x.SetBy != "" {
-		w.Key("set_by")
-		w.Text(x.SetBy)
-	}
-	if x.Write != "" {
-		w.Key("write")
-		w.Text(x.Write)
-	}
-	if x.Promote != "" {
-		w.Key("promote")
-		w.Text(x.Promote)
-	}
-	if x.Delete != "" {
-		w.Key("delete")
-		w.Text(x.Delete)
-	}
-	if x.Approver != "" {
-		w.Key("approver")
-		w.Text(x.Approver)
-	}
-	w.Key("inherit")
-	w.Bool(x.Inherit)
-	w.Close()
-}
-
-func encodeShownPending(w *scan.Writer, x *shownPending) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("op")
-	w.Text(x.Op)
-	w.Key("keys")
-	w.List(len(x.Keys), func(i0 int) {
-		w.Text(x.Keys[i0])
+	c.Object([]scan.Field{
+		{Name: "status", Value: scan.Text(&x.Status), Keep: true},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	if len(x.Changes) > 0 {
-		w.Key("changes")
-		w.List(len(x.Changes), func(i0 int) {
-			encodeShownChange(w, &x.Changes[i0])
-		})
-	}
-	if x.More != 0 {
-		w.Key("more")
-		w.Int(int64(x.More))
-	}
-	w.Key("by")
-	w.Text(x.By)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("at")
-	w.Text(x.At)
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	if len(x.Votes) > 0 {
-		w.Key("votes")
-		w.List(len(x.Votes), func(i0 int) {
-			w.Text(x.Votes[i0])
-		})
-	}
-	if x.Approver != "" {
-		w.Key("approver")
-		w.Text(x.Approver)
-	}
-	w.Close()
 }
 
-func encodeQuota(w *scan.Writer, x *quota) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("agent_id")
-	w.Text(x.AgentID)
-	w.Key("day")
-	w.Text(x.Day)
-	w.Key("memories")
-	w.Int(int64(x.Memories))
-	w.Key("most_memories")
-	w.Int(int64(x.MostMemories))
-	w.Key("links")
-	w.Int(int64(x.Links))
-	w.Key("most_links")
-	w.Int(int64(x.MostLinks))
-	w.Key("bytes")
-	w.Int(int64(x.Bytes))
-	w.Key("most_bytes")
-	w.Int(int64(x.MostBytes))
-	w.Close()
+func (x *pendingPage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "pending", Value: scan.List(&x.Pending, (*shownPending).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func encodeShownChange(w *scan.Writer, x *shownChange) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("change")
-	w.Text(x.Change)
-	if len(x.Before) > 0 {
-		w.Key("before")
-		w.Raw(x.Before)
+func (x *PendingApprove) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Remember = "once"
 	}
-	if len(x.After) > 0 {
-		w.Key("after")
-		w.Raw(x.After)
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "remember", Value: scan.Text(&x.Remember), Keep: true},
+	})
+}
+
+func (x *approval) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "merged", Value: scan.Bool(&x.Merged)},
+		{Name: "votes", Value: scan.Int(&x.Votes), Omit: x.Votes == 0},
+		{Name: "needed", Value: scan.Int(&x.Needed), Omit: x.Needed == 0},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+	})
+}
+
+func (x *PendingReject) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Remember = "once"
 	}
-	if len(x.Also) > 0 {
-		w.Key("also")
-		w.List(len(x.Also), func(i0 int) {
-			w.Text(x.Also[i0])
-		})
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+		{Name: "remember", Value: scan.Text(&x.Remember), Keep: true},
+	})
+}
+
+func (x *rejection) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "rejected", Value: scan.Bool(&x.Rejected)},
+	})
+}
+
+func (x *QuotaStatus) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent_id", Value: scan.Text(&x.AgentID)},
+	})
+}
+
+func (x *quotaStatus) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "quotas", Value: scan.List(&x.Quotas, (*quota).CodeJSON)},
+	})
+}
+
+func (x *Verify) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"memory_id", "factId", "key"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "from", Value: scan.Uint(&x.From)},
+		{Name: "to", Value: scan.Uint(&x.To)},
+	})
+}
+
+func (x *verification) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "verified", Value: scan.Bool(&x.Verified)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "digest", Value: scan.Text(&x.Digest), Omit: x.Digest == ""},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "log_sequence", Value: scan.Uint(&x.LogSequence), Omit: x.LogSequence == 0},
+		{Name: "checked", Value: scan.Int(&x.Checked)},
+		{Name: "unsealed", Value: scan.Int(&x.Unsealed), Omit: x.Unsealed == 0},
+		{Name: "fault", Value: scan.Text(&x.Fault), Omit: x.Fault == ""},
+	})
+}
+
+func (x *pending) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "op", Value: scan.Text(&x.Op)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "by", Value: scan.Text(&x.By)},
+		{Name: "session", Value: scan.Text(&x.Session), Omit: x.Session == ""},
+		{Name: "into", Value: scan.Text(&x.Into)},
+		{Name: "at", Value: scan.Text(&x.At)},
+		{Name: "state", Value: scan.Text(&x.State)},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "votes", Value: scan.Texts(&x.Votes)},
+		{Name: "space", Value: scan.Text(&x.Space), Omit: x.Space == ""},
+		{Name: "with", Value: scan.Map(&x.With, scan.CodeText), Omit: len(x.With) == 0},
+	})
+}
+
+func (x *decision) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "approve", Value: scan.Bool(&x.Approve)},
+		{Name: "session", Value: scan.Text(&x.Session), Omit: x.Session == ""},
+		{Name: "by", Value: scan.Text(&x.By)},
+		{Name: "space", Value: scan.Text(&x.Space), Omit: x.Space == ""},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+	})
+}
+
+func (x *seal) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+	})
+}
+
+func (x *approverGiven) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "consensus", Value: scan.Int(&x.Consensus)},
+	})
+}
+
+func (x *book) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "rules", Value: scan.Map(&x.Rules, (*standard).CodeJSON)},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "digest", Value: scan.Text(&x.Digest)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+	})
+}
+
+func (x *standard) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "by", Value: scan.Text(&x.By)},
+		{Name: "write", Value: scan.Text(&x.Write), Omit: x.Write == ""},
+		{Name: "promote", Value: scan.Text(&x.Promote), Omit: x.Promote == ""},
+		{Name: "delete", Value: scan.Text(&x.Delete), Omit: x.Delete == ""},
+		{Name: "approver", Value: scan.Text(&x.Approver), Omit: x.Approver == ""},
+		{Name: "alone", Value: scan.Bool(&x.Alone), Omit: !x.Alone},
+	})
+}
+
+func (x *given) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Inherit = true
 	}
-	if x.Clash != "" {
-		w.Key("clash")
-		w.Text(x.Clash)
-	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "write", Value: scan.Text(&x.Write)},
+		{Name: "promote", Value: scan.Text(&x.Promote)},
+		{Name: "delete", Value: scan.Text(&x.Delete)},
+		{Name: "approver", Value: scan.Raw(&x.Approver)},
+		{Name: "inherit", Value: scan.Bool(&x.Inherit), Keep: true},
+	})
+}
+
+func (x *shownStandard) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "set_by", Value: scan.Text(&x.SetBy), Omit: x.SetBy == ""},
+		{Name: "write", Value: scan.Text(&x.Write), Omit: x.Write == ""},
+		{Name: "promote", Value: scan.Text(&x.Promote), Omit: x.Promote == ""},
+		{Name: "delete", Value: scan.Text(&x.Delete), Omit: x.Delete == ""},
+		{Name: "approver", Value: scan.Text(&x.Approver), Omit: x.Approver == ""},
+		{Name: "inherit", Value: scan.Bool(&x.Inherit)},
+	})
+}
+
+func (x *shownPending) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "op", Value: scan.Text(&x.Op)},
+		{Name: "keys", Value: scan.Texts(&x.Keys)},
+		{Name: "changes", Value: scan.List(&x.Changes, (*shownChange).CodeJSON), Omit: len(x.Changes) == 0},
+		{Name: "more", Value: scan.Int(&x.More), Omit: x.More == 0},
+		{Name: "by", Value: scan.Text(&x.By)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "at", Value: scan.Text(&x.At)},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "votes", Value: scan.Texts(&x.Votes), Omit: len(x.Votes) == 0},
+		{Name: "approver", Value: scan.Text(&x.Approver), Omit: x.Approver == ""},
+	})
+}
+
+func (x *quota) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "agent_id", Value: scan.Text(&x.AgentID)},
+		{Name: "day", Value: scan.Text(&x.Day)},
+		{Name: "memories", Value: scan.Int(&x.Memories)},
+		{Name: "most_memories", Value: scan.Int(&x.MostMemories)},
+		{Name: "links", Value: scan.Int(&x.Links)},
+		{Name: "most_links", Value: scan.Int(&x.MostLinks)},
+		{Name: "bytes", Value: scan.Int(&x.Bytes)},
+		{Name: "most_bytes", Value: scan.Int(&x.MostBytes)},
+	})
+}
+
+func (x *shownChange) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "change", Value: scan.Text(&x.Change)},
+		{Name: "before", Value: scan.Raw(&x.Before), Omit: len(x.Before) == 0},
+		{Name: "after", Value: scan.Raw(&x.After), Omit: len(x.After) == 0},
+		{Name: "also", Value: scan.Texts(&x.Also), Omit: len(x.Also) == 0},
+		{Name: "clash", Value: scan.Text(&x.Clash), Omit: x.Clash == ""},
+	})
 }

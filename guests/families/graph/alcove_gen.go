@@ -7,1358 +7,586 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part LinkEntity) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_link_entity",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeLinkEntity(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRegistered(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_link_entity", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GetEntity) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_get_entity",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetEntity(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFound(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_get_entity", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SearchEntities) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_search_entities",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSearchEntities(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFoundEntities(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_search_entities", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteEntity) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_delete_entity",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteEntity(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveRemoved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_delete_entity", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Link) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_link",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeLink(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeLinked(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_link", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part EndLink) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_end_link",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeEndLink(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEnded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_end_link", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GetLinks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_get_links",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetLinks(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeLinks(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_get_links", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GraphQuery) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_graph_query",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGraphQuery(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeWalked(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_graph_query", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GraphTimeline) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_graph_timeline",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGraphTimeline(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeTimeline(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_graph_timeline", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part FindPaths) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_find_paths",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeFindPaths(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePaths(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_find_paths", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CreateTheme) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_create_theme",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCreateTheme(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCreated(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_create_theme", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SearchThemes) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_search_themes",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSearchThemes(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFoundThemes(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_search_themes", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteTheme) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_delete_theme",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteTheme(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveRemoved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_delete_theme", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ExportGraph) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Tool:   "memory_export_graph",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExportGraph(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeExported(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("graph", "memory_export_graph", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Following) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "graph",
-		Stored: func(c *alcove.Call, entries []alcove.Entry) error {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return err
-			}
-			hook := part
-			return hook.Stored(c, cfg, entries)
-		},
+	h := alcove.Handlers{Family: "graph"}
+	h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		return hook.Stored(c, cfg, entries)
 	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.MaxVisits = 10000
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "auto_link":
-				cfg.AutoLink = s.Bool()
-			case "graph_max_visits":
-				cfg.MaxVisits = int(s.Int())
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.MaxVisits = 10000
+	c.Object([]scan.Field{
+		{Name: "auto_link", Value: scan.Bool(&x.AutoLink)},
+		{Name: "graph_max_visits", Value: scan.Int(&x.MaxVisits)},
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x edge) EncodeJSON(w *scan.Writer) { encodeEdge(w, &x) }
+func (x edge) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *edge) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *edge) DecodeJSON(s *scan.Scanner) { decodeEdge(s, x) }
+func (x entity) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *entity) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x entity) EncodeJSON(w *scan.Writer) { encodeEntity(w, &x) }
+func (x alias) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *alias) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *entity) DecodeJSON(s *scan.Scanner) { decodeEntity(s, x) }
+func (x theme) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *theme) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x alias) EncodeJSON(w *scan.Writer) { encodeAlias(w, &x) }
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *alias) DecodeJSON(s *scan.Scanner) { decodeAlias(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x theme) EncodeJSON(w *scan.Writer) { encodeTheme(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *theme) DecodeJSON(s *scan.Scanner) { decodeTheme(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-func decodeLinkEntity(s *scan.Scanner, x *LinkEntity) {
-	for key := range s.Fields() {
-		switch key {
-		case "entityId", "id":
-			x.EntityID.DecodeJSON(s)
-		case "name":
-			x.Name = s.String()
-		case "type":
-			x.Type = s.String()
-		case "aliases":
-			x.Aliases = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Aliases = append(x.Aliases, v0)
-			}
-		case "metadata":
-			x.Metadata = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Metadata[string(k0)] = v0
-			}
-		case "relationships":
-			x.Relationships = nil
-			for range s.Many() {
-				var v0 relationship
-				decodeRelationship(s, &v0)
-				x.Relationships = append(x.Relationships, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRegistered(w *scan.Writer, x *registered) {
-	w.Open()
-	w.Key("entityId")
-	x.EntityID.EncodeJSON(w)
-	w.Key("created")
-	w.Bool(x.Created)
-	w.Key("links")
-	w.Int(int64(x.Links))
-	if len(x.NamesTaken) > 0 {
-		w.Key("namesTaken")
-		w.List(len(x.NamesTaken), func(i0 int) {
-			w.Text(x.NamesTaken[i0])
-		})
-	}
-	w.Close()
-}
-
-func decodeGetEntity(s *scan.Scanner, x *GetEntity) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "entityId", "name":
-			x.ID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFound(w *scan.Writer, x *found) {
-	w.Open()
-	w.Key("entity")
-	if x.Entity == nil {
-		w.Null()
-	} else {
-		encodeShown(w, x.Entity)
-	}
-	w.Key("links")
-	w.List(len(x.Links), func(i0 int) {
-		encodeLinkShown(w, &x.Links[i0])
+func (x *LinkEntity) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entityId", Also: []string{"id"}, Value: scan.Of(&x.EntityID, (*alcove.ID).CodeJSON)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "aliases", Value: scan.Texts(&x.Aliases)},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw)},
+		{Name: "relationships", Value: scan.List(&x.Relationships, (*relationship).CodeJSON)},
 	})
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeFact(w, &x.Facts[i0])
+}
+
+func (x *registered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entityId", Value: scan.Of(&x.EntityID, (*alcove.ID).CodeJSON)},
+		{Name: "created", Value: scan.Bool(&x.Created)},
+		{Name: "links", Value: scan.Int(&x.Links)},
+		{Name: "namesTaken", Value: scan.Texts(&x.NamesTaken), Omit: len(x.NamesTaken) == 0},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeSearchEntities(s *scan.Scanner, x *SearchEntities) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "query", "name":
-			x.Query = s.String()
-		case "type":
-			x.Type = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFoundEntities(w *scan.Writer, x *foundEntities) {
-	w.Open()
-	w.Key("entities")
-	w.List(len(x.Entities), func(i0 int) {
-		if x.Entities[i0] == nil {
-			w.Null()
-		} else {
-			encodeShown(w, x.Entities[i0])
-		}
+func (x *GetEntity) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"entityId", "name"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeDeleteEntity(s *scan.Scanner, x *DeleteEntity) {
-	for key := range s.Fields() {
-		switch key {
-		case "entityId", "id":
-			x.EntityID.DecodeJSON(s)
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAlcoveRemoved(w *scan.Writer, x *alcove.Removed) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Key("entityId")
-	x.EntityID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeLink(s *scan.Scanner, x *Link) {
-	x.Relation = "related_to"
-	for key := range s.Fields() {
-		switch key {
-		case "source_id", "from":
-			x.SourceID.DecodeJSON(s)
-		case "target_id", "to":
-			x.TargetID.DecodeJSON(s)
-		case "relation", "type":
-			if !s.Null() {
-				x.Relation = s.String()
-			}
-		case "valid_from":
-			x.ValidFrom = s.String()
-		case "valid_until":
-			x.ValidUntil = s.String()
-		case "confidence":
-			if s.Null() {
-				x.Confidence = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Confidence = alcove.Some(v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeLinked(w *scan.Writer, x *linked) {
-	w.Open()
-	w.Key("created")
-	w.Bool(x.Created)
-	w.Close()
-}
-
-func decodeEndLink(s *scan.Scanner, x *EndLink) {
-	for key := range s.Fields() {
-		switch key {
-		case "source_id", "from":
-			x.SourceID.DecodeJSON(s)
-		case "target_id", "to":
-			x.TargetID.DecodeJSON(s)
-		case "relation", "type":
-			x.Relation = s.String()
-		case "valid_until":
-			x.ValidUntil = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEnded(w *scan.Writer, x *ended) {
-	w.Open()
-	w.Key("found")
-	w.Bool(x.Found)
-	w.Key("previous_valid_until")
-	if x.PreviousValidUntil == nil {
-		w.Null()
-	} else {
-		(*x.PreviousValidUntil).EncodeJSON(w)
-	}
-	w.Close()
-}
-
-func decodeGetLinks(s *scan.Scanner, x *GetLinks) {
-	x.Direction = "both"
-	x.Limit = 200
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID.DecodeJSON(s)
-		case "direction":
-			if !s.Null() {
-				x.Direction = s.String()
-			}
-		case "relation":
-			x.Relation = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeLinks(w *scan.Writer, x *links) {
-	w.Open()
-	w.Key("links")
-	w.List(len(x.Links), func(i0 int) {
-		encodeLinkShown(w, &x.Links[i0])
+func (x *found) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entity", Value: scan.Pointer(&x.Entity, (*shown).CodeJSON)},
+		{Name: "links", Value: scan.List(&x.Links, (*linkShown).CodeJSON)},
+		{Name: "facts", Value: scan.List(&x.Facts, (*fact).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeGraphQuery(s *scan.Scanner, x *GraphQuery) {
-	x.MaxDepth = 1
-	x.Limit = 200
-	for key := range s.Fields() {
-		switch key {
-		case "source_id", "id":
-			x.SourceID.DecodeJSON(s)
-		case "max_depth", "depth":
-			if !s.Null() {
-				x.MaxDepth = int(s.Int())
-			}
-		case "valid_at":
-			x.ValidAt = s.String()
-		case "allowed_agents":
-			if s.Null() {
-				x.AllowedAgents = alcove.Optional[[]string]{}
-			} else {
-				var v0 []string
-				v0 = nil
-				for range s.Many() {
-					var v1 string
-					v1 = s.String()
-					v0 = append(v0, v1)
-				}
-				x.AllowedAgents = alcove.Some(v0)
-			}
-		case "relations":
-			x.Relations = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Relations = append(x.Relations, v0)
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
+func (x *SearchEntities) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
 	}
-}
-
-func encodeWalked(w *scan.Writer, x *walked) {
-	w.Open()
-	w.Key("nodes")
-	w.List(len(x.Nodes), func(i0 int) {
-		encodeReached(w, &x.Nodes[i0])
+	c.Object([]scan.Field{
+		{Name: "query", Also: []string{"name"}, Value: scan.Text(&x.Query)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeGraphTimeline(s *scan.Scanner, x *GraphTimeline) {
-	x.Limit = 200
-	for key := range s.Fields() {
-		switch key {
-		case "source_id", "id", "entityId":
-			x.SourceID.DecodeJSON(s)
-		case "since":
-			x.Since = s.String()
-		case "until":
-			x.Until = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTimeline(w *scan.Writer, x *timeline) {
-	w.Open()
-	w.Key("events")
-	w.List(len(x.Events), func(i0 int) {
-		encodeStatement(w, &x.Events[i0])
+func (x *foundEntities) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entities", Value: scan.List(&x.Entities, func(v **shown, c *scan.Coder) { scan.Pointer(v, (*shown).CodeJSON).CodeJSON(c) })},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeFindPaths(s *scan.Scanner, x *FindPaths) {
-	x.MaxDepth = 4
-	x.MaxResults = 10
-	for key := range s.Fields() {
-		switch key {
-		case "source_id", "from":
-			x.SourceID.DecodeJSON(s)
-		case "target_id", "to":
-			x.TargetID.DecodeJSON(s)
-		case "max_depth", "depth":
-			if !s.Null() {
-				x.MaxDepth = int(s.Int())
-			}
-		case "max_results", "limit":
-			if !s.Null() {
-				x.MaxResults = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePaths(w *scan.Writer, x *paths) {
-	w.Open()
-	w.Key("paths")
-	w.List(len(x.Paths), func(i0 int) {
-		w.List(len(x.Paths[i0]), func(i1 int) {
-			x.Paths[i0][i1].EncodeJSON(w)
-		})
+func (x *DeleteEntity) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entityId", Also: []string{"id"}, Value: scan.Of(&x.EntityID, (*alcove.ID).CodeJSON)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
+}
+
+func (x *Link) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Relation = "related_to"
 	}
-	w.Close()
-}
-
-func decodeCreateTheme(s *scan.Scanner, x *CreateTheme) {
-	x.Importance = 0.5
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "description":
-			x.Description = s.String()
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "entityIds":
-			x.EntityIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.EntityIDs = append(x.EntityIDs, v0)
-			}
-		case "importance":
-			if !s.Null() {
-				x.Importance = s.Number()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCreated(w *scan.Writer, x *created) {
-	w.Open()
-	w.Key("themeId")
-	x.ThemeID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeSearchThemes(s *scan.Scanner, x *SearchThemes) {
-	x.Limit = 20
-	for key := range s.Fields() {
-		switch key {
-		case "query", "topic":
-			x.Query = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFoundThemes(w *scan.Writer, x *foundThemes) {
-	w.Open()
-	w.Key("themes")
-	w.List(len(x.Themes), func(i0 int) {
-		encodeThemeShown(w, &x.Themes[i0])
+	c.Object([]scan.Field{
+		{Name: "source_id", Also: []string{"from"}, Value: scan.Of(&x.SourceID, (*alcove.ID).CodeJSON)},
+		{Name: "target_id", Also: []string{"to"}, Value: scan.Of(&x.TargetID, (*alcove.ID).CodeJSON)},
+		{Name: "relation", Also: []string{"type"}, Value: scan.Text(&x.Relation), Keep: true},
+		{Name: "valid_from", Value: scan.Text(&x.ValidFrom)},
+		{Name: "valid_until", Value: scan.Text(&x.ValidUntil)},
+		{Name: "confidence", Value: alcove.Given(&x.Confidence, scan.CodeNumber), Omit: x.Confidence.IsZero()},
 	})
-	w.Close()
 }
 
-func decodeDeleteTheme(s *scan.Scanner, x *DeleteTheme) {
-	for key := range s.Fields() {
-		switch key {
-		case "themeId", "id":
-			x.ThemeID.DecodeJSON(s)
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeExportGraph(s *scan.Scanner, x *ExportGraph) {
-	x.Format = "json"
-	x.IncludeContent = true
-	x.Limit = 5000
-	for key := range s.Fields() {
-		switch key {
-		case "format":
-			if !s.Null() {
-				x.Format = s.String()
-			}
-		case "includeContent":
-			if !s.Null() {
-				x.IncludeContent = s.Bool()
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeExported(w *scan.Writer, x *exported) {
-	w.Open()
-	w.Key("nodes")
-	w.List(len(x.Nodes), func(i0 int) {
-		encodeExportedNode(w, &x.Nodes[i0])
+func (x *linked) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "created", Value: scan.Bool(&x.Created)},
 	})
-	w.Key("edges")
-	w.List(len(x.Edges), func(i0 int) {
-		encodeExportedEdge(w, &x.Edges[i0])
+}
+
+func (x *EndLink) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "source_id", Also: []string{"from"}, Value: scan.Of(&x.SourceID, (*alcove.ID).CodeJSON)},
+		{Name: "target_id", Also: []string{"to"}, Value: scan.Of(&x.TargetID, (*alcove.ID).CodeJSON)},
+		{Name: "relation", Also: []string{"type"}, Value: scan.Text(&x.Relation)},
+		{Name: "valid_until", Value: scan.Text(&x.ValidUntil)},
 	})
-	if x.Document != "" {
-		w.Key("document")
-		w.Text(x.Document)
-	}
-	w.Key("generatedAt")
-	x.GeneratedAt.EncodeJSON(w)
-	w.Close()
 }
 
-func encodeEdge(w *scan.Writer, x *edge) {
-	w.Open()
-	if x.ValidFrom != 0 {
-		w.Key("valid_from")
-		x.ValidFrom.EncodeJSON(w)
-	}
-	if x.ValidUntil != 0 {
-		w.Key("valid_until")
-		x.ValidUntil.EncodeJSON(w)
-	}
-	if x.ObservedBy != "" {
-		w.Key("observed_by")
-		w.Text(x.ObservedBy)
-	}
-	w.Key("confidence")
-	w.Number(x.Confidence)
-	if x.Own != "" {
-		w.Key("own")
-		w.Text(x.Own)
-	}
-	if x.Node != "" {
-		w.Key("node")
-		w.Text(x.Node)
-	}
-	w.Close()
-}
-
-func decodeEdge(s *scan.Scanner, x *edge) {
-	for key := range s.Fields() {
-		switch key {
-		case "valid_from":
-			x.ValidFrom.DecodeJSON(s)
-		case "valid_until":
-			x.ValidUntil.DecodeJSON(s)
-		case "observed_by":
-			x.ObservedBy = s.String()
-		case "confidence":
-			x.Confidence = s.Number()
-		case "own":
-			x.Own = s.String()
-		case "node":
-			x.Node = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEntity(w *scan.Writer, x *entity) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("aliases")
-	w.List(len(x.Aliases), func(i0 int) {
-		w.Text(x.Aliases[i0])
+func (x *ended) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "found", Value: scan.Bool(&x.Found)},
+		{Name: "previous_valid_until", Value: scan.Pointer(&x.PreviousValidUntil, (*alcove.Time).CodeJSON)},
 	})
-	if len(x.Metadata) > 0 {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v0 alcove.Raw) {
-			w.Raw(v0)
-		})
-	}
-	w.Key("firstSeen")
-	x.FirstSeen.EncodeJSON(w)
-	w.Key("lastSeen")
-	x.LastSeen.EncodeJSON(w)
-	w.Key("importance")
-	w.Number(x.Importance)
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
 }
 
-func decodeEntity(s *scan.Scanner, x *entity) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "type":
-			x.Type = s.String()
-		case "aliases":
-			x.Aliases = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Aliases = append(x.Aliases, v0)
-			}
-		case "metadata":
-			x.Metadata = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Metadata[string(k0)] = v0
-			}
-		case "firstSeen":
-			x.FirstSeen.DecodeJSON(s)
-		case "lastSeen":
-			x.LastSeen.DecodeJSON(s)
-		case "importance":
-			x.Importance = s.Number()
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
+func (x *GetLinks) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Direction = "both"
+		x.Limit = 200
 	}
-}
-
-func encodeAlias(w *scan.Writer, x *alias) {
-	w.Open()
-	w.Key("entityId")
-	w.Text(x.EntityID)
-	w.Close()
-}
-
-func decodeAlias(s *scan.Scanner, x *alias) {
-	for key := range s.Fields() {
-		switch key {
-		case "entityId":
-			x.EntityID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTheme(w *scan.Writer, x *theme) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("description")
-	w.Text(x.Description)
-	w.Key("factIds")
-	w.List(len(x.FactIDs), func(i0 int) {
-		x.FactIDs[i0].EncodeJSON(w)
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "direction", Value: scan.Text(&x.Direction), Keep: true},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	w.Key("entityIds")
-	w.List(len(x.EntityIDs), func(i0 int) {
-		x.EntityIDs[i0].EncodeJSON(w)
+}
+
+func (x *links) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "links", Value: scan.List(&x.Links, (*linkShown).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("updated")
-	x.Updated.EncodeJSON(w)
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
 }
 
-func decodeTheme(s *scan.Scanner, x *theme) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "description":
-			x.Description = s.String()
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "entityIds":
-			x.EntityIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.EntityIDs = append(x.EntityIDs, v0)
-			}
-		case "importance":
-			x.Importance = s.Number()
-		case "updated":
-			x.Updated.DecodeJSON(s)
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
+func (x *GraphQuery) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.MaxDepth = 1
+		x.Limit = 200
 	}
-}
-
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	if !x.FactID.IsZero() {
-		w.Key("factId")
-		x.FactID.EncodeJSON(w)
-	}
-	if !x.EntityID.IsZero() {
-		w.Key("entityId")
-		x.EntityID.EncodeJSON(w)
-	}
-	if !x.ThemeID.IsZero() {
-		w.Key("themeId")
-		x.ThemeID.EncodeJSON(w)
-	}
-	w.Key("changes")
-	encodeChanges(w, &x.Changes)
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "entityId":
-			x.EntityID.DecodeJSON(s)
-		case "themeId":
-			x.ThemeID.DecodeJSON(s)
-		case "changes":
-			decodeChanges(s, &x.Changes)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeRelationship(s *scan.Scanner, x *relationship) {
-	for key := range s.Fields() {
-		switch key {
-		case "toEntityId":
-			x.ToEntityID.DecodeJSON(s)
-		case "relationType":
-			x.RelationType = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeShown(w *scan.Writer, x *shown) {
-	w.Open()
-	w.Key("entityId")
-	x.EntityID.EncodeJSON(w)
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("aliases")
-	w.List(len(x.Aliases), func(i0 int) {
-		w.Text(x.Aliases[i0])
+	c.Object([]scan.Field{
+		{Name: "source_id", Also: []string{"id"}, Value: scan.Of(&x.SourceID, (*alcove.ID).CodeJSON)},
+		{Name: "max_depth", Also: []string{"depth"}, Value: scan.Int(&x.MaxDepth), Keep: true},
+		{Name: "valid_at", Value: scan.Text(&x.ValidAt)},
+		{Name: "allowed_agents", Value: alcove.Given(&x.AllowedAgents, scan.CodeTexts), Omit: x.AllowedAgents.IsZero()},
+		{Name: "relations", Value: scan.Texts(&x.Relations)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
 	})
-	if len(x.Metadata) > 0 {
-		w.Key("metadata")
-		scan.WriteMap(w, x.Metadata, func(v0 alcove.Raw) {
-			w.Raw(v0)
-		})
-	}
-	w.Key("firstSeen")
-	x.FirstSeen.EncodeJSON(w)
-	w.Key("lastSeen")
-	x.LastSeen.EncodeJSON(w)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Close()
 }
 
-func encodeLinkShown(w *scan.Writer, x *linkShown) {
-	w.Open()
-	w.Key("source_id")
-	x.SourceID.EncodeJSON(w)
-	w.Key("target_id")
-	x.TargetID.EncodeJSON(w)
-	w.Key("relation")
-	w.Text(x.Relation)
-	if x.ValidFrom != 0 {
-		w.Key("valid_from")
-		x.ValidFrom.EncodeJSON(w)
-	}
-	if x.ValidUntil != 0 {
-		w.Key("valid_until")
-		x.ValidUntil.EncodeJSON(w)
-	}
-	if x.ObservedBy != "" {
-		w.Key("observed_by")
-		w.Text(x.ObservedBy)
-	}
-	w.Key("confidence")
-	w.Number(x.Confidence)
-	if bool(x.Untyped) {
-		w.Key("untyped")
-		w.Bool(x.Untyped)
-	}
-	w.Close()
-}
-
-func encodeFact(w *scan.Writer, x *fact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("relation")
-	w.Text(x.Relation)
-	w.Close()
-}
-
-func encodeReached(w *scan.Writer, x *reached) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("kind")
-	w.Text(x.Kind)
-	w.Key("label")
-	w.Text(x.Label)
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
-	}
-	w.Key("depth")
-	w.Int(int64(x.Depth))
-	w.Key("from")
-	x.From.EncodeJSON(w)
-	w.Key("relation")
-	w.Text(x.Relation)
-	if x.ValidFrom != 0 {
-		w.Key("valid_from")
-		x.ValidFrom.EncodeJSON(w)
-	}
-	if x.ValidUntil != 0 {
-		w.Key("valid_until")
-		x.ValidUntil.EncodeJSON(w)
-	}
-	if x.ObservedBy != "" {
-		w.Key("observed_by")
-		w.Text(x.ObservedBy)
-	}
-	w.Key("confidence")
-	w.Number(x.Confidence)
-	w.Close()
-}
-
-func encodeStatement(w *scan.Writer, x *statement) {
-	w.Open()
-	w.Key("target_id")
-	x.TargetID.EncodeJSON(w)
-	w.Key("label")
-	w.Text(x.Label)
-	w.Key("relation")
-	w.Text(x.Relation)
-	w.Key("valid_from")
-	x.ValidFrom.EncodeJSON(w)
-	if x.ValidUntil != 0 {
-		w.Key("valid_until")
-		x.ValidUntil.EncodeJSON(w)
-	}
-	if x.ObservedBy != "" {
-		w.Key("observed_by")
-		w.Text(x.ObservedBy)
-	}
-	w.Key("confidence")
-	w.Number(x.Confidence)
-	w.Close()
-}
-
-func encodeThemeShown(w *scan.Writer, x *themeShown) {
-	w.Open()
-	w.Key("themeId")
-	x.ThemeID.EncodeJSON(w)
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("description")
-	w.Text(x.Description)
-	w.Key("factIds")
-	w.List(len(x.FactIDs), func(i0 int) {
-		x.FactIDs[i0].EncodeJSON(w)
+func (x *walked) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "nodes", Value: scan.List(&x.Nodes, (*reached).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	w.Key("entityIds")
-	w.List(len(x.EntityIDs), func(i0 int) {
-		x.EntityIDs[i0].EncodeJSON(w)
+}
+
+func (x *GraphTimeline) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 200
+	}
+	c.Object([]scan.Field{
+		{Name: "source_id", Also: []string{"id", "entityId"}, Value: scan.Of(&x.SourceID, (*alcove.ID).CodeJSON)},
+		{Name: "since", Value: scan.Text(&x.Since)},
+		{Name: "until", Value: scan.Text(&x.Until)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
 	})
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("updated")
-	x.Updated.EncodeJSON(w)
-	w.Close()
 }
 
-func encodeExportedNode(w *scan.Writer, x *exportedNode) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("kind")
-	w.Text(x.Kind)
-	w.Key("label")
-	w.Text(x.Label)
-	if x.Content != "" {
-		w.Key("content")
-		w.Text(x.Content)
-	}
-	w.Close()
+func (x *timeline) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "events", Value: scan.List(&x.Events, (*statement).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func encodeExportedEdge(w *scan.Writer, x *exportedEdge) {
-	w.Open()
-	w.Key("from")
-	x.From.EncodeJSON(w)
-	w.Key("to")
-	x.To.EncodeJSON(w)
-	w.Key("relation")
-	w.Text(x.Relation)
-	if x.ValidFrom != 0 {
-		w.Key("validFrom")
-		x.ValidFrom.EncodeJSON(w)
+func (x *FindPaths) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.MaxDepth = 4
+		x.MaxResults = 10
 	}
-	if x.ValidUntil != 0 {
-		w.Key("validUntil")
-		x.ValidUntil.EncodeJSON(w)
-	}
-	if x.ObservedBy != "" {
-		w.Key("observedBy")
-		w.Text(x.ObservedBy)
-	}
-	w.Key("confidence")
-	w.Number(x.Confidence)
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "source_id", Also: []string{"from"}, Value: scan.Of(&x.SourceID, (*alcove.ID).CodeJSON)},
+		{Name: "target_id", Also: []string{"to"}, Value: scan.Of(&x.TargetID, (*alcove.ID).CodeJSON)},
+		{Name: "max_depth", Also: []string{"depth"}, Value: scan.Int(&x.MaxDepth), Keep: true},
+		{Name: "max_results", Also: []string{"limit"}, Value: scan.Int(&x.MaxResults), Keep: true},
+	})
 }
 
-func encodeChanges(w *scan.Writer, x *changes) {
-	w.Open()
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	if !x.To.IsZero() {
-		w.Key("to")
-		x.To.EncodeJSON(w)
-	}
-	if x.Relation != "" {
-		w.Key("relation")
-		w.Text(x.Relation)
-	}
-	w.Close()
+func (x *paths) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "paths", Value: scan.List(&x.Paths, func(v *[]alcove.ID, c *scan.Coder) { scan.List(v, (*alcove.ID).CodeJSON).CodeJSON(c) })},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func decodeChanges(s *scan.Scanner, x *changes) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "type":
-			x.Type = s.String()
-		case "to":
-			x.To.DecodeJSON(s)
-		case "relation":
-			x.Relation = s.String()
-		default:
-			s.Skip()
-		}
+func (x *CreateTheme) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Importance = 0.5
 	}
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "entityIds", Value: scan.List(&x.EntityIDs, (*alcove.ID).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance), Keep: true},
+	})
+}
+
+func (x *created) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "themeId", Value: scan.Of(&x.ThemeID, (*alcove.ID).CodeJSON)},
+	})
+}
+
+func (x *SearchThemes) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 20
+	}
+	c.Object([]scan.Field{
+		{Name: "query", Also: []string{"topic"}, Value: scan.Text(&x.Query)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+	})
+}
+
+func (x *foundThemes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "themes", Value: scan.List(&x.Themes, (*themeShown).CodeJSON)},
+	})
+}
+
+func (x *DeleteTheme) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "themeId", Also: []string{"id"}, Value: scan.Of(&x.ThemeID, (*alcove.ID).CodeJSON)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
+	})
+}
+
+func (x *ExportGraph) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Format = "json"
+		x.IncludeContent = true
+		x.Limit = 5000
+	}
+	c.Object([]scan.Field{
+		{Name: "format", Value: scan.Text(&x.Format), Keep: true},
+		{Name: "includeContent", Value: scan.Bool(&x.IncludeContent), Keep: true},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+	})
+}
+
+func (x *exported) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "nodes", Value: scan.List(&x.Nodes, (*exportedNode).CodeJSON)},
+		{Name: "edges", Value: scan.List(&x.Edges, (*exportedEdge).CodeJSON)},
+		{Name: "document", Value: scan.Text(&x.Document), Omit: x.Document == ""},
+		{Name: "generatedAt", Value: scan.Of(&x.GeneratedAt, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *edge) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "valid_from", Value: scan.Of(&x.ValidFrom, (*alcove.Time).CodeJSON), Omit: x.ValidFrom == 0},
+		{Name: "valid_until", Value: scan.Of(&x.ValidUntil, (*alcove.Time).CodeJSON), Omit: x.ValidUntil == 0},
+		{Name: "observed_by", Value: scan.Text(&x.ObservedBy), Omit: x.ObservedBy == ""},
+		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+		{Name: "own", Value: scan.Text(&x.Own), Omit: x.Own == ""},
+		{Name: "node", Value: scan.Text(&x.Node), Omit: x.Node == ""},
+	})
+}
+
+func (x *entity) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "aliases", Value: scan.Texts(&x.Aliases)},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: len(x.Metadata) == 0},
+		{Name: "firstSeen", Value: scan.Of(&x.FirstSeen, (*alcove.Time).CodeJSON)},
+		{Name: "lastSeen", Value: scan.Of(&x.LastSeen, (*alcove.Time).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
+	})
+}
+
+func (x *alias) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entityId", Value: scan.Text(&x.EntityID)},
+	})
+}
+
+func (x *theme) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "entityIds", Value: scan.List(&x.EntityIDs, (*alcove.ID).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "updated", Value: scan.Of(&x.Updated, (*alcove.Time).CodeJSON)},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON), Omit: x.FactID.IsZero()},
+		{Name: "entityId", Value: scan.Of(&x.EntityID, (*alcove.ID).CodeJSON), Omit: x.EntityID.IsZero()},
+		{Name: "themeId", Value: scan.Of(&x.ThemeID, (*alcove.ID).CodeJSON), Omit: x.ThemeID.IsZero()},
+		{Name: "changes", Value: scan.Of(&x.Changes, (*changes).CodeJSON)},
+	})
+}
+
+func (x *relationship) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "toEntityId", Value: scan.Of(&x.ToEntityID, (*alcove.ID).CodeJSON)},
+		{Name: "relationType", Value: scan.Text(&x.RelationType)},
+	})
+}
+
+func (x *shown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entityId", Value: scan.Of(&x.EntityID, (*alcove.ID).CodeJSON)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "aliases", Value: scan.Texts(&x.Aliases)},
+		{Name: "metadata", Value: scan.Map(&x.Metadata, scan.CodeRaw), Omit: len(x.Metadata) == 0},
+		{Name: "firstSeen", Value: scan.Of(&x.FirstSeen, (*alcove.Time).CodeJSON)},
+		{Name: "lastSeen", Value: scan.Of(&x.LastSeen, (*alcove.Time).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+	})
+}
+
+func (x *linkShown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "source_id", Value: scan.Of(&x.SourceID, (*alcove.ID).CodeJSON)},
+		{Name: "target_id", Value: scan.Of(&x.TargetID, (*alcove.ID).CodeJSON)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+		{Name: "valid_from", Value: scan.Of(&x.ValidFrom, (*alcove.Time).CodeJSON), Omit: x.ValidFrom == 0},
+		{Name: "valid_until", Value: scan.Of(&x.ValidUntil, (*alcove.Time).CodeJSON), Omit: x.ValidUntil == 0},
+		{Name: "observed_by", Value: scan.Text(&x.ObservedBy), Omit: x.ObservedBy == ""},
+		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+		{Name: "untyped", Value: scan.Bool(&x.Untyped), Omit: !x.Untyped},
+	})
+}
+
+func (x *fact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+	})
+}
+
+func (x *reached) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "kind", Value: scan.Text(&x.Kind)},
+		{Name: "label", Value: scan.Text(&x.Label)},
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "depth", Value: scan.Int(&x.Depth)},
+		{Name: "from", Value: scan.Of(&x.From, (*alcove.ID).CodeJSON)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+		{Name: "valid_from", Value: scan.Of(&x.ValidFrom, (*alcove.Time).CodeJSON), Omit: x.ValidFrom == 0},
+		{Name: "valid_until", Value: scan.Of(&x.ValidUntil, (*alcove.Time).CodeJSON), Omit: x.ValidUntil == 0},
+		{Name: "observed_by", Value: scan.Text(&x.ObservedBy), Omit: x.ObservedBy == ""},
+		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+	})
+}
+
+func (x *statement) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "target_id", Value: scan.Of(&x.TargetID, (*alcove.ID).CodeJSON)},
+		{Name: "label", Value: scan.Text(&x.Label)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+		{Name: "valid_from", Value: scan.Of(&x.ValidFrom, (*alcove.Time).CodeJSON)},
+		{Name: "valid_until", Value: scan.Of(&x.ValidUntil, (*alcove.Time).CodeJSON), Omit: x.ValidUntil == 0},
+		{Name: "observed_by", Value: scan.Text(&x.ObservedBy), Omit: x.ObservedBy == ""},
+		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+	})
+}
+
+func (x *themeShown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "themeId", Value: scan.Of(&x.ThemeID, (*alcove.ID).CodeJSON)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "entityIds", Value: scan.List(&x.EntityIDs, (*alcove.ID).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "updated", Value: scan.Of(&x.Updated, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *exportedNode) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "kind", Value: scan.Text(&x.Kind)},
+		{Name: "label", Value: scan.Text(&x.Label)},
+		{Name: "content", Value: scan.Text(&x.Content), Omit: x.Content == ""},
+	})
+}
+
+func (x *exportedEdge) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "from", Value: scan.Of(&x.From, (*alcove.ID).CodeJSON)},
+		{Name: "to", Value: scan.Of(&x.To, (*alcove.ID).CodeJSON)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+		{Name: "validFrom", Value: scan.Of(&x.ValidFrom, (*alcove.Time).CodeJSON), Omit: x.ValidFrom == 0},
+		{Name: "validUntil", Value: scan.Of(&x.ValidUntil, (*alcove.Time).CodeJSON), Omit: x.ValidUntil == 0},
+		{Name: "observedBy", Value: scan.Text(&x.ObservedBy), Omit: x.ObservedBy == ""},
+		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+	})
+}
+
+func (x *changes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "to", Value: scan.Of(&x.To, (*alcove.ID).CodeJSON), Omit: x.To.IsZero()},
+		{Name: "relation", Value: scan.Text(&x.Relation), Omit: x.Relation == ""},
+	})
 }

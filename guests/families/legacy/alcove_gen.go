@@ -7,914 +7,406 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part GetContext) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_get_context",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetContext(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeContext(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_get_context", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Observe) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_observe",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeObserve(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeObserved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_observe", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RegisterAgent) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_register_agent",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRegisterAgent(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRegistered(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_register_agent", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RecordFeedback) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_record_feedback",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecordFeedback(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRecorded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_record_feedback", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Summarize) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_summarize",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSummarize(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSummary(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_summarize", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Prune) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_prune",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodePrune(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePruned(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_prune", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part VaultSync) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_vault_sync",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeVaultSync(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSynced(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_vault_sync", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Checkpoint) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_checkpoint",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCheckpoint(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCheckpointed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_checkpoint", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part EndSession) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_end_session",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeEndSession(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEnded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("legacy", "memory_end_session", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part MigrationReport) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "legacy",
-		Tool:   "memory_migration_report",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMigrationReport(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeReport(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x content) EncodeJSON(w *scan.Writer) { encodeContent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *content) DecodeJSON(s *scan.Scanner) { decodeContent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x fact) EncodeJSON(w *scan.Writer) { encodeFact(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *fact) DecodeJSON(s *scan.Scanner) { decodeFact(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x found) EncodeJSON(w *scan.Writer) { encodeFound(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *found) DecodeJSON(s *scan.Scanner) { decodeFound(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x handoff) EncodeJSON(w *scan.Writer) { encodeHandoff(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *handoff) DecodeJSON(s *scan.Scanner) { decodeHandoff(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x notification) EncodeJSON(w *scan.Writer) { encodeNotification(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *notification) DecodeJSON(s *scan.Scanner) { decodeNotification(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x registration) EncodeJSON(w *scan.Writer) { encodeRegistration(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *registration) DecodeJSON(s *scan.Scanner) { decodeRegistration(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x saved) EncodeJSON(w *scan.Writer) { encodeSaved(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *saved) DecodeJSON(s *scan.Scanner) { decodeSaved(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x stale) EncodeJSON(w *scan.Writer) { encodeStale(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *stale) DecodeJSON(s *scan.Scanner) { decodeStale(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x usage) EncodeJSON(w *scan.Writer) { encodeUsage(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *usage) DecodeJSON(s *scan.Scanner) { decodeUsage(s, x) }
-
-func decodeGetContext(s *scan.Scanner, x *GetContext) {
-	x.Profile = "default"
-	x.TokenBudget = 4000
-	x.MaxFacts = 20
-	x.IncludeEntities = true
-	x.IncludeThemes = true
-	for key := range s.Fields() {
-		switch key {
-		case "topic":
-			x.Topic = s.String()
-		case "profile":
-			if !s.Null() {
-				x.Profile = s.String()
-			}
-		case "tokenBudget":
-			if !s.Null() {
-				x.TokenBudget = int(s.Int())
-			}
-		case "maxFacts":
-			if !s.Null() {
-				x.MaxFacts = int(s.Int())
-			}
-		case "includeEntities":
-			if !s.Null() {
-				x.IncludeEntities = s.Bool()
-			}
-		case "includeThemes":
-			if !s.Null() {
-				x.IncludeThemes = s.Bool()
-			}
-		default:
-			s.Skip()
+	return alcove.ToolPart("legacy", "memory_migration_report", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
-	}
-}
-
-func encodeContext(w *scan.Writer, x *Context) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		w.Raw(x.Facts[i0])
 	})
-	w.Key("entities")
-	w.List(len(x.Entities), func(i0 int) {
-		w.Raw(x.Entities[i0])
+}
+
+func (x content) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *content) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x fact) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *fact) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x found) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *found) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x handoff) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *handoff) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x notification) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *notification) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x registration) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *registration) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x saved) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *saved) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x stale) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *stale) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x usage) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *usage) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *GetContext) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Profile = "default"
+		x.TokenBudget = 4000
+		x.MaxFacts = 20
+		x.IncludeEntities = true
+		x.IncludeThemes = true
+	}
+	c.Object([]scan.Field{
+		{Name: "topic", Value: scan.Text(&x.Topic)},
+		{Name: "profile", Value: scan.Text(&x.Profile), Keep: true},
+		{Name: "tokenBudget", Value: scan.Int(&x.TokenBudget), Keep: true},
+		{Name: "maxFacts", Value: scan.Int(&x.MaxFacts), Keep: true},
+		{Name: "includeEntities", Value: scan.Bool(&x.IncludeEntities), Keep: true},
+		{Name: "includeThemes", Value: scan.Bool(&x.IncludeThemes), Keep: true},
 	})
-	w.Key("themes")
-	w.List(len(x.Themes), func(i0 int) {
-		w.Raw(x.Themes[i0])
+}
+
+func (x *Context) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, scan.CodeRaw)},
+		{Name: "entities", Value: scan.List(&x.Entities, scan.CodeRaw)},
+		{Name: "themes", Value: scan.List(&x.Themes, scan.CodeRaw)},
+		{Name: "handoffs", Value: scan.List(&x.Handoffs, scan.CodeRaw)},
+		{Name: "notifications", Value: scan.List(&x.Notifications, scan.CodeRaw)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "usedTokens", Value: scan.Int(&x.UsedTokens)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
 	})
-	w.Key("handoffs")
-	w.List(len(x.Handoffs), func(i0 int) {
-		w.Raw(x.Handoffs[i0])
+}
+
+func (x *Observe) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "observation", Also: []string{"content"}, Value: scan.Text(&x.Observation)},
+		{Name: "emotionalContext", Value: scan.Text(&x.EmotionalContext)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
 	})
-	w.Key("notifications")
-	w.List(len(x.Notifications), func(i0 int) {
-		w.Raw(x.Notifications[i0])
+}
+
+func (x *Observed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
 	})
-	w.Key("summary")
-	w.Text(x.Summary)
-	w.Key("usedTokens")
-	w.Int(int64(x.UsedTokens))
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
 }
 
-func decodeObserve(s *scan.Scanner, x *Observe) {
-	for key := range s.Fields() {
-		switch key {
-		case "observation", "content":
-			x.Observation = s.String()
-		case "emotionalContext":
-			x.EmotionalContext = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeObserved(w *scan.Writer, x *Observed) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
-}
-
-func decodeRegisterAgent(s *scan.Scanner, x *RegisterAgent) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "name":
-			x.Name = s.String()
-		case "role":
-			x.Role = s.String()
-		case "capabilities":
-			x.Capabilities = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Capabilities = append(x.Capabilities, v0)
-			}
-		case "telos":
-			x.Telos = s.String()
-		case "settings":
-			x.Settings = s.Raw()
-		case "defaultScope":
-			x.DefaultScope = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRegistered(w *scan.Writer, x *Registered) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("created")
-	w.Bool(x.Created)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
-}
-
-func decodeRecordFeedback(s *scan.Scanner, x *RecordFeedback) {
-	for key := range s.Fields() {
-		switch key {
-		case "recallId":
-			x.RecallID = s.String()
-		case "usedFactIds":
-			x.UsedFactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.UsedFactIDs = append(x.UsedFactIDs, v0)
-			}
-		case "unusedFactIds":
-			x.UnusedFactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.UnusedFactIDs = append(x.UnusedFactIDs, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRecorded(w *scan.Writer, x *Recorded) {
-	w.Open()
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
-}
-
-func decodeSummarize(s *scan.Scanner, x *Summarize) {
-	x.MaxFacts = 50
-	for key := range s.Fields() {
-		switch key {
-		case "topic":
-			x.Topic = s.String()
-		case "maxFacts":
-			if !s.Null() {
-				x.MaxFacts = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSummary(w *scan.Writer, x *Summary) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("consolidatedCount")
-	w.Int(int64(x.ConsolidatedCount))
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
-}
-
-func decodePrune(s *scan.Scanner, x *Prune) {
-	x.OlderThanDays = 90
-	x.Limit = 100
-	x.DryRun = true
-	for key := range s.Fields() {
-		switch key {
-		case "olderThanDays":
-			if !s.Null() {
-				x.OlderThanDays = s.Number()
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "dryRun":
-			if !s.Null() {
-				x.DryRun = s.Bool()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePruned(w *scan.Writer, x *Pruned) {
-	w.Open()
-	w.Key("pruned")
-	w.Int(int64(x.Pruned))
-	w.Key("prunedFactIds")
-	w.List(len(x.PrunedFactIDs), func(i0 int) {
-		w.Text(x.PrunedFactIDs[i0])
+func (x *RegisterAgent) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "role", Value: scan.Text(&x.Role)},
+		{Name: "capabilities", Value: scan.Texts(&x.Capabilities)},
+		{Name: "telos", Value: scan.Text(&x.Telos)},
+		{Name: "settings", Value: scan.Raw(&x.Settings)},
+		{Name: "defaultScope", Value: scan.Text(&x.DefaultScope)},
 	})
-	w.Key("dryRun")
-	w.Bool(x.DryRun)
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
 }
 
-func decodeVaultSync(s *scan.Scanner, x *VaultSync) {
-	x.Direction = "both"
-	for key := range s.Fields() {
-		switch key {
-		case "direction":
-			if !s.Null() {
-				x.Direction = s.String()
-			}
-		case "files":
-			x.Files = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Files = append(x.Files, v0)
-			}
-		case "target":
-			x.Target = s.String()
-		case "force":
-			x.Force = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSynced(w *scan.Writer, x *Synced) {
-	w.Open()
-	if len(x.Export) > 0 {
-		w.Key("export")
-		w.Raw(x.Export)
-	}
-	if len(x.Import) > 0 {
-		w.Key("import")
-		w.Raw(x.Import)
-	}
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
-}
-
-func decodeCheckpoint(s *scan.Scanner, x *Checkpoint) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "summary":
-			x.Summary = s.String()
-		case "topic":
-			x.Topic = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCheckpointed(w *scan.Writer, x *Checkpointed) {
-	w.Open()
-	w.Key("checkpointId")
-	w.Text(x.CheckpointID)
-	if len(x.Version) > 0 {
-		w.Key("version")
-		w.Raw(x.Version)
-	}
-	if x.Branch != "" {
-		w.Key("branch")
-		w.Text(x.Branch)
-	}
-	w.Key("factCount")
-	w.Int(int64(x.FactCount))
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		w.Raw(x.Facts[i0])
+func (x *Registered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "created", Value: scan.Bool(&x.Created)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
 	})
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
 }
 
-func decodeEndSession(s *scan.Scanner, x *EndSession) {
-	for key := range s.Fields() {
-		switch key {
-		case "summary":
-			x.Summary = s.String()
-		case "conversationId":
-			x.ConversationID = s.String()
-		case "contextSummary":
-			x.ContextSummary = s.String()
-		case "toAgent":
-			x.ToAgent = s.String()
-		case "openItems":
-			x.OpenItems = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.OpenItems = append(x.OpenItems, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEnded(w *scan.Writer, x *Ended) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("handoffId")
-	w.Text(x.HandoffID)
-	w.Key("_deprecated")
-	w.Bool(x.notice.Deprecated)
-	w.Key("_migrateTo")
-	w.Text(x.notice.MigrateTo)
-	w.Close()
-}
-
-func decodeMigrationReport(s *scan.Scanner, x *MigrationReport) {
-	x.Days = 30
-	for key := range s.Fields() {
-		switch key {
-		case "days":
-			if !s.Null() {
-				x.Days = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeReport(w *scan.Writer, x *Report) {
-	w.Open()
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		encodeUse(w, &x.Agents[i0])
+func (x *RecordFeedback) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recallId", Value: scan.Text(&x.RecallID)},
+		{Name: "usedFactIds", Value: scan.List(&x.UsedFactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "unusedFactIds", Value: scan.List(&x.UnusedFactIDs, (*alcove.ID).CodeJSON)},
 	})
-	w.Key("removal_date")
-	w.Text(x.RemovalDate)
-	w.Close()
 }
 
-func encodeContent(w *scan.Writer, x *content) {
-	w.Open()
-	w.Key("content")
-	w.Raw(x.Content)
-	w.Close()
-}
-
-func decodeContent(s *scan.Scanner, x *content) {
-	for key := range s.Fields() {
-		switch key {
-		case "content":
-			x.Content = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFact(w *scan.Writer, x *fact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeFact(s *scan.Scanner, x *fact) {
-	for key := range s.Fields() {
-		switch key {
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFound(w *scan.Writer, x *found) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		w.Raw(x.Facts[i0])
+func (x *Recorded) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "updated", Value: scan.Int(&x.Updated)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
 	})
-	w.Key("entities")
-	w.List(len(x.Entities), func(i0 int) {
-		w.Raw(x.Entities[i0])
+}
+
+func (x *Summarize) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.MaxFacts = 50
+	}
+	c.Object([]scan.Field{
+		{Name: "topic", Value: scan.Text(&x.Topic)},
+		{Name: "maxFacts", Value: scan.Int(&x.MaxFacts), Keep: true},
 	})
-	w.Key("themes")
-	w.List(len(x.Themes), func(i0 int) {
-		w.Raw(x.Themes[i0])
+}
+
+func (x *Summary) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "consolidatedCount", Value: scan.Int(&x.ConsolidatedCount)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
 	})
-	w.Key("handoffs")
-	w.List(len(x.Handoffs), func(i0 int) {
-		w.Raw(x.Handoffs[i0])
+}
+
+func (x *Prune) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.OlderThanDays = 90
+		x.Limit = 100
+		x.DryRun = true
+	}
+	c.Object([]scan.Field{
+		{Name: "olderThanDays", Value: scan.Number(&x.OlderThanDays), Keep: true},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "dryRun", Value: scan.Bool(&x.DryRun), Keep: true},
 	})
-	w.Key("notifications")
-	w.List(len(x.Notifications), func(i0 int) {
-		w.Raw(x.Notifications[i0])
+}
+
+func (x *Pruned) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "pruned", Value: scan.Int(&x.Pruned)},
+		{Name: "prunedFactIds", Value: scan.Texts(&x.PrunedFactIDs)},
+		{Name: "dryRun", Value: scan.Bool(&x.DryRun)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
 	})
-	w.Close()
 }
 
-func decodeFound(s *scan.Scanner, x *found) {
-	for key := range s.Fields() {
-		switch key {
-		case "facts":
-			x.Facts = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Facts = append(x.Facts, v0)
-			}
-		case "entities":
-			x.Entities = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Entities = append(x.Entities, v0)
-			}
-		case "themes":
-			x.Themes = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Themes = append(x.Themes, v0)
-			}
-		case "handoffs":
-			x.Handoffs = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Handoffs = append(x.Handoffs, v0)
-			}
-		case "notifications":
-			x.Notifications = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Notifications = append(x.Notifications, v0)
-			}
-		default:
-			s.Skip()
-		}
+func (x *VaultSync) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Direction = "both"
 	}
-}
-
-func encodeHandoff(w *scan.Writer, x *handoff) {
-	w.Open()
-	w.Key("handoffId")
-	w.Text(x.HandoffID)
-	w.Close()
-}
-
-func decodeHandoff(s *scan.Scanner, x *handoff) {
-	for key := range s.Fields() {
-		switch key {
-		case "handoffId":
-			x.HandoffID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNotification(w *scan.Writer, x *notification) {
-	w.Open()
-	w.Key("notificationId")
-	w.Text(x.NotificationID)
-	w.Close()
-}
-
-func decodeNotification(s *scan.Scanner, x *notification) {
-	for key := range s.Fields() {
-		switch key {
-		case "notificationId":
-			x.NotificationID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRegistration(w *scan.Writer, x *registration) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("created")
-	w.Bool(x.Created)
-	w.Close()
-}
-
-func decodeRegistration(s *scan.Scanner, x *registration) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "created":
-			x.Created = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSaved(w *scan.Writer, x *saved) {
-	w.Open()
-	w.Key("checkpointId")
-	w.Text(x.CheckpointID)
-	w.Key("version")
-	w.Raw(x.Version)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("factCount")
-	w.Int(int64(x.FactCount))
-	w.Close()
-}
-
-func decodeSaved(s *scan.Scanner, x *saved) {
-	for key := range s.Fields() {
-		switch key {
-		case "checkpointId":
-			x.CheckpointID = s.String()
-		case "version":
-			x.Version = s.Raw()
-		case "branch":
-			x.Branch = s.String()
-		case "factCount":
-			x.FactCount = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStale(w *scan.Writer, x *stale) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeFact(w, &x.Facts[i0])
+	c.Object([]scan.Field{
+		{Name: "direction", Value: scan.Text(&x.Direction), Keep: true},
+		{Name: "files", Value: scan.List(&x.Files, scan.CodeRaw)},
+		{Name: "target", Value: scan.Text(&x.Target)},
+		{Name: "force", Value: scan.Bool(&x.Force)},
 	})
-	w.Close()
 }
 
-func decodeStale(s *scan.Scanner, x *stale) {
-	for key := range s.Fields() {
-		switch key {
-		case "facts":
-			x.Facts = nil
-			for range s.Many() {
-				var v0 fact
-				decodeFact(s, &v0)
-				x.Facts = append(x.Facts, v0)
-			}
-		default:
-			s.Skip()
-		}
+func (x *Synced) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "export", Value: scan.Raw(&x.Export), Omit: len(x.Export) == 0},
+		{Name: "import", Value: scan.Raw(&x.Import), Omit: len(x.Import) == 0},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
+	})
+}
+
+func (x *Checkpoint) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "topic", Value: scan.Text(&x.Topic)},
+	})
+}
+
+func (x *Checkpointed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Value: scan.Text(&x.CheckpointID)},
+		{Name: "version", Value: scan.Raw(&x.Version), Omit: len(x.Version) == 0},
+		{Name: "branch", Value: scan.Text(&x.Branch), Omit: x.Branch == ""},
+		{Name: "factCount", Value: scan.Int(&x.FactCount)},
+		{Name: "facts", Value: scan.List(&x.Facts, scan.CodeRaw)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
+	})
+}
+
+func (x *EndSession) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "conversationId", Value: scan.Text(&x.ConversationID)},
+		{Name: "contextSummary", Value: scan.Text(&x.ContextSummary)},
+		{Name: "toAgent", Value: scan.Text(&x.ToAgent)},
+		{Name: "openItems", Value: scan.Texts(&x.OpenItems)},
+	})
+}
+
+func (x *Ended) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "handoffId", Value: scan.Text(&x.HandoffID)},
+		{Name: "_deprecated", Value: scan.Bool(&x.notice.Deprecated)},
+		{Name: "_migrateTo", Value: scan.Text(&x.notice.MigrateTo)},
+	})
+}
+
+func (x *MigrationReport) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Days = 30
 	}
+	c.Object([]scan.Field{
+		{Name: "days", Value: scan.Int(&x.Days), Keep: true},
+	})
 }
 
-func encodeUsage(w *scan.Writer, x *usage) {
-	w.Open()
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Close()
+func (x *Report) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agents", Value: scan.List(&x.Agents, (*Use).CodeJSON)},
+		{Name: "removal_date", Value: scan.Text(&x.RemovalDate)},
+	})
 }
 
-func decodeUsage(s *scan.Scanner, x *usage) {
-	for key := range s.Fields() {
-		switch key {
-		case "updated":
-			x.Updated = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *content) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.Raw(&x.Content)},
+	})
 }
 
-func encodeUse(w *scan.Writer, x *Use) {
-	w.Open()
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("tool")
-	w.Text(x.Tool)
-	w.Key("calls")
-	w.Int(int64(x.Calls))
-	if x.Errors != 0 {
-		w.Key("errors")
-		w.Int(int64(x.Errors))
-	}
-	w.Key("last")
-	w.Text(x.Last)
-	w.Key("migrate_to")
-	w.Text(x.MigrateTo)
-	w.Close()
+func (x *fact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+	})
+}
+
+func (x *found) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, scan.CodeRaw)},
+		{Name: "entities", Value: scan.List(&x.Entities, scan.CodeRaw)},
+		{Name: "themes", Value: scan.List(&x.Themes, scan.CodeRaw)},
+		{Name: "handoffs", Value: scan.List(&x.Handoffs, scan.CodeRaw)},
+		{Name: "notifications", Value: scan.List(&x.Notifications, scan.CodeRaw)},
+	})
+}
+
+func (x *handoff) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "handoffId", Value: scan.Text(&x.HandoffID)},
+	})
+}
+
+func (x *notification) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notificationId", Value: scan.Text(&x.NotificationID)},
+	})
+}
+
+func (x *registration) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "created", Value: scan.Bool(&x.Created)},
+	})
+}
+
+func (x *saved) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Value: scan.Text(&x.CheckpointID)},
+		{Name: "version", Value: scan.Raw(&x.Version)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "factCount", Value: scan.Int(&x.FactCount)},
+	})
+}
+
+func (x *stale) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, (*fact).CodeJSON)},
+	})
+}
+
+func (x *usage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "updated", Value: scan.Int(&x.Updated)},
+	})
+}
+
+func (x *Use) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "tool", Value: scan.Text(&x.Tool)},
+		{Name: "calls", Value: scan.Int(&x.Calls)},
+		{Name: "errors", Value: scan.Int(&x.Errors), Omit: x.Errors == 0},
+		{Name: "last", Value: scan.Text(&x.Last)},
+		{Name: "migrate_to", Value: scan.Text(&x.MigrateTo)},
+	})
 }

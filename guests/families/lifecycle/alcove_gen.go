@@ -7,1119 +7,463 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part ListStaleFacts) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_list_stale_facts",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeListStaleFacts(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeStaleFacts(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_list_stale_facts", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part MarkFactsMerged) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_mark_facts_merged",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMarkFactsMerged(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeMergedFacts(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_mark_facts_merged", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part MarkFactsPruned) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_mark_facts_pruned",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMarkFactsPruned(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePrunedFacts(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_mark_facts_pruned", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ArchiveFact) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_archive_fact",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeArchiveFact(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeArchivedFact(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_archive_fact", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ArchiveList) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_archive_list",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeArchiveList(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeArchivedItems(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_archive_list", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ArchiveRestore) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_archive_restore",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeArchiveRestore(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRestored(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_archive_restore", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ArchiveStats) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_archive_stats",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeArchiveStats(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeArchiveStats(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_archive_stats", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ForgetMatching) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_forget_matching",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeForgetMatching(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeForgotten(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_forget_matching", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GC) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_gc",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGC(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCollected(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_gc", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Promote) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_promote",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodePromote(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePromoted(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_promote", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SetTTL) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Tool:   "memory_set_ttl",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSetTTL(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeUpdated(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("lifecycle", "memory_set_ttl", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Decay) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Job:    "decay",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeDecay(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveSwept(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.JobPart("lifecycle", "decay", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Decay) EncodeJSON(w *scan.Writer) { encodeDecay(w, &x) }
+func (x Decay) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Decay) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Decay) DecodeJSON(s *scan.Scanner) { decodeDecay(s, x) }
-
-// AlcovePart implements alcove.Part.
 func (part Collect) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Job:    "gc",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeCollect(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCollected(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.JobPart("lifecycle", "gc", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Collect) EncodeJSON(w *scan.Writer) { encodeCollect(w, &x) }
+func (x Collect) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Collect) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Collect) DecodeJSON(s *scan.Scanner) { decodeCollect(s, x) }
-
-// AlcovePart implements alcove.Part.
 func (part Retention) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "lifecycle",
-		Job:    "retention",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeRetention(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveSwept(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x Retention) EncodeJSON(w *scan.Writer) { encodeRetention(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Retention) DecodeJSON(s *scan.Scanner) { decodeRetention(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Weights.Superseded = 0.3
-	cfg.Weights.Unread = 0.2
-	cfg.Weights.Unimportant = 0.2
-	cfg.Weights.Contradicted = 0.1
-	cfg.Weights.Decayed = 0.2
-	cfg.ForgetThreshold = 0.7
-	cfg.PruneAgeDays = 90
-	cfg.PruneMaxImportance = 0.3
-	cfg.PruneMaxAccessCount = 3
-	cfg.PromoteAfterAccesses = 5
-	cfg.AutoForget = true
-	cfg.Decay = map[string]float64{
-		"decision":        0.998,
-		"error":           0.995,
-		"correction":      0.995,
-		"insight":         0.997,
-		"steering_rule":   0.999,
-		"learning":        0.996,
-		"session_summary": 0.99,
-		"plan":            0.995,
-		"observation":     0.99,
-		"other":           0.99,
-	}
-	cfg.Importance = [...]float64{
-		0:  0.8,
-		1:  0.7,
-		2:  0.75,
-		3:  0.7,
-		4:  0.85,
-		5:  0.65,
-		6:  0.6,
-		7:  0.6,
-		8:  0.5,
-		9:  0.4,
-		10: 0.5,
-	}
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "decay_rate_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["decision"] = v0
-			case "decay_rate_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["error"] = v0
-			case "decay_rate_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["correction"] = v0
-			case "decay_rate_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["insight"] = v0
-			case "decay_rate_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["steering_rule"] = v0
-			case "decay_rate_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["learning"] = v0
-			case "decay_rate_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["session_summary"] = v0
-			case "decay_rate_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["plan"] = v0
-			case "decay_rate_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["observation"] = v0
-			case "decay_rate_other":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["other"] = v0
-			case "importance_weight_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[0] = v0
-			case "importance_weight_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[1] = v0
-			case "importance_weight_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[2] = v0
-			case "importance_weight_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[3] = v0
-			case "importance_weight_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[4] = v0
-			case "importance_weight_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[5] = v0
-			case "importance_weight_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[6] = v0
-			case "importance_weight_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[7] = v0
-			case "importance_weight_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[8] = v0
-			case "importance_weight_note":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[9] = v0
-			case "importance_weight_other":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[10] = v0
-			case "forget_weight_superseded":
-				cfg.Weights.Superseded = s.Number()
-			case "forget_weight_unread":
-				cfg.Weights.Unread = s.Number()
-			case "forget_weight_unimportant":
-				cfg.Weights.Unimportant = s.Number()
-			case "forget_weight_contradicted":
-				cfg.Weights.Contradicted = s.Number()
-			case "forget_weight_decayed":
-				cfg.Weights.Decayed = s.Number()
-			case "forget_threshold":
-				cfg.ForgetThreshold = s.Number()
-			case "prune_age_days":
-				cfg.PruneAgeDays = s.Number()
-			case "prune_max_importance":
-				cfg.PruneMaxImportance = s.Number()
-			case "prune_max_access_count":
-				cfg.PruneMaxAccessCount = s.Int()
-			case "promote_after_accesses":
-				cfg.PromoteAfterAccesses = int(s.Int())
-			case "auto_forget":
-				cfg.AutoForget = s.Bool()
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("lifecycle", "retention", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Run(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
+func (x Retention) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Retention) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x mark) EncodeJSON(w *scan.Writer) { encodeMark(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *mark) DecodeJSON(s *scan.Scanner) { decodeMark(s, x) }
-
-func decodeListStaleFacts(s *scan.Scanner, x *ListStaleFacts) {
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "olderThanDays":
-			if s.Null() {
-				x.OlderThanDays = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.OlderThanDays = v0
-			}
-		case "maxImportance":
-			if s.Null() {
-				x.MaxImportance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.MaxImportance = v0
-			}
-		case "maxAccess":
-			if s.Null() {
-				x.MaxAccess = nil
-			} else {
-				v0 := new(int64)
-				*v0 = s.Int()
-				x.MaxAccess = v0
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStaleFacts(w *scan.Writer, x *staleFacts) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeStaleFact(w, &x.Facts[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Weights.Superseded = 0.3
+	x.Weights.Unread = 0.2
+	x.Weights.Unimportant = 0.2
+	x.Weights.Contradicted = 0.1
+	x.Weights.Decayed = 0.2
+	x.ForgetThreshold = 0.7
+	x.PruneAgeDays = 90
+	x.PruneMaxImportance = 0.3
+	x.PruneMaxAccessCount = 3
+	x.PromoteAfterAccesses = 5
+	x.AutoForget = true
+	map0 := [...]float64{0.998, 0.995, 0.995, 0.997, 0.999, 0.996, 0.99, 0.995, 0.99, 0.99}
+	x.Importance = [...]float64{0.8, 0.7, 0.75, 0.7, 0.85, 0.65, 0.6, 0.6, 0.5, 0.4, 0.5}
+	c.Object([]scan.Field{
+		{Name: "decay_rate_decision", Value: scan.Number(&map0[0])},
+		{Name: "decay_rate_error", Value: scan.Number(&map0[1])},
+		{Name: "decay_rate_correction", Value: scan.Number(&map0[2])},
+		{Name: "decay_rate_insight", Value: scan.Number(&map0[3])},
+		{Name: "decay_rate_steering_rule", Value: scan.Number(&map0[4])},
+		{Name: "decay_rate_learning", Value: scan.Number(&map0[5])},
+		{Name: "decay_rate_session_summary", Value: scan.Number(&map0[6])},
+		{Name: "decay_rate_plan", Value: scan.Number(&map0[7])},
+		{Name: "decay_rate_observation", Value: scan.Number(&map0[8])},
+		{Name: "decay_rate_other", Value: scan.Number(&map0[9])},
+		{Name: "importance_weight_decision", Value: scan.Number(&x.Importance[0])},
+		{Name: "importance_weight_error", Value: scan.Number(&x.Importance[1])},
+		{Name: "importance_weight_insight", Value: scan.Number(&x.Importance[2])},
+		{Name: "importance_weight_correction", Value: scan.Number(&x.Importance[3])},
+		{Name: "importance_weight_steering_rule", Value: scan.Number(&x.Importance[4])},
+		{Name: "importance_weight_learning", Value: scan.Number(&x.Importance[5])},
+		{Name: "importance_weight_session_summary", Value: scan.Number(&x.Importance[6])},
+		{Name: "importance_weight_plan", Value: scan.Number(&x.Importance[7])},
+		{Name: "importance_weight_observation", Value: scan.Number(&x.Importance[8])},
+		{Name: "importance_weight_note", Value: scan.Number(&x.Importance[9])},
+		{Name: "importance_weight_other", Value: scan.Number(&x.Importance[10])},
+		{Name: "forget_weight_superseded", Value: scan.Number(&x.Weights.Superseded)},
+		{Name: "forget_weight_unread", Value: scan.Number(&x.Weights.Unread)},
+		{Name: "forget_weight_unimportant", Value: scan.Number(&x.Weights.Unimportant)},
+		{Name: "forget_weight_contradicted", Value: scan.Number(&x.Weights.Contradicted)},
+		{Name: "forget_weight_decayed", Value: scan.Number(&x.Weights.Decayed)},
+		{Name: "forget_threshold", Value: scan.Number(&x.ForgetThreshold)},
+		{Name: "prune_age_days", Value: scan.Number(&x.PruneAgeDays)},
+		{Name: "prune_max_importance", Value: scan.Number(&x.PruneMaxImportance)},
+		{Name: "prune_max_access_count", Value: scan.Of(&x.PruneMaxAccessCount, scan.CodeInt)},
+		{Name: "promote_after_accesses", Value: scan.Int(&x.PromoteAfterAccesses)},
+		{Name: "auto_forget", Value: scan.Bool(&x.AutoForget)},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
+	x.Decay = map[string]float64{"decision": map0[0], "error": map0[1], "correction": map0[2], "insight": map0[3], "steering_rule": map0[4], "learning": map0[5], "session_summary": map0[6], "plan": map0[7], "observation": map0[8], "other": map0[9]}
+}
+
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x mark) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *mark) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *ListStaleFacts) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 100
 	}
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	w.Close()
-}
-
-func decodeMarkFactsMerged(s *scan.Scanner, x *MarkFactsMerged) {
-	for key := range s.Fields() {
-		switch key {
-		case "sourceFactIds":
-			x.SourceFactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.SourceFactIDs = append(x.SourceFactIDs, v0)
-			}
-		case "targetFactId":
-			x.TargetFactID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMergedFacts(w *scan.Writer, x *mergedFacts) {
-	w.Open()
-	w.Key("merged")
-	w.Int(int64(x.Merged))
-	w.Close()
-}
-
-func decodeMarkFactsPruned(s *scan.Scanner, x *MarkFactsPruned) {
-	for key := range s.Fields() {
-		switch key {
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "reason":
-			x.Reason = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePrunedFacts(w *scan.Writer, x *prunedFacts) {
-	w.Open()
-	w.Key("pruned")
-	w.Int(int64(x.Pruned))
-	w.Close()
-}
-
-func decodeArchiveFact(s *scan.Scanner, x *ArchiveFact) {
-	for key := range s.Fields() {
-		switch key {
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "reason":
-			x.Reason = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeArchivedFact(w *scan.Writer, x *archivedFact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
-}
-
-func decodeArchiveList(s *scan.Scanner, x *ArchiveList) {
-	x.Limit = 50
-	for key := range s.Fields() {
-		switch key {
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeArchivedItems(w *scan.Writer, x *archivedItems) {
-	w.Open()
-	w.Key("items")
-	w.List(len(x.Items), func(i0 int) {
-		encodeArchivedItem(w, &x.Items[i0])
+	c.Object([]scan.Field{
+		{Name: "olderThanDays", Value: scan.Pointer(&x.OlderThanDays, scan.CodeNumber)},
+		{Name: "maxImportance", Value: scan.Pointer(&x.MaxImportance, scan.CodeNumber)},
+		{Name: "maxAccess", Value: scan.Pointer(&x.MaxAccess, scan.CodeInt)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeArchiveRestore(s *scan.Scanner, x *ArchiveRestore) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "factId":
-			x.ID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRestored(w *scan.Writer, x *restored) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
-}
-
-func decodeArchiveStats(s *scan.Scanner, x *ArchiveStats) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeArchiveStats(w *scan.Writer, x *archiveStats) {
-	w.Open()
-	w.Key("total")
-	w.Int(int64(x.Total))
-	w.Key("by_namespace")
-	scan.WriteMap(w, x.ByNamespace, func(v0 int) {
-		w.Int(int64(v0))
+func (x *staleFacts) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, (*staleFact).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
 	})
-	w.Key("by_reason")
-	scan.WriteMap(w, x.ByReason, func(v0 int) {
-		w.Int(int64(v0))
+}
+
+func (x *MarkFactsMerged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sourceFactIds", Value: scan.List(&x.SourceFactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "targetFactId", Value: scan.Of(&x.TargetFactID, (*alcove.ID).CodeJSON)},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeForgetMatching(s *scan.Scanner, x *ForgetMatching) {
-	x.DryRun = true
-	for key := range s.Fields() {
-		switch key {
-		case "pattern":
-			x.Pattern = s.String()
-		case "type", "factType":
-			x.Type = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "olderThan", "older_than":
-			x.OlderThan = s.String()
-		case "dry_run":
-			if !s.Null() {
-				x.DryRun = s.Bool()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeForgotten(w *scan.Writer, x *forgotten) {
-	w.Open()
-	w.Key("matched")
-	w.Int(int64(x.Matched))
-	w.Key("archived")
-	w.Int(int64(x.Archived))
-	w.Key("sample")
-	w.List(len(x.Sample), func(i0 int) {
-		encodeSampled(w, &x.Sample[i0])
+func (x *mergedFacts) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "merged", Value: scan.Int(&x.Merged)},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeGC(s *scan.Scanner, x *GC) {
-	for key := range s.Fields() {
-		switch key {
-		case "dry_run":
-			x.DryRun = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCollected(w *scan.Writer, x *collected) {
-	w.Open()
-	w.Key("archived")
-	w.Int(int64(x.Archived))
-	if x.Promoted != 0 {
-		w.Key("promoted")
-		w.Int(int64(x.Promoted))
-	}
-	if x.Extended != 0 {
-		w.Key("extended")
-		w.Int(int64(x.Extended))
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
-}
-
-func decodePromote(s *scan.Scanner, x *Promote) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID.DecodeJSON(s)
-		case "to_namespace":
-			x.ToNamespace = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePromoted(w *scan.Writer, x *promoted) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("link")
-	if x.Link == nil {
-		w.Null()
-	} else {
-		encodeDerivation(w, x.Link)
-	}
-	w.Close()
-}
-
-func decodeSetTTL(s *scan.Scanner, x *SetTTL) {
-	for key := range s.Fields() {
-		switch key {
-		case "ids", "id":
-			x.IDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.IDs = append(x.IDs, v0)
-			}
-		case "tier":
-			x.Tier = s.String()
-		case "expires_at", "expires":
-			x.ExpiresAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeUpdated(w *scan.Writer, x *updated) {
-	w.Open()
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Close()
-}
-
-func decodeDecay(s *scan.Scanner, x *Decay) {
-	for key := range s.Fields() {
-		switch key {
-		case "after":
-			x.Sweep.After = s.String()
-		case "done":
-			x.Sweep.Done = int(s.Int())
-		case "changed":
-			x.Sweep.Changed = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAlcoveSwept(w *scan.Writer, x *alcove.Swept) {
-	w.Open()
-	w.Key("done")
-	w.Int(int64(x.Done))
-	w.Key("changed")
-	w.Int(int64(x.Changed))
-	if x.Next != "" {
-		w.Key("next")
-		w.Text(x.Next)
-	}
-	w.Close()
-}
-
-func encodeDecay(w *scan.Writer, x *Decay) {
-	w.Open()
-	if x.Sweep.After != "" {
-		w.Key("after")
-		w.Text(x.Sweep.After)
-	}
-	if x.Sweep.Done != 0 {
-		w.Key("done")
-		w.Int(int64(x.Sweep.Done))
-	}
-	if x.Sweep.Changed != 0 {
-		w.Key("changed")
-		w.Int(int64(x.Sweep.Changed))
-	}
-	w.Close()
-}
-
-func decodeCollect(s *scan.Scanner, x *Collect) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCollect(w *scan.Writer, x *Collect) {
-	w.Open()
-	w.Close()
-}
-
-func decodeRetention(s *scan.Scanner, x *Retention) {
-	for key := range s.Fields() {
-		switch key {
-		case "after":
-			x.Sweep.After = s.String()
-		case "done":
-			x.Sweep.Done = int(s.Int())
-		case "changed":
-			x.Sweep.Changed = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRetention(w *scan.Writer, x *Retention) {
-	w.Open()
-	if x.Sweep.After != "" {
-		w.Key("after")
-		w.Text(x.Sweep.After)
-	}
-	if x.Sweep.Done != 0 {
-		w.Key("done")
-		w.Int(int64(x.Sweep.Done))
-	}
-	if x.Sweep.Changed != 0 {
-		w.Key("changed")
-		w.Int(int64(x.Sweep.Changed))
-	}
-	w.Close()
-}
-
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	if !x.FactID.IsZero() {
-		w.Key("factId")
-		x.FactID.EncodeJSON(w)
-	}
-	w.Key("changes")
-	encodeChanges(w, &x.Changes)
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "changes":
-			decodeChanges(s, &x.Changes)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMark(w *scan.Writer, x *mark) {
-	w.Open()
-	if x.At != "" {
-		w.Key("at")
-		w.Text(x.At)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	if x.By != "" {
-		w.Key("by")
-		w.Text(x.By)
-	}
-	if !x.MergedInto.IsZero() {
-		w.Key("mergedInto")
-		x.MergedInto.EncodeJSON(w)
-	}
-	if x.RestoredAt != "" {
-		w.Key("restoredAt")
-		w.Text(x.RestoredAt)
-	}
-	w.Close()
-}
-
-func decodeMark(s *scan.Scanner, x *mark) {
-	for key := range s.Fields() {
-		switch key {
-		case "at":
-			x.At = s.String()
-		case "reason":
-			x.Reason = s.String()
-		case "by":
-			x.By = s.String()
-		case "mergedInto":
-			x.MergedInto.DecodeJSON(s)
-		case "restoredAt":
-			x.RestoredAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStaleFact(w *scan.Writer, x *staleFact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	if x.FactType != "" {
-		w.Key("factType")
-		w.Text(x.FactType)
-	}
-	w.Key("forgetScore")
-	w.Number(x.ForgetScore)
-	w.Key("relevance")
-	w.Number(x.Relevance)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("ageDays")
-	w.Number(x.AgeDays)
-	w.Key("accesses")
-	w.Int(x.Accesses)
-	w.Key("reasons")
-	w.List(len(x.Reasons), func(i0 int) {
-		w.Text(x.Reasons[i0])
+func (x *MarkFactsPruned) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
 	})
-	w.Close()
 }
 
-func encodeArchivedItem(w *scan.Writer, x *archivedItem) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	if x.Importance != nil {
-		w.Key("importance")
-		w.Number((*x.Importance))
-	}
-	w.Key("archived_at")
-	w.Text(x.ArchivedAt)
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	w.Close()
+func (x *prunedFacts) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "pruned", Value: scan.Int(&x.Pruned)},
+	})
 }
 
-func encodeSampled(w *scan.Writer, x *sampled) {
-	w.Open()
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Close()
+func (x *ArchiveFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+	})
 }
 
-func encodeDerivation(w *scan.Writer, x *derivation) {
-	w.Open()
-	w.Key("from")
-	x.From.EncodeJSON(w)
-	w.Key("to")
-	x.To.EncodeJSON(w)
-	w.Key("relation")
-	w.Text(x.Relation)
-	w.Close()
+func (x *archivedFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+	})
 }
 
-func encodeChanges(w *scan.Writer, x *changes) {
-	w.Open()
-	if x.State != "" {
-		w.Key("state")
-		w.Text(x.State)
+func (x *ArchiveList) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 50
 	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	if !x.Into.IsZero() {
-		w.Key("into")
-		x.Into.EncodeJSON(w)
-	}
-	if x.Job != "" {
-		w.Key("job")
-		w.Text(x.Job)
-	}
-	if x.Count != 0 {
-		w.Key("count")
-		w.Int(int64(x.Count))
-	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func decodeChanges(s *scan.Scanner, x *changes) {
-	for key := range s.Fields() {
-		switch key {
-		case "state":
-			x.State = s.String()
-		case "reason":
-			x.Reason = s.String()
-		case "into":
-			x.Into.DecodeJSON(s)
-		case "job":
-			x.Job = s.String()
-		case "count":
-			x.Count = int(s.Int())
-		default:
-			s.Skip()
-		}
+func (x *archivedItems) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "items", Value: scan.List(&x.Items, (*archivedItem).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *ArchiveRestore) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"factId"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+	})
+}
+
+func (x *restored) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+	})
+}
+
+func (x *ArchiveStats) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *archiveStats) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "by_namespace", Value: scan.Map(&x.ByNamespace, scan.CodeInt)},
+		{Name: "by_reason", Value: scan.Map(&x.ByReason, scan.CodeInt)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *ForgetMatching) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.DryRun = true
 	}
+	c.Object([]scan.Field{
+		{Name: "pattern", Value: scan.Text(&x.Pattern)},
+		{Name: "type", Also: []string{"factType"}, Value: scan.Text(&x.Type)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "olderThan", Also: []string{"older_than"}, Value: scan.Text(&x.OlderThan)},
+		{Name: "dry_run", Value: scan.Bool(&x.DryRun), Keep: true},
+	})
+}
+
+func (x *forgotten) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "matched", Value: scan.Int(&x.Matched)},
+		{Name: "archived", Value: scan.Int(&x.Archived)},
+		{Name: "sample", Value: scan.List(&x.Sample, (*sampled).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *GC) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "dry_run", Value: scan.Bool(&x.DryRun)},
+	})
+}
+
+func (x *collected) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "archived", Value: scan.Int(&x.Archived)},
+		{Name: "promoted", Value: scan.Int(&x.Promoted), Omit: x.Promoted == 0},
+		{Name: "extended", Value: scan.Int(&x.Extended), Omit: x.Extended == 0},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *Promote) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "to_namespace", Value: scan.Text(&x.ToNamespace)},
+	})
+}
+
+func (x *promoted) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "link", Value: scan.Pointer(&x.Link, (*derivation).CodeJSON)},
+	})
+}
+
+func (x *SetTTL) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "ids", Also: []string{"id"}, Value: scan.List(&x.IDs, (*alcove.ID).CodeJSON)},
+		{Name: "tier", Value: scan.Text(&x.Tier)},
+		{Name: "expires_at", Also: []string{"expires"}, Value: scan.Text(&x.ExpiresAt)},
+	})
+}
+
+func (x *updated) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "updated", Value: scan.Int(&x.Updated)},
+	})
+}
+
+func (x *Decay) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "after", Value: scan.Text(&x.Sweep.After), Omit: x.Sweep.After == ""},
+		{Name: "done", Value: scan.Int(&x.Sweep.Done), Omit: x.Sweep.Done == 0},
+		{Name: "changed", Value: scan.Int(&x.Sweep.Changed), Omit: x.Sweep.Changed == 0},
+	})
+}
+
+func (x *Collect) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *Retention) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "after", Value: scan.Text(&x.Sweep.After), Omit: x.Sweep.After == ""},
+		{Name: "done", Value: scan.Int(&x.Sweep.Done), Omit: x.Sweep.Done == 0},
+		{Name: "changed", Value: scan.Int(&x.Sweep.Changed), Omit: x.Sweep.Changed == 0},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON), Omit: x.FactID.IsZero()},
+		{Name: "changes", Value: scan.Of(&x.Changes, (*changes).CodeJSON)},
+	})
+}
+
+func (x *mark) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "at", Value: scan.Text(&x.At), Omit: x.At == ""},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "by", Value: scan.Text(&x.By), Omit: x.By == ""},
+		{Name: "mergedInto", Value: scan.Of(&x.MergedInto, (*alcove.ID).CodeJSON), Omit: x.MergedInto.IsZero()},
+		{Name: "restoredAt", Value: scan.Text(&x.RestoredAt), Omit: x.RestoredAt == ""},
+	})
+}
+
+func (x *staleFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "factType", Value: scan.Text(&x.FactType), Omit: x.FactType == ""},
+		{Name: "forgetScore", Value: scan.Number(&x.ForgetScore)},
+		{Name: "relevance", Value: scan.Number(&x.Relevance)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "ageDays", Value: scan.Number(&x.AgeDays)},
+		{Name: "accesses", Value: scan.Of(&x.Accesses, scan.CodeInt)},
+		{Name: "reasons", Value: scan.Texts(&x.Reasons)},
+	})
+}
+
+func (x *archivedItem) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.Pointer(&x.Importance, scan.CodeNumber), Omit: x.Importance == nil},
+		{Name: "archived_at", Value: scan.Text(&x.ArchivedAt)},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+	})
+}
+
+func (x *sampled) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+	})
+}
+
+func (x *derivation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "from", Value: scan.Of(&x.From, (*alcove.ID).CodeJSON)},
+		{Name: "to", Value: scan.Of(&x.To, (*alcove.ID).CodeJSON)},
+		{Name: "relation", Value: scan.Text(&x.Relation)},
+	})
+}
+
+func (x *changes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "state", Value: scan.Text(&x.State), Omit: x.State == ""},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "into", Value: scan.Of(&x.Into, (*alcove.ID).CodeJSON), Omit: x.Into.IsZero()},
+		{Name: "job", Value: scan.Text(&x.Job), Omit: x.Job == ""},
+		{Name: "count", Value: scan.Int(&x.Count), Omit: x.Count == 0},
+	})
 }

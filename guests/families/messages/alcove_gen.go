@@ -7,812 +7,319 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part Say) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "messages",
-		Tool:   "memory_say",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSay(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSpoken(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("messages", "memory_say", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Hear) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "messages",
-		Tool:   "memory_hear",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeHear(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeHearing(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("messages", "memory_hear", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part WhoIsHere) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "messages",
-		Tool:   "memory_who_is_here",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWhoIsHere(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCompany(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("messages", "memory_who_is_here", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Notify) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "messages",
-		Tool:   "memory_notify",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeNotify(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeNotified(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("messages", "memory_notify", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GetNotifications) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "messages",
-		Tool:   "memory_get_notifications",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetNotifications(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeNotifications(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("messages", "memory_get_notifications", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part MarkNotificationsRead) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "messages",
-		Tool:   "memory_mark_notifications_read",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMarkNotificationsRead(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeMarked(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.MessageMaxBytes = 8192
-	cfg.MessageTTLHours = 2
-	cfg.RoomMaxMessages = 1000
-	cfg.NotificationTTLDays = 30
-	cfg.InboxMaxNotifications = 1000
-	cfg.SayPerMinute = 60
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "message_max_bytes":
-				cfg.MessageMaxBytes = int(s.Int())
-			case "message_ttl_hours":
-				cfg.MessageTTLHours = int(s.Int())
-			case "room_max_messages":
-				cfg.RoomMaxMessages = int(s.Int())
-			case "notification_ttl_days":
-				cfg.NotificationTTLDays = int(s.Int())
-			case "inbox_max_notifications":
-				cfg.InboxMaxNotifications = int(s.Int())
-			case "say_per_minute":
-				cfg.SayPerMinute = int(s.Int())
-			default:
-				s.Skip()
-			}
+	return alcove.ToolPart("messages", "memory_mark_notifications_read", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x message) EncodeJSON(w *scan.Writer) { encodeMessage(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *message) DecodeJSON(s *scan.Scanner) { decodeMessage(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x state) EncodeJSON(w *scan.Writer) { encodeState(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *state) DecodeJSON(s *scan.Scanner) { decodeState(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x notification) EncodeJSON(w *scan.Writer) { encodeNotification(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *notification) DecodeJSON(s *scan.Scanner) { decodeNotification(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x pace) EncodeJSON(w *scan.Writer) { encodePace(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *pace) DecodeJSON(s *scan.Scanner) { decodePace(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x feedMessage) EncodeJSON(w *scan.Writer) { encodeFeedMessage(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *feedMessage) DecodeJSON(s *scan.Scanner) { decodeFeedMessage(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x notificationEvent) EncodeJSON(w *scan.Writer) { encodeNotificationEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *notificationEvent) DecodeJSON(s *scan.Scanner) { decodeNotificationEvent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x profiled) EncodeJSON(w *scan.Writer) { encodeProfiled(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *profiled) DecodeJSON(s *scan.Scanner) { decodeProfiled(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x wanted) EncodeJSON(w *scan.Writer) { encodeWanted(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *wanted) DecodeJSON(s *scan.Scanner) { decodeWanted(s, x) }
-
-func decodeSay(s *scan.Scanner, x *Say) {
-	for key := range s.Fields() {
-		switch key {
-		case "message", "content", "text":
-			x.Message = s.String()
-		case "recipients", "to":
-			x.Recipients = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Recipients = append(x.Recipients, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSpoken(w *scan.Writer, x *spoken) {
-	w.Open()
-	w.Key("message_id")
-	w.Text(x.MessageID)
-	if x.Sequence != 0 {
-		w.Key("sequence")
-		w.Uint(x.Sequence)
-	}
-	w.Close()
-}
-
-func decodeHear(s *scan.Scanner, x *Hear) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "last_heard", "since", "cursor":
-			x.LastHeard = s.Uint()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeHearing(w *scan.Writer, x *hearing) {
-	w.Open()
-	w.Key("messages")
-	w.List(len(x.Messages), func(i0 int) {
-		encodeHeardMessage(w, &x.Messages[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.MessageMaxBytes = 8192
+	x.MessageTTLHours = 2
+	x.RoomMaxMessages = 1000
+	x.NotificationTTLDays = 30
+	x.InboxMaxNotifications = 1000
+	x.SayPerMinute = 60
+	c.Object([]scan.Field{
+		{Name: "message_max_bytes", Value: scan.Int(&x.MessageMaxBytes)},
+		{Name: "message_ttl_hours", Value: scan.Int(&x.MessageTTLHours)},
+		{Name: "room_max_messages", Value: scan.Int(&x.RoomMaxMessages)},
+		{Name: "notification_ttl_days", Value: scan.Int(&x.NotificationTTLDays)},
+		{Name: "inbox_max_notifications", Value: scan.Int(&x.InboxMaxNotifications)},
+		{Name: "say_per_minute", Value: scan.Int(&x.SayPerMinute)},
 	})
-	w.Key("last_heard")
-	w.Uint(x.LastHeard)
-	w.Key("more_available")
-	w.Bool(x.MoreAvailable)
-	w.Key("messages_lost")
-	w.Bool(x.MessagesLost)
-	w.Close()
 }
 
-func decodeWhoIsHere(s *scan.Scanner, x *WhoIsHere) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x message) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *message) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeCompany(w *scan.Writer, x *company) {
-	w.Open()
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		encodePresent(w, &x.Agents[i0])
+func (x state) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *state) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x notification) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *notification) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x pace) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *pace) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x feedMessage) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *feedMessage) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x notificationEvent) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *notificationEvent) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x profiled) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *profiled) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x wanted) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *wanted) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *Say) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "message", Also: []string{"content", "text"}, Value: scan.Text(&x.Message)},
+		{Name: "recipients", Also: []string{"to"}, Value: scan.Texts(&x.Recipients)},
 	})
-	w.Close()
 }
 
-func decodeNotify(s *scan.Scanner, x *Notify) {
-	x.Priority = 5
-	for key := range s.Fields() {
-		switch key {
-		case "target_agent_id", "agentId", "to":
-			x.TargetAgentID = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.TargetAgentID = append(x.TargetAgentID, v0)
-			}
-		case "title":
-			x.Title = s.String()
-		case "payload", "message", "content":
-			x.Payload = s.Raw()
-		case "priority":
-			if !s.Null() {
-				x.Priority = int(s.Int())
-			}
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		case "reason":
-			x.Reason = s.String()
-		case "namespace", "scopeId":
-			x.Namespace = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNotified(w *scan.Writer, x *notified) {
-	w.Open()
-	w.Key("notificationId")
-	x.NotificationID.EncodeJSON(w)
-	if len(x.NotificationIDs) > 0 {
-		w.Key("notificationIds")
-		w.List(len(x.NotificationIDs), func(i0 int) {
-			x.NotificationIDs[i0].EncodeJSON(w)
-		})
-	}
-	w.Close()
-}
-
-func decodeGetNotifications(s *scan.Scanner, x *GetNotifications) {
-	x.UnreadOnly = true
-	x.Limit = 20
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "unread_only":
-			if !s.Null() {
-				x.UnreadOnly = s.Bool()
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNotifications(w *scan.Writer, x *notifications) {
-	w.Open()
-	w.Key("notifications")
-	w.List(len(x.Notifications), func(i0 int) {
-		encodeShown(w, &x.Notifications[i0])
+func (x *spoken) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "message_id", Value: scan.Text(&x.MessageID)},
+		{Name: "sequence", Value: scan.Uint(&x.Sequence), Omit: x.Sequence == 0},
 	})
-	w.Key("unread")
-	w.Int(int64(x.Unread))
-	w.Close()
 }
 
-func decodeMarkNotificationsRead(s *scan.Scanner, x *MarkNotificationsRead) {
-	for key := range s.Fields() {
-		switch key {
-		case "notificationIds", "id", "ids", "notificationId":
-			x.NotificationIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.NotificationIDs = append(x.NotificationIDs, v0)
-			}
-		default:
-			s.Skip()
-		}
+func (x *Hear) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
 	}
-}
-
-func encodeMarked(w *scan.Writer, x *marked) {
-	w.Open()
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Close()
-}
-
-func encodeMessage(w *scan.Writer, x *message) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("from")
-	w.Text(x.From)
-	w.Key("content")
-	w.Text(x.Content)
-	if len(x.Recipients) > 0 {
-		w.Key("recipients")
-		w.List(len(x.Recipients), func(i0 int) {
-			w.Text(x.Recipients[i0])
-		})
-	}
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeMessage(s *scan.Scanner, x *message) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "from":
-			x.From = s.String()
-		case "content":
-			x.Content = s.String()
-		case "recipients":
-			x.Recipients = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Recipients = append(x.Recipients, v0)
-			}
-		case "at":
-			x.At.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeState(w *scan.Writer, x *state) {
-	w.Open()
-	w.Key("first")
-	w.Uint(x.First)
-	w.Key("next")
-	w.Uint(x.Next)
-	w.Key("dropped")
-	w.Uint(x.Dropped)
-	w.Key("before")
-	w.Uint(x.Before)
-	w.Close()
-}
-
-func decodeState(s *scan.Scanner, x *state) {
-	for key := range s.Fields() {
-		switch key {
-		case "first":
-			x.First = s.Uint()
-		case "next":
-			x.Next = s.Uint()
-		case "dropped":
-			x.Dropped = s.Uint()
-		case "before":
-			x.Before = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNotification(w *scan.Writer, x *notification) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("title")
-	w.Text(x.Title)
-	if len(x.Payload) > 0 {
-		w.Key("payload")
-		w.Raw(x.Payload)
-	}
-	w.Key("priority")
-	w.Int(int64(x.Priority))
-	if !x.FactID.IsZero() {
-		w.Key("factId")
-		x.FactID.EncodeJSON(w)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	if x.From != "" {
-		w.Key("from")
-		w.Text(x.From)
-	}
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Key("unread")
-	w.Bool(x.Unread)
-	if x.ReadAt != 0 {
-		w.Key("read_at")
-		x.ReadAt.EncodeJSON(w)
-	}
-	if x.ExpiresAt != "" {
-		w.Key("expires_at")
-		w.Text(x.ExpiresAt)
-	}
-	w.Close()
-}
-
-func decodeNotification(s *scan.Scanner, x *notification) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "title":
-			x.Title = s.String()
-		case "payload":
-			x.Payload = s.Raw()
-		case "priority":
-			x.Priority = int(s.Int())
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "reason":
-			x.Reason = s.String()
-		case "from":
-			x.From = s.String()
-		case "at":
-			x.At.DecodeJSON(s)
-		case "unread":
-			x.Unread = s.Bool()
-		case "read_at":
-			x.ReadAt.DecodeJSON(s)
-		case "expires_at":
-			x.ExpiresAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePace(w *scan.Writer, x *pace) {
-	w.Open()
-	w.Key("at")
-	w.List(len(x.At), func(i0 int) {
-		x.At[i0].EncodeJSON(w)
+	c.Object([]scan.Field{
+		{Name: "last_heard", Also: []string{"since", "cursor"}, Value: scan.Uint(&x.LastHeard)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
 	})
-	w.Close()
 }
 
-func decodePace(s *scan.Scanner, x *pace) {
-	for key := range s.Fields() {
-		switch key {
-		case "at":
-			x.At = nil
-			for range s.Many() {
-				var v0 alcove.Time
-				v0.DecodeJSON(s)
-				x.At = append(x.At, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFeedMessage(w *scan.Writer, x *feedMessage) {
-	w.Open()
-	w.Key("message_id")
-	w.Text(x.MessageID)
-	w.Key("from")
-	w.Text(x.From)
-	w.Key("content")
-	w.Text(x.Content)
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	if len(x.Recipients) > 0 {
-		w.Key("recipients")
-		w.List(len(x.Recipients), func(i0 int) {
-			w.Text(x.Recipients[i0])
-		})
-	}
-	w.Close()
-}
-
-func decodeFeedMessage(s *scan.Scanner, x *feedMessage) {
-	for key := range s.Fields() {
-		switch key {
-		case "message_id":
-			x.MessageID = s.String()
-		case "from":
-			x.From = s.String()
-		case "content":
-			x.Content = s.String()
-		case "truncated":
-			x.Truncated = s.Bool()
-		case "recipients":
-			x.Recipients = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Recipients = append(x.Recipients, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNotificationEvent(w *scan.Writer, x *notificationEvent) {
-	w.Open()
-	w.Key("notificationId")
-	x.NotificationID.EncodeJSON(w)
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	if !x.FactID.IsZero() {
-		w.Key("factId")
-		x.FactID.EncodeJSON(w)
-	}
-	if x.From != "" {
-		w.Key("from")
-		w.Text(x.From)
-	}
-	w.Key("title")
-	w.Text(x.Title)
-	w.Key("priority")
-	w.Int(int64(x.Priority))
-	w.Close()
-}
-
-func decodeNotificationEvent(s *scan.Scanner, x *notificationEvent) {
-	for key := range s.Fields() {
-		switch key {
-		case "notificationId":
-			x.NotificationID.DecodeJSON(s)
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "from":
-			x.From = s.String()
-		case "title":
-			x.Title = s.String()
-		case "priority":
-			x.Priority = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeProfiled(w *scan.Writer, x *profiled) {
-	w.Open()
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		encodeProfile(w, &x.Agents[i0])
+func (x *hearing) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "messages", Value: scan.List(&x.Messages, (*heardMessage).CodeJSON)},
+		{Name: "last_heard", Value: scan.Uint(&x.LastHeard)},
+		{Name: "more_available", Value: scan.Bool(&x.MoreAvailable)},
+		{Name: "messages_lost", Value: scan.Bool(&x.MessagesLost)},
 	})
-	w.Close()
 }
 
-func decodeProfiled(s *scan.Scanner, x *profiled) {
-	for key := range s.Fields() {
-		switch key {
-		case "agents":
-			x.Agents = nil
-			for range s.Many() {
-				var v0 profile
-				decodeProfile(s, &v0)
-				x.Agents = append(x.Agents, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x *WhoIsHere) CodeJSON(c *scan.Coder) { c.Object(nil) }
 
-func encodeWanted(w *scan.Writer, x *wanted) {
-	w.Open()
-	w.Key("agentIds")
-	w.List(len(x.AgentIDs), func(i0 int) {
-		w.Text(x.AgentIDs[i0])
+func (x *company) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agents", Value: scan.List(&x.Agents, (*present).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeWanted(s *scan.Scanner, x *wanted) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentIds":
-			x.AgentIDs = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.AgentIDs = append(x.AgentIDs, v0)
-			}
-		default:
-			s.Skip()
-		}
+func (x *Notify) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Priority = 5
 	}
+	c.Object([]scan.Field{
+		{Name: "target_agent_id", Also: []string{"agentId", "to"}, Value: scan.Texts(&x.TargetAgentID)},
+		{Name: "title", Value: scan.Text(&x.Title)},
+		{Name: "payload", Also: []string{"message", "content"}, Value: scan.Raw(&x.Payload)},
+		{Name: "priority", Value: scan.Int(&x.Priority), Keep: true},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+		{Name: "namespace", Also: []string{"scopeId"}, Value: scan.Text(&x.Namespace)},
+	})
 }
 
-func encodeHeardMessage(w *scan.Writer, x *heardMessage) {
-	w.Open()
-	w.Key("message_id")
-	w.Text(x.MessageID)
-	w.Key("sequence")
-	w.Uint(x.Sequence)
-	w.Key("from")
-	w.Text(x.From)
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	w.Key("content")
-	w.Text(x.Content)
-	if len(x.Recipients) > 0 {
-		w.Key("recipients")
-		w.List(len(x.Recipients), func(i0 int) {
-			w.Text(x.Recipients[i0])
-		})
-	}
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Close()
+func (x *notified) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notificationId", Value: scan.Of(&x.NotificationID, (*alcove.ID).CodeJSON)},
+		{Name: "notificationIds", Value: scan.List(&x.NotificationIDs, (*alcove.ID).CodeJSON), Omit: len(x.NotificationIDs) == 0},
+	})
 }
 
-func encodePresent(w *scan.Writer, x *present) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("name")
-	w.Text(x.Name)
-	if x.Role != "" {
-		w.Key("role")
-		w.Text(x.Role)
+func (x *GetNotifications) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.UnreadOnly = true
+		x.Limit = 20
 	}
-	w.Key("joined_at")
-	w.Text(x.JoinedAt)
-	w.Key("last_seen")
-	w.Text(x.LastSeen)
-	w.Key("connected")
-	w.Bool(x.Connected)
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "unread_only", Value: scan.Bool(&x.UnreadOnly), Keep: true},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+	})
 }
 
-func encodeShown(w *scan.Writer, x *shown) {
-	w.Open()
-	w.Key("notificationId")
-	x.NotificationID.EncodeJSON(w)
-	w.Key("title")
-	w.Text(x.Title)
-	w.Key("payload")
-	w.Raw(x.Payload)
-	w.Key("priority")
-	w.Int(int64(x.Priority))
-	if !x.FactID.IsZero() {
-		w.Key("factId")
-		x.FactID.EncodeJSON(w)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	if x.From != "" {
-		w.Key("from")
-		w.Text(x.From)
-	}
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	if x.ReadAt != 0 {
-		w.Key("read_at")
-		x.ReadAt.EncodeJSON(w)
-	}
-	if x.ExpiresAt != "" {
-		w.Key("expires_at")
-		w.Text(x.ExpiresAt)
-	}
-	w.Close()
+func (x *notifications) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notifications", Value: scan.List(&x.Notifications, (*shown).CodeJSON)},
+		{Name: "unread", Value: scan.Int(&x.Unread)},
+	})
 }
 
-func encodeProfile(w *scan.Writer, x *profile) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("role")
-	w.Text(x.Role)
-	w.Close()
+func (x *MarkNotificationsRead) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notificationIds", Also: []string{"id", "ids", "notificationId"}, Value: scan.List(&x.NotificationIDs, (*alcove.ID).CodeJSON)},
+	})
 }
 
-func decodeProfile(s *scan.Scanner, x *profile) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "name":
-			x.Name = s.String()
-		case "role":
-			x.Role = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *marked) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "updated", Value: scan.Int(&x.Updated)},
+	})
+}
+
+func (x *message) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "from", Value: scan.Text(&x.From)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "recipients", Value: scan.Texts(&x.Recipients), Omit: len(x.Recipients) == 0},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *state) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "first", Value: scan.Uint(&x.First)},
+		{Name: "next", Value: scan.Uint(&x.Next)},
+		{Name: "dropped", Value: scan.Uint(&x.Dropped)},
+		{Name: "before", Value: scan.Uint(&x.Before)},
+	})
+}
+
+func (x *notification) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "title", Value: scan.Text(&x.Title)},
+		{Name: "payload", Value: scan.Raw(&x.Payload), Omit: len(x.Payload) == 0},
+		{Name: "priority", Value: scan.Int(&x.Priority)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON), Omit: x.FactID.IsZero()},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "from", Value: scan.Text(&x.From), Omit: x.From == ""},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+		{Name: "unread", Value: scan.Bool(&x.Unread)},
+		{Name: "read_at", Value: scan.Of(&x.ReadAt, (*alcove.Time).CodeJSON), Omit: x.ReadAt == 0},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+	})
+}
+
+func (x *pace) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "at", Value: scan.List(&x.At, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *feedMessage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "message_id", Value: scan.Text(&x.MessageID)},
+		{Name: "from", Value: scan.Text(&x.From)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+		{Name: "recipients", Value: scan.Texts(&x.Recipients), Omit: len(x.Recipients) == 0},
+	})
+}
+
+func (x *notificationEvent) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notificationId", Value: scan.Of(&x.NotificationID, (*alcove.ID).CodeJSON)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON), Omit: x.FactID.IsZero()},
+		{Name: "from", Value: scan.Text(&x.From), Omit: x.From == ""},
+		{Name: "title", Value: scan.Text(&x.Title)},
+		{Name: "priority", Value: scan.Int(&x.Priority)},
+	})
+}
+
+func (x *profiled) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agents", Value: scan.List(&x.Agents, (*profile).CodeJSON)},
+	})
+}
+
+func (x *wanted) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentIds", Value: scan.Texts(&x.AgentIDs)},
+	})
+}
+
+func (x *heardMessage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "message_id", Value: scan.Text(&x.MessageID)},
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+		{Name: "from", Value: scan.Text(&x.From)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "recipients", Value: scan.Texts(&x.Recipients), Omit: len(x.Recipients) == 0},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *present) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "role", Value: scan.Text(&x.Role), Omit: x.Role == ""},
+		{Name: "joined_at", Value: scan.Text(&x.JoinedAt)},
+		{Name: "last_seen", Value: scan.Text(&x.LastSeen)},
+		{Name: "connected", Value: scan.Bool(&x.Connected)},
+	})
+}
+
+func (x *shown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "notificationId", Value: scan.Of(&x.NotificationID, (*alcove.ID).CodeJSON)},
+		{Name: "title", Value: scan.Text(&x.Title)},
+		{Name: "payload", Value: scan.Raw(&x.Payload)},
+		{Name: "priority", Value: scan.Int(&x.Priority)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON), Omit: x.FactID.IsZero()},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "from", Value: scan.Text(&x.From), Omit: x.From == ""},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+		{Name: "read_at", Value: scan.Of(&x.ReadAt, (*alcove.Time).CodeJSON), Omit: x.ReadAt == 0},
+		{Name: "expires_at", Value: scan.Text(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+	})
+}
+
+func (x *profile) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "role", Value: scan.Text(&x.Role)},
+	})
 }

@@ -8,587 +8,264 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part ExplainRanking) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "ranking",
-		Tool:   "memory_explain_ranking",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExplainRanking(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeExplanation(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("ranking", "memory_explain_ranking", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RankFeedback) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "ranking",
-		Tool:   "memory_rank_feedback",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRankFeedback(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRecorded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("ranking", "memory_rank_feedback", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CompareRankings) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "ranking",
-		Tool:   "memory_compare_rankings",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCompareRankings(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeComparison(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("ranking", "memory_compare_rankings", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part TuneRanking) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "ranking",
-		Tool:   "memory_tune_ranking",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeTuneRanking(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeTuning(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("ranking", "memory_tune_ranking", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Searches) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "ranking",
-		Rank: func(r *alcove.Ranking) error {
-			if err := r.Expect(8); err != nil {
-				return err
-			}
-			cfg, err := readConfig(r.Call)
-			if err != nil {
-				return err
-			}
-			hook := part
-			hook.Columns.Score = r.Columns[0]
-			hook.Columns.Lexical = r.Columns[1]
-			hook.Columns.Semantic = r.Columns[2]
-			hook.Columns.Importance = r.Columns[3]
-			hook.Columns.Age = r.Columns[4]
-			hook.Columns.Idle = r.Columns[5]
-			hook.Columns.Outcome = r.Columns[6]
-			hook.Columns.Type = r.Columns[7]
-			return hook.Rank(r.Call, cfg, r)
-		},
+	h := alcove.Handlers{Family: "ranking"}
+	h.Rank = func(r *alcove.Ranking) error {
+		if err := r.Expect(8); err != nil {
+			return err
+		}
+		var cfg Config
+		if err := r.Call.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		hook.Columns.Score = r.Columns[0]
+		hook.Columns.Lexical = r.Columns[1]
+		hook.Columns.Semantic = r.Columns[2]
+		hook.Columns.Importance = r.Columns[3]
+		hook.Columns.Age = r.Columns[4]
+		hook.Columns.Idle = r.Columns[5]
+		hook.Columns.Outcome = r.Columns[6]
+		hook.Columns.Type = r.Columns[7]
+		return hook.Rank(r.Call, cfg, r)
 	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Weights.Semantic = 0.45
-	cfg.Weights.Lexical = 0.15
-	cfg.Weights.Importance = 0.2
-	cfg.Weights.Freshness = 0.1
-	cfg.Weights.Outcome = 0.1
-	cfg.OutcomeAlpha = 0.25
-	cfg.Importance = [...]float64{
-		0: 0.8,
-		1: 0.7,
-		2: 0.75,
-		3: 0.7,
-		4: 0.85,
-		5: 0.65,
-		6: 0.6,
-		7: 0.6,
-		8: 0.5,
-	}
-	cfg.Decay = [...]float64{
-		0: 0.998,
-		1: 0.995,
-		2: 0.997,
-		3: 0.995,
-		4: 0.999,
-		5: 0.996,
-		6: 0.99,
-		7: 0.995,
-		8: 0.99,
-	}
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "ranking_weight_semantic":
-				cfg.Weights.Semantic = s.Number()
-			case "ranking_weight_lexical":
-				cfg.Weights.Lexical = s.Number()
-			case "ranking_weight_importance":
-				cfg.Weights.Importance = s.Number()
-			case "ranking_weight_freshness":
-				cfg.Weights.Freshness = s.Number()
-			case "ranking_weight_outcome":
-				cfg.Weights.Outcome = s.Number()
-			case "importance_weight_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[0] = v0
-			case "importance_weight_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[1] = v0
-			case "importance_weight_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[2] = v0
-			case "importance_weight_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[3] = v0
-			case "importance_weight_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[4] = v0
-			case "importance_weight_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[5] = v0
-			case "importance_weight_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[6] = v0
-			case "importance_weight_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[7] = v0
-			case "importance_weight_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[8] = v0
-			case "outcome_alpha":
-				cfg.OutcomeAlpha = s.Number()
-			case "decay_rate_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[0] = v0
-			case "decay_rate_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[1] = v0
-			case "decay_rate_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[2] = v0
-			case "decay_rate_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[3] = v0
-			case "decay_rate_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[4] = v0
-			case "decay_rate_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[5] = v0
-			case "decay_rate_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[6] = v0
-			case "decay_rate_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[7] = v0
-			case "decay_rate_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay[8] = v0
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Weights.Semantic = 0.45
+	x.Weights.Lexical = 0.15
+	x.Weights.Importance = 0.2
+	x.Weights.Freshness = 0.1
+	x.Weights.Outcome = 0.1
+	x.OutcomeAlpha = 0.25
+	x.Importance = [...]float64{0.8, 0.7, 0.75, 0.7, 0.85, 0.65, 0.6, 0.6, 0.5}
+	x.Decay = [...]float64{0.998, 0.995, 0.997, 0.995, 0.999, 0.996, 0.99, 0.995, 0.99}
+	c.Object([]scan.Field{
+		{Name: "ranking_weight_semantic", Value: scan.Number(&x.Weights.Semantic)},
+		{Name: "ranking_weight_lexical", Value: scan.Number(&x.Weights.Lexical)},
+		{Name: "ranking_weight_importance", Value: scan.Number(&x.Weights.Importance)},
+		{Name: "ranking_weight_freshness", Value: scan.Number(&x.Weights.Freshness)},
+		{Name: "ranking_weight_outcome", Value: scan.Number(&x.Weights.Outcome)},
+		{Name: "importance_weight_decision", Value: scan.Number(&x.Importance[0])},
+		{Name: "importance_weight_error", Value: scan.Number(&x.Importance[1])},
+		{Name: "importance_weight_insight", Value: scan.Number(&x.Importance[2])},
+		{Name: "importance_weight_correction", Value: scan.Number(&x.Importance[3])},
+		{Name: "importance_weight_steering_rule", Value: scan.Number(&x.Importance[4])},
+		{Name: "importance_weight_learning", Value: scan.Number(&x.Importance[5])},
+		{Name: "importance_weight_session_summary", Value: scan.Number(&x.Importance[6])},
+		{Name: "importance_weight_plan", Value: scan.Number(&x.Importance[7])},
+		{Name: "importance_weight_observation", Value: scan.Number(&x.Importance[8])},
+		{Name: "outcome_alpha", Value: scan.Number(&x.OutcomeAlpha)},
+		{Name: "decay_rate_decision", Value: scan.Number(&x.Decay[0])},
+		{Name: "decay_rate_error", Value: scan.Number(&x.Decay[1])},
+		{Name: "decay_rate_insight", Value: scan.Number(&x.Decay[2])},
+		{Name: "decay_rate_correction", Value: scan.Number(&x.Decay[3])},
+		{Name: "decay_rate_steering_rule", Value: scan.Number(&x.Decay[4])},
+		{Name: "decay_rate_learning", Value: scan.Number(&x.Decay[5])},
+		{Name: "decay_rate_session_summary", Value: scan.Number(&x.Decay[6])},
+		{Name: "decay_rate_plan", Value: scan.Number(&x.Decay[7])},
+		{Name: "decay_rate_observation", Value: scan.Number(&x.Decay[8])},
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Judged) EncodeJSON(w *scan.Writer) { encodeJudged(w, &x) }
+func (x Judged) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Judged) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Judged) DecodeJSON(s *scan.Scanner) { decodeJudged(s, x) }
-
-func decodeExplainRanking(s *scan.Scanner, x *ExplainRanking) {
-	x.K = 5
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "k":
-			if !s.Null() {
-				x.K = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
+func (x *ExplainRanking) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.K = 5
 	}
-}
-
-func encodeExplanation(w *scan.Writer, x *Explanation) {
-	w.Open()
-	w.Key("weights")
-	encodeRankWeights(w, &x.Weights)
-	w.Key("results")
-	w.List(len(x.Results), func(i0 int) {
-		encodeExplained(w, &x.Results[i0])
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "k", Value: scan.Int(&x.K), Keep: true},
 	})
-	w.Close()
 }
 
-func decodeRankFeedback(s *scan.Scanner, x *RankFeedback) {
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "useful":
-			x.Useful = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Useful = append(x.Useful, v0)
-			}
-		case "useless":
-			x.Useless = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Useless = append(x.Useless, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRecorded(w *scan.Writer, x *Recorded) {
-	w.Open()
-	w.Key("sequence")
-	w.Uint(x.Sequence)
-	w.Key("recorded")
-	w.Int(int64(x.Recorded))
-	w.Key("unknown")
-	w.List(len(x.Unknown), func(i0 int) {
-		w.Text(x.Unknown[i0])
+func (x *Explanation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "weights", Value: scan.Of(&x.Weights, codeRankWeights)},
+		{Name: "results", Value: scan.List(&x.Results, (*Explained).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeCompareRankings(s *scan.Scanner, x *CompareRankings) {
-	for key := range s.Fields() {
-		switch key {
-		case "a":
-			if s.Null() {
-				x.A = alcove.Optional[Compared]{}
-			} else {
-				var v0 Compared
-				decodeCompared(s, &v0)
-				x.A = alcove.Some(v0)
-			}
-		case "b":
-			decodeCompared(s, &x.B)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeComparison(w *scan.Writer, x *Comparison) {
-	w.Open()
-	w.Key("queries")
-	w.Int(int64(x.Queries))
-	w.Key("a")
-	encodeRankQuality(w, &x.A)
-	w.Key("b")
-	encodeRankQuality(w, &x.B)
-	w.Key("better")
-	w.Int(int64(x.Better))
-	w.Key("worse")
-	w.Int(int64(x.Worse))
-	w.Key("changes")
-	w.List(len(x.Changes), func(i0 int) {
-		encodeChange(w, &x.Changes[i0])
+func (x *RankFeedback) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "useful", Value: scan.Texts(&x.Useful)},
+		{Name: "useless", Value: scan.Texts(&x.Useless)},
 	})
-	w.Close()
 }
 
-func decodeTuneRanking(s *scan.Scanner, x *TuneRanking) {
-	x.Apply = false
-	for key := range s.Fields() {
-		switch key {
-		case "apply":
-			if !s.Null() {
-				x.Apply = s.Bool()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTuning(w *scan.Writer, x *Tuning) {
-	w.Open()
-	w.Key("queries")
-	w.Int(int64(x.Queries))
-	w.Key("before")
-	encodeTuned(w, &x.Before)
-	w.Key("after")
-	encodeTuned(w, &x.After)
-	w.Key("applied")
-	w.Bool(x.Applied)
-	w.Key("reason")
-	w.Text(x.Reason)
-	w.Key("weights")
-	encodeRankWeights(w, &x.Weights)
-	w.Close()
-}
-
-func encodeJudged(w *scan.Writer, x *Judged) {
-	w.Open()
-	w.Key("query")
-	w.Text(x.Judged.Query)
-	w.Key("keys")
-	w.List(len(x.Judged.Keys), func(i0 int) {
-		w.Text(x.Judged.Keys[i0])
+func (x *Recorded) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sequence", Value: scan.Uint(&x.Sequence)},
+		{Name: "recorded", Value: scan.Int(&x.Recorded)},
+		{Name: "unknown", Value: scan.Texts(&x.Unknown)},
 	})
-	w.Key("candidates")
-	w.List(len(x.Judged.Candidates), func(i0 int) {
-		encodeRankCandidate(w, &x.Judged.Candidates[i0])
+}
+
+func (x *CompareRankings) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "a", Value: alcove.Given(&x.A, (*Compared).CodeJSON), Omit: x.A.IsZero()},
+		{Name: "b", Value: scan.Of(&x.B, (*Compared).CodeJSON)},
 	})
-	w.Key("gains")
-	w.List(len(x.Judged.Gains), func(i0 int) {
-		w.Number(x.Judged.Gains[i0])
+}
+
+func (x *Comparison) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "queries", Value: scan.Int(&x.Queries)},
+		{Name: "a", Value: scan.Of(&x.A, codeRankQuality)},
+		{Name: "b", Value: scan.Of(&x.B, codeRankQuality)},
+		{Name: "better", Value: scan.Int(&x.Better)},
+		{Name: "worse", Value: scan.Int(&x.Worse)},
+		{Name: "changes", Value: scan.List(&x.Changes, (*Change).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeJudged(s *scan.Scanner, x *Judged) {
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Judged.Query = s.String()
-		case "keys":
-			x.Judged.Keys = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Judged.Keys = append(x.Judged.Keys, v0)
-			}
-		case "candidates":
-			x.Judged.Candidates = nil
-			for range s.Many() {
-				var v0 rank.Candidate
-				decodeRankCandidate(s, &v0)
-				x.Judged.Candidates = append(x.Judged.Candidates, v0)
-			}
-		case "gains":
-			x.Judged.Gains = nil
-			for range s.Many() {
-				var v0 float64
-				v0 = s.Number()
-				x.Judged.Gains = append(x.Judged.Gains, v0)
-			}
-		default:
-			s.Skip()
-		}
+func (x *TuneRanking) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Apply = false
 	}
+	c.Object([]scan.Field{
+		{Name: "apply", Value: scan.Bool(&x.Apply), Keep: true},
+	})
 }
 
-func encodeRankWeights(w *scan.Writer, x *rank.Weights) {
-	w.Open()
-	w.Key("semantic")
-	w.Number(x.Semantic)
-	w.Key("lexical")
-	w.Number(x.Lexical)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("freshness")
-	w.Number(x.Freshness)
-	w.Key("outcome")
-	w.Number(x.Outcome)
-	w.Close()
+func (x *Tuning) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "queries", Value: scan.Int(&x.Queries)},
+		{Name: "before", Value: scan.Of(&x.Before, (*Tuned).CodeJSON)},
+		{Name: "after", Value: scan.Of(&x.After, (*Tuned).CodeJSON)},
+		{Name: "applied", Value: scan.Bool(&x.Applied)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+		{Name: "weights", Value: scan.Of(&x.Weights, codeRankWeights)},
+	})
 }
 
-func encodeExplained(w *scan.Writer, x *Explained) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("score")
-	w.Number(x.Score)
-	w.Key("host_rank")
-	w.Int(int64(x.HostRank))
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("parts")
-	encodeRankParts(w, &x.Parts)
-	w.Key("adds")
-	encodeRankParts(w, &x.Adds)
-	w.Key("vector")
-	w.Bool(x.Vector)
-	w.Key("match")
-	w.Number(x.Match)
-	w.Close()
+func (x *Judged) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Judged.Query)},
+		{Name: "keys", Value: scan.Texts(&x.Judged.Keys)},
+		{Name: "candidates", Value: scan.List(&x.Judged.Candidates, codeRankCandidate)},
+		{Name: "gains", Value: scan.List(&x.Judged.Gains, scan.CodeNumber)},
+	})
 }
 
-func decodeCompared(s *scan.Scanner, x *Compared) {
-	for key := range s.Fields() {
-		switch key {
-		case "semantic":
-			x.Semantic = s.Number()
-		case "lexical":
-			x.Lexical = s.Number()
-		case "importance":
-			x.Importance = s.Number()
-		case "freshness":
-			x.Freshness = s.Number()
-		case "outcome":
-			x.Outcome = s.Number()
-		default:
-			s.Skip()
-		}
-	}
+func codeRankWeights(x *rank.Weights, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "semantic", Value: scan.Number(&x.Semantic)},
+		{Name: "lexical", Value: scan.Number(&x.Lexical)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "freshness", Value: scan.Number(&x.Freshness)},
+		{Name: "outcome", Value: scan.Number(&x.Outcome)},
+	})
 }
 
-func encodeRankQuality(w *scan.Writer, x *rank.Quality) {
-	w.Open()
-	w.Key("ndcg")
-	w.Number(x.NDCG)
-	w.Key("mrr")
-	w.Number(x.MRR)
-	w.Close()
+func (x *Explained) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "score", Value: scan.Number(&x.Score)},
+		{Name: "host_rank", Value: scan.Int(&x.HostRank)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "parts", Value: scan.Of(&x.Parts, codeRankParts)},
+		{Name: "adds", Value: scan.Of(&x.Adds, codeRankParts)},
+		{Name: "vector", Value: scan.Bool(&x.Vector)},
+		{Name: "match", Value: scan.Number(&x.Match)},
+	})
 }
 
-func encodeChange(w *scan.Writer, x *Change) {
-	w.Open()
-	w.Key("query")
-	w.Text(x.Query)
-	w.Key("a")
-	w.Number(x.A)
-	w.Key("b")
-	w.Number(x.B)
-	w.Close()
+func (x *Compared) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "semantic", Value: scan.Number(&x.Semantic)},
+		{Name: "lexical", Value: scan.Number(&x.Lexical)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "freshness", Value: scan.Number(&x.Freshness)},
+		{Name: "outcome", Value: scan.Number(&x.Outcome)},
+	})
 }
 
-func encodeTuned(w *scan.Writer, x *Tuned) {
-	w.Open()
-	w.Key("learned")
-	encodeRankQuality(w, &x.Learned)
-	w.Key("kept_apart")
-	encodeRankQuality(w, &x.KeptApart)
-	w.Close()
+func codeRankQuality(x *rank.Quality, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "ndcg", Value: scan.Number(&x.NDCG)},
+		{Name: "mrr", Value: scan.Number(&x.MRR)},
+	})
 }
 
-func encodeRankCandidate(w *scan.Writer, x *rank.Candidate) {
-	w.Open()
-	w.Key("semantic")
-	w.Number(x.Parts.Semantic)
-	w.Key("lexical")
-	w.Number(x.Parts.Lexical)
-	w.Key("importance")
-	w.Number(x.Parts.Importance)
-	w.Key("freshness")
-	w.Number(x.Parts.Freshness)
-	w.Key("outcome")
-	w.Number(x.Parts.Outcome)
-	w.Key("host")
-	w.Number(x.Host)
-	w.Key("vector")
-	w.Bool(x.Vector)
-	w.Close()
+func (x *Change) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "a", Value: scan.Number(&x.A)},
+		{Name: "b", Value: scan.Number(&x.B)},
+	})
 }
 
-func decodeRankCandidate(s *scan.Scanner, x *rank.Candidate) {
-	for key := range s.Fields() {
-		switch key {
-		case "semantic":
-			x.Parts.Semantic = s.Number()
-		case "lexical":
-			x.Parts.Lexical = s.Number()
-		case "importance":
-			x.Parts.Importance = s.Number()
-		case "freshness":
-			x.Parts.Freshness = s.Number()
-		case "outcome":
-			x.Parts.Outcome = s.Number()
-		case "host":
-			x.Host = s.Number()
-		case "vector":
-			x.Vector = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Tuned) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "learned", Value: scan.Of(&x.Learned, codeRankQuality)},
+		{Name: "kept_apart", Value: scan.Of(&x.KeptApart, codeRankQuality)},
+	})
 }
 
-func encodeRankParts(w *scan.Writer, x *rank.Parts) {
-	w.Open()
-	w.Key("semantic")
-	w.Number(x.Semantic)
-	w.Key("lexical")
-	w.Number(x.Lexical)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("freshness")
-	w.Number(x.Freshness)
-	w.Key("outcome")
-	w.Number(x.Outcome)
-	w.Close()
+func codeRankCandidate(x *rank.Candidate, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "semantic", Value: scan.Number(&x.Parts.Semantic)},
+		{Name: "lexical", Value: scan.Number(&x.Parts.Lexical)},
+		{Name: "importance", Value: scan.Number(&x.Parts.Importance)},
+		{Name: "freshness", Value: scan.Number(&x.Parts.Freshness)},
+		{Name: "outcome", Value: scan.Number(&x.Parts.Outcome)},
+		{Name: "host", Value: scan.Number(&x.Host)},
+		{Name: "vector", Value: scan.Bool(&x.Vector)},
+	})
+}
+
+func codeRankParts(x *rank.Parts, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "semantic", Value: scan.Number(&x.Semantic)},
+		{Name: "lexical", Value: scan.Number(&x.Lexical)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "freshness", Value: scan.Number(&x.Freshness)},
+		{Name: "outcome", Value: scan.Number(&x.Outcome)},
+	})
 }

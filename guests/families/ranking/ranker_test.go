@@ -66,17 +66,17 @@ func TestTheManifestHasTheColumnsAndNumbersOfTheCode(t *testing.T) {
 	}
 	data, err := json.Marshal(config)
 	must.Do(t, err)
-	says, err := readConfig(&alcove.Call{Config: data})
-	must.Do(t, err)
-	code, err := readConfig(&alcove.Call{})
-	must.Do(t, err)
+	var says Config
+	must.Do(t, (&alcove.Call{Config: data}).ReadConfig(says.CodeSettings))
+	var code Config
+	must.Do(t, (&alcove.Call{}).ReadConfig(code.CodeSettings))
 	if says != code || code.weights() != rank.DefaultWeights() {
 		t.Errorf("the manifest says %+v, the code %+v", says, code)
 	}
 	for i, kind := range rank.Types() {
 		key := "decay_rate_" + kind
-		cfg, err := readConfig(&alcove.Call{Config: alcove.Raw(`{"` + key + `":0.25}`)})
-		must.Do(t, err)
+		var cfg Config
+		must.Do(t, (&alcove.Call{Config: alcove.Raw(`{"` + key + `":0.25}`)}).ReadConfig(cfg.CodeSettings))
 		if cfg.Decay[i] != .25 {
 			t.Errorf("%s is another type's: %v", key, cfg.Decay)
 		}

@@ -9,890 +9,366 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part VectorSearch) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_vector_search",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeVectorSearch(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFound(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_vector_search", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part TextSearch) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_text_search",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeTextSearch(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFound(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_text_search", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SearchFacts) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_search_facts",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSearchFacts(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeFound(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_search_facts", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part BumpAccess) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_bump_access",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeBumpAccess(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeBumped(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_bump_access", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RecordRecall) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_record_recall",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecordRecall(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRecorded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_record_recall", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RecordRecallUsage) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_record_recall_usage",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecordRecallUsage(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRated(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_record_recall_usage", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RecordSignal) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_record_signal",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecordSignal(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSignalled(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_record_signal", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RecallQuality) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_recall_quality",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecallQuality(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeQuality(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_recall_quality", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteSignal) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_delete_signal",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteSignal(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveRemoved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_delete_signal", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteRecallFeedback) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Tool:   "memory_delete_recall_feedback",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteRecallFeedback(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveRemoved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("retrieval", "memory_delete_recall_feedback", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part WatchRecall) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "retrieval",
-		Job:    "watch-recall",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeWatchRecall(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeWatched(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x WatchRecall) EncodeJSON(w *scan.Writer) { encodeWatchRecall(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *WatchRecall) DecodeJSON(s *scan.Scanner) { decodeWatchRecall(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.OutcomeAlpha = 0.25
-	cfg.UnusedValue = 0.4
-	cfg.DropAlert = 0.1
-	cfg.Enabled = true
-	cfg.Threshold = 0
-	cfg.Method = "embedding"
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "outcome_alpha":
-				cfg.OutcomeAlpha = s.Number()
-			case "outcome_unused_value":
-				cfg.UnusedValue = s.Number()
-			case "recall_drop_alert":
-				cfg.DropAlert = s.Number()
-			case "semantic_enabled":
-				cfg.Enabled = s.Bool()
-			case "semantic_threshold":
-				cfg.Threshold = s.Number()
-			case "semantic_method":
-				cfg.Method = s.String()
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("retrieval", "watch-recall", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Recall) EncodeJSON(w *scan.Writer) { encodeRecall(w, &x) }
+func (x WatchRecall) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *WatchRecall) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Recall) DecodeJSON(s *scan.Scanner) { decodeRecall(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x Signal) EncodeJSON(w *scan.Writer) { encodeSignal(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Signal) DecodeJSON(s *scan.Scanner) { decodeSignal(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x Alert) EncodeJSON(w *scan.Writer) { encodeAlert(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Alert) DecodeJSON(s *scan.Scanner) { decodeAlert(s, x) }
-
-func decodeVectorSearch(s *scan.Scanner, x *VectorSearch) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "embedding":
-			x.Embedding = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.Embedding = append(x.Embedding, v0)
-			}
-		case "scopeIds", "namespaces":
-			x.ScopeIDs = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.ScopeIDs = append(x.ScopeIDs, v0)
-			}
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFound(w *scan.Writer, x *Found) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeFactFact(w, &x.Facts[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.OutcomeAlpha = 0.25
+	x.UnusedValue = 0.4
+	x.DropAlert = 0.1
+	x.Enabled = true
+	x.Threshold = 0
+	x.Method = "embedding"
+	c.Object([]scan.Field{
+		{Name: "outcome_alpha", Value: scan.Number(&x.OutcomeAlpha)},
+		{Name: "outcome_unused_value", Value: scan.Number(&x.UnusedValue)},
+		{Name: "recall_drop_alert", Value: scan.Number(&x.DropAlert)},
+		{Name: "semantic_enabled", Value: scan.Bool(&x.Enabled)},
+		{Name: "semantic_threshold", Value: scan.Number(&x.Threshold)},
+		{Name: "semantic_method", Value: scan.Text(&x.Method)},
 	})
-	if x.SearchType != "" {
-		w.Key("searchType")
-		w.Text(x.SearchType)
+}
+
+func (x Recall) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Recall) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x Signal) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Signal) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x Alert) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Alert) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *VectorSearch) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
 	}
-	w.Close()
-}
-
-func decodeTextSearch(s *scan.Scanner, x *TextSearch) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "scopeIds", "namespaces":
-			x.ScopeIDs = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.ScopeIDs = append(x.ScopeIDs, v0)
-			}
-		case "filters", "filter":
-			decodeFilters(s, &x.Filters)
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeSearchFacts(s *scan.Scanner, x *SearchFacts) {
-	x.Limit = 20
-	for key := range s.Fields() {
-		switch key {
-		case "topic", "query":
-			x.Topic = s.String()
-		case "scopeIds", "namespaces":
-			x.ScopeIDs = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.ScopeIDs = append(x.ScopeIDs, v0)
-			}
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeBumpAccess(s *scan.Scanner, x *BumpAccess) {
-	for key := range s.Fields() {
-		switch key {
-		case "factIds", "factId", "id", "ids":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeBumped(w *scan.Writer, x *Bumped) {
-	w.Open()
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Close()
-}
-
-func decodeRecordRecall(s *scan.Scanner, x *RecordRecall) {
-	for key := range s.Fields() {
-		switch key {
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "query":
-			x.Query = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRecorded(w *scan.Writer, x *Recorded) {
-	w.Open()
-	w.Key("recallId")
-	w.Text(x.RecallID)
-	w.Key("trackedFacts")
-	w.Int(int64(x.TrackedFacts))
-	w.Close()
-}
-
-func decodeRecordRecallUsage(s *scan.Scanner, x *RecordRecallUsage) {
-	for key := range s.Fields() {
-		switch key {
-		case "recallId":
-			x.RecallID.DecodeJSON(s)
-		case "usedFactIds":
-			x.UsedFactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.UsedFactIDs = append(x.UsedFactIDs, v0)
-			}
-		case "unusedFactIds":
-			x.UnusedFactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.UnusedFactIDs = append(x.UnusedFactIDs, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRated(w *scan.Writer, x *Rated) {
-	w.Open()
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Close()
-}
-
-func decodeRecordSignal(s *scan.Scanner, x *RecordSignal) {
-	for key := range s.Fields() {
-		switch key {
-		case "signalType":
-			x.SignalType = s.String()
-		case "value":
-			x.Value = s.Number()
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "comment":
-			x.Comment = s.String()
-		case "context":
-			x.Context = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSignalled(w *scan.Writer, x *Signalled) {
-	w.Open()
-	w.Key("signalId")
-	w.Text(x.SignalID)
-	if !x.Outcome.IsZero() {
-		w.Key("outcome")
-		if v0, ok := x.Outcome.Get(); ok {
-			w.Number(v0)
-		} else {
-			w.Null()
-		}
-	}
-	w.Close()
-}
-
-func decodeRecallQuality(s *scan.Scanner, x *RecallQuality) {
-	x.Days = 7
-	for key := range s.Fields() {
-		switch key {
-		case "days":
-			if !s.Null() {
-				x.Days = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeQuality(w *scan.Writer, x *Quality) {
-	w.Open()
-	w.Key("used_rate")
-	w.Number(x.UsedRate)
-	w.Key("recalls")
-	w.Int(int64(x.Recalls))
-	w.Key("by_day")
-	w.List(len(x.ByDay), func(i0 int) {
-		encodeDay(w, &x.ByDay[i0])
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "embedding", Value: scan.List(&x.Embedding, scan.CodeNumber32)},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
-	w.Key("changes")
-	w.List(len(x.Changes), func(i0 int) {
-		encodeEffect(w, &x.Changes[i0])
+}
+
+func (x *Found) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, codeFactFact)},
+		{Name: "searchType", Value: scan.Text(&x.SearchType), Omit: x.SearchType == ""},
 	})
-	w.Close()
 }
 
-func decodeDeleteSignal(s *scan.Scanner, x *DeleteSignal) {
-	for key := range s.Fields() {
-		switch key {
-		case "signalId":
-			x.SignalID.DecodeJSON(s)
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
+func (x *TextSearch) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
 	}
-}
-
-func encodeAlcoveRemoved(w *scan.Writer, x *alcove.Removed) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Key("entityId")
-	x.EntityID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeDeleteRecallFeedback(s *scan.Scanner, x *DeleteRecallFeedback) {
-	for key := range s.Fields() {
-		switch key {
-		case "recallId":
-			x.RecallID.DecodeJSON(s)
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeWatchRecall(s *scan.Scanner, x *WatchRecall) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeWatched(w *scan.Writer, x *Watched) {
-	w.Open()
-	w.Key("changes")
-	w.Int(int64(x.Changes))
-	w.Key("degraded")
-	w.Int(int64(x.Degraded))
-	w.Close()
-}
-
-func encodeWatchRecall(w *scan.Writer, x *WatchRecall) {
-	w.Open()
-	w.Close()
-}
-
-func encodeRecall(w *scan.Writer, x *Recall) {
-	w.Open()
-	w.Key("query")
-	w.Text(x.Query)
-	w.Key("factIds")
-	w.List(len(x.FactIDs), func(i0 int) {
-		x.FactIDs[i0].EncodeJSON(w)
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "filters", Also: []string{"filter"}, Value: scan.Of(&x.Filters, (*Filters).CodeJSON)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("used")
-	w.List(len(x.Used), func(i0 int) {
-		x.Used[i0].EncodeJSON(w)
+}
+
+func (x *SearchFacts) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 20
+	}
+	c.Object([]scan.Field{
+		{Name: "topic", Also: []string{"query"}, Value: scan.Text(&x.Topic)},
+		{Name: "scopeIds", Also: []string{"namespaces"}, Value: scan.Texts(&x.ScopeIDs)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
 	})
-	w.Key("unused")
-	w.List(len(x.Unused), func(i0 int) {
-		x.Unused[i0].EncodeJSON(w)
+}
+
+func (x *BumpAccess) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factIds", Also: []string{"factId", "id", "ids"}, Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
 	})
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
 }
 
-func decodeRecall(s *scan.Scanner, x *Recall) {
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "agent":
-			x.Agent = s.String()
-		case "used":
-			x.Used = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.Used = append(x.Used, v0)
-			}
-		case "unused":
-			x.Unused = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.Unused = append(x.Unused, v0)
-			}
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSignal(w *scan.Writer, x *Signal) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("signalType")
-	w.Text(x.SignalType)
-	w.Key("value")
-	w.Number(x.Value)
-	w.Key("comment")
-	w.Text(x.Comment)
-	w.Key("context")
-	w.Text(x.Context)
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
-}
-
-func decodeSignal(s *scan.Scanner, x *Signal) {
-	for key := range s.Fields() {
-		switch key {
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "agent":
-			x.Agent = s.String()
-		case "signalType":
-			x.SignalType = s.String()
-		case "value":
-			x.Value = s.Number()
-		case "comment":
-			x.Comment = s.String()
-		case "context":
-			x.Context = s.String()
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAlert(w *scan.Writer, x *Alert) {
-	w.Open()
-	w.Key("effect")
-	encodeEffect(w, &x.Effect)
-	w.Close()
-}
-
-func decodeAlert(s *scan.Scanner, x *Alert) {
-	for key := range s.Fields() {
-		switch key {
-		case "effect":
-			decodeEffect(s, &x.Effect)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFactFact(w *scan.Writer, x *fact.Fact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("factType")
-	w.Text(x.FactType)
-	if x.Score != 0 {
-		w.Key("score")
-		w.Number(x.Score)
-	}
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+func (x *Bumped) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "updated", Value: scan.Int(&x.Updated)},
 	})
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	if x.CreatedBy != "" {
-		w.Key("createdBy")
-		w.Text(x.CreatedBy)
-	}
-	if x.Summary != "" {
-		w.Key("summary")
-		w.Text(x.Summary)
-	}
-	if bool(x.Pinned) {
-		w.Key("pinned")
-		w.Bool(x.Pinned)
-	}
-	w.Close()
 }
 
-func decodeFilters(s *scan.Scanner, x *Filters) {
-	for key := range s.Fields() {
-		switch key {
-		case "factType":
-			x.FactType = s.Raw()
-		case "minImportance":
-			if s.Null() {
-				x.MinImportance = nil
-			} else {
-				v0 := new(float64)
-				*v0 = s.Number()
-				x.MinImportance = v0
-			}
-		case "tags":
-			x.Tags = s.Raw()
-		case "dateRange":
-			decodeMomentRange(s, &x.DateRange)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDay(w *scan.Writer, x *Day) {
-	w.Open()
-	w.Key("date")
-	w.Text(x.Date)
-	w.Key("used_rate")
-	w.Number(x.UsedRate)
-	w.Key("recalls")
-	w.Int(int64(x.Recalls))
-	w.Close()
-}
-
-func encodeEffect(w *scan.Writer, x *Effect) {
-	w.Open()
-	w.Key("at")
-	w.Text(x.At)
-	if x.ScopeID != "" {
-		w.Key("scope_id")
-		w.Text(x.ScopeID)
-	}
-	w.Key("updated_by")
-	w.Text(x.UpdatedBy)
-	w.Key("rollback_to")
-	scan.WriteMap(w, x.RollbackTo, func(v0 uint64) {
-		w.Uint(v0)
+func (x *RecordRecall) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "query", Value: scan.Text(&x.Query)},
 	})
-	if x.Change != "" {
-		w.Key("change")
-		w.Text(x.Change)
-	}
-	w.Key("before")
-	w.Number(x.Before)
-	w.Key("after")
-	w.Number(x.After)
-	w.Key("recalls_before")
-	w.Int(int64(x.RecallsBefore))
-	w.Key("recalls_after")
-	w.Int(int64(x.RecallsAfter))
-	w.Key("drop")
-	w.Number(x.Drop)
-	w.Close()
 }
 
-func decodeEffect(s *scan.Scanner, x *Effect) {
-	for key := range s.Fields() {
-		switch key {
-		case "at":
-			x.At = s.String()
-		case "scope_id":
-			x.ScopeID = s.String()
-		case "updated_by":
-			x.UpdatedBy = s.String()
-		case "rollback_to":
-			x.RollbackTo = map[string]uint64{}
-			for k0 := range s.Fields() {
-				var v0 uint64
-				v0 = s.Uint()
-				x.RollbackTo[string(k0)] = v0
-			}
-		case "change":
-			x.Change = s.String()
-		case "before":
-			x.Before = s.Number()
-		case "after":
-			x.After = s.Number()
-		case "recalls_before":
-			x.RecallsBefore = int(s.Int())
-		case "recalls_after":
-			x.RecallsAfter = int(s.Int())
-		case "drop":
-			x.Drop = s.Number()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Recorded) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recallId", Value: scan.Text(&x.RecallID)},
+		{Name: "trackedFacts", Value: scan.Int(&x.TrackedFacts)},
+	})
 }
 
-func decodeMomentRange(s *scan.Scanner, x *moment.Range) {
-	for key := range s.Fields() {
-		switch key {
-		case "start":
-			x.Start = s.Raw()
-		case "end":
-			x.End = s.Raw()
-		default:
-			s.Skip()
-		}
+func (x *RecordRecallUsage) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recallId", Value: scan.Of(&x.RecallID, (*alcove.ID).CodeJSON)},
+		{Name: "usedFactIds", Value: scan.List(&x.UsedFactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "unusedFactIds", Value: scan.List(&x.UnusedFactIDs, (*alcove.ID).CodeJSON)},
+	})
+}
+
+func (x *Rated) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "updated", Value: scan.Int(&x.Updated)},
+	})
+}
+
+func (x *RecordSignal) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "signalType", Value: scan.Text(&x.SignalType)},
+		{Name: "value", Value: scan.Number(&x.Value)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "comment", Value: scan.Text(&x.Comment)},
+		{Name: "context", Value: scan.Text(&x.Context)},
+	})
+}
+
+func (x *Signalled) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "signalId", Value: scan.Text(&x.SignalID)},
+		{Name: "outcome", Value: alcove.Given(&x.Outcome, scan.CodeNumber), Omit: x.Outcome.IsZero()},
+	})
+}
+
+func (x *RecallQuality) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Days = 7
 	}
+	c.Object([]scan.Field{
+		{Name: "days", Value: scan.Int(&x.Days), Keep: true},
+	})
+}
+
+func (x *Quality) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "used_rate", Value: scan.Number(&x.UsedRate)},
+		{Name: "recalls", Value: scan.Int(&x.Recalls)},
+		{Name: "by_day", Value: scan.List(&x.ByDay, (*Day).CodeJSON)},
+		{Name: "changes", Value: scan.List(&x.Changes, (*Effect).CodeJSON)},
+	})
+}
+
+func (x *DeleteSignal) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "signalId", Value: scan.Of(&x.SignalID, (*alcove.ID).CodeJSON)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
+	})
+}
+
+func (x *DeleteRecallFeedback) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "recallId", Value: scan.Of(&x.RecallID, (*alcove.ID).CodeJSON)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
+	})
+}
+
+func (x *WatchRecall) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *Watched) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "changes", Value: scan.Int(&x.Changes)},
+		{Name: "degraded", Value: scan.Int(&x.Degraded)},
+	})
+}
+
+func (x *Recall) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "used", Value: scan.List(&x.Used, (*alcove.ID).CodeJSON)},
+		{Name: "unused", Value: scan.List(&x.Unused, (*alcove.ID).CodeJSON)},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
+	})
+}
+
+func (x *Signal) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "signalType", Value: scan.Text(&x.SignalType)},
+		{Name: "value", Value: scan.Number(&x.Value)},
+		{Name: "comment", Value: scan.Text(&x.Comment)},
+		{Name: "context", Value: scan.Text(&x.Context)},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
+	})
+}
+
+func (x *Alert) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "effect", Value: scan.Of(&x.Effect, (*Effect).CodeJSON)},
+	})
+}
+
+func codeFactFact(x *fact.Fact, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "factType", Value: scan.Text(&x.FactType)},
+		{Name: "score", Value: scan.Number(&x.Score), Omit: x.Score == 0},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "createdBy", Value: scan.Text(&x.CreatedBy), Omit: x.CreatedBy == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
+	})
+}
+
+func (x *Filters) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factType", Value: scan.Raw(&x.FactType)},
+		{Name: "minImportance", Value: scan.Pointer(&x.MinImportance, scan.CodeNumber)},
+		{Name: "tags", Value: scan.Raw(&x.Tags)},
+		{Name: "dateRange", Value: scan.Of(&x.DateRange, codeMomentRange)},
+	})
+}
+
+func (x *Day) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "date", Value: scan.Text(&x.Date)},
+		{Name: "used_rate", Value: scan.Number(&x.UsedRate)},
+		{Name: "recalls", Value: scan.Int(&x.Recalls)},
+	})
+}
+
+func (x *Effect) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "at", Value: scan.Text(&x.At)},
+		{Name: "scope_id", Value: scan.Text(&x.ScopeID), Omit: x.ScopeID == ""},
+		{Name: "updated_by", Value: scan.Text(&x.UpdatedBy)},
+		{Name: "rollback_to", Value: scan.Map(&x.RollbackTo, scan.CodeUint)},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
+		{Name: "before", Value: scan.Number(&x.Before)},
+		{Name: "after", Value: scan.Number(&x.After)},
+		{Name: "recalls_before", Value: scan.Int(&x.RecallsBefore)},
+		{Name: "recalls_after", Value: scan.Int(&x.RecallsAfter)},
+		{Name: "drop", Value: scan.Number(&x.Drop)},
+	})
+}
+
+func codeMomentRange(x *moment.Range, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "start", Value: scan.Raw(&x.Start)},
+		{Name: "end", Value: scan.Raw(&x.End)},
+	})
 }

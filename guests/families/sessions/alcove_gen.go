@@ -8,1430 +8,581 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part SessionStart) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_session_start",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSessionStart(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeStarted(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_session_start", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CloseSession) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_close_session",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCloseSession(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEnded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_close_session", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CreateConversation) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_create_conversation",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCreateConversation(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCreatedConversation(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_create_conversation", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part AddToConversation) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_add_to_conversation",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeAddToConversation(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAdded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_add_to_conversation", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RecordHandoff) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_record_handoff",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRecordHandoff(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeHandedOff(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_record_handoff", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part GetHandoffs) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_get_handoffs",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetHandoffs(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeWaitingHandoffs(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_get_handoffs", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SaveCheckpoint) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_save_checkpoint",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSaveCheckpoint(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSaved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_save_checkpoint", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Wake) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_wake",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWake(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAwake(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_wake", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part PackContext) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_pack_context",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodePackContext(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePacked(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_pack_context", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Replay) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_replay",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeReplay(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeReplayed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_replay", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteSession) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_delete_session",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteSession(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveRemoved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_delete_session", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DeleteConversation) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Tool:   "memory_delete_conversation",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDeleteConversation(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveRemoved(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sessions", "memory_delete_conversation", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Idle) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Job:    "idle",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeIdle(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeIdled(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.JobPart("sessions", "idle", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Idle) EncodeJSON(w *scan.Writer) { encodeIdle(w, &x) }
+func (x Idle) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Idle) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Idle) DecodeJSON(s *scan.Scanner) { decodeIdle(s, x) }
-
-// AlcovePart implements alcove.Part.
 func (part Hooks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sessions",
-		Ended: func(c *alcove.Call, s alcove.Session) error {
-			hook := part
-			return hook.Ended(c, s)
-		},
+	h := alcove.Handlers{Family: "sessions"}
+	h.Ended = func(c *alcove.Call, s alcove.Session) error {
+		hook := part
+		return hook.Ended(c, s)
 	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Budget = 4000
-	cfg.CompactRatio = 0.7
-	cfg.OffloadRatio = 2
-	cfg.IdleMinutes = 30
-	cfg.Importance = [...]float64{
-		0:  0.8,
-		1:  0.7,
-		2:  0.75,
-		3:  0.7,
-		4:  0.85,
-		5:  0.65,
-		6:  0.6,
-		7:  0.6,
-		8:  0.5,
-		9:  0.4,
-		10: 0.5,
-	}
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "importance_weight_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[0] = v0
-			case "importance_weight_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[1] = v0
-			case "importance_weight_insight":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[2] = v0
-			case "importance_weight_correction":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[3] = v0
-			case "importance_weight_steering_rule":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[4] = v0
-			case "importance_weight_learning":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[5] = v0
-			case "importance_weight_session_summary":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[6] = v0
-			case "importance_weight_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[7] = v0
-			case "importance_weight_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[8] = v0
-			case "importance_weight_note":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[9] = v0
-			case "importance_weight_other":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Importance[10] = v0
-			case "context_budget_tokens":
-				cfg.Budget = int(s.Int())
-			case "compact_ratio":
-				cfg.CompactRatio = s.Number()
-			case "offload_ratio":
-				cfg.OffloadRatio = s.Number()
-			case "session_idle_minutes":
-				cfg.IdleMinutes = int(s.Int())
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Budget = 4000
+	x.CompactRatio = 0.7
+	x.OffloadRatio = 2
+	x.IdleMinutes = 30
+	x.Importance = [...]float64{0.8, 0.7, 0.75, 0.7, 0.85, 0.65, 0.6, 0.6, 0.5, 0.4, 0.5}
+	c.Object([]scan.Field{
+		{Name: "importance_weight_decision", Value: scan.Number(&x.Importance[0])},
+		{Name: "importance_weight_error", Value: scan.Number(&x.Importance[1])},
+		{Name: "importance_weight_insight", Value: scan.Number(&x.Importance[2])},
+		{Name: "importance_weight_correction", Value: scan.Number(&x.Importance[3])},
+		{Name: "importance_weight_steering_rule", Value: scan.Number(&x.Importance[4])},
+		{Name: "importance_weight_learning", Value: scan.Number(&x.Importance[5])},
+		{Name: "importance_weight_session_summary", Value: scan.Number(&x.Importance[6])},
+		{Name: "importance_weight_plan", Value: scan.Number(&x.Importance[7])},
+		{Name: "importance_weight_observation", Value: scan.Number(&x.Importance[8])},
+		{Name: "importance_weight_note", Value: scan.Number(&x.Importance[9])},
+		{Name: "importance_weight_other", Value: scan.Number(&x.Importance[10])},
+		{Name: "context_budget_tokens", Value: scan.Int(&x.Budget)},
+		{Name: "compact_ratio", Value: scan.Number(&x.CompactRatio)},
+		{Name: "offload_ratio", Value: scan.Number(&x.OffloadRatio)},
+		{Name: "session_idle_minutes", Value: scan.Int(&x.IdleMinutes)},
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x checkpoint) EncodeJSON(w *scan.Writer) { encodeCheckpoint(w, &x) }
+func (x checkpoint) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *checkpoint) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *checkpoint) DecodeJSON(s *scan.Scanner) { decodeCheckpoint(s, x) }
+func (x conversation) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *conversation) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x conversation) EncodeJSON(w *scan.Writer) { encodeConversation(w, &x) }
+func (x item) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *item) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *conversation) DecodeJSON(s *scan.Scanner) { decodeConversation(s, x) }
+func (x handoff) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *handoff) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x item) EncodeJSON(w *scan.Writer) { encodeItem(w, &x) }
+func (x session) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *session) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *item) DecodeJSON(s *scan.Scanner) { decodeItem(s, x) }
+func (x changes) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *changes) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x handoff) EncodeJSON(w *scan.Writer) { encodeHandoff(w, &x) }
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *handoff) DecodeJSON(s *scan.Scanner) { decodeHandoff(s, x) }
+func (x standing) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *standing) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x session) EncodeJSON(w *scan.Writer) { encodeSession(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *session) DecodeJSON(s *scan.Scanner) { decodeSession(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x changes) EncodeJSON(w *scan.Writer) { encodeChanges(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *changes) DecodeJSON(s *scan.Scanner) { decodeChanges(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x standing) EncodeJSON(w *scan.Writer) { encodeStanding(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *standing) DecodeJSON(s *scan.Scanner) { decodeStanding(s, x) }
-
-func decodeSessionStart(s *scan.Scanner, x *SessionStart) {
-	x.Limit = 10
-	for key := range s.Fields() {
-		switch key {
-		case "contextSummary":
-			x.ContextSummary = s.String()
-		case "parentSession":
-			x.ParentSession.DecodeJSON(s)
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
+func (x *SessionStart) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 10
 	}
-}
-
-func encodeStarted(w *scan.Writer, x *started) {
-	w.Open()
-	w.Key("sessionId")
-	x.SessionID.EncodeJSON(w)
-	w.Key("memories")
-	w.List(len(x.Memories), func(i0 int) {
-		encodeShown(w, &x.Memories[i0])
+	c.Object([]scan.Field{
+		{Name: "contextSummary", Value: scan.Text(&x.ContextSummary)},
+		{Name: "parentSession", Value: scan.Of(&x.ParentSession, (*alcove.ID).CodeJSON)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
 	})
-	w.Key("standards")
-	w.List(len(x.Standards), func(i0 int) {
-		w.Raw(x.Standards[i0])
+}
+
+func (x *started) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "memories", Value: scan.List(&x.Memories, (*shown).CodeJSON)},
+		{Name: "standards", Value: scan.List(&x.Standards, scan.CodeRaw)},
+		{Name: "handoffs", Value: scan.List(&x.Handoffs, (*waiting).CodeJSON)},
+		{Name: "unclean", Value: scan.Bool(&x.Unclean)},
+		{Name: "checkpointId", Value: scan.Of(&x.CheckpointID, (*alcove.ID).CodeJSON), Omit: x.CheckpointID.IsZero()},
 	})
-	w.Key("handoffs")
-	w.List(len(x.Handoffs), func(i0 int) {
-		encodeWaiting(w, &x.Handoffs[i0])
+}
+
+func (x *CloseSession) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sessionId", Also: []string{"id"}, Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
 	})
-	w.Key("unclean")
-	w.Bool(x.Unclean)
-	if !x.CheckpointID.IsZero() {
-		w.Key("checkpointId")
-		x.CheckpointID.EncodeJSON(w)
-	}
-	w.Close()
 }
 
-func decodeCloseSession(s *scan.Scanner, x *CloseSession) {
-	for key := range s.Fields() {
-		switch key {
-		case "sessionId", "id":
-			x.SessionID.DecodeJSON(s)
-		case "summary":
-			x.Summary = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEnded(w *scan.Writer, x *ended) {
-	w.Open()
-	w.Key("sessionId")
-	x.SessionID.EncodeJSON(w)
-	w.Key("summaryFactId")
-	x.SummaryFactID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeCreateConversation(s *scan.Scanner, x *CreateConversation) {
-	x.Importance = 0.5
-	for key := range s.Fields() {
-		switch key {
-		case "sessionId":
-			x.SessionID.DecodeJSON(s)
-		case "participants":
-			x.Participants = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Participants = append(x.Participants, v0)
-			}
-		case "contextSummary":
-			x.ContextSummary = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "importance":
-			if !s.Null() {
-				x.Importance = s.Number()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeCreatedConversation(w *scan.Writer, x *createdConversation) {
-	w.Open()
-	w.Key("conversationId")
-	x.ConversationID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeAddToConversation(s *scan.Scanner, x *AddToConversation) {
-	for key := range s.Fields() {
-		switch key {
-		case "conversationId":
-			x.ConversationID.DecodeJSON(s)
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "turn":
-			if s.Null() {
-				x.Turn = nil
-			} else {
-				v0 := new(turn)
-				decodeTurn(s, v0)
-				x.Turn = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAdded(w *scan.Writer, x *added) {
-	w.Open()
-	w.Key("conversationId")
-	x.ConversationID.EncodeJSON(w)
-	w.Key("position")
-	w.Int(int64(x.Position))
-	w.Close()
-}
-
-func decodeRecordHandoff(s *scan.Scanner, x *RecordHandoff) {
-	for key := range s.Fields() {
-		switch key {
-		case "toAgent", "targetAgentId":
-			x.ToAgent = s.String()
-		case "contextSummary", "summary":
-			x.ContextSummary = s.String()
-		case "conversationId":
-			x.ConversationID.DecodeJSON(s)
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "openItems":
-			x.OpenItems = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.OpenItems = append(x.OpenItems, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeHandedOff(w *scan.Writer, x *handedOff) {
-	w.Open()
-	w.Key("handoffId")
-	x.HandoffID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeGetHandoffs(s *scan.Scanner, x *GetHandoffs) {
-	x.Limit = 5
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "acknowledge":
-			x.Acknowledge = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeWaitingHandoffs(w *scan.Writer, x *waitingHandoffs) {
-	w.Open()
-	w.Key("handoffs")
-	w.List(len(x.Handoffs), func(i0 int) {
-		encodeWaiting(w, &x.Handoffs[i0])
+func (x *ended) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "summaryFactId", Value: scan.Of(&x.SummaryFactID, (*alcove.ID).CodeJSON)},
 	})
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
+}
+
+func (x *CreateConversation) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Importance = 0.5
 	}
-	w.Close()
-}
-
-func decodeSaveCheckpoint(s *scan.Scanner, x *SaveCheckpoint) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "summary":
-			x.Summary = s.String()
-		case "topic":
-			x.Topic = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSaved(w *scan.Writer, x *saved) {
-	w.Open()
-	w.Key("checkpointId")
-	x.CheckpointID.EncodeJSON(w)
-	w.Key("sessionId")
-	x.SessionID.EncodeJSON(w)
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("factCount")
-	w.Int(int64(x.FactCount))
-	w.Close()
-}
-
-func decodeWake(s *scan.Scanner, x *Wake) {
-	x.CheckpointID = "latest"
-	for key := range s.Fields() {
-		switch key {
-		case "checkpointId", "id":
-			if !s.Null() {
-				x.CheckpointID = s.String()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAwake(w *scan.Writer, x *awake) {
-	w.Open()
-	w.Key("checkpointId")
-	x.CheckpointID.EncodeJSON(w)
-	w.Key("sessionId")
-	x.SessionID.EncodeJSON(w)
-	w.Key("ageDays")
-	w.Int(int64(x.AgeDays))
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("summary")
-	w.Text(x.Summary)
-	w.Key("whoIWas")
-	w.Text(x.WhoIWas)
-	w.Key("context")
-	w.List(len(x.Context), func(i0 int) {
-		encodeFactFact(w, &x.Context[i0])
+	c.Object([]scan.Field{
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "participants", Value: scan.Texts(&x.Participants)},
+		{Name: "contextSummary", Value: scan.Text(&x.ContextSummary)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "importance", Value: scan.Number(&x.Importance), Keep: true},
 	})
-	w.Key("unclean")
-	w.Bool(x.Unclean)
-	if x.Note != "" {
-		w.Key("note")
-		w.Text(x.Note)
-	}
-	w.Close()
 }
 
-func decodePackContext(s *scan.Scanner, x *PackContext) {
-	x.Profile = "default"
-	x.MaxFacts = 20
-	for key := range s.Fields() {
-		switch key {
-		case "topic", "query":
-			x.Topic = s.String()
-		case "profile":
-			if !s.Null() {
-				x.Profile = s.String()
-			}
-		case "tokenBudget":
-			x.TokenBudget = int(s.Int())
-		case "maxFacts":
-			if !s.Null() {
-				x.MaxFacts = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePacked(w *scan.Writer, x *packed) {
-	w.Open()
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodePackedFact(w, &x.Facts[i0])
+func (x *createdConversation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON)},
 	})
-	w.Key("usedTokens")
-	w.Int(int64(x.UsedTokens))
-	w.Key("budget")
-	w.Int(int64(x.Budget))
-	w.Key("strategy")
-	w.Text(x.Strategy)
-	w.Key("dropped")
-	w.Int(int64(x.Dropped))
-	w.Close()
 }
 
-func decodeReplay(s *scan.Scanner, x *Replay) {
-	for key := range s.Fields() {
-		switch key {
-		case "memory_id", "id", "factId", "key":
-			x.MemoryID.DecodeJSON(s)
-		case "verbose":
-			x.Verbose = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeReplayed(w *scan.Writer, x *replayed) {
-	w.Open()
-	w.Key("conversations")
-	w.List(len(x.Conversations), func(i0 int) {
-		encodeThread(w, &x.Conversations[i0])
+func (x *AddToConversation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "turn", Value: scan.Pointer(&x.Turn, (*turn).CodeJSON)},
 	})
-	w.Close()
 }
 
-func decodeDeleteSession(s *scan.Scanner, x *DeleteSession) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "sessionId":
-			x.ID.DecodeJSON(s)
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAlcoveRemoved(w *scan.Writer, x *alcove.Removed) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Key("entityId")
-	x.EntityID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeDeleteConversation(s *scan.Scanner, x *DeleteConversation) {
-	for key := range s.Fields() {
-		switch key {
-		case "id", "conversationId":
-			x.ID.DecodeJSON(s)
-		case "hard":
-			x.Hard = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeIdle(s *scan.Scanner, x *Idle) {
-	for key := range s.Fields() {
-		switch key {
-		case "session":
-			x.Session = s.String()
-		case "calls":
-			x.Calls = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeIdled(w *scan.Writer, x *idled) {
-	w.Open()
-	w.Key("abandoned")
-	w.Bool(x.Abandoned)
-	w.Close()
-}
-
-func encodeIdle(w *scan.Writer, x *Idle) {
-	w.Open()
-	w.Key("session")
-	w.Text(x.Session)
-	w.Key("calls")
-	w.Int(int64(x.Calls))
-	w.Close()
-}
-
-func encodeCheckpoint(w *scan.Writer, x *checkpoint) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("sessionId")
-	w.Text(x.SessionID)
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Summary != "" {
-		w.Key("summary")
-		w.Text(x.Summary)
-	}
-	if x.Topic != "" {
-		w.Key("topic")
-		w.Text(x.Topic)
-	}
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("facts")
-	w.List(len(x.Facts), func(i0 int) {
-		encodeKeptFact(w, &x.Facts[i0])
+func (x *added) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON)},
+		{Name: "position", Value: scan.Int(&x.Position)},
 	})
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Close()
 }
 
-func decodeCheckpoint(s *scan.Scanner, x *checkpoint) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "sessionId":
-			x.SessionID = s.String()
-		case "name":
-			x.Name = s.String()
-		case "summary":
-			x.Summary = s.String()
-		case "topic":
-			x.Topic = s.String()
-		case "version":
-			x.Version = s.Uint()
-		case "branch":
-			x.Branch = s.String()
-		case "facts":
-			x.Facts = nil
-			for range s.Many() {
-				var v0 keptFact
-				decodeKeptFact(s, &v0)
-				x.Facts = append(x.Facts, v0)
-			}
-		case "at":
-			x.At.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeConversation(w *scan.Writer, x *conversation) {
-	w.Open()
-	w.Key("sessionId")
-	w.Text(x.SessionID)
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("participants")
-	w.List(len(x.Participants), func(i0 int) {
-		w.Text(x.Participants[i0])
+func (x *RecordHandoff) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "toAgent", Also: []string{"targetAgentId"}, Value: scan.Text(&x.ToAgent)},
+		{Name: "contextSummary", Also: []string{"summary"}, Value: scan.Text(&x.ContextSummary)},
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "openItems", Value: scan.Texts(&x.OpenItems)},
 	})
-	w.Key("summary")
-	w.Text(x.Summary)
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+}
+
+func (x *handedOff) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "handoffId", Value: scan.Of(&x.HandoffID, (*alcove.ID).CodeJSON)},
 	})
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("count")
-	w.Int(int64(x.Count))
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
 }
 
-func decodeConversation(s *scan.Scanner, x *conversation) {
-	for key := range s.Fields() {
-		switch key {
-		case "sessionId":
-			x.SessionID = s.String()
-		case "agentId":
-			x.AgentID = s.String()
-		case "participants":
-			x.Participants = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Participants = append(x.Participants, v0)
-			}
-		case "summary":
-			x.Summary = s.String()
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "importance":
-			x.Importance = s.Number()
-		case "count":
-			x.Count = int(s.Int())
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
+func (x *GetHandoffs) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 5
 	}
-}
-
-func encodeItem(w *scan.Writer, x *item) {
-	w.Open()
-	w.Key("conversationId")
-	w.Text(x.ConversationID)
-	w.Key("factId")
-	w.Text(x.FactID)
-	w.Close()
-}
-
-func decodeItem(s *scan.Scanner, x *item) {
-	for key := range s.Fields() {
-		switch key {
-		case "conversationId":
-			x.ConversationID = s.String()
-		case "factId":
-			x.FactID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeHandoff(w *scan.Writer, x *handoff) {
-	w.Open()
-	w.Key("from")
-	w.Text(x.From)
-	w.Key("to")
-	w.Text(x.To)
-	w.Key("summary")
-	w.Text(x.Summary)
-	w.Key("factIds")
-	w.List(len(x.FactIDs), func(i0 int) {
-		x.FactIDs[i0].EncodeJSON(w)
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "acknowledge", Value: scan.Bool(&x.Acknowledge)},
 	})
-	w.Key("openItems")
-	w.List(len(x.OpenItems), func(i0 int) {
-		w.Text(x.OpenItems[i0])
+}
+
+func (x *waitingHandoffs) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "handoffs", Value: scan.List(&x.Handoffs, (*waiting).CodeJSON)},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	if !x.ConversationID.IsZero() {
-		w.Key("conversationId")
-		x.ConversationID.EncodeJSON(w)
-	}
-	if x.SessionID != "" {
-		w.Key("sessionId")
-		w.Text(x.SessionID)
-	}
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	if x.AcknowledgedAt != 0 {
-		w.Key("acknowledgedAt")
-		x.AcknowledgedAt.EncodeJSON(w)
-	}
-	w.Close()
 }
 
-func decodeHandoff(s *scan.Scanner, x *handoff) {
-	for key := range s.Fields() {
-		switch key {
-		case "from":
-			x.From = s.String()
-		case "to":
-			x.To = s.String()
-		case "summary":
-			x.Summary = s.String()
-		case "factIds":
-			x.FactIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.FactIDs = append(x.FactIDs, v0)
-			}
-		case "openItems":
-			x.OpenItems = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.OpenItems = append(x.OpenItems, v0)
-			}
-		case "conversationId":
-			x.ConversationID.DecodeJSON(s)
-		case "sessionId":
-			x.SessionID = s.String()
-		case "at":
-			x.At.DecodeJSON(s)
-		case "acknowledgedAt":
-			x.AcknowledgedAt.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSession(w *scan.Writer, x *session) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("host")
-	w.Text(x.Host)
-	w.Key("status")
-	w.Text(x.Status)
-	w.Key("start")
-	x.Start.EncodeJSON(w)
-	w.Key("last")
-	x.Last.EncodeJSON(w)
-	if x.Ended != 0 {
-		w.Key("ended")
-		x.Ended.EncodeJSON(w)
-	}
-	if x.Context != "" {
-		w.Key("contextSummary")
-		w.Text(x.Context)
-	}
-	if x.Parent != "" {
-		w.Key("parent")
-		w.Text(x.Parent)
-	}
-	if x.Summary != "" {
-		w.Key("summary")
-		w.Text(x.Summary)
-	}
-	if !x.SummaryFactID.IsZero() {
-		w.Key("summaryFactId")
-		x.SummaryFactID.EncodeJSON(w)
-	}
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
-}
-
-func decodeSession(s *scan.Scanner, x *session) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "host":
-			x.Host = s.String()
-		case "status":
-			x.Status = s.String()
-		case "start":
-			x.Start.DecodeJSON(s)
-		case "last":
-			x.Last.DecodeJSON(s)
-		case "ended":
-			x.Ended.DecodeJSON(s)
-		case "contextSummary":
-			x.Context = s.String()
-		case "parent":
-			x.Parent = s.String()
-		case "summary":
-			x.Summary = s.String()
-		case "summaryFactId":
-			x.SummaryFactID.DecodeJSON(s)
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeChanges(w *scan.Writer, x *changes) {
-	w.Open()
-	if !x.SessionID.IsZero() {
-		w.Key("sessionId")
-		x.SessionID.EncodeJSON(w)
-	}
-	if !x.HandoffID.IsZero() {
-		w.Key("handoffId")
-		x.HandoffID.EncodeJSON(w)
-	}
-	if !x.CheckpointID.IsZero() {
-		w.Key("checkpointId")
-		x.CheckpointID.EncodeJSON(w)
-	}
-	if x.ToAgent != "" {
-		w.Key("toAgent")
-		w.Text(x.ToAgent)
-	}
-	if x.Status != "" {
-		w.Key("status")
-		w.Text(x.Status)
-	}
-	w.Close()
-}
-
-func decodeChanges(s *scan.Scanner, x *changes) {
-	for key := range s.Fields() {
-		switch key {
-		case "sessionId":
-			x.SessionID.DecodeJSON(s)
-		case "handoffId":
-			x.HandoffID.DecodeJSON(s)
-		case "checkpointId":
-			x.CheckpointID.DecodeJSON(s)
-		case "toAgent":
-			x.ToAgent = s.String()
-		case "status":
-			x.Status = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("changes")
-	encodeChanges(w, &x.Changes)
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "changes":
-			decodeChanges(s, &x.Changes)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeStanding(w *scan.Writer, x *standing) {
-	w.Open()
-	w.Key("standards")
-	w.List(len(x.Standards), func(i0 int) {
-		w.Raw(x.Standards[i0])
+func (x *SaveCheckpoint) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "topic", Value: scan.Text(&x.Topic)},
 	})
-	w.Close()
 }
 
-func decodeStanding(s *scan.Scanner, x *standing) {
-	for key := range s.Fields() {
-		switch key {
-		case "standards":
-			x.Standards = nil
-			for range s.Many() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Standards = append(x.Standards, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeShown(w *scan.Writer, x *shown) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	w.Close()
-}
-
-func encodeWaiting(w *scan.Writer, x *waiting) {
-	w.Open()
-	w.Key("handoffId")
-	x.HandoffID.EncodeJSON(w)
-	w.Key("fromAgent")
-	w.Text(x.FromAgent)
-	w.Key("contextSummary")
-	w.Text(x.ContextSummary)
-	if !x.ConversationID.IsZero() {
-		w.Key("conversationId")
-		x.ConversationID.EncodeJSON(w)
-	}
-	w.Key("factIds")
-	w.List(len(x.FactIDs), func(i0 int) {
-		x.FactIDs[i0].EncodeJSON(w)
+func (x *saved) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Value: scan.Of(&x.CheckpointID, (*alcove.ID).CodeJSON)},
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "factCount", Value: scan.Int(&x.FactCount)},
 	})
-	w.Key("openItems")
-	w.List(len(x.OpenItems), func(i0 int) {
-		w.Text(x.OpenItems[i0])
+}
+
+func (x *Wake) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.CheckpointID = "latest"
+	}
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Also: []string{"id"}, Value: scan.Text(&x.CheckpointID), Keep: true},
 	})
-	w.Key("at")
-	w.Text(x.At)
-	w.Close()
 }
 
-func decodeTurn(s *scan.Scanner, x *turn) {
-	x.Role = "user"
-	for key := range s.Fields() {
-		switch key {
-		case "role", "speaker":
-			if !s.Null() {
-				x.Role = s.String()
-			}
-		case "content":
-			x.Content = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFactFact(w *scan.Writer, x *fact.Fact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("factType")
-	w.Text(x.FactType)
-	if x.Score != 0 {
-		w.Key("score")
-		w.Number(x.Score)
-	}
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("tags")
-	w.List(len(x.Tags), func(i0 int) {
-		w.Text(x.Tags[i0])
+func (x *awake) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "checkpointId", Value: scan.Of(&x.CheckpointID, (*alcove.ID).CodeJSON)},
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON)},
+		{Name: "ageDays", Value: scan.Int(&x.AgeDays)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "whoIWas", Value: scan.Text(&x.WhoIWas)},
+		{Name: "context", Value: scan.List(&x.Context, codeFactFact)},
+		{Name: "unclean", Value: scan.Bool(&x.Unclean)},
+		{Name: "note", Value: scan.Text(&x.Note), Omit: x.Note == ""},
 	})
-	w.Key("timestamp")
-	w.Text(x.Timestamp)
-	if x.CreatedBy != "" {
-		w.Key("createdBy")
-		w.Text(x.CreatedBy)
-	}
-	if x.Summary != "" {
-		w.Key("summary")
-		w.Text(x.Summary)
-	}
-	if bool(x.Pinned) {
-		w.Key("pinned")
-		w.Bool(x.Pinned)
-	}
-	w.Close()
 }
 
-func encodePackedFact(w *scan.Writer, x *packedFact) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("factType")
-	w.Text(x.FactType)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("tokens")
-	w.Int(int64(x.Tokens))
-	if bool(x.Summarized) {
-		w.Key("summarized")
-		w.Bool(x.Summarized)
+func (x *PackContext) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Profile = "default"
+		x.MaxFacts = 20
 	}
-	if bool(x.BudgetOverflow) {
-		w.Key("budget_overflow")
-		w.Bool(x.BudgetOverflow)
-	}
-	w.Close()
-}
-
-func encodeThread(w *scan.Writer, x *thread) {
-	w.Open()
-	w.Key("conversationId")
-	x.ConversationID.EncodeJSON(w)
-	if x.SessionID != "" {
-		w.Key("sessionId")
-		w.Text(x.SessionID)
-	}
-	if x.Summary != "" {
-		w.Key("summary")
-		w.Text(x.Summary)
-	}
-	if len(x.Participants) > 0 {
-		w.Key("participants")
-		w.List(len(x.Participants), func(i0 int) {
-			w.Text(x.Participants[i0])
-		})
-	}
-	w.Key("turns")
-	w.List(len(x.Turns), func(i0 int) {
-		encodeSaid(w, &x.Turns[i0])
+	c.Object([]scan.Field{
+		{Name: "topic", Also: []string{"query"}, Value: scan.Text(&x.Topic)},
+		{Name: "profile", Value: scan.Text(&x.Profile), Keep: true},
+		{Name: "tokenBudget", Value: scan.Int(&x.TokenBudget)},
+		{Name: "maxFacts", Value: scan.Int(&x.MaxFacts), Keep: true},
 	})
-	if len(x.FactIDs) > 0 {
-		w.Key("factIds")
-		w.List(len(x.FactIDs), func(i0 int) {
-			x.FactIDs[i0].EncodeJSON(w)
-		})
-	}
-	if bool(x.Omitted) {
-		w.Key("omitted")
-		w.Bool(x.Omitted)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func encodeKeptFact(w *scan.Writer, x *keptFact) {
-	w.Open()
-	w.Key("key")
-	w.Text(x.Key)
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Close()
+func (x *packed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "facts", Value: scan.List(&x.Facts, (*packedFact).CodeJSON)},
+		{Name: "usedTokens", Value: scan.Int(&x.UsedTokens)},
+		{Name: "budget", Value: scan.Int(&x.Budget)},
+		{Name: "strategy", Value: scan.Text(&x.Strategy)},
+		{Name: "dropped", Value: scan.Int(&x.Dropped)},
+	})
 }
 
-func decodeKeptFact(s *scan.Scanner, x *keptFact) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "version":
-			x.Version = s.Uint()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Replay) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memory_id", Also: []string{"id", "factId", "key"}, Value: scan.Of(&x.MemoryID, (*alcove.ID).CodeJSON)},
+		{Name: "verbose", Value: scan.Bool(&x.Verbose)},
+	})
 }
 
-func encodeSaid(w *scan.Writer, x *said) {
-	w.Open()
-	w.Key("position")
-	w.Int(int64(x.Position))
-	w.Key("role")
-	w.Text(x.Role)
-	w.Key("content")
-	w.Text(x.Content)
-	if x.At != "" {
-		w.Key("at")
-		w.Text(x.At)
+func (x *replayed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "conversations", Value: scan.List(&x.Conversations, (*thread).CodeJSON)},
+	})
+}
+
+func (x *DeleteSession) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"sessionId"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
+	})
+}
+
+func (x *DeleteConversation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Also: []string{"conversationId"}, Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "hard", Value: scan.Bool(&x.Hard)},
+	})
+}
+
+func (x *Idle) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "session", Value: scan.Text(&x.Session)},
+		{Name: "calls", Value: scan.Int(&x.Calls)},
+	})
+}
+
+func (x *idled) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "abandoned", Value: scan.Bool(&x.Abandoned)},
+	})
+}
+
+func (x *checkpoint) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "sessionId", Value: scan.Text(&x.SessionID)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "topic", Value: scan.Text(&x.Topic), Omit: x.Topic == ""},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "facts", Value: scan.List(&x.Facts, (*keptFact).CodeJSON)},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+	})
+}
+
+func (x *conversation) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sessionId", Value: scan.Text(&x.SessionID)},
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "participants", Value: scan.Texts(&x.Participants)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
+	})
+}
+
+func (x *item) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "conversationId", Value: scan.Text(&x.ConversationID)},
+		{Name: "factId", Value: scan.Text(&x.FactID)},
+	})
+}
+
+func (x *handoff) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "from", Value: scan.Text(&x.From)},
+		{Name: "to", Value: scan.Text(&x.To)},
+		{Name: "summary", Value: scan.Text(&x.Summary)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "openItems", Value: scan.Texts(&x.OpenItems)},
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON), Omit: x.ConversationID.IsZero()},
+		{Name: "sessionId", Value: scan.Text(&x.SessionID), Omit: x.SessionID == ""},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+		{Name: "acknowledgedAt", Value: scan.Of(&x.AcknowledgedAt, (*alcove.Time).CodeJSON), Omit: x.AcknowledgedAt == 0},
+	})
+}
+
+func (x *session) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "host", Value: scan.Text(&x.Host)},
+		{Name: "status", Value: scan.Text(&x.Status)},
+		{Name: "start", Value: scan.Of(&x.Start, (*alcove.Time).CodeJSON)},
+		{Name: "last", Value: scan.Of(&x.Last, (*alcove.Time).CodeJSON)},
+		{Name: "ended", Value: scan.Of(&x.Ended, (*alcove.Time).CodeJSON), Omit: x.Ended == 0},
+		{Name: "contextSummary", Value: scan.Text(&x.Context), Omit: x.Context == ""},
+		{Name: "parent", Value: scan.Text(&x.Parent), Omit: x.Parent == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "summaryFactId", Value: scan.Of(&x.SummaryFactID, (*alcove.ID).CodeJSON), Omit: x.SummaryFactID.IsZero()},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
+	})
+}
+
+func (x *changes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sessionId", Value: scan.Of(&x.SessionID, (*alcove.ID).CodeJSON), Omit: x.SessionID.IsZero()},
+		{Name: "handoffId", Value: scan.Of(&x.HandoffID, (*alcove.ID).CodeJSON), Omit: x.HandoffID.IsZero()},
+		{Name: "checkpointId", Value: scan.Of(&x.CheckpointID, (*alcove.ID).CodeJSON), Omit: x.CheckpointID.IsZero()},
+		{Name: "toAgent", Value: scan.Text(&x.ToAgent), Omit: x.ToAgent == ""},
+		{Name: "status", Value: scan.Text(&x.Status), Omit: x.Status == ""},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "changes", Value: scan.Of(&x.Changes, (*changes).CodeJSON)},
+	})
+}
+
+func (x *standing) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "standards", Value: scan.List(&x.Standards, scan.CodeRaw)},
+	})
+}
+
+func (x *shown) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+	})
+}
+
+func (x *waiting) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "handoffId", Value: scan.Of(&x.HandoffID, (*alcove.ID).CodeJSON)},
+		{Name: "fromAgent", Value: scan.Text(&x.FromAgent)},
+		{Name: "contextSummary", Value: scan.Text(&x.ContextSummary)},
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON), Omit: x.ConversationID.IsZero()},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON)},
+		{Name: "openItems", Value: scan.Texts(&x.OpenItems)},
+		{Name: "at", Value: scan.Text(&x.At)},
+	})
+}
+
+func (x *turn) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Role = "user"
 	}
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "role", Also: []string{"speaker"}, Value: scan.Text(&x.Role), Keep: true},
+		{Name: "content", Value: scan.Text(&x.Content)},
+	})
+}
+
+func codeFactFact(x *fact.Fact, c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "factType", Value: scan.Text(&x.FactType)},
+		{Name: "score", Value: scan.Number(&x.Score), Omit: x.Score == 0},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "timestamp", Value: scan.Text(&x.Timestamp)},
+		{Name: "createdBy", Value: scan.Text(&x.CreatedBy), Omit: x.CreatedBy == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "pinned", Value: scan.Bool(&x.Pinned), Omit: !x.Pinned},
+	})
+}
+
+func (x *packedFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "factType", Value: scan.Text(&x.FactType)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "tokens", Value: scan.Int(&x.Tokens)},
+		{Name: "summarized", Value: scan.Bool(&x.Summarized), Omit: !x.Summarized},
+		{Name: "budget_overflow", Value: scan.Bool(&x.BudgetOverflow), Omit: !x.BudgetOverflow},
+	})
+}
+
+func (x *thread) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "conversationId", Value: scan.Of(&x.ConversationID, (*alcove.ID).CodeJSON)},
+		{Name: "sessionId", Value: scan.Text(&x.SessionID), Omit: x.SessionID == ""},
+		{Name: "summary", Value: scan.Text(&x.Summary), Omit: x.Summary == ""},
+		{Name: "participants", Value: scan.Texts(&x.Participants), Omit: len(x.Participants) == 0},
+		{Name: "turns", Value: scan.List(&x.Turns, (*said).CodeJSON)},
+		{Name: "factIds", Value: scan.List(&x.FactIDs, (*alcove.ID).CodeJSON), Omit: len(x.FactIDs) == 0},
+		{Name: "omitted", Value: scan.Bool(&x.Omitted), Omit: !x.Omitted},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
+}
+
+func (x *keptFact) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+	})
+}
+
+func (x *said) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "position", Value: scan.Int(&x.Position)},
+		{Name: "role", Value: scan.Text(&x.Role)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "at", Value: scan.Text(&x.At), Omit: x.At == ""},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+	})
 }

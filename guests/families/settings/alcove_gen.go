@@ -7,652 +7,291 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part GetConfig) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_get_config",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGetConfig(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSetting(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_get_config", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ListConfigs) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_list_configs",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeListConfigs(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeConfigs(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_list_configs", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part UpdateConfig) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_update_config",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeUpdateConfig(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeChanged(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_update_config", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ConfigHistory) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_config_history",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeConfigHistory(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeVersions(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_config_history", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RollbackConfig) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_rollback_config",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRollbackConfig(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRolledBack(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_rollback_config", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SetScopePolicy) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_set_scope_policy",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSetScopePolicy(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePolicySet(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_set_scope_policy", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ListScopePolicies) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_list_scope_policies",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeListScopePolicies(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodePolicies(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_list_scope_policies", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ConfigureSemantic) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_configure_semantic",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeConfigureSemantic(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSemantic(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("settings", "memory_configure_semantic", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part RegenerateVectors) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "settings",
-		Tool:   "memory_regenerate_vectors",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeRegenerateVectors(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRegeneration(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Enabled = true
-	cfg.Threshold = 0
-	cfg.Method = "embedding"
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "semantic_enabled":
-				cfg.Enabled = s.Bool()
-			case "semantic_threshold":
-				cfg.Threshold = s.Number()
-			case "semantic_method":
-				cfg.Method = s.String()
-			default:
-				s.Skip()
-			}
+	return alcove.ToolPart("settings", "memory_regenerate_vectors", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-func decodeGetConfig(s *scan.Scanner, x *GetConfig) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSetting(w *scan.Writer, x *Setting) {
-	w.Open()
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	if x.Source != "" {
-		w.Key("source")
-		w.Text(x.Source)
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if len(x.Range) > 0 {
-		w.Key("range")
-		w.Raw(x.Range)
-	}
-	if len(x.Default) > 0 {
-		w.Key("default")
-		w.Raw(x.Default)
-	}
-	if x.Category != "" {
-		w.Key("category")
-		w.Text(x.Category)
-	}
-	if x.Description != "" {
-		w.Key("description")
-		w.Text(x.Description)
-	}
-	if x.UpdatedAt != "" {
-		w.Key("updatedAt")
-		w.Text(x.UpdatedAt)
-	}
-	if x.UpdatedBy != "" {
-		w.Key("updatedBy")
-		w.Text(x.UpdatedBy)
-	}
-	if len(x.Unused) > 0 {
-		w.Key("unused")
-		w.List(len(x.Unused), func(i0 int) {
-			w.Text(x.Unused[i0])
-		})
-	}
-	if len(x.Config) > 0 {
-		w.Key("config")
-		scan.WriteMap(w, x.Config, func(v0 alcove.Raw) {
-			w.Raw(v0)
-		})
-	}
-	w.Close()
-}
-
-func decodeListConfigs(s *scan.Scanner, x *ListConfigs) {
-	x.Limit = 100
-	for key := range s.Fields() {
-		switch key {
-		case "category":
-			x.Category = s.String()
-		case "prefix":
-			x.Prefix = s.String()
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeConfigs(w *scan.Writer, x *Configs) {
-	w.Open()
-	w.Key("configs")
-	w.List(len(x.Configs), func(i0 int) {
-		encodeSetting(w, &x.Configs[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Enabled = true
+	x.Threshold = 0
+	x.Method = "embedding"
+	c.Object([]scan.Field{
+		{Name: "semantic_enabled", Value: scan.Bool(&x.Enabled)},
+		{Name: "semantic_threshold", Value: scan.Number(&x.Threshold)},
+		{Name: "semantic_method", Value: scan.Text(&x.Method)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeUpdateConfig(s *scan.Scanner, x *UpdateConfig) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "value":
-			if s.Null() {
-				x.Value = alcove.Clear[alcove.Raw]()
-			} else {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Value = alcove.Some(v0)
-			}
-		case "changes":
-			x.Changes = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Changes[string(k0)] = v0
-			}
-		case "reason":
-			x.Reason = s.String()
-		case "expect_version", "if_version":
-			if s.Null() {
-				x.ExpectVersion = alcove.Optional[uint64]{}
-			} else {
-				var v0 uint64
-				v0 = s.Uint()
-				x.ExpectVersion = alcove.Some(v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeChanged(w *scan.Writer, x *Changed) {
-	w.Open()
-	w.Key("versions")
-	scan.WriteMap(w, x.Versions, func(v0 uint64) {
-		w.Uint(v0)
+func (x *GetConfig) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
 	})
-	w.Key("previous")
-	scan.WriteMap(w, x.Previous, func(v0 alcove.Raw) {
-		w.Raw(v0)
+}
+
+func (x *Setting) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "source", Value: scan.Text(&x.Source), Omit: x.Source == ""},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "range", Value: scan.Raw(&x.Range), Omit: len(x.Range) == 0},
+		{Name: "default", Value: scan.Raw(&x.Default), Omit: len(x.Default) == 0},
+		{Name: "category", Value: scan.Text(&x.Category), Omit: x.Category == ""},
+		{Name: "description", Value: scan.Text(&x.Description), Omit: x.Description == ""},
+		{Name: "updatedAt", Value: scan.Text(&x.UpdatedAt), Omit: x.UpdatedAt == ""},
+		{Name: "updatedBy", Value: scan.Text(&x.UpdatedBy), Omit: x.UpdatedBy == ""},
+		{Name: "unused", Value: scan.Texts(&x.Unused), Omit: len(x.Unused) == 0},
+		{Name: "config", Value: scan.Map(&x.Config, scan.CodeRaw), Omit: len(x.Config) == 0},
 	})
-	if x.Change != "" {
-		w.Key("change")
-		w.Text(x.Change)
-	}
-	w.Close()
 }
 
-func decodeConfigHistory(s *scan.Scanner, x *ConfigHistory) {
-	x.Limit = 20
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.Uint()
-		default:
-			s.Skip()
-		}
+func (x *ListConfigs) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 100
 	}
-}
-
-func encodeVersions(w *scan.Writer, x *Versions) {
-	w.Open()
-	w.Key("versions")
-	w.List(len(x.Versions), func(i0 int) {
-		encodeVersion(w, &x.Versions[i0])
+	c.Object([]scan.Field{
+		{Name: "category", Value: scan.Text(&x.Category)},
+		{Name: "prefix", Value: scan.Text(&x.Prefix)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	if x.NextCursor != 0 {
-		w.Key("next_cursor")
-		w.Uint(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeRollbackConfig(s *scan.Scanner, x *RollbackConfig) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "version":
-			if s.Null() {
-				x.Version = alcove.Optional[uint64]{}
-			} else {
-				var v0 uint64
-				v0 = s.Uint()
-				x.Version = alcove.Some(v0)
-			}
-		case "change":
-			x.Change = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "reason":
-			x.Reason = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRolledBack(w *scan.Writer, x *RolledBack) {
-	w.Open()
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if len(x.Value) > 0 {
-		w.Key("value")
-		w.Raw(x.Value)
-	}
-	w.Key("change")
-	w.Text(x.Change)
-	if len(x.Versions) > 0 {
-		w.Key("versions")
-		scan.WriteMap(w, x.Versions, func(v0 uint64) {
-			w.Uint(v0)
-		})
-	}
-	if len(x.Values) > 0 {
-		w.Key("values")
-		scan.WriteMap(w, x.Values, func(v0 alcove.Raw) {
-			w.Raw(v0)
-		})
-	}
-	w.Close()
-}
-
-func decodeSetScopePolicy(s *scan.Scanner, x *SetScopePolicy) {
-	x.Priority = 100
-	for key := range s.Fields() {
-		switch key {
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "policyKey", "key":
-			x.PolicyKey = s.String()
-		case "policyValue", "value":
-			if s.Null() {
-				x.PolicyValue = alcove.Clear[alcove.Raw]()
-			} else {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.PolicyValue = alcove.Some(v0)
-			}
-		case "policies":
-			x.Policies = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Policies[string(k0)] = v0
-			}
-		case "priority":
-			if !s.Null() {
-				x.Priority = int(s.Int())
-			}
-		case "reason":
-			x.Reason = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePolicySet(w *scan.Writer, x *PolicySet) {
-	w.Open()
-	if x.PolicyKey != "" {
-		w.Key("policyKey")
-		w.Text(x.PolicyKey)
-	}
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	if len(x.Versions) > 0 {
-		w.Key("versions")
-		scan.WriteMap(w, x.Versions, func(v0 uint64) {
-			w.Uint(v0)
-		})
-	}
-	if x.Change != "" {
-		w.Key("change")
-		w.Text(x.Change)
-	}
-	w.Close()
-}
-
-func decodeListScopePolicies(s *scan.Scanner, x *ListScopePolicies) {
-	for key := range s.Fields() {
-		switch key {
-		case "scopeId":
-			x.ScopeID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodePolicies(w *scan.Writer, x *Policies) {
-	w.Open()
-	w.Key("policies")
-	w.List(len(x.Policies), func(i0 int) {
-		encodePolicy(w, &x.Policies[i0])
+func (x *Configs) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "configs", Value: scan.List(&x.Configs, (*Setting).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	w.Close()
 }
 
-func decodeConfigureSemantic(s *scan.Scanner, x *ConfigureSemantic) {
-	for key := range s.Fields() {
-		switch key {
-		case "enabled":
-			if s.Null() {
-				x.Enabled = alcove.Optional[bool]{}
-			} else {
-				var v0 bool
-				v0 = s.Bool()
-				x.Enabled = alcove.Some(v0)
-			}
-		case "threshold":
-			if s.Null() {
-				x.Threshold = alcove.Optional[float64]{}
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Threshold = alcove.Some(v0)
-			}
-		case "method":
-			x.Method = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *UpdateConfig) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "value", Value: alcove.Clearable(&x.Value, scan.CodeRaw), Omit: x.Value.IsZero()},
+		{Name: "changes", Value: scan.Map(&x.Changes, scan.CodeRaw)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+		{Name: "expect_version", Also: []string{"if_version"}, Value: alcove.Given(&x.ExpectVersion, scan.CodeUint), Omit: x.ExpectVersion.IsZero()},
+	})
 }
 
-func encodeSemantic(w *scan.Writer, x *Semantic) {
-	w.Open()
-	w.Key("enabled")
-	w.Bool(x.Enabled)
-	w.Key("threshold")
-	w.Number(x.Threshold)
-	w.Key("method")
-	w.Text(x.Method)
-	w.Close()
+func (x *Changed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "versions", Value: scan.Map(&x.Versions, scan.CodeUint)},
+		{Name: "previous", Value: scan.Map(&x.Previous, scan.CodeRaw)},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
+	})
 }
 
-func decodeRegenerateVectors(s *scan.Scanner, x *RegenerateVectors) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
+func (x *ConfigHistory) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 20
 	}
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Uint(&x.Cursor)},
+	})
 }
 
-func encodeRegeneration(w *scan.Writer, x *Regeneration) {
-	w.Open()
-	w.Key("embedder")
-	w.Text(x.Embedder)
-	w.Key("queued")
-	w.Int(int64(x.Queued))
-	w.Close()
+func (x *Versions) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "versions", Value: scan.List(&x.Versions, (*Version).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Uint(&x.NextCursor), Omit: x.NextCursor == 0},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func encodeVersion(w *scan.Writer, x *Version) {
-	w.Open()
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("from")
-	w.Raw(x.From)
-	w.Key("to")
-	w.Raw(x.To)
-	w.Key("updatedAt")
-	w.Text(x.UpdatedAt)
-	w.Key("updatedBy")
-	w.Text(x.UpdatedBy)
-	if x.Family != "" {
-		w.Key("family")
-		w.Text(x.Family)
-	}
-	if x.Reason != "" {
-		w.Key("reason")
-		w.Text(x.Reason)
-	}
-	if x.RolledBackTo != nil {
-		w.Key("rolledBackTo")
-		w.Uint((*x.RolledBackTo))
-	}
-	if x.Change != "" {
-		w.Key("change")
-		w.Text(x.Change)
-	}
-	w.Close()
+func (x *RollbackConfig) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "version", Value: alcove.Given(&x.Version, scan.CodeUint), Omit: x.Version.IsZero()},
+		{Name: "change", Value: scan.Text(&x.Change)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+	})
 }
 
-func encodePolicy(w *scan.Writer, x *Policy) {
-	w.Open()
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("policyKey")
-	w.Text(x.PolicyKey)
-	w.Key("policyValue")
-	w.Raw(x.PolicyValue)
-	w.Key("priority")
-	w.Int(int64(x.Priority))
-	w.Key("version")
-	w.Uint(x.Version)
-	w.Key("createdBy")
-	w.Text(x.CreatedBy)
-	w.Key("createdAt")
-	w.Text(x.CreatedAt)
-	w.Close()
+func (x *RolledBack) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "value", Value: scan.Raw(&x.Value), Omit: len(x.Value) == 0},
+		{Name: "change", Value: scan.Text(&x.Change)},
+		{Name: "versions", Value: scan.Map(&x.Versions, scan.CodeUint), Omit: len(x.Versions) == 0},
+		{Name: "values", Value: scan.Map(&x.Values, scan.CodeRaw), Omit: len(x.Values) == 0},
+	})
+}
+
+func (x *SetScopePolicy) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Priority = 100
+	}
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "policyKey", Also: []string{"key"}, Value: scan.Text(&x.PolicyKey)},
+		{Name: "policyValue", Also: []string{"value"}, Value: alcove.Clearable(&x.PolicyValue, scan.CodeRaw), Omit: x.PolicyValue.IsZero()},
+		{Name: "policies", Value: scan.Map(&x.Policies, scan.CodeRaw)},
+		{Name: "priority", Value: scan.Int(&x.Priority), Keep: true},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+	})
+}
+
+func (x *PolicySet) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "policyKey", Value: scan.Text(&x.PolicyKey), Omit: x.PolicyKey == ""},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "versions", Value: scan.Map(&x.Versions, scan.CodeUint), Omit: len(x.Versions) == 0},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
+	})
+}
+
+func (x *ListScopePolicies) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+	})
+}
+
+func (x *Policies) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "policies", Value: scan.List(&x.Policies, (*Policy).CodeJSON)},
+	})
+}
+
+func (x *ConfigureSemantic) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "enabled", Value: alcove.Given(&x.Enabled, scan.CodeBool), Omit: x.Enabled.IsZero()},
+		{Name: "threshold", Value: alcove.Given(&x.Threshold, scan.CodeNumber), Omit: x.Threshold.IsZero()},
+		{Name: "method", Value: scan.Text(&x.Method)},
+	})
+}
+
+func (x *Semantic) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "enabled", Value: scan.Bool(&x.Enabled)},
+		{Name: "threshold", Value: scan.Number(&x.Threshold)},
+		{Name: "method", Value: scan.Text(&x.Method)},
+	})
+}
+
+func (x *RegenerateVectors) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *Regeneration) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "embedder", Value: scan.Text(&x.Embedder)},
+		{Name: "queued", Value: scan.Int(&x.Queued)},
+	})
+}
+
+func (x *Version) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "from", Value: scan.Raw(&x.From)},
+		{Name: "to", Value: scan.Raw(&x.To)},
+		{Name: "updatedAt", Value: scan.Text(&x.UpdatedAt)},
+		{Name: "updatedBy", Value: scan.Text(&x.UpdatedBy)},
+		{Name: "family", Value: scan.Text(&x.Family), Omit: x.Family == ""},
+		{Name: "reason", Value: scan.Text(&x.Reason), Omit: x.Reason == ""},
+		{Name: "rolledBackTo", Value: scan.Pointer(&x.RolledBackTo, scan.CodeUint), Omit: x.RolledBackTo == nil},
+		{Name: "change", Value: scan.Text(&x.Change), Omit: x.Change == ""},
+	})
+}
+
+func (x *Policy) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "policyKey", Value: scan.Text(&x.PolicyKey)},
+		{Name: "policyValue", Value: scan.Raw(&x.PolicyValue)},
+		{Name: "priority", Value: scan.Int(&x.Priority)},
+		{Name: "version", Value: scan.Uint(&x.Version)},
+		{Name: "createdBy", Value: scan.Text(&x.CreatedBy)},
+		{Name: "createdAt", Value: scan.Text(&x.CreatedAt)},
+	})
 }

@@ -7,1321 +7,524 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part SiteList) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_site_list",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSiteList(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSiteList(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_site_list", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SiteStatus) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_site_status",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSiteStatus(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSiteStatus(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_site_status", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SiteSync) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_site_sync",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSiteSync(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSynced(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_site_sync", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SiteConnect) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_site_connect",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSiteConnect(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSiteConnected(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_site_connect", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SiteDisconnect) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_site_disconnect",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSiteDisconnect(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSiteDisconnected(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_site_disconnect", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SiteRefresh) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_site_refresh",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeSiteRefresh(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSiteRefreshed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_site_refresh", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part AgentSpawn) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_agent_spawn",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeAgentSpawn(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSpawned(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_agent_spawn", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part AgentComplete) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_agent_complete",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeAgentComplete(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEnded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_agent_complete", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ExportTools) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Tool:   "memory_export_tools",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExportTools(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeExported(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sites", "memory_export_tools", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part SyncDue) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Job:    "sync_sites",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeSyncDue(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeSyncDone(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.JobPart("sites", "sync_sites", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x SyncDue) EncodeJSON(w *scan.Writer) { encodeSyncDue(w, &x) }
+func (x SyncDue) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *SyncDue) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *SyncDue) DecodeJSON(s *scan.Scanner) { decodeSyncDue(s, x) }
-
-// AlcovePart implements alcove.Part.
 func (part EndTasks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sites",
-		Job:    "end_tasks",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeEndTasks(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeTasksEnded(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x EndTasks) EncodeJSON(w *scan.Writer) { encodeEndTasks(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *EndTasks) DecodeJSON(s *scan.Scanner) { decodeEndTasks(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.SyncMinutes = 15
-	cfg.TimeoutMS = 30000
-	cfg.HealthGain = 0.05
-	cfg.HealthDecay = 0.01
-	cfg.HealthGraceDays = 7
-	cfg.HealthMin = 0.3
-	cfg.ExtractMinImportance = 0.7
-	cfg.ExtractMinHealth = 0.5
-	cfg.BackupDays = 7
-	cfg.SpawnMax = 20
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "site_sync_minutes":
-				cfg.SyncMinutes = int(s.Int())
-			case "site_timeout_ms":
-				cfg.TimeoutMS = int(s.Int())
-			case "health_gain":
-				cfg.HealthGain = s.Number()
-			case "health_decay":
-				cfg.HealthDecay = s.Number()
-			case "health_grace_days":
-				cfg.HealthGraceDays = s.Number()
-			case "health_min":
-				cfg.HealthMin = s.Number()
-			case "extract_min_importance":
-				cfg.ExtractMinImportance = s.Number()
-			case "extract_min_health":
-				cfg.ExtractMinHealth = s.Number()
-			case "backup_days":
-				cfg.BackupDays = int(s.Int())
-			case "spawn_max":
-				cfg.SpawnMax = int(s.Int())
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("sites", "end_tasks", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x entry) EncodeJSON(w *scan.Writer) { encodeEntry(w, &x) }
+func (x EndTasks) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *EndTasks) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *entry) DecodeJSON(s *scan.Scanner) { decodeEntry(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x site) EncodeJSON(w *scan.Writer) { encodeSite(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *site) DecodeJSON(s *scan.Scanner) { decodeSite(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x agreed) EncodeJSON(w *scan.Writer) { encodeAgreed(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *agreed) DecodeJSON(s *scan.Scanner) { decodeAgreed(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x task) EncodeJSON(w *scan.Writer) { encodeTask(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *task) DecodeJSON(s *scan.Scanner) { decodeTask(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x failure) EncodeJSON(w *scan.Writer) { encodeFailure(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *failure) DecodeJSON(s *scan.Scanner) { decodeFailure(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x mark) EncodeJSON(w *scan.Writer) { encodeMark(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *mark) DecodeJSON(s *scan.Scanner) { decodeMark(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x origin) EncodeJSON(w *scan.Writer) { encodeOrigin(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *origin) DecodeJSON(s *scan.Scanner) { decodeOrigin(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x reply) EncodeJSON(w *scan.Writer) { encodeReply(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *reply) DecodeJSON(s *scan.Scanner) { decodeReply(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x told) EncodeJSON(w *scan.Writer) { encodeTold(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *told) DecodeJSON(s *scan.Scanner) { decodeTold(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x toldList) EncodeJSON(w *scan.Writer) { encodeToldList(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *toldList) DecodeJSON(s *scan.Scanner) { decodeToldList(s, x) }
-
-func decodeSiteList(s *scan.Scanner, x *SiteList) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSiteList(w *scan.Writer, x *siteList) {
-	w.Open()
-	w.Key("sites")
-	w.List(len(x.Sites), func(i0 int) {
-		encodeListed(w, &x.Sites[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.SyncMinutes = 15
+	x.TimeoutMS = 30000
+	x.HealthGain = 0.05
+	x.HealthDecay = 0.01
+	x.HealthGraceDays = 7
+	x.HealthMin = 0.3
+	x.ExtractMinImportance = 0.7
+	x.ExtractMinHealth = 0.5
+	x.BackupDays = 7
+	x.SpawnMax = 20
+	c.Object([]scan.Field{
+		{Name: "site_sync_minutes", Value: scan.Int(&x.SyncMinutes)},
+		{Name: "site_timeout_ms", Value: scan.Int(&x.TimeoutMS)},
+		{Name: "health_gain", Value: scan.Number(&x.HealthGain)},
+		{Name: "health_decay", Value: scan.Number(&x.HealthDecay)},
+		{Name: "health_grace_days", Value: scan.Number(&x.HealthGraceDays)},
+		{Name: "health_min", Value: scan.Number(&x.HealthMin)},
+		{Name: "extract_min_importance", Value: scan.Number(&x.ExtractMinImportance)},
+		{Name: "extract_min_health", Value: scan.Number(&x.ExtractMinHealth)},
+		{Name: "backup_days", Value: scan.Int(&x.BackupDays)},
+		{Name: "spawn_max", Value: scan.Int(&x.SpawnMax)},
 	})
-	w.Close()
 }
 
-func decodeSiteStatus(s *scan.Scanner, x *SiteStatus) {
-	for key := range s.Fields() {
-		switch key {
-		case "slug":
-			x.Slug = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x entry) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *entry) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeSiteStatus(w *scan.Writer, x *siteStatus) {
-	w.Open()
-	w.Key("slug")
-	w.Text(x.Slug)
-	w.Key("status")
-	w.Text(x.Status)
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Version != "" {
-		w.Key("version")
-		w.Text(x.Version)
-	}
-	w.Key("actions")
-	w.List(len(x.Actions), func(i0 int) {
-		w.Text(x.Actions[i0])
+func (x site) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *site) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x agreed) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *agreed) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x task) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *task) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x failure) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *failure) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x given) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *given) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x mark) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *mark) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x origin) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *origin) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x reply) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *reply) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x told) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *told) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x toldList) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *toldList) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *SiteList) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *siteList) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "sites", Value: scan.List(&x.Sites, (*listed).CodeJSON)},
 	})
-	if x.SchemaDigest != "" {
-		w.Key("schema_digest")
-		w.Text(x.SchemaDigest)
-	}
-	if x.LastSyncAt != "" {
-		w.Key("last_sync_at")
-		w.Text(x.LastSyncAt)
-	}
-	if x.LastError != "" {
-		w.Key("last_error")
-		w.Text(x.LastError)
-	}
-	w.Key("agents")
-	w.List(len(x.Agents), func(i0 int) {
-		encodeAgentState(w, &x.Agents[i0])
+}
+
+func (x *SiteStatus) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
 	})
-	if len(x.Pending) > 0 {
-		w.Key("pending")
-		w.List(len(x.Pending), func(i0 int) {
-			encodeWaiting(w, &x.Pending[i0])
-		})
-	}
-	if len(x.Refused) > 0 {
-		w.Key("refused")
-		w.List(len(x.Refused), func(i0 int) {
-			encodeNotATool(w, &x.Refused[i0])
-		})
-	}
-	w.Close()
 }
 
-func decodeSiteSync(s *scan.Scanner, x *SiteSync) {
-	for key := range s.Fields() {
-		switch key {
-		case "slug":
-			x.Slug = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSynced(w *scan.Writer, x *synced) {
-	w.Open()
-	w.Key("uploaded")
-	w.Int(int64(x.Uploaded))
-	w.Key("downloaded")
-	w.Int(int64(x.Downloaded))
-	w.Key("conflicts")
-	w.Int(int64(x.Conflicts))
-	w.Close()
-}
-
-func decodeSiteConnect(s *scan.Scanner, x *SiteConnect) {
-	for key := range s.Fields() {
-		switch key {
-		case "slug":
-			x.Slug = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSiteConnected(w *scan.Writer, x *siteConnected) {
-	w.Open()
-	w.Key("slug")
-	w.Text(x.Slug)
-	w.Key("tools")
-	w.List(len(x.Tools), func(i0 int) {
-		w.Text(x.Tools[i0])
+func (x *siteStatus) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
+		{Name: "status", Value: scan.Text(&x.Status)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "version", Value: scan.Text(&x.Version), Omit: x.Version == ""},
+		{Name: "actions", Value: scan.Texts(&x.Actions)},
+		{Name: "schema_digest", Value: scan.Text(&x.SchemaDigest), Omit: x.SchemaDigest == ""},
+		{Name: "last_sync_at", Value: scan.Text(&x.LastSyncAt), Omit: x.LastSyncAt == ""},
+		{Name: "last_error", Value: scan.Text(&x.LastError), Omit: x.LastError == ""},
+		{Name: "agents", Value: scan.List(&x.Agents, (*agentState).CodeJSON)},
+		{Name: "pending", Value: scan.List(&x.Pending, (*waiting).CodeJSON), Omit: len(x.Pending) == 0},
+		{Name: "refused", Value: scan.List(&x.Refused, (*notATool).CodeJSON), Omit: len(x.Refused) == 0},
 	})
-	if len(x.Pending) > 0 {
-		w.Key("pending")
-		w.List(len(x.Pending), func(i0 int) {
-			encodeWaiting(w, &x.Pending[i0])
-		})
-	}
-	if len(x.Warnings) > 0 {
-		w.Key("warnings")
-		w.List(len(x.Warnings), func(i0 int) {
-			w.Text(x.Warnings[i0])
-		})
-	}
-	w.Close()
 }
 
-func decodeSiteDisconnect(s *scan.Scanner, x *SiteDisconnect) {
-	x.Memories = "keep"
-	for key := range s.Fields() {
-		switch key {
-		case "slug":
-			x.Slug = s.String()
-		case "memories":
-			if !s.Null() {
-				x.Memories = s.String()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSiteDisconnected(w *scan.Writer, x *siteDisconnected) {
-	w.Open()
-	w.Key("removed")
-	w.List(len(x.Removed), func(i0 int) {
-		w.Text(x.Removed[i0])
+func (x *SiteSync) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
 	})
-	if x.File != "" {
-		w.Key("file")
-		w.Text(x.File)
-	}
-	w.Close()
 }
 
-func decodeSiteRefresh(s *scan.Scanner, x *SiteRefresh) {
-	for key := range s.Fields() {
-		switch key {
-		case "slug":
-			x.Slug = s.String()
-		case "accept":
-			x.Accept = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSiteRefreshed(w *scan.Writer, x *siteRefreshed) {
-	w.Open()
-	w.Key("added")
-	w.List(len(x.Added), func(i0 int) {
-		w.Text(x.Added[i0])
+func (x *synced) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "uploaded", Value: scan.Int(&x.Uploaded)},
+		{Name: "downloaded", Value: scan.Int(&x.Downloaded)},
+		{Name: "conflicts", Value: scan.Int(&x.Conflicts)},
 	})
-	w.Key("changed")
-	w.List(len(x.Changed), func(i0 int) {
-		w.Text(x.Changed[i0])
+}
+
+func (x *SiteConnect) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
 	})
-	w.Key("removed")
-	w.List(len(x.Removed), func(i0 int) {
-		w.Text(x.Removed[i0])
+}
+
+func (x *siteConnected) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
+		{Name: "tools", Value: scan.Texts(&x.Tools)},
+		{Name: "pending", Value: scan.List(&x.Pending, (*waiting).CodeJSON), Omit: len(x.Pending) == 0},
+		{Name: "warnings", Value: scan.Texts(&x.Warnings), Omit: len(x.Warnings) == 0},
 	})
-	w.Key("pending")
-	w.List(len(x.Pending), func(i0 int) {
-		encodeWaiting(w, &x.Pending[i0])
+}
+
+func (x *SiteDisconnect) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Memories = "keep"
+	}
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
+		{Name: "memories", Value: scan.Text(&x.Memories), Keep: true},
 	})
-	if len(x.Warnings) > 0 {
-		w.Key("warnings")
-		w.List(len(x.Warnings), func(i0 int) {
-			w.Text(x.Warnings[i0])
-		})
-	}
-	w.Close()
 }
 
-func decodeAgentSpawn(s *scan.Scanner, x *AgentSpawn) {
-	for key := range s.Fields() {
-		switch key {
-		case "siteSlug":
-			x.SiteSlug = s.String()
-		case "taskDescription":
-			x.TaskDescription = s.String()
-		case "agentType":
-			x.AgentType = s.String()
-		case "expiresInMinutes":
-			x.ExpiresInMinutes = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSpawned(w *scan.Writer, x *spawned) {
-	w.Open()
-	w.Key("agentSlug")
-	w.Text(x.AgentSlug)
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("expiresAt")
-	w.Text(x.ExpiresAt)
-	w.Key("tools")
-	w.List(len(x.Tools), func(i0 int) {
-		w.Text(x.Tools[i0])
+func (x *siteDisconnected) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "removed", Value: scan.Texts(&x.Removed)},
+		{Name: "file", Value: scan.Text(&x.File), Omit: x.File == ""},
 	})
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("key")
-	w.Text(x.Key)
-	w.Close()
 }
 
-func decodeAgentComplete(s *scan.Scanner, x *AgentComplete) {
-	x.ExtractMemories = true
-	for key := range s.Fields() {
-		switch key {
-		case "siteSlug":
-			x.SiteSlug = s.String()
-		case "agentSlug":
-			x.AgentSlug = s.String()
-		case "extractMemories":
-			if !s.Null() {
-				x.ExtractMemories = s.Bool()
-			}
-		case "deleteImmediately":
-			x.DeleteImmediately = s.Bool()
-		case "output":
-			x.Output = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEnded(w *scan.Writer, x *ended) {
-	w.Open()
-	w.Key("extracted")
-	w.Int(int64(x.Extracted))
-	w.Key("backupUntil")
-	w.Text(x.BackupUntil)
-	w.Close()
-}
-
-func decodeExportTools(s *scan.Scanner, x *ExportTools) {
-	x.Limit = 500
-	for key := range s.Fields() {
-		switch key {
-		case "slug":
-			x.Slug = s.String()
-		case "families":
-			x.Families = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Families = append(x.Families, v0)
-			}
-		case "dotted":
-			x.Dotted = s.Bool()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeExported(w *scan.Writer, x *exported) {
-	w.Open()
-	w.Key("tools")
-	w.List(len(x.Tools), func(i0 int) {
-		encodeExportedTool(w, &x.Tools[i0])
+func (x *SiteRefresh) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
+		{Name: "accept", Value: scan.Bool(&x.Accept)},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeSyncDue(s *scan.Scanner, x *SyncDue) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSyncDone(w *scan.Writer, x *syncDone) {
-	w.Open()
-	if x.Site != "" {
-		w.Key("site")
-		w.Text(x.Site)
-	}
-	w.Close()
-}
-
-func encodeSyncDue(w *scan.Writer, x *SyncDue) {
-	w.Open()
-	w.Close()
-}
-
-func decodeEndTasks(s *scan.Scanner, x *EndTasks) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTasksEnded(w *scan.Writer, x *tasksEnded) {
-	w.Open()
-	w.Key("expired")
-	w.Int(int64(x.Expired))
-	w.Key("deleted")
-	w.Int(int64(x.Deleted))
-	w.Close()
-}
-
-func encodeEndTasks(w *scan.Writer, x *EndTasks) {
-	w.Open()
-	w.Close()
-}
-
-func encodeEntry(w *scan.Writer, x *entry) {
-	w.Open()
-	w.Key("action")
-	w.Text(x.Action)
-	w.Key("tool")
-	w.Text(x.Tool)
-	if len(x.Pinned) > 0 {
-		w.Key("pinned")
-		w.Raw(x.Pinned)
-	}
-	if len(x.Offered) > 0 {
-		w.Key("offered")
-		w.Raw(x.Offered)
-	}
-	if bool(x.Gone) {
-		w.Key("gone")
-		w.Bool(x.Gone)
-	}
-	if x.Fault != "" {
-		w.Key("fault")
-		w.Text(x.Fault)
-	}
-	w.Close()
-}
-
-func decodeEntry(s *scan.Scanner, x *entry) {
-	for key := range s.Fields() {
-		switch key {
-		case "action":
-			x.Action = s.String()
-		case "tool":
-			x.Tool = s.String()
-		case "pinned":
-			x.Pinned = s.Raw()
-		case "offered":
-			x.Offered = s.Raw()
-		case "gone":
-			x.Gone = s.Bool()
-		case "fault":
-			x.Fault = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeSite(w *scan.Writer, x *site) {
-	w.Open()
-	w.Key("status")
-	w.Text(x.Status)
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.Version != "" {
-		w.Key("version")
-		w.Text(x.Version)
-	}
-	if x.Digest != "" {
-		w.Key("digest")
-		w.Text(x.Digest)
-	}
-	if x.ConnectedAt != 0 {
-		w.Key("connected_at")
-		x.ConnectedAt.EncodeJSON(w)
-	}
-	if x.TriedAt != 0 {
-		w.Key("tried_at")
-		x.TriedAt.EncodeJSON(w)
-	}
-	if x.SyncedAt != 0 {
-		w.Key("synced_at")
-		x.SyncedAt.EncodeJSON(w)
-	}
-	if x.Since != "" {
-		w.Key("since")
-		w.Text(x.Since)
-	}
-	if x.LastError != "" {
-		w.Key("last_error")
-		w.Text(x.LastError)
-	}
-	if x.Spawned != 0 {
-		w.Key("spawned")
-		w.Int(int64(x.Spawned))
-	}
-	w.Close()
-}
-
-func decodeSite(s *scan.Scanner, x *site) {
-	for key := range s.Fields() {
-		switch key {
-		case "status":
-			x.Status = s.String()
-		case "name":
-			x.Name = s.String()
-		case "version":
-			x.Version = s.String()
-		case "digest":
-			x.Digest = s.String()
-		case "connected_at":
-			x.ConnectedAt.DecodeJSON(s)
-		case "tried_at":
-			x.TriedAt.DecodeJSON(s)
-		case "synced_at":
-			x.SyncedAt.DecodeJSON(s)
-		case "since":
-			x.Since = s.String()
-		case "last_error":
-			x.LastError = s.String()
-		case "spawned":
-			x.Spawned = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAgreed(w *scan.Writer, x *agreed) {
-	w.Open()
-	w.Key("digest")
-	w.Text(x.Digest)
-	w.Close()
-}
-
-func decodeAgreed(s *scan.Scanner, x *agreed) {
-	for key := range s.Fields() {
-		switch key {
-		case "digest":
-			x.Digest = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTask(w *scan.Writer, x *task) {
-	w.Open()
-	w.Key("description")
-	w.Text(x.Description)
-	w.Key("agent_type")
-	w.Text(x.AgentType)
-	if x.Output != "" {
-		w.Key("output")
-		w.Text(x.Output)
-	}
-	w.Key("status")
-	w.Text(x.Status)
-	w.Key("branch")
-	w.Text(x.Branch)
-	if x.SpawnedBy != "" {
-		w.Key("spawned_by")
-		w.Text(x.SpawnedBy)
-	}
-	if x.Key != "" {
-		w.Key("key")
-		w.Text(x.Key)
-	}
-	if x.SpawnedAt != 0 {
-		w.Key("spawned_at")
-		x.SpawnedAt.EncodeJSON(w)
-	}
-	if x.ExpiresAt != 0 {
-		w.Key("expires_at")
-		x.ExpiresAt.EncodeJSON(w)
-	}
-	if x.EndedAt != 0 {
-		w.Key("ended_at")
-		x.EndedAt.EncodeJSON(w)
-	}
-	if x.BackupUntil != 0 {
-		w.Key("backup_until")
-		x.BackupUntil.EncodeJSON(w)
-	}
-	if x.Extracted != 0 {
-		w.Key("extracted")
-		w.Int(int64(x.Extracted))
-	}
-	if bool(x.Deleted) {
-		w.Key("deleted")
-		w.Bool(x.Deleted)
-	}
-	w.Close()
-}
-
-func decodeTask(s *scan.Scanner, x *task) {
-	for key := range s.Fields() {
-		switch key {
-		case "description":
-			x.Description = s.String()
-		case "agent_type":
-			x.AgentType = s.String()
-		case "output":
-			x.Output = s.String()
-		case "status":
-			x.Status = s.String()
-		case "branch":
-			x.Branch = s.String()
-		case "spawned_by":
-			x.SpawnedBy = s.String()
-		case "key":
-			x.Key = s.String()
-		case "spawned_at":
-			x.SpawnedAt.DecodeJSON(s)
-		case "expires_at":
-			x.ExpiresAt.DecodeJSON(s)
-		case "ended_at":
-			x.EndedAt.DecodeJSON(s)
-		case "backup_until":
-			x.BackupUntil.DecodeJSON(s)
-		case "extracted":
-			x.Extracted = int(s.Int())
-		case "deleted":
-			x.Deleted = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("changes")
-	encodeChanges(w, &x.Changes)
-	w.Close()
-}
-
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "changes":
-			decodeChanges(s, &x.Changes)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFailure(w *scan.Writer, x *failure) {
-	w.Open()
-	w.Key("code")
-	w.Raw(x.Code)
-	w.Key("message")
-	w.Raw(x.Message)
-	w.Close()
-}
-
-func decodeFailure(s *scan.Scanner, x *failure) {
-	for key := range s.Fields() {
-		switch key {
-		case "code":
-			x.Code = s.Raw()
-		case "message":
-			x.Message = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMark(w *scan.Writer, x *mark) {
-	w.Open()
-	w.Key("at")
-	w.Text(x.At)
-	w.Key("reason")
-	w.Text(x.Reason)
-	w.Key("by")
-	w.Text(x.By)
-	w.Close()
-}
-
-func decodeMark(s *scan.Scanner, x *mark) {
-	for key := range s.Fields() {
-		switch key {
-		case "at":
-			x.At = s.String()
-		case "reason":
-			x.Reason = s.String()
-		case "by":
-			x.By = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeOrigin(w *scan.Writer, x *origin) {
-	w.Open()
-	w.Key("agent")
-	w.Text(x.Agent)
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Close()
-}
-
-func decodeOrigin(s *scan.Scanner, x *origin) {
-	for key := range s.Fields() {
-		switch key {
-		case "agent":
-			x.Agent = s.String()
-		case "id":
-			x.ID.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeReply(w *scan.Writer, x *reply) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Key("data")
-	w.Raw(x.Data)
-	w.Key("error")
-	if x.Error == nil {
-		w.Null()
-	} else {
-		encodeFailure(w, x.Error)
-	}
-	w.Close()
-}
-
-func decodeReply(s *scan.Scanner, x *reply) {
-	for key := range s.Fields() {
-		switch key {
-		case "success":
-			x.Success = s.Bool()
-		case "data":
-			x.Data = s.Raw()
-		case "error":
-			if s.Null() {
-				x.Error = nil
-			} else {
-				v0 := new(failure)
-				decodeFailure(s, v0)
-				x.Error = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeTold(w *scan.Writer, x *told) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("updated_at")
-	w.Text(x.UpdatedAt)
-	w.Key("deleted")
-	w.Bool(x.Deleted)
-	w.Close()
-}
-
-func decodeTold(s *scan.Scanner, x *told) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "content":
-			x.Content = s.String()
-		case "type":
-			x.Type = s.String()
-		case "importance":
-			x.Importance = s.Number()
-		case "updated_at":
-			x.UpdatedAt = s.String()
-		case "deleted":
-			x.Deleted = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeToldList(w *scan.Writer, x *toldList) {
-	w.Open()
-	w.Key("memories")
-	w.List(len(x.Memories), func(i0 int) {
-		encodeTold(w, &x.Memories[i0])
+func (x *siteRefreshed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "added", Value: scan.Texts(&x.Added)},
+		{Name: "changed", Value: scan.Texts(&x.Changed)},
+		{Name: "removed", Value: scan.Texts(&x.Removed)},
+		{Name: "pending", Value: scan.List(&x.Pending, (*waiting).CodeJSON)},
+		{Name: "warnings", Value: scan.Texts(&x.Warnings), Omit: len(x.Warnings) == 0},
 	})
-	w.Close()
 }
 
-func decodeToldList(s *scan.Scanner, x *toldList) {
-	for key := range s.Fields() {
-		switch key {
-		case "memories":
-			x.Memories = nil
-			for range s.Many() {
-				var v0 told
-				decodeTold(s, &v0)
-				x.Memories = append(x.Memories, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
+func (x *AgentSpawn) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "siteSlug", Value: scan.Text(&x.SiteSlug)},
+		{Name: "taskDescription", Value: scan.Text(&x.TaskDescription)},
+		{Name: "agentType", Value: scan.Text(&x.AgentType)},
+		{Name: "expiresInMinutes", Value: scan.Int(&x.ExpiresInMinutes)},
+	})
 }
 
-func encodeListed(w *scan.Writer, x *listed) {
-	w.Open()
-	w.Key("slug")
-	w.Text(x.Slug)
-	w.Key("status")
-	w.Text(x.Status)
-	if x.Name != "" {
-		w.Key("name")
-		w.Text(x.Name)
-	}
-	if x.LastSyncAt != "" {
-		w.Key("last_sync_at")
-		w.Text(x.LastSyncAt)
-	}
-	w.Close()
+func (x *spawned) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentSlug", Value: scan.Text(&x.AgentSlug)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "expiresAt", Value: scan.Text(&x.ExpiresAt)},
+		{Name: "tools", Value: scan.Texts(&x.Tools)},
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "key", Value: scan.Text(&x.Key)},
+	})
 }
 
-func encodeAgentState(w *scan.Writer, x *agentState) {
-	w.Open()
-	w.Key("agentSlug")
-	w.Text(x.AgentSlug)
-	w.Key("status")
-	w.Text(x.Status)
-	if x.ExpiresAt != "" {
-		w.Key("expiresAt")
-		w.Text(x.ExpiresAt)
+func (x *AgentComplete) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.ExtractMemories = true
 	}
-	if x.BackupUntil != "" {
-		w.Key("backupUntil")
-		w.Text(x.BackupUntil)
-	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "siteSlug", Value: scan.Text(&x.SiteSlug)},
+		{Name: "agentSlug", Value: scan.Text(&x.AgentSlug)},
+		{Name: "extractMemories", Value: scan.Bool(&x.ExtractMemories), Keep: true},
+		{Name: "deleteImmediately", Value: scan.Bool(&x.DeleteImmediately)},
+		{Name: "output", Value: scan.Text(&x.Output)},
+	})
 }
 
-func encodeWaiting(w *scan.Writer, x *waiting) {
-	w.Open()
-	w.Key("tool")
-	w.Text(x.Tool)
-	w.Key("change")
-	w.Text(x.Change)
-	w.Key("description")
-	w.Text(x.Description)
-	w.Key("input_schema")
-	w.Raw(x.InputSchema)
-	w.Close()
+func (x *ended) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "extracted", Value: scan.Int(&x.Extracted)},
+		{Name: "backupUntil", Value: scan.Text(&x.BackupUntil)},
+	})
 }
 
-func encodeNotATool(w *scan.Writer, x *notATool) {
-	w.Open()
-	w.Key("action")
-	w.Text(x.Action)
-	w.Key("reason")
-	w.Text(x.Reason)
-	w.Close()
+func (x *ExportTools) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 500
+	}
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
+		{Name: "families", Value: scan.Texts(&x.Families)},
+		{Name: "dotted", Value: scan.Bool(&x.Dotted)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+	})
 }
 
-func encodeExportedTool(w *scan.Writer, x *exportedTool) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	w.Key("description")
-	w.Text(x.Description)
-	w.Key("input_schema")
-	w.Raw(x.InputSchema)
-	w.Close()
+func (x *exported) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tools", Value: scan.List(&x.Tools, (*exportedTool).CodeJSON)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func encodeChanges(w *scan.Writer, x *changes) {
-	w.Open()
-	w.Key("site")
-	w.Text(x.Site)
-	if x.Agent != "" {
-		w.Key("agent")
-		w.Text(x.Agent)
-	}
-	if x.Tools != 0 {
-		w.Key("tools")
-		w.Int(int64(x.Tools))
-	}
-	if len(x.Added) > 0 {
-		w.Key("added")
-		w.List(len(x.Added), func(i0 int) {
-			w.Text(x.Added[i0])
-		})
-	}
-	if len(x.Changed) > 0 {
-		w.Key("changed")
-		w.List(len(x.Changed), func(i0 int) {
-			w.Text(x.Changed[i0])
-		})
-	}
-	if len(x.Removed) > 0 {
-		w.Key("removed")
-		w.List(len(x.Removed), func(i0 int) {
-			w.Text(x.Removed[i0])
-		})
-	}
-	if x.Uploaded != 0 {
-		w.Key("uploaded")
-		w.Int(int64(x.Uploaded))
-	}
-	if x.Downloaded != 0 {
-		w.Key("downloaded")
-		w.Int(int64(x.Downloaded))
-	}
-	if x.Conflicts != 0 {
-		w.Key("conflicts")
-		w.Int(int64(x.Conflicts))
-	}
-	if x.Extracted != 0 {
-		w.Key("extracted")
-		w.Int(int64(x.Extracted))
-	}
-	w.Close()
+func (x *SyncDue) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *syncDone) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "site", Value: scan.Text(&x.Site), Omit: x.Site == ""},
+	})
 }
 
-func decodeChanges(s *scan.Scanner, x *changes) {
-	for key := range s.Fields() {
-		switch key {
-		case "site":
-			x.Site = s.String()
-		case "agent":
-			x.Agent = s.String()
-		case "tools":
-			x.Tools = int(s.Int())
-		case "added":
-			x.Added = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Added = append(x.Added, v0)
-			}
-		case "changed":
-			x.Changed = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Changed = append(x.Changed, v0)
-			}
-		case "removed":
-			x.Removed = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Removed = append(x.Removed, v0)
-			}
-		case "uploaded":
-			x.Uploaded = int(s.Int())
-		case "downloaded":
-			x.Downloaded = int(s.Int())
-		case "conflicts":
-			x.Conflicts = int(s.Int())
-		case "extracted":
-			x.Extracted = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *EndTasks) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *tasksEnded) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "expired", Value: scan.Int(&x.Expired)},
+		{Name: "deleted", Value: scan.Int(&x.Deleted)},
+	})
+}
+
+func (x *entry) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "tool", Value: scan.Text(&x.Tool)},
+		{Name: "pinned", Value: scan.Raw(&x.Pinned), Omit: len(x.Pinned) == 0},
+		{Name: "offered", Value: scan.Raw(&x.Offered), Omit: len(x.Offered) == 0},
+		{Name: "gone", Value: scan.Bool(&x.Gone), Omit: !x.Gone},
+		{Name: "fault", Value: scan.Text(&x.Fault), Omit: x.Fault == ""},
+	})
+}
+
+func (x *site) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "status", Value: scan.Text(&x.Status)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "version", Value: scan.Text(&x.Version), Omit: x.Version == ""},
+		{Name: "digest", Value: scan.Text(&x.Digest), Omit: x.Digest == ""},
+		{Name: "connected_at", Value: scan.Of(&x.ConnectedAt, (*alcove.Time).CodeJSON), Omit: x.ConnectedAt == 0},
+		{Name: "tried_at", Value: scan.Of(&x.TriedAt, (*alcove.Time).CodeJSON), Omit: x.TriedAt == 0},
+		{Name: "synced_at", Value: scan.Of(&x.SyncedAt, (*alcove.Time).CodeJSON), Omit: x.SyncedAt == 0},
+		{Name: "since", Value: scan.Text(&x.Since), Omit: x.Since == ""},
+		{Name: "last_error", Value: scan.Text(&x.LastError), Omit: x.LastError == ""},
+		{Name: "spawned", Value: scan.Int(&x.Spawned), Omit: x.Spawned == 0},
+	})
+}
+
+func (x *agreed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "digest", Value: scan.Text(&x.Digest)},
+	})
+}
+
+func (x *task) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "agent_type", Value: scan.Text(&x.AgentType)},
+		{Name: "output", Value: scan.Text(&x.Output), Omit: x.Output == ""},
+		{Name: "status", Value: scan.Text(&x.Status)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "spawned_by", Value: scan.Text(&x.SpawnedBy), Omit: x.SpawnedBy == ""},
+		{Name: "key", Value: scan.Text(&x.Key), Omit: x.Key == ""},
+		{Name: "spawned_at", Value: scan.Of(&x.SpawnedAt, (*alcove.Time).CodeJSON), Omit: x.SpawnedAt == 0},
+		{Name: "expires_at", Value: scan.Of(&x.ExpiresAt, (*alcove.Time).CodeJSON), Omit: x.ExpiresAt == 0},
+		{Name: "ended_at", Value: scan.Of(&x.EndedAt, (*alcove.Time).CodeJSON), Omit: x.EndedAt == 0},
+		{Name: "backup_until", Value: scan.Of(&x.BackupUntil, (*alcove.Time).CodeJSON), Omit: x.BackupUntil == 0},
+		{Name: "extracted", Value: scan.Int(&x.Extracted), Omit: x.Extracted == 0},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted), Omit: !x.Deleted},
+	})
+}
+
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "changes", Value: scan.Of(&x.Changes, (*changes).CodeJSON)},
+	})
+}
+
+func (x *failure) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "code", Value: scan.Raw(&x.Code)},
+		{Name: "message", Value: scan.Raw(&x.Message)},
+	})
+}
+
+func (x *given) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "supersedes", Value: scan.Text(&x.Supersedes)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "limit", Value: scan.Number(&x.Limit)},
+	})
+}
+
+func (x *mark) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "at", Value: scan.Text(&x.At)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+		{Name: "by", Value: scan.Text(&x.By)},
+	})
+}
+
+func (x *origin) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agent", Value: scan.Text(&x.Agent)},
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+	})
+}
+
+func (x *reply) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "success", Value: scan.Bool(&x.Success)},
+		{Name: "data", Value: scan.Raw(&x.Data)},
+		{Name: "error", Value: scan.Pointer(&x.Error, (*failure).CodeJSON)},
+	})
+}
+
+func (x *told) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "updated_at", Value: scan.Text(&x.UpdatedAt)},
+		{Name: "deleted", Value: scan.Bool(&x.Deleted)},
+	})
+}
+
+func (x *toldList) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.List(&x.Memories, (*told).CodeJSON)},
+	})
+}
+
+func (x *listed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "slug", Value: scan.Text(&x.Slug)},
+		{Name: "status", Value: scan.Text(&x.Status)},
+		{Name: "name", Value: scan.Text(&x.Name), Omit: x.Name == ""},
+		{Name: "last_sync_at", Value: scan.Text(&x.LastSyncAt), Omit: x.LastSyncAt == ""},
+	})
+}
+
+func (x *agentState) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentSlug", Value: scan.Text(&x.AgentSlug)},
+		{Name: "status", Value: scan.Text(&x.Status)},
+		{Name: "expiresAt", Value: scan.Text(&x.ExpiresAt), Omit: x.ExpiresAt == ""},
+		{Name: "backupUntil", Value: scan.Text(&x.BackupUntil), Omit: x.BackupUntil == ""},
+	})
+}
+
+func (x *waiting) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tool", Value: scan.Text(&x.Tool)},
+		{Name: "change", Value: scan.Text(&x.Change)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "input_schema", Value: scan.Raw(&x.InputSchema)},
+	})
+}
+
+func (x *notATool) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "action", Value: scan.Text(&x.Action)},
+		{Name: "reason", Value: scan.Text(&x.Reason)},
+	})
+}
+
+func (x *exportedTool) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "description", Value: scan.Text(&x.Description)},
+		{Name: "input_schema", Value: scan.Raw(&x.InputSchema)},
+	})
+}
+
+func (x *changes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "site", Value: scan.Text(&x.Site)},
+		{Name: "agent", Value: scan.Text(&x.Agent), Omit: x.Agent == ""},
+		{Name: "tools", Value: scan.Int(&x.Tools), Omit: x.Tools == 0},
+		{Name: "added", Value: scan.Texts(&x.Added), Omit: len(x.Added) == 0},
+		{Name: "changed", Value: scan.Texts(&x.Changed), Omit: len(x.Changed) == 0},
+		{Name: "removed", Value: scan.Texts(&x.Removed), Omit: len(x.Removed) == 0},
+		{Name: "uploaded", Value: scan.Int(&x.Uploaded), Omit: x.Uploaded == 0},
+		{Name: "downloaded", Value: scan.Int(&x.Downloaded), Omit: x.Downloaded == 0},
+		{Name: "conflicts", Value: scan.Int(&x.Conflicts), Omit: x.Conflicts == 0},
+		{Name: "extracted", Value: scan.Int(&x.Extracted), Omit: x.Extracted == 0},
+	})
 }

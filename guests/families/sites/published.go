@@ -7,8 +7,8 @@ import (
 
 // published serves the tools of connected sites.
 func published(c *alcove.Call, tool string, arguments alcove.Raw) (alcove.Raw, error) {
-	cfg, err := readConfig(c)
-	if err != nil {
+	var cfg Config
+	if err := c.ReadConfig(cfg.CodeSettings); err != nil {
 		return nil, err
 	}
 	slug, action, ok := cut(tool, '.')
@@ -82,8 +82,8 @@ func lastOf(agent string) string {
 }
 
 func memoryTool(c *alcove.Call, cfg Config, at, name string, arguments alcove.Raw) (alcove.Raw, error) {
-	a, err := readArguments(arguments)
-	if err != nil {
+	var a given
+	if err := alcove.ReadArguments(arguments, a.CodeJSON); err != nil {
 		return nil, err
 	}
 	switch name {
@@ -93,7 +93,7 @@ func memoryTool(c *alcove.Call, cfg Config, at, name string, arguments alcove.Ra
 		if a.Limit <= 0 {
 			a.Limit = usualRecalled
 		}
-		return recall{a.Query, a.Type, min(a.Limit, mostRecalled)}.do(c, cfg, at)
+		return recall{a.Query, a.Type, int(min(a.Limit, mostRecalled))}.do(c, cfg, at)
 	case "forget":
 		return forget(c, at, a.ID)
 	case "update":
@@ -114,34 +114,9 @@ func (in remember) fill() remember {
 }
 
 // given are the arguments of all tools of a site's memory.
+//
+//alcove:json
 type given struct {
 	ID, Content, Type, Query, Supersedes string
-	Importance                           float64
-	Limit                                int
-}
-
-func readArguments(data alcove.Raw) (a given, err error) {
-	err = alcove.Decode(data, "arguments", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "id":
-				a.ID = s.String()
-			case "content":
-				a.Content = s.String()
-			case "type":
-				a.Type = s.String()
-			case "query":
-				a.Query = s.String()
-			case "supersedes":
-				a.Supersedes = s.String()
-			case "importance":
-				a.Importance = s.Number()
-			case "limit":
-				a.Limit = int(s.Number())
-			default:
-				s.Skip()
-			}
-		}
-	})
-	return a, err
+	Importance, Limit                    float64
 }

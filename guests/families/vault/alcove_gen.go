@@ -7,334 +7,158 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part ExportFactsToVault) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "vault",
-		Tool:   "memory_export_facts_to_vault",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeExportFactsToVault(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeExported(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("vault", "memory_export_facts_to_vault", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ImportVaultToFacts) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "vault",
-		Tool:   "memory_import_vault_to_facts",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeImportVaultToFacts(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeImported(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("vault", "memory_import_vault_to_facts", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part QueryVault) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "vault",
-		Tool:   "memory_query_vault",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeQueryVault(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeQueried(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Batch = 200
-	cfg.MaxFile = 262144
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "vault_batch":
-				cfg.Batch = int(s.Int())
-			case "vault_max_file_bytes":
-				cfg.MaxFile = int(s.Int())
-			default:
-				s.Skip()
-			}
+	return alcove.ToolPart("vault", "memory_query_vault", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x answered) EncodeJSON(w *scan.Writer) { encodeAnswered(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *answered) DecodeJSON(s *scan.Scanner) { decodeAnswered(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x gotEntity) EncodeJSON(w *scan.Writer) { encodeGotEntity(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *gotEntity) DecodeJSON(s *scan.Scanner) { decodeGotEntity(s, x) }
-
-func decodeExportFactsToVault(s *scan.Scanner, x *ExportFactsToVault) {
-	x.Limit = 200
-	x.Target = "inline"
-	for key := range s.Fields() {
-		switch key {
-		case "since":
-			x.Since = s.String()
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		case "target":
-			if !s.Null() {
-				x.Target = s.String()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeExported(w *scan.Writer, x *exported) {
-	w.Open()
-	w.Key("files")
-	w.List(len(x.Files), func(i0 int) {
-		encodeFile(w, &x.Files[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Batch = 200
+	x.MaxFile = 262144
+	c.Object([]scan.Field{
+		{Name: "vault_batch", Value: scan.Int(&x.Batch)},
+		{Name: "vault_max_file_bytes", Value: scan.Int(&x.MaxFile)},
 	})
-	w.Key("count")
-	w.Int(int64(x.Count))
-	if x.Written != 0 {
-		w.Key("written")
-		w.Int(int64(x.Written))
-	}
-	if len(x.Edited) > 0 {
-		w.Key("edited")
-		w.List(len(x.Edited), func(i0 int) {
-			w.Text(x.Edited[i0])
-		})
-	}
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeImportVaultToFacts(s *scan.Scanner, x *ImportVaultToFacts) {
-	x.Source = "inline"
-	x.OnConflict = "report"
-	for key := range s.Fields() {
-		switch key {
-		case "files":
-			x.Files = nil
-			for range s.Many() {
-				var v0 given
-				decodeGiven(s, &v0)
-				x.Files = append(x.Files, v0)
-			}
-		case "source":
-			if !s.Null() {
-				x.Source = s.String()
-			}
-		case "onConflict", "on_conflict":
-			if !s.Null() {
-				x.OnConflict = s.String()
-			}
-		case "cursor":
-			x.Cursor = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x answered) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *answered) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeImported(w *scan.Writer, x *imported) {
-	w.Open()
-	w.Key("imported")
-	w.Int(int64(x.Imported))
-	w.Key("updated")
-	w.Int(int64(x.Updated))
-	w.Key("unchanged")
-	w.Int(int64(x.Unchanged))
-	w.Key("conflicts")
-	w.List(len(x.Conflicts), func(i0 int) {
-		encodeConflict(w, &x.Conflicts[i0])
+func (x gotEntity) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *gotEntity) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *ExportFactsToVault) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 200
+		x.Target = "inline"
+	}
+	c.Object([]scan.Field{
+		{Name: "since", Value: scan.Text(&x.Since)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
+		{Name: "target", Value: scan.Text(&x.Target), Keep: true},
 	})
-	w.Key("warnings")
-	w.List(len(x.Warnings), func(i0 int) {
-		w.Text(x.Warnings[i0])
+}
+
+func (x *exported) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "files", Value: scan.List(&x.Files, (*file).CodeJSON)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "written", Value: scan.Int(&x.Written), Omit: x.Written == 0},
+		{Name: "edited", Value: scan.Texts(&x.Edited), Omit: len(x.Edited) == 0},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
 	})
-	if x.NextCursor != "" {
-		w.Key("next_cursor")
-		w.Text(x.NextCursor)
-	}
-	if bool(x.Truncated) {
-		w.Key("truncated")
-		w.Bool(x.Truncated)
-	}
-	w.Close()
 }
 
-func decodeQueryVault(s *scan.Scanner, x *QueryVault) {
-	x.Limit = 20
-	for key := range s.Fields() {
-		switch key {
-		case "query":
-			x.Query = s.String()
-		case "limit", "k":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		default:
-			s.Skip()
-		}
+func (x *ImportVaultToFacts) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Source = "inline"
+		x.OnConflict = "report"
 	}
-}
-
-func encodeQueried(w *scan.Writer, x *queried) {
-	w.Open()
-	w.Key("results")
-	w.List(len(x.Results), func(i0 int) {
-		encodeFoundFile(w, &x.Results[i0])
+	c.Object([]scan.Field{
+		{Name: "files", Value: scan.List(&x.Files, (*given).CodeJSON)},
+		{Name: "source", Value: scan.Text(&x.Source), Keep: true},
+		{Name: "onConflict", Also: []string{"on_conflict"}, Value: scan.Text(&x.OnConflict), Keep: true},
+		{Name: "cursor", Value: scan.Text(&x.Cursor)},
 	})
-	w.Close()
 }
 
-func encodeAnswered(w *scan.Writer, x *answered) {
-	w.Open()
-	w.Key("entityId")
-	w.Text(x.EntityID)
-	w.Key("name")
-	w.Text(x.Name)
-	w.Close()
+func (x *imported) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "imported", Value: scan.Int(&x.Imported)},
+		{Name: "updated", Value: scan.Int(&x.Updated)},
+		{Name: "unchanged", Value: scan.Int(&x.Unchanged)},
+		{Name: "conflicts", Value: scan.List(&x.Conflicts, (*conflict).CodeJSON)},
+		{Name: "warnings", Value: scan.Texts(&x.Warnings)},
+		{Name: "next_cursor", Value: scan.Text(&x.NextCursor), Omit: x.NextCursor == ""},
+		{Name: "truncated", Value: scan.Bool(&x.Truncated), Omit: !x.Truncated},
+	})
 }
 
-func decodeAnswered(s *scan.Scanner, x *answered) {
-	for key := range s.Fields() {
-		switch key {
-		case "entityId":
-			x.EntityID = s.String()
-		case "name":
-			x.Name = s.String()
-		default:
-			s.Skip()
-		}
+func (x *QueryVault) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Limit = 20
 	}
+	c.Object([]scan.Field{
+		{Name: "query", Value: scan.Text(&x.Query)},
+		{Name: "limit", Also: []string{"k"}, Value: scan.Int(&x.Limit), Keep: true},
+	})
 }
 
-func encodeGotEntity(w *scan.Writer, x *gotEntity) {
-	w.Open()
-	w.Key("entity")
-	if x.Entity == nil {
-		w.Null()
-	} else {
-		encodeAnswered(w, x.Entity)
-	}
-	w.Close()
+func (x *queried) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "results", Value: scan.List(&x.Results, (*foundFile).CodeJSON)},
+	})
 }
 
-func decodeGotEntity(s *scan.Scanner, x *gotEntity) {
-	for key := range s.Fields() {
-		switch key {
-		case "entity":
-			if s.Null() {
-				x.Entity = nil
-			} else {
-				v0 := new(answered)
-				decodeAnswered(s, v0)
-				x.Entity = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
+func (x *answered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entityId", Value: scan.Text(&x.EntityID)},
+		{Name: "name", Value: scan.Text(&x.Name)},
+	})
 }
 
-func encodeFile(w *scan.Writer, x *file) {
-	w.Open()
-	w.Key("path")
-	w.Text(x.Path)
-	if x.Content != "" {
-		w.Key("content")
-		w.Text(x.Content)
-	}
-	w.Key("digest")
-	w.Text(x.Digest)
-	w.Close()
+func (x *gotEntity) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "entity", Value: scan.Pointer(&x.Entity, (*answered).CodeJSON)},
+	})
 }
 
-func decodeGiven(s *scan.Scanner, x *given) {
-	for key := range s.Fields() {
-		switch key {
-		case "path":
-			x.Path = s.String()
-		case "content":
-			x.Content = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *file) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "content", Value: scan.Text(&x.Content), Omit: x.Content == ""},
+		{Name: "digest", Value: scan.Text(&x.Digest)},
+	})
 }
 
-func encodeConflict(w *scan.Writer, x *conflict) {
-	w.Open()
-	w.Key("path")
-	w.Text(x.Path)
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	w.Key("field")
-	w.Text(x.Field)
-	w.Key("file")
-	w.Text(x.File)
-	w.Key("memory")
-	w.Text(x.Memory)
-	w.Close()
+func (x *given) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+	})
 }
 
-func encodeFoundFile(w *scan.Writer, x *foundFile) {
-	w.Open()
-	w.Key("path")
-	w.Text(x.Path)
-	w.Key("snippet")
-	w.Text(x.Snippet)
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Close()
+func (x *conflict) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "field", Value: scan.Text(&x.Field)},
+		{Name: "file", Value: scan.Text(&x.File)},
+		{Name: "memory", Value: scan.Text(&x.Memory)},
+	})
+}
+
+func (x *foundFile) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "path", Value: scan.Text(&x.Path)},
+		{Name: "snippet", Value: scan.Text(&x.Snippet)},
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+	})
 }

@@ -3,692 +3,290 @@
 package workingmemory
 
 import (
-	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part WmAdd) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_wm_add",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWmAdd(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAdded(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("working-memory", "memory_wm_add", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part WmStatus) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_wm_status",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWmStatus(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeStatus(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("working-memory", "memory_wm_status", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part WmDecay) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_wm_decay",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWmDecay(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeDecayed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("working-memory", "memory_wm_decay", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part WmConsolidate) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_wm_consolidate",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeWmConsolidate(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeConsolidated(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("working-memory", "memory_wm_consolidate", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part DetectBoundary) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_detect_boundary",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeDetectBoundary(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeBoundary(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("working-memory", "memory_detect_boundary", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part ProcessBoundary) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_process_boundary",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeProcessBoundary(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeProcessed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("working-memory", "memory_process_boundary", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part CognitiveStatus) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "working-memory",
-		Tool:   "memory_cognitive_status",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeCognitiveStatus(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCognition(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Capacity = 7
-	cfg.KeepRatio = 0.6
-	cfg.DueRatio = 0.8
-	cfg.IntervalS = 300
-	cfg.BoundaryGapS = 300
-	cfg.BoundarySimilarity = 0.3
-	cfg.BoundaryEmotion = 0.5
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "wm_capacity":
-				cfg.Capacity = int(s.Int())
-			case "wm_keep_ratio":
-				cfg.KeepRatio = s.Number()
-			case "wm_due_ratio":
-				cfg.DueRatio = s.Number()
-			case "wm_interval_s":
-				cfg.IntervalS = s.Number()
-			case "boundary_gap_s":
-				cfg.BoundaryGapS = s.Number()
-			case "boundary_similarity":
-				cfg.BoundarySimilarity = s.Number()
-			case "boundary_emotion":
-				cfg.BoundaryEmotion = s.Number()
-			default:
-				s.Skip()
-			}
+	return alcove.ToolPart("working-memory", "memory_cognitive_status", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x buffer) EncodeJSON(w *scan.Writer) { encodeBuffer(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *buffer) DecodeJSON(s *scan.Scanner) { decodeBuffer(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x focus) EncodeJSON(w *scan.Writer) { encodeFocus(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *focus) DecodeJSON(s *scan.Scanner) { decodeFocus(s, x) }
-
-// EncodeJSON implements scan.Encoder.
-func (x event) EncodeJSON(w *scan.Writer) { encodeEvent(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *event) DecodeJSON(s *scan.Scanner) { decodeEvent(s, x) }
-
-func decodeWmAdd(s *scan.Scanner, x *WmAdd) {
-	x.AttentionScore = 0.5
-	for key := range s.Fields() {
-		switch key {
-		case "content", "thought", "text":
-			x.Content = s.String()
-		case "attention_score", "attention":
-			if !s.Null() {
-				x.AttentionScore = s.Number()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAdded(w *scan.Writer, x *added) {
-	w.Open()
-	w.Key("item_id")
-	w.Text(x.ItemID)
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Key("capacity")
-	w.Int(int64(x.Capacity))
-	w.Key("evicted")
-	w.List(len(x.Evicted), func(i0 int) {
-		x.Evicted[i0].EncodeJSON(w)
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Capacity = 7
+	x.KeepRatio = 0.6
+	x.DueRatio = 0.8
+	x.IntervalS = 300
+	x.BoundaryGapS = 300
+	x.BoundarySimilarity = 0.3
+	x.BoundaryEmotion = 0.5
+	c.Object([]scan.Field{
+		{Name: "wm_capacity", Value: scan.Int(&x.Capacity)},
+		{Name: "wm_keep_ratio", Value: scan.Number(&x.KeepRatio)},
+		{Name: "wm_due_ratio", Value: scan.Number(&x.DueRatio)},
+		{Name: "wm_interval_s", Value: scan.Number(&x.IntervalS)},
+		{Name: "boundary_gap_s", Value: scan.Number(&x.BoundaryGapS)},
+		{Name: "boundary_similarity", Value: scan.Number(&x.BoundarySimilarity)},
+		{Name: "boundary_emotion", Value: scan.Number(&x.BoundaryEmotion)},
 	})
-	w.Key("consolidation_due")
-	w.Bool(x.ConsolidationDue)
-	w.Close()
 }
 
-func decodeWmStatus(s *scan.Scanner, x *WmStatus) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
+func (x buffer) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *buffer) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x focus) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *focus) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x event) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *event) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x *WmAdd) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.AttentionScore = 0.5
 	}
-}
-
-func encodeStatus(w *scan.Writer, x *status) {
-	w.Open()
-	w.Key("items")
-	w.List(len(x.Items), func(i0 int) {
-		encodeFocused(w, &x.Items[i0])
+	c.Object([]scan.Field{
+		{Name: "content", Also: []string{"thought", "text"}, Value: scan.Text(&x.Content)},
+		{Name: "attention_score", Also: []string{"attention"}, Value: scan.Number(&x.AttentionScore), Keep: true},
 	})
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Key("capacity")
-	w.Int(int64(x.Capacity))
-	w.Key("average_attention")
-	w.Number(x.AverageAttention)
-	w.Key("since_consolidation_s")
-	w.Number(x.SinceConsolidationS)
-	w.Key("consolidation_due")
-	w.Bool(x.ConsolidationDue)
-	w.Close()
 }
 
-func decodeWmDecay(s *scan.Scanner, x *WmDecay) {
-	x.DecayRate = 0.1
-	for key := range s.Fields() {
-		switch key {
-		case "decay_rate", "rate":
-			if !s.Null() {
-				x.DecayRate = s.Number()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeDecayed(w *scan.Writer, x *decayed) {
-	w.Open()
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Key("average_attention")
-	w.Number(x.AverageAttention)
-	w.Close()
-}
-
-func decodeWmConsolidate(s *scan.Scanner, x *WmConsolidate) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeConsolidated(w *scan.Writer, x *consolidated) {
-	w.Open()
-	w.Key("consolidated")
-	w.Int(int64(x.Consolidated))
-	w.Key("kept")
-	w.Int(int64(x.Kept))
-	w.Key("memory_ids")
-	w.List(len(x.MemoryIDs), func(i0 int) {
-		x.MemoryIDs[i0].EncodeJSON(w)
+func (x *added) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "item_id", Value: scan.Text(&x.ItemID)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "capacity", Value: scan.Int(&x.Capacity)},
+		{Name: "evicted", Value: scan.List(&x.Evicted, (*alcove.ID).CodeJSON)},
+		{Name: "consolidation_due", Value: scan.Bool(&x.ConsolidationDue)},
 	})
-	w.Close()
 }
 
-func decodeDetectBoundary(s *scan.Scanner, x *DetectBoundary) {
-	for key := range s.Fields() {
-		switch key {
-		case "content", "text":
-			x.Content = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x *WmStatus) CodeJSON(c *scan.Coder) { c.Object(nil) }
 
-func encodeBoundary(w *scan.Writer, x *boundary) {
-	w.Open()
-	w.Key("type")
-	w.Text(x.Type)
-	w.Key("confidence")
-	w.Number(x.Confidence)
-	w.Key("topic_similarity")
-	w.Number(x.TopicSimilarity)
-	w.Key("time_gap_s")
-	w.Number(x.TimeGapS)
-	w.Key("emotional_delta")
-	w.Number(x.EmotionalDelta)
-	w.Close()
-}
-
-func decodeProcessBoundary(s *scan.Scanner, x *ProcessBoundary) {
-	for key := range s.Fields() {
-		switch key {
-		case "boundary_type", "type":
-			x.BoundaryType = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeProcessed(w *scan.Writer, x *processed) {
-	w.Open()
-	w.Key("actions")
-	w.List(len(x.Actions), func(i0 int) {
-		w.Text(x.Actions[i0])
+func (x *status) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "items", Value: scan.List(&x.Items, (*focused).CodeJSON)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "capacity", Value: scan.Int(&x.Capacity)},
+		{Name: "average_attention", Value: scan.Number(&x.AverageAttention)},
+		{Name: "since_consolidation_s", Value: scan.Number(&x.SinceConsolidationS)},
+		{Name: "consolidation_due", Value: scan.Bool(&x.ConsolidationDue)},
 	})
-	w.Key("memory_ids")
-	w.List(len(x.MemoryIDs), func(i0 int) {
-		x.MemoryIDs[i0].EncodeJSON(w)
+}
+
+func (x *WmDecay) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.DecayRate = 0.1
+	}
+	c.Object([]scan.Field{
+		{Name: "decay_rate", Also: []string{"rate"}, Value: scan.Number(&x.DecayRate), Keep: true},
 	})
-	w.Key("links")
-	w.List(len(x.Links), func(i0 int) {
-		encodeLink(w, &x.Links[i0])
+}
+
+func (x *decayed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "average_attention", Value: scan.Number(&x.AverageAttention)},
 	})
-	w.Close()
 }
 
-func decodeCognitiveStatus(s *scan.Scanner, x *CognitiveStatus) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x *WmConsolidate) CodeJSON(c *scan.Coder) { c.Object(nil) }
 
-func encodeCognition(w *scan.Writer, x *cognition) {
-	w.Open()
-	w.Key("boundaries")
-	scan.WriteMap(w, x.Boundaries, func(v0 int) {
-		w.Int(int64(v0))
+func (x *consolidated) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "consolidated", Value: scan.Int(&x.Consolidated)},
+		{Name: "kept", Value: scan.Int(&x.Kept)},
+		{Name: "memory_ids", Value: scan.List(&x.MemoryIDs, (*alcove.ID).CodeJSON)},
 	})
-	w.Key("associations")
-	w.Int(int64(x.Associations))
-	w.Key("patterns")
-	w.List(len(x.Patterns), func(i0 int) {
-		encodePattern(w, &x.Patterns[i0])
+}
+
+func (x *DetectBoundary) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Also: []string{"text"}, Value: scan.Text(&x.Content)},
 	})
-	w.Key("load")
-	w.Number(x.Load)
-	w.Close()
 }
 
-func encodeBuffer(w *scan.Writer, x *buffer) {
-	w.Open()
-	w.Key("items")
-	w.List(len(x.Items), func(i0 int) {
-		encodeItem(w, &x.Items[i0])
+func (x *boundary) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "type", Value: scan.Text(&x.Type)},
+		{Name: "confidence", Value: scan.Number(&x.Confidence)},
+		{Name: "topic_similarity", Value: scan.Number(&x.TopicSimilarity)},
+		{Name: "time_gap_s", Value: scan.Number(&x.TimeGapS)},
+		{Name: "emotional_delta", Value: scan.Number(&x.EmotionalDelta)},
 	})
-	w.Key("last_consolidation")
-	x.LastConsolidation.EncodeJSON(w)
-	w.Key("added")
-	w.Int(int64(x.Added))
-	w.Key("evicted")
-	w.Int(int64(x.Evicted))
-	w.Key("consolidated")
-	w.Int(int64(x.Consolidated))
-	w.Close()
 }
 
-func decodeBuffer(s *scan.Scanner, x *buffer) {
-	for key := range s.Fields() {
-		switch key {
-		case "items":
-			x.Items = nil
-			for range s.Many() {
-				var v0 item
-				decodeItem(s, &v0)
-				x.Items = append(x.Items, v0)
-			}
-		case "last_consolidation":
-			x.LastConsolidation.DecodeJSON(s)
-		case "added":
-			x.Added = int(s.Int())
-		case "evicted":
-			x.Evicted = int(s.Int())
-		case "consolidated":
-			x.Consolidated = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeFocus(w *scan.Writer, x *focus) {
-	w.Open()
-	if x.Content != "" {
-		w.Key("content")
-		w.Text(x.Content)
-	}
-	if x.Thought != "" {
-		w.Key("thought")
-		w.Text(string(x.Thought))
-	}
-	w.Key("mood")
-	encodeMood(w, &x.Mood)
-	w.Key("at")
-	x.At.EncodeJSON(w)
-	w.Key("began")
-	x.Began.EncodeJSON(w)
-	w.Key("finished")
-	x.Finished.EncodeJSON(w)
-	w.Key("counts")
-	scan.WriteMap(w, x.Counts, func(v0 int) {
-		w.Int(int64(v0))
+func (x *ProcessBoundary) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "boundary_type", Also: []string{"type"}, Value: scan.Text(&x.BoundaryType)},
 	})
-	w.Key("links")
-	w.Int(int64(x.Links))
-	w.Close()
 }
 
-func decodeFocus(s *scan.Scanner, x *focus) {
-	for key := range s.Fields() {
-		switch key {
-		case "content":
-			x.Content = s.String()
-		case "thought":
-			x.Thought = words.Thought(s.String())
-		case "mood":
-			decodeMood(s, &x.Mood)
-		case "at":
-			x.At.DecodeJSON(s)
-		case "began":
-			x.Began.DecodeJSON(s)
-		case "finished":
-			x.Finished.DecodeJSON(s)
-		case "counts":
-			x.Counts = map[string]int{}
-			for k0 := range s.Fields() {
-				var v0 int
-				v0 = int(s.Int())
-				x.Counts[string(k0)] = v0
-			}
-		case "links":
-			x.Links = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *processed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "actions", Value: scan.Texts(&x.Actions)},
+		{Name: "memory_ids", Value: scan.List(&x.MemoryIDs, (*alcove.ID).CodeJSON)},
+		{Name: "links", Value: scan.List(&x.Links, (*link).CodeJSON)},
+	})
 }
 
-func encodeEvent(w *scan.Writer, x *event) {
-	w.Open()
-	w.Key("agentId")
-	w.Text(x.AgentID)
-	w.Key("scopeId")
-	w.Text(x.ScopeID)
-	w.Key("changes")
-	encodeChange(w, &x.Changes)
-	w.Close()
+func (x *CognitiveStatus) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *cognition) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "boundaries", Value: scan.Map(&x.Boundaries, scan.CodeInt)},
+		{Name: "associations", Value: scan.Int(&x.Associations)},
+		{Name: "patterns", Value: scan.List(&x.Patterns, (*pattern).CodeJSON)},
+		{Name: "load", Value: scan.Number(&x.Load)},
+	})
 }
 
-func decodeEvent(s *scan.Scanner, x *event) {
-	for key := range s.Fields() {
-		switch key {
-		case "agentId":
-			x.AgentID = s.String()
-		case "scopeId":
-			x.ScopeID = s.String()
-		case "changes":
-			decodeChange(s, &x.Changes)
-		default:
-			s.Skip()
-		}
-	}
+func (x *buffer) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "items", Value: scan.List(&x.Items, (*item).CodeJSON)},
+		{Name: "last_consolidation", Value: scan.Of(&x.LastConsolidation, (*alcove.Time).CodeJSON)},
+		{Name: "added", Value: scan.Int(&x.Added)},
+		{Name: "evicted", Value: scan.Int(&x.Evicted)},
+		{Name: "consolidated", Value: scan.Int(&x.Consolidated)},
+	})
 }
 
-func encodeFocused(w *scan.Writer, x *focused) {
-	w.Open()
-	w.Key("item_id")
-	w.Text(x.ItemID)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("attention")
-	w.Number(x.Attention)
-	w.Key("thought")
-	w.Text(x.Thought)
-	w.Key("added")
-	x.Added.EncodeJSON(w)
-	w.Key("accessed")
-	x.Accessed.EncodeJSON(w)
-	w.Close()
+func (x *focus) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.Text(&x.Content), Omit: x.Content == ""},
+		{Name: "thought", Value: scan.Text(&x.Thought), Omit: x.Thought == ""},
+		{Name: "mood", Value: scan.Of(&x.Mood, (*mood).CodeJSON)},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},
+		{Name: "began", Value: scan.Of(&x.Began, (*alcove.Time).CodeJSON)},
+		{Name: "finished", Value: scan.Of(&x.Finished, (*alcove.Time).CodeJSON)},
+		{Name: "counts", Value: scan.Map(&x.Counts, scan.CodeInt)},
+		{Name: "links", Value: scan.Int(&x.Links)},
+	})
 }
 
-func encodeLink(w *scan.Writer, x *link) {
-	w.Open()
-	w.Key("from")
-	x.From.EncodeJSON(w)
-	w.Key("to")
-	x.To.EncodeJSON(w)
-	w.Close()
+func (x *event) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "agentId", Value: scan.Text(&x.AgentID)},
+		{Name: "scopeId", Value: scan.Text(&x.ScopeID)},
+		{Name: "changes", Value: scan.Of(&x.Changes, (*change).CodeJSON)},
+	})
 }
 
-func encodePattern(w *scan.Writer, x *pattern) {
-	w.Open()
-	w.Key("thought")
-	w.Text(x.Thought)
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Key("of")
-	w.Int(int64(x.Of))
-	w.Close()
+func (x *focused) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "item_id", Value: scan.Text(&x.ItemID)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "attention", Value: scan.Number(&x.Attention)},
+		{Name: "thought", Value: scan.Text(&x.Thought)},
+		{Name: "added", Value: scan.Of(&x.Added, (*alcove.Time).CodeJSON)},
+		{Name: "accessed", Value: scan.Of(&x.Accessed, (*alcove.Time).CodeJSON)},
+	})
 }
 
-func encodeItem(w *scan.Writer, x *item) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("content")
-	w.Text(x.Content)
-	w.Key("attention")
-	w.Number(x.Attention)
-	w.Key("thought")
-	w.Text(string(x.Thought))
-	w.Key("added")
-	x.Added.EncodeJSON(w)
-	w.Key("accessed")
-	x.Accessed.EncodeJSON(w)
-	if bool(x.Stored) {
-		w.Key("stored")
-		w.Bool(x.Stored)
-	}
-	w.Close()
+func (x *link) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "from", Value: scan.Of(&x.From, (*alcove.ID).CodeJSON)},
+		{Name: "to", Value: scan.Of(&x.To, (*alcove.ID).CodeJSON)},
+	})
 }
 
-func decodeItem(s *scan.Scanner, x *item) {
-	for key := range s.Fields() {
-		switch key {
-		case "id":
-			x.ID = s.String()
-		case "content":
-			x.Content = s.String()
-		case "attention":
-			x.Attention = s.Number()
-		case "thought":
-			x.Thought = words.Thought(s.String())
-		case "added":
-			x.Added.DecodeJSON(s)
-		case "accessed":
-			x.Accessed.DecodeJSON(s)
-		case "stored":
-			x.Stored = s.Bool()
-		default:
-			s.Skip()
-		}
-	}
+func (x *pattern) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "thought", Value: scan.Text(&x.Thought)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "of", Value: scan.Int(&x.Of)},
+	})
 }
 
-func encodeMood(w *scan.Writer, x *mood) {
-	w.Open()
-	w.Key("v")
-	w.Number(x.V)
-	w.Key("a")
-	w.Number(x.A)
-	w.Key("d")
-	w.Number(x.D)
-	w.Close()
+func (x *item) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "id", Value: scan.Text(&x.ID)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "attention", Value: scan.Number(&x.Attention)},
+		{Name: "thought", Value: scan.Text(&x.Thought)},
+		{Name: "added", Value: scan.Of(&x.Added, (*alcove.Time).CodeJSON)},
+		{Name: "accessed", Value: scan.Of(&x.Accessed, (*alcove.Time).CodeJSON)},
+		{Name: "stored", Value: scan.Bool(&x.Stored), Omit: !x.Stored},
+	})
 }
 
-func decodeMood(s *scan.Scanner, x *mood) {
-	for key := range s.Fields() {
-		switch key {
-		case "v":
-			x.V = s.Number()
-		case "a":
-			x.A = s.Number()
-		case "d":
-			x.D = s.Number()
-		default:
-			s.Skip()
-		}
-	}
+func (x *mood) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "v", Value: scan.Number(&x.V)},
+		{Name: "a", Value: scan.Number(&x.A)},
+		{Name: "d", Value: scan.Number(&x.D)},
+	})
 }
 
-func encodeChange(w *scan.Writer, x *change) {
-	w.Open()
-	if x.Kept != 0 {
-		w.Key("kept")
-		w.Int(int64(x.Kept))
-	}
-	if len(x.MemoryIDs) > 0 {
-		w.Key("memory_ids")
-		w.List(len(x.MemoryIDs), func(i0 int) {
-			x.MemoryIDs[i0].EncodeJSON(w)
-		})
-	}
-	if x.Type != "" {
-		w.Key("type")
-		w.Text(x.Type)
-	}
-	if x.Links != 0 {
-		w.Key("links")
-		w.Int(int64(x.Links))
-	}
-	w.Close()
-}
-
-func decodeChange(s *scan.Scanner, x *change) {
-	for key := range s.Fields() {
-		switch key {
-		case "kept":
-			x.Kept = int(s.Int())
-		case "memory_ids":
-			x.MemoryIDs = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.MemoryIDs = append(x.MemoryIDs, v0)
-			}
-		case "type":
-			x.Type = s.String()
-		case "links":
-			x.Links = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *change) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "kept", Value: scan.Int(&x.Kept), Omit: x.Kept == 0},
+		{Name: "memory_ids", Value: scan.List(&x.MemoryIDs, (*alcove.ID).CodeJSON), Omit: len(x.MemoryIDs) == 0},
+		{Name: "type", Value: scan.Text(&x.Type), Omit: x.Type == ""},
+		{Name: "links", Value: scan.Int(&x.Links), Omit: x.Links == 0},
+	})
 }

@@ -7,61 +7,31 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part Greet) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "example",
-		Tool:   "memory_greet",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeGreet(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeGreeting(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Word = "Hello"
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "word":
-				cfg.Word = s.String()
-			default:
-				s.Skip()
-			}
+	return alcove.ToolPart("example", "memory_greet", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-func decodeGreet(s *scan.Scanner, x *Greet) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		default:
-			s.Skip()
-		}
-	}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Word = "Hello"
+	c.Object([]scan.Field{
+		{Name: "word", Value: scan.Text(&x.Word)},
+	})
 }
 
-func encodeGreeting(w *scan.Writer, x *Greeting) {
-	w.Open()
-	w.Key("text")
-	w.Text(x.Text)
-	w.Close()
+func (x *Greet) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+	})
+}
+
+func (x *Greeting) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: scan.Text(&x.Text)},
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // coder writes the code of a family.
@@ -14,21 +15,24 @@ type coder struct {
 	*family
 	out     strings.Builder
 	imports map[string]string     // names of packages by their paths
-	queue   []wanting             // functions that are wanted and not written
-	wanted  map[string]bool       // by their names
-	methods map[*types.Named]bool // that have their methods
+	codecs  []*codec              // that are wanted
+	queue   []*codec              // that are not written yet
+	reading bool                  // what is written is for reading, too
+	methods map[*types.Named]bool // that have the methods of collections and jobs
 	err     error
 }
 
-// wanting is a function that reads or writes a struct.
-type wanting struct {
-	typ types.Type
-	d   direction
+// codec is the function that reads and writes a struct.
+type codec struct {
+	name string
+	typ  types.Type
+	read bool // it is not only written, so that its fields get their defaults
+	code string
 }
 
 // code is the file that is written into the package.
 func (f *family) code() ([]byte, error) {
-	c := &coder{family: f, imports: map[string]string{}, wanted: map[string]bool{}, methods: map[*types.Named]bool{}}
+	c := &coder{family: f, imports: map[string]string{}, methods: map[*types.Named]bool{}}
 	c.use(f.sdk)
 	for _, p := range f.parts {
 		c.part(p)
@@ -43,13 +47,12 @@ func (f *family) code() ([]byte, error) {
 		c.both(t)
 	}
 	for len(c.queue) > 0 {
-		n := c.queue[0]
+		x := c.queue[0]
 		c.queue = c.queue[1:]
-		if n.d == toGuest {
-			c.reader(n.typ)
-		} else {
-			c.writer(n.typ)
-		}
+		x.code = c.codec(x)
+	}
+	for _, x := range c.codecs {
+		c.out.WriteString(x.code)
 	}
 	return []byte(c.header() + c.out.String()), c.err
 }
@@ -110,83 +113,101 @@ func (c *coder) name(t types.Type) string {
 
 // part writes the method AlcovePart.
 func (c *coder) part(p part) {
-	name := p.name()
-	c.printf("\n// AlcovePart implements alcove.Part.\nfunc (part %s) AlcovePart() alcove.Handlers {\nreturn alcove.Handlers{\nFamily: %q,\n", name, c.family.name)
+	c.printf("\nfunc (part %s) AlcovePart() alcove.Handlers {\n", p.name())
 	switch {
 	case p.tool != nil && p.job != nil:
-		c.fail(fmt.Errorf("%s has Call and Run: a part is a tool or a job", name))
+		c.fail(fmt.Errorf("%s has Call and Run: a part is a tool or a job", p.name()))
 	case p.tool != nil:
-		c.printf("Tool: %q,\n", p.toolName())
-		c.served(p, p.tool, "arguments")
+		c.served(p, p.tool, "ToolPart", p.toolName())
 	case p.job != nil:
-		c.printf("Job: %q,\n", p.jobName())
-		c.served(p, p.job, "payload")
+		c.served(p, p.job, "JobPart", p.jobName())
 		defer c.both(p.typ)
+	default:
+		c.printf("h := alcove.Handlers{Family: %q}\n", c.family.name)
 	}
 	for _, method := range slices.Sorted(maps.Keys(p.hooks)) {
 		c.hook(p, p.hooks[method])
 	}
-	c.printf("}\n}\n")
+	if len(p.hooks) > 0 {
+		c.printf("return h\n")
+	}
+	c.printf("}\n")
 }
 
-// served writes the handler of a tool or a job. It begins with the part as New got it, so that unexported fields keep what is made once.
-func (c *coder) served(p part, h *handler, what string) {
-	c.printf("Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {\nin := part\n")
-	c.printf("if err := alcove.Decode(data, %q, func(s *%s.Scanner) { %s }); err != nil {\nreturn nil, err\n}\n", what, c.scan(), c.call(p.typ, toGuest, "in"))
-	configuration := ""
+// served writes what serves a tool or a job. It begins with the part as New got it, so that unexported fields keep what is made once.
+func (c *coder) served(p part, h *handler, kind, name string) {
+	c.wantRead(p.typ)
+	given, cfg := "return", ""
+	if len(p.hooks) > 0 {
+		given = "h :="
+	}
+	c.printf("%s alcove.%s(%q, %q, func(r *alcove.Request) {\n", given, kind, c.family.name, name)
 	if h.configured {
-		c.printf("cfg, err := readConfig(c)\nif err != nil {\nreturn nil, err\n}\n")
-		configuration = ", cfg"
+		cfg = ", cfg"
+		c.printf("in, cfg := part, %s{}\nif r.Read(in.CodeJSON) && r.ReadConfig(%s) {\n", c.name(c.config), c.settings("cfg"))
+	} else {
+		c.printf("in := part\nif r.Read(in.CodeJSON) {\n")
 	}
 	if h.result == nil {
-		c.printf("if err := in.%s(c%s); err != nil {\nreturn nil, err\n}\nreturn alcove.Raw(\"{}\"), nil\n},\n", h.method, configuration)
+		c.printf("r.Answer(nil, in.%s(r.Call%s))\n}\n})\n", h.method, cfg)
 		return
 	}
-	c.printf("out, err := in.%s(c%s)\nif err != nil {\nreturn nil, err\n}\nw := &%s.Writer{}\n", h.method, configuration, c.scan())
-	c.write(h.result, "out", 0, false)
-	c.printf("return w.Bytes()\n},\n")
+	c.printf("out, err := in.%s(r.Call%s)\nr.Answer(%s.CodeJSON, err)\n}\n})\n", h.method, cfg, c.selected(h.result, "out"))
+}
+
+// selected is what has the method CodeJSON of a variable.
+func (c *coder) selected(t types.Type, name string) string {
+	if c.isCoded(t) {
+		return name
+	}
+	return c.value(t, name, false)
 }
 
 // hook writes the handler of a hook.
 func (c *coder) hook(p part, h *handler) {
-	read := func(call, fails string) string {
-		if !h.configured {
-			return ""
+	configured := func(call, fails string) (cfg string) {
+		if h.configured {
+			c.printf("var cfg %s\nif err := %s.ReadConfig(%s); err != nil {\nreturn %s\n}\n", c.name(c.config), call, c.settings("cfg"), fails)
+			cfg = ", cfg"
 		}
-		return fmt.Sprintf("cfg, err := readConfig(%s)\nif err != nil {\nreturn %s\n}\n", call, fails)
-	}
-	cfg := ""
-	if h.configured {
-		cfg = ", cfg"
+		c.printf("hook := part\n")
+		return cfg
 	}
 	switch h.method {
 	case "Store":
-		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%shook := part\nreturn hook.Store(c%s, entries)\n},\n", read("c", "nil, err"), cfg)
+		c.printf("h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n")
+		c.printf("return hook.Store(c%s, entries)\n}\n", configured("c", "nil, err"))
 	case "Guard":
-		c.printf("Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n%shook := part\nreturn nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c%s, e) })\n},\n", read("c", "nil, err"), cfg)
+		c.printf("h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {\n")
+		c.printf("return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c%s, e) })\n}\n", configured("c", "nil, err"))
 	case "Stored":
-		c.printf("Stored: func(c *alcove.Call, entries []alcove.Entry) error {\n%shook := part\nreturn hook.Stored(c%s, entries)\n},\n", read("c", "err"), cfg)
+		c.printf("h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {\n")
+		c.printf("return hook.Stored(c%s, entries)\n}\n", configured("c", "err"))
 	case "Merged":
-		c.printf("Merged: func(c *alcove.Call, m alcove.MergeNotice) error {\n%shook := part\nreturn hook.Merged(c%s, m)\n},\n", read("c", "err"), cfg)
+		c.printf("h.Merged = func(c *alcove.Call, m alcove.MergeNotice) error {\n")
+		c.printf("return hook.Merged(c%s, m)\n}\n", configured("c", "err"))
 	case "Ended":
-		c.printf("Ended: func(c *alcove.Call, s alcove.Session) error {\n%shook := part\nreturn hook.Ended(c%s, s)\n},\n", read("c", "err"), cfg)
+		c.printf("h.Ended = func(c *alcove.Call, s alcove.Session) error {\n")
+		c.printf("return hook.Ended(c%s, s)\n}\n", configured("c", "err"))
 	case "Embed":
-		c.printf("Embed: func(t *alcove.Texts) ([][]float32, error) {\n%shook := part\nreturn hook.Embed(t.Call%s, t)\n},\n", read("t.Call", "nil, err"), cfg)
+		c.printf("h.Embed = func(t *alcove.Texts) ([][]float32, error) {\n")
+		c.printf("return hook.Embed(t.Call%s, t)\n}\n", configured("t.Call", "nil, err"))
 	case "Rank":
 		columns, err := c.columns(p)
 		if err != nil {
 			c.fail(err)
 			return
 		}
-		c.printf("Rank: func(r *alcove.Ranking) error {\nif err := r.Expect(%d); err != nil {\nreturn err\n}\n%shook := part\n", len(columns), read("r.Call", "err"))
+		c.printf("h.Rank = func(r *alcove.Ranking) error {\nif err := r.Expect(%d); err != nil {\nreturn err\n}\n", len(columns))
+		cfg := configured("r.Call", "err")
 		for i, column := range columns {
 			c.printf("hook.%s = r.Columns[%d]\n", column.path, i)
 		}
-		c.printf("return hook.Rank(r.Call%s, r)\n},\n", cfg)
+		c.printf("return hook.Rank(r.Call%s, r)\n}\n", cfg)
 	}
 }
 
-// both wants reading and writing of a type; a struct of the package gets the methods that collections and jobs need.
+// both wants the codec of a type; a struct of the package gets the methods that collections and jobs need.
 func (c *coder) both(t types.Type) {
 	n := named(t)
 	if encodesItself(t) {
@@ -200,30 +221,49 @@ func (c *coder) both(t types.Type) {
 		return
 	}
 	c.methods[n] = true
-	c.printf("\n// EncodeJSON implements scan.Encoder.\nfunc (x %s) EncodeJSON(w *%s.Writer) { %s }\n", n.Obj().Name(), c.scan(), c.call(t, toHost, "x"))
-	c.printf("\n// DecodeJSON implements scan.Decoder.\nfunc (x *%s) DecodeJSON(s *%s.Scanner) { %s }\n", n.Obj().Name(), c.scan(), strings.Replace(c.call(t, toGuest, "x"), "&", "", 1))
+	c.wantRead(t)
+	c.printf("\nfunc (x %s) EncodeJSON(w *%s.Writer) { x.CodeJSON(w.Coder()) }\n", n.Obj().Name(), c.scan())
+	c.printf("func (x *%s) DecodeJSON(s *%s.Scanner) { x.CodeJSON(s.Coder()) }\n", n.Obj().Name(), c.scan())
 }
 
-// call is the call of the function that reads or writes a struct, which is then wanted.
-func (c *coder) call(t types.Type, d direction, value string) string {
-	name := c.functionName(t, d)
-	if !c.wanted[name] {
-		c.wanted[name] = true
-		c.queue = append(c.queue, wanting{t, d})
-	}
-	if d == toGuest {
-		return fmt.Sprintf("%s(s, &%s)", name, value)
-	}
-	return fmt.Sprintf("%s(w, &%s)", name, value)
+// wantRead is want for what is not only written.
+func (c *coder) wantRead(t types.Type) {
+	before := c.reading
+	c.reading = true
+	c.want(t)
+	c.reading = before
 }
 
-// functionName is that of the function for a struct: of a type of another package with the package's name.
-func (c *coder) functionName(t types.Type, d direction) string {
-	verb := map[direction]string{toGuest: "decode", toHost: "encode"}[d]
+// want has the codec of a struct written, and gives its name: that of a method, or of a function for a type that cannot have one here.
+func (c *coder) want(t types.Type) (name string) {
+	name = c.codecName(t)
+	i := slices.IndexFunc(c.codecs, func(x *codec) bool { return x.name == name })
+	if i < 0 {
+		i = len(c.codecs)
+		c.codecs = append(c.codecs, &codec{name: name, typ: t})
+	} else if !c.reading || c.codecs[i].read {
+		return name
+	}
+	c.codecs[i].read = c.reading
+	c.queue = append(c.queue, c.codecs[i])
+	return name
+}
+
+// isOwn reports whether a struct can have methods here.
+func (c *coder) isOwn(t types.Type) bool {
+	n := named(t)
+	return n != nil && n.Obj().Pkg() == c.types && n.TypeArgs().Len() == 0 && structOf(t) != nil
+}
+
+// codecName is the name of a struct's codec: of a type of another package with the package's name.
+func (c *coder) codecName(t types.Type) string {
 	n := named(t)
 	if n == nil {
 		c.fail(fmt.Errorf("a struct without a name cannot be read or written: give %s a name", types.TypeString(t, nil)))
-		return verb
+		return ""
+	}
+	if c.isOwn(t) {
+		return "(*" + n.Obj().Name() + ").CodeJSON"
 	}
 	name := upper(n.Obj().Name())
 	if n.Obj().Pkg() != c.types {
@@ -236,7 +276,7 @@ func (c *coder) functionName(t types.Type, d direction) string {
 			name += upper(strings.Map(letter, types.TypeString(argument, nil)))
 		}
 	}
-	return verb + name
+	return "code" + name
 }
 
 func letter(r rune) rune {
@@ -246,38 +286,79 @@ func letter(r rune) rune {
 	return '_'
 }
 
-// reader writes the function that reads a struct.
-func (c *coder) reader(t types.Type) {
-	list, err := c.fields(t)
+// codec is the code of a codec: the fields of the struct.
+func (c *coder) codec(x *codec) string {
+	list, err := c.fields(x.typ)
 	if err != nil {
 		c.fail(err)
-		return
+		return ""
 	}
-	c.printf("\nfunc %s(s *%s.Scanner, x *%s) {\n", c.functionName(t, toGuest), c.scan(), c.name(t))
+	c.reading = x.read
+	defer func(before string) {
+		c.reading = false
+		c.out.Reset()
+		c.out.WriteString(before)
+	}(c.out.String())
+	c.out.Reset()
+	if c.isOwn(x.typ) {
+		c.printf("\nfunc (x *%s) CodeJSON(c *%s.Coder) {", c.name(x.typ), c.scan())
+	} else {
+		c.printf("\nfunc %s(x *%s, c *%s.Coder) {", x.name, c.name(x.typ), c.scan())
+	}
+	if len(list) == 0 {
+		c.printf(" c.Object(nil) }\n")
+		return c.out.String()
+	}
+	c.printf("\n")
+	if x.read {
+		c.defaults(list)
+	}
+	c.printf("c.Object([]%s.Field{\n", c.scan())
 	for _, f := range list {
-		if text, ok := f.values["default"]; ok {
-			c.printf("x.%s = %s\n", f.path, c.constant(f.typ, text, f.label))
-		}
+		c.field(f)
 	}
-	c.printf("for key := range s.Fields() {\nswitch key {\n")
-	for _, f := range list {
-		names := []string{strconv.Quote(f.name)}
-		for _, alias := range f.aliases {
-			names = append(names, strconv.Quote(alias))
-		}
-		c.printf("case %s:\n", strings.Join(names, ", "))
-		c.readField(f)
-	}
-	c.printf("default:\ns.Skip()\n}\n}\n}\n")
+	c.printf("})\n}\n")
+	return c.out.String()
 }
 
-// readField reads a value into a field. Null leaves a default.
-func (c *coder) readField(f field) {
-	if _, ok := f.values["default"]; ok {
-		c.printf("if !s.Null() {\n")
-		defer c.printf("}\n")
+// defaults sets the fields that have one before they are read.
+func (c *coder) defaults(list []field) {
+	any := false
+	for _, f := range list {
+		text, ok := f.values["default"]
+		if !ok {
+			continue
+		}
+		if !any {
+			c.printf("if c.Reading() {\n")
+			defer c.printf("}\n")
+		}
+		any = true
+		c.printf("x.%s = %s\n", f.path, c.constant(f.typ, text, f.label))
 	}
-	c.read(f.typ, "x."+f.path, 0, f.clear)
+}
+
+// field writes a field of a list. Null leaves a default.
+func (c *coder) field(f field) {
+	for _, name := range append([]string{f.name}, f.aliases...) {
+		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }) {
+			c.fail(fmt.Errorf("%s: the name %q has characters that JSON escapes", f.label, name))
+		}
+	}
+	c.printf("{Name: %q", f.name)
+	if len(f.aliases) > 0 && c.reading {
+		c.printf(", Also: %#v", f.aliases)
+	}
+	c.printf(", Value: %s", c.value(f.typ, "x."+f.path, f.clear))
+	if f.omit {
+		if absent := c.absent(f.typ, "x."+f.path); absent != "" {
+			c.printf(", Omit: %s", absent)
+		}
+	}
+	if _, ok := f.values["default"]; ok && c.reading {
+		c.printf(", Keep: true")
+	}
+	c.printf("},\n")
 }
 
 // constant is a default as Go code.
@@ -309,201 +390,145 @@ func (c *coder) constant(t types.Type, text, label string) string {
 	return ""
 }
 
-// read writes statements that read a value into what Go code names; depth tells variables apart.
-func (c *coder) read(t types.Type, into string, depth int, clear bool) {
-	v := fmt.Sprintf("v%d", depth)
-	if inner, ok := c.optional(t); ok {
-		cleared := into + " = alcove.Optional[" + c.name(inner) + "]{}"
-		if clear {
-			cleared = into + " = alcove.Clear[" + c.name(inner) + "]()"
-		}
-		c.printf("if s.Null() {\n%s\n} else {\nvar %s %s\n", cleared, v, c.name(inner))
-		c.read(inner, v, depth+1, false)
-		c.printf("%s = alcove.Some(%s)\n}\n", into, v)
-		return
+// isCoded reports whether a pointer to a type has the method CodeJSON.
+func (c *coder) isCoded(t types.Type) bool {
+	if ownMethod(t, "CodeJSON") != nil {
+		return true
 	}
+	if !c.isOwn(t) {
+		return false
+	}
+	c.want(t)
+	return true
+}
+
+// value is the scan.Value of what Go code names.
+func (c *coder) value(t types.Type, at string, clear bool) string {
+	if inner, ok := c.optional(t); ok {
+		of := map[bool]string{true: "Clearable", false: "Given"}[clear]
+		return fmt.Sprintf("alcove.%s(&%s, %s)", of, at, c.function(inner))
+	}
+	switch kind := c.kind(t); kind {
+	case "List", "Map":
+		if named(t) != nil {
+			return fmt.Sprintf("%s.%s((*%s)(&%s), %s)", c.scan(), kind, c.name(t.Underlying()), at, c.function(element(t)))
+		}
+		return fmt.Sprintf("%s.%s(&%s, %s)", c.scan(), kind, at, c.function(element(t)))
+	case "Pointer":
+		return fmt.Sprintf("%s.%s(&%s, %s)", c.scan(), kind, at, c.function(element(t)))
+	case "Text", "Bool", "Int", "Uint", "Number", "Raw", "Texts":
+		if usual(t) {
+			return fmt.Sprintf("%s.%s(&%s)", c.scan(), kind, at)
+		}
+	}
+	return fmt.Sprintf("%s.Of(&%s, %s)", c.scan(), at, c.function(t))
+}
+
+// function is a function that reads or writes values of a type.
+func (c *coder) function(t types.Type) string {
+	if c.isCoded(t) {
+		return "(*" + c.name(t) + ").CodeJSON"
+	}
+	switch kind := c.kind(t); kind {
+	case "":
+		return c.want(t)
+	case "List", "Map", "Pointer", "Optional":
+		value := strings.ReplaceAll(c.value(t, "(*v)", false), "&(*v)", "v")
+		return fmt.Sprintf("func(v *%s, c *%s.Coder) { %s.CodeJSON(c) }", c.name(t), c.scan(), value)
+	default:
+		return c.scan() + ".Code" + kind
+	}
+}
+
+// kind is what package scan calls values of a type; empty for structs.
+func (c *coder) kind(t types.Type) string {
+	_, optional := c.optional(t)
 	switch {
+	case optional:
+		return "Optional"
 	case isRawMessage(t), c.isOf(t, "Raw"):
-		c.printf("%s = s.Raw()\n", into)
-		return
-	case has(t, "DecodeJSON") && encodesItself(t):
-		c.printf("%s.DecodeJSON(s)\n", into)
-		return
+		return "Raw"
+	case c.isCoded(t):
+		return ""
 	case encodesItself(t):
-		c.fail(fmt.Errorf("%s writes itself and does not read itself", types.TypeString(t, nil)))
-		return
+		if !has(t, "EncodeJSON") || !has(t, "DecodeJSON") {
+			c.fail(fmt.Errorf("%s has one of the methods EncodeJSON and DecodeJSON: give it the other, too", types.TypeString(t, nil)))
+		}
+		return "Self"
 	}
 	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		c.printf("%s = %s\n", into, c.converted(t, u))
-	case *types.Pointer:
-		c.printf("if s.Null() {\n%s = nil\n} else {\n%s := new(%s)\n", into, v, c.name(u.Elem()))
-		c.readInto(u.Elem(), v, depth+1)
-		c.printf("%s = %s\n}\n", into, v)
-	case *types.Slice:
-		c.printf("%s = nil\nfor range s.Many() {\nvar %s %s\n", into, v, c.name(u.Elem()))
-		c.read(u.Elem(), v, depth+1, false)
-		c.printf("%s = append(%s, %s)\n}\n", into, into, v)
-	case *types.Map:
-		c.printf("%s = %s{}\nfor k%d := range s.Fields() {\nvar %s %s\n", into, c.name(t), depth, v, c.name(u.Elem()))
-		c.read(u.Elem(), v, depth+1, false)
-		c.printf("%s[%s(k%d)] = %s\n}\n", into, c.name(u.Key()), depth, v)
 	case *types.Struct:
-		c.printf("%s\n", c.call(t, toGuest, into))
+		return ""
 	case *types.Interface:
-		c.printf("%s = s.Any()\n", into)
-	default:
-		c.fail(fmt.Errorf("%s cannot be read from JSON", types.TypeString(t, nil)))
+		return "Any"
+	case *types.Pointer:
+		return "Pointer"
+	case *types.Map:
+		return "Map"
+	case *types.Slice:
+		if types.Identical(u.Elem(), types.Typ[types.String]) {
+			return "Texts"
+		}
+		return "List"
+	case *types.Basic:
+		return c.basic(t, u)
 	}
+	c.fail(fmt.Errorf("%s cannot be read from JSON or written as JSON", types.TypeString(t, nil)))
+	return ""
 }
 
-// readInto reads a value into what a pointer points to.
-func (c *coder) readInto(t types.Type, pointer string, depth int) {
-	if structOf(t) != nil {
-		c.printf("%s\n", strings.Replace(c.call(t, toGuest, pointer), "&", "", 1))
-		return
-	}
-	c.read(t, "*"+pointer, depth, false)
+// element is what a list, a map or a pointer consists of.
+func element(t types.Type) types.Type { return t.Underlying().(interface{ Elem() types.Type }).Elem() }
+
+// usual reports whether package scan has a function for fields of a type: it has none for numbers of a size that few have.
+func usual(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return !ok || slices.Contains([]types.BasicKind{types.String, types.Bool, types.Int, types.Uint64, types.Float64}, b.Kind())
 }
 
-// converted is an expression that reads a value of a basic type.
-func (c *coder) converted(t types.Type, b *types.Basic) string {
-	read, plain := "", types.Typ[types.Invalid]
+// basic is what package scan calls values of a basic type.
+func (c *coder) basic(t types.Type, b *types.Basic) string {
 	switch info := b.Info(); {
 	case info&types.IsString != 0:
-		read, plain = "s.String()", types.Typ[types.String]
+		return "Text"
 	case info&types.IsBoolean != 0:
-		read, plain = "s.Bool()", types.Typ[types.Bool]
+		return "Bool"
 	case info&types.IsUnsigned != 0:
-		read, plain = "s.Uint()", types.Typ[types.Uint64]
+		return "Uint"
 	case info&types.IsInteger != 0:
-		read, plain = "s.Int()", types.Typ[types.Int64]
+		return "Int"
+	case b.Kind() == types.Float32:
+		return "Number32"
 	case info&types.IsFloat != 0:
-		read, plain = "s.Number()", types.Typ[types.Float64]
-	default:
-		c.fail(fmt.Errorf("%s cannot be read from JSON", types.TypeString(t, nil)))
+		return "Number"
 	}
-	if types.Identical(t, plain) {
-		return read
-	}
-	return c.name(t) + "(" + read + ")"
+	c.fail(fmt.Errorf("%s cannot be read from JSON or written as JSON", types.TypeString(t, nil)))
+	return ""
 }
 
-// writer writes the function that writes a struct.
-func (c *coder) writer(t types.Type) {
-	list, err := c.fields(t)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.printf("\nfunc %s(w *%s.Writer, x *%s) {\nw.Open()\n", c.functionName(t, toHost), c.scan(), c.name(t))
-	for _, f := range list {
-		if f.omit {
-			c.printf("if %s {\n", c.present(f.typ, "x."+f.path))
-		}
-		c.printf("w.Key(%q)\n", f.name)
-		c.write(f.typ, "x."+f.path, 0, f.omit)
-		if f.omit {
-			c.printf("}\n")
-		}
-	}
-	c.printf("w.Close()\n}\n")
-}
-
-// present is the condition under which a value is not left out.
-func (c *coder) present(t types.Type, value string) string {
+// absent is the condition under which a value is left out; empty: it never is.
+func (c *coder) absent(t types.Type, value string) string {
 	if has(t, "IsZero") {
-		return "!" + value + ".IsZero()"
+		return value + ".IsZero()"
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Pointer, *types.Interface:
-		return value + " != nil"
+		return value + " == nil"
 	case *types.Slice, *types.Map:
-		return "len(" + value + ") > 0"
+		return "len(" + value + ") == 0"
 	case *types.Basic:
 		switch {
 		case u.Info()&types.IsString != 0:
-			return value + ` != ""`
+			return value + ` == ""`
+		case u.Info()&types.IsBoolean != 0 && named(t) != nil:
+			return "!bool(" + value + ")"
 		case u.Info()&types.IsBoolean != 0:
-			return "bool(" + value + ")"
+			return "!" + value
 		}
-		return value + " != 0"
+		return value + " == 0"
 	}
 	if types.Comparable(t) {
-		return value + " != (" + c.name(t) + "{})"
+		return value + " == (" + c.name(t) + "{})"
 	}
-	return "true"
-}
-
-// write writes statements that write a value. known says that it is not nil.
-func (c *coder) write(t types.Type, value string, depth int, known bool) {
-	if inner, ok := c.optional(t); ok {
-		c.printf("if v%d, ok := %s.Get(); ok {\n", depth, value)
-		c.write(inner, fmt.Sprintf("v%d", depth), depth+1, false)
-		c.printf("} else {\nw.Null()\n}\n")
-		return
-	}
-	switch {
-	case isRawMessage(t), c.isOf(t, "Raw"):
-		c.printf("w.Raw(%s)\n", value)
-		return
-	case has(t, "EncodeJSON") && encodesItself(t):
-		c.printf("%s.EncodeJSON(w)\n", value)
-		return
-	case encodesItself(t):
-		c.fail(fmt.Errorf("%s reads itself and does not write itself", types.TypeString(t, nil)))
-		return
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		c.writeBasic(t, u, value)
-	case *types.Pointer:
-		if !known {
-			c.printf("if %s == nil {\nw.Null()\n} else {\n", value)
-			defer c.printf("}\n")
-		}
-		if structOf(u.Elem()) != nil {
-			c.printf("%s\n", strings.Replace(c.call(u.Elem(), toHost, value), "&", "", 1))
-			return
-		}
-		c.write(u.Elem(), "(*"+value+")", depth+1, false)
-	case *types.Slice:
-		c.printf("w.List(len(%s), func(i%d int) {\n", value, depth)
-		c.write(u.Elem(), fmt.Sprintf("%s[i%d]", value, depth), depth+1, false)
-		c.printf("})\n")
-	case *types.Map:
-		c.printf("%s.WriteMap(w, %s, func(v%d %s) {\n", c.scan(), value, depth, c.name(u.Elem()))
-		c.write(u.Elem(), fmt.Sprintf("v%d", depth), depth+1, false)
-		c.printf("})\n")
-	case *types.Struct:
-		c.printf("%s\n", c.call(t, toHost, value))
-	case *types.Interface:
-		c.printf("w.Any(%s)\n", value)
-	default:
-		c.fail(fmt.Errorf("%s cannot be written as JSON", types.TypeString(t, nil)))
-	}
-}
-
-func (c *coder) writeBasic(t types.Type, b *types.Basic, value string) {
-	method, plain := "", types.Typ[types.Invalid]
-	switch info := b.Info(); {
-	case info&types.IsString != 0:
-		method, plain = "Text", types.Typ[types.String]
-	case info&types.IsBoolean != 0:
-		method, plain = "Bool", types.Typ[types.Bool]
-	case info&types.IsUnsigned != 0:
-		method, plain = "Uint", types.Typ[types.Uint64]
-	case info&types.IsInteger != 0:
-		method, plain = "Int", types.Typ[types.Int64]
-	case info&types.IsFloat != 0 && b.Kind() == types.Float32:
-		method, plain = "Number32", types.Typ[types.Float32]
-	case info&types.IsFloat != 0:
-		method, plain = "Number", types.Typ[types.Float64]
-	default:
-		c.fail(fmt.Errorf("%s cannot be written as JSON", types.TypeString(t, nil)))
-	}
-	if !types.Identical(t, plain) {
-		value = plain.Name() + "(" + value + ")"
-	}
-	c.printf("w.%s(%s)\n", method, value)
+	return ""
 }

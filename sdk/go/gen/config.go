@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,54 +173,105 @@ func (f *family) settings() ([]abi.Setting, error) {
 	return list, nil
 }
 
-// configReader writes the function that reads the configuration.
+// settings is the function that reads the configuration into a variable.
+func (c *coder) settings(name string) string {
+	if c.isOwn(c.config) {
+		return name + ".CodeSettings"
+	}
+	return fmt.Sprintf("%s.Of(&%s, codeSettings).CodeJSON", c.scan(), name)
+}
+
+// configReader writes the function that reads the configuration, by its keys.
 func (c *coder) configReader() {
 	list, err := c.configFields()
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	c.printf("\n// readConfig reads the configuration of a call.\nfunc readConfig(c *alcove.Call) (cfg %s, err error) {\n", c.name(c.config))
+	if c.isOwn(c.config) {
+		c.printf("\nfunc (x *%s) CodeSettings(c *%s.Coder) {\n", c.name(c.config), c.scan())
+	} else {
+		c.printf("\nfunc codeSettings(x *%s, c *%s.Coder) {\n", c.name(c.config), c.scan())
+	}
 	for _, s := range list {
 		if text, ok := s.values["default"]; ok && s.of == "" {
-			c.printf("cfg.%s = %s\n", s.path, c.constant(s.typ, text, s.label))
+			c.printf("x.%s = %s\n", s.path, c.constant(s.typ, text, s.label))
 		}
 	}
-	c.configLists(list)
-	c.printf("err = alcove.Decode(c.Config, \"configuration\", func(s *%s.Scanner) {\nfor key := range s.Fields() {\nswitch key {\n", c.scan())
+	groups := grouped(list)
+	for _, g := range groups {
+		c.elements(g)
+	}
+	c.reading = true
+	c.printf("c.Object([]%s.Field{\n", c.scan())
 	for _, s := range list {
-		c.printf("case %q:\n", s.key)
-		if s.of == "" {
-			c.read(s.typ, "cfg."+s.path, 0, false)
-			continue
+		at, of := "x."+s.path, s.typ
+		if g, i := within(groups, s); g != nil {
+			at, of = fmt.Sprintf("%s[%d]", g.variable, i), s.element
 		}
-		c.printf("var v0 %s\n", c.name(s.element))
-		c.read(s.element, "v0", 1, false)
-		c.printf("cfg.%s[%s] = v0\n", s.path, s.index)
+		c.printf("{Name: %q, Value: %s},\n", s.key, c.value(of, at, false))
 	}
-	c.printf("default:\ns.Skip()\n}\n}\n})\nreturn cfg, err\n}\n")
+	c.printf("})\n")
+	c.reading = false
+	for _, g := range groups {
+		c.maps(g)
+	}
+	c.printf("}\n")
 }
 
-// configLists makes the maps and arrays of the configuration with their defaults.
-func (c *coder) configLists(list []setting) {
-	for i := 0; i < len(list); {
-		s, n := list[i], 1
-		if s.of == "" {
-			i++
-			continue
+// group are the settings that are the elements of an array, or of a map: these are read into an array first.
+type group struct {
+	variable string // the array, as Go code
+	settings []setting
+}
+
+func (g *group) isMap() bool { return strings.HasPrefix(g.settings[0].index, `"`) }
+
+func grouped(list []setting) (groups []*group) {
+	for _, s := range list {
+		switch last := len(groups) - 1; {
+		case s.of == "":
+		case last >= 0 && groups[last].settings[0].path == s.path:
+			groups[last].settings = append(groups[last].settings, s)
+		default:
+			g := &group{variable: "x." + s.path, settings: []setting{s}}
+			if g.isMap() {
+				g.variable = fmt.Sprintf("map%d", len(groups))
+			}
+			groups = append(groups, g)
 		}
-		for i+n < len(list) && list[i+n].path == s.path {
-			n++
-		}
-		kind := "map[string]"
-		if s.index == "0" {
-			kind = "[...]"
-		}
-		c.printf("cfg.%s = %s%s{\n", s.path, kind, c.name(s.element))
-		for _, one := range list[i : i+n] {
-			c.printf("%s: %s,\n", one.index, c.constant(one.element, one.values["default"], one.label))
-		}
-		c.printf("}\n")
-		i += n
 	}
+	return groups
+}
+
+// within is the group of a setting and its index there; nil for one that is in none.
+func within(groups []*group, s setting) (g *group, i int) {
+	for _, g := range groups {
+		if i := slices.IndexFunc(g.settings, func(o setting) bool { return o.key == s.key }); i >= 0 {
+			return g, i
+		}
+	}
+	return nil, 0
+}
+
+// elements sets an array to the defaults of its elements.
+func (c *coder) elements(g *group) {
+	var list []string
+	for _, s := range g.settings {
+		list = append(list, c.constant(s.element, s.values["default"], s.label))
+	}
+	assign := map[bool]string{true: ":=", false: "="}[g.isMap()]
+	c.printf("%s %s [...]%s{%s}\n", g.variable, assign, c.name(g.settings[0].element), strings.Join(list, ", "))
+}
+
+// maps makes a map of the array of its elements.
+func (c *coder) maps(g *group) {
+	if !g.isMap() {
+		return
+	}
+	var list []string
+	for i, s := range g.settings {
+		list = append(list, fmt.Sprintf("%s: %s[%d]", s.index, g.variable, i))
+	}
+	c.printf("x.%s = map[string]%s{%s}\n", g.settings[0].path, c.name(g.settings[0].element), strings.Join(list, ", "))
 }

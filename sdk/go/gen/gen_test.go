@@ -211,7 +211,7 @@ func TestAnArrayOfTheConfigurationHasAKeyForEachElement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, data := range map[string][]byte{`{"key": "step_second", "schema": {"type": "integer", "minimum": 0}, "default": 2}`: out.Manifest, "cfg.Steps[1] = v0": out.Code} {
+	for what, data := range map[string][]byte{`{"key": "step_second", "schema": {"type": "integer", "minimum": 0}, "default": 2}`: out.Manifest, `{Name: "step_second", Value: scan.Int(&x.Steps[1])}`: out.Code} {
 		if !strings.Contains(string(data), what) {
 			t.Errorf("there is no %s in\n%s", what, data)
 		}

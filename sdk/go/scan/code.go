@@ -9,9 +9,6 @@ type Coder struct {
 // Reading reports whether values are read, and not written.
 func (c *Coder) Reading() bool { return c.Scanner != nil }
 
-// Value is a place that one JSON value is read into and written from.
-type Value interface{ CodeJSON(c *Coder) }
-
 // Field is a member of a JSON object.
 type Field struct {
 	Name  string   // without characters that JSON escapes
@@ -112,14 +109,14 @@ func (w *Writer) name(name string) {
 	w.data, w.field = append(dst, '"', ':'), name
 }
 
-// Value reads a value.
-func (s *Scanner) Value(v Value) {
+// Coder reads what the scanner reads.
+func (s *Scanner) Coder() *Coder {
 	s.coder.Scanner = s
-	v.CodeJSON(&s.coder)
+	return &s.coder
 }
 
-// Value writes a value.
-func (w *Writer) Value(v Value) {
+// Coder writes what the writer writes.
+func (w *Writer) Coder() *Coder {
 	w.coder.Writer = w
-	v.CodeJSON(&w.coder)
+	return &w.coder
 }

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -38,33 +37,33 @@ func (x *inner) CodeJSON(c *Coder) {
 		x.B = "b"
 	}
 	c.Object([]Field{
-		{Name: "a", Value: (*Text)(&x.A)},
-		{Name: "b", Value: (*Text)(&x.B), Omit: x.B == "b", Keep: true},
+		{Name: "a", Value: Text(&x.A)},
+		{Name: "b", Value: Text(&x.B), Omit: x.B == "b", Keep: true},
 	})
 }
 
 func (x *point) CodeJSON(c *Coder) {
 	c.Object([]Field{
-		{Name: "name", Also: []string{"title", "label"}, Value: (*Text)(&x.Name)},
-		{Name: "level", Value: (*Int)(&x.Level)},
-		{Name: "version", Value: (*Uint)(&x.Version), Omit: x.Version == 0},
-		{Name: "score", Value: (*Number)(&x.Score)},
-		{Name: "done", Value: (*Bool)(&x.Done), Omit: !x.Done},
-		{Name: "raw", Value: (*Raw)(&x.Raw), Omit: len(x.Raw) == 0},
-		{Name: "tags", Value: (*Texts)(&x.Tags)},
-		{Name: "small", Value: NumberPointer(&x.Small)},
-		{Name: "heading", Value: TextPointer(&x.Title), Omit: x.Title == nil},
-		{Name: "count", Value: IntPointer(&x.Count), Omit: x.Count == nil},
-		{Name: "since", Value: UintPointer(&x.Since), Omit: x.Since == nil},
-		{Name: "known", Value: BoolPointer(&x.Known), Omit: x.Known == nil},
-		{Name: "inner", Value: &x.Inner},
-		{Name: "more", Value: List(&x.More)},
-		{Name: "next", Value: Pointer(&x.Next), Omit: x.Next == nil},
-		{Name: "each", Value: Map(&x.Each), Omit: x.Each == nil},
-		{Name: "floats", Value: ListOf(&x.Floats, CodeNumber32), Omit: x.Floats == nil},
-		{Name: "words", Value: MapOf(&x.Words, CodeText), Omit: x.Words == nil},
+		{Name: "name", Also: []string{"title", "label"}, Value: Text(&x.Name)},
+		{Name: "level", Value: Int(&x.Level)},
+		{Name: "version", Value: Uint(&x.Version), Omit: x.Version == 0},
+		{Name: "score", Value: Number(&x.Score)},
+		{Name: "done", Value: Bool(&x.Done), Omit: !x.Done},
+		{Name: "raw", Value: Raw(&x.Raw), Omit: len(x.Raw) == 0},
+		{Name: "tags", Value: Texts(&x.Tags)},
+		{Name: "small", Value: Pointer(&x.Small, CodeNumber)},
+		{Name: "heading", Value: Pointer(&x.Title, CodeText), Omit: x.Title == nil},
+		{Name: "count", Value: Pointer(&x.Count, CodeInt), Omit: x.Count == nil},
+		{Name: "since", Value: Pointer(&x.Since, CodeUint), Omit: x.Since == nil},
+		{Name: "known", Value: Pointer(&x.Known, CodeBool), Omit: x.Known == nil},
+		{Name: "inner", Value: Of(&x.Inner, (*inner).CodeJSON)},
+		{Name: "more", Value: List(&x.More, (*inner).CodeJSON)},
+		{Name: "next", Value: Pointer(&x.Next, (*inner).CodeJSON), Omit: x.Next == nil},
+		{Name: "each", Value: Map(&x.Each, (*inner).CodeJSON), Omit: x.Each == nil},
+		{Name: "floats", Value: List(&x.Floats, CodeNumber32), Omit: x.Floats == nil},
+		{Name: "words", Value: Map(&x.Words, CodeText), Omit: x.Words == nil},
 		{Name: "any", Value: Of(&x.Any, CodeAny), Omit: x.Any == nil},
-		{Name: "rows", Value: ListOf(&x.Rows, CodeTexts), Omit: x.Rows == nil},
+		{Name: "rows", Value: List(&x.Rows, CodeTexts), Omit: x.Rows == nil},
 	})
 }
 
@@ -86,9 +85,9 @@ func TestAnObjectIsReadAndWrittenByItsFields(t *testing.T) {
 	} {
 		var x point
 		s := New([]byte(c.given))
-		s.Value(&x)
+		x.CodeJSON(s.Coder())
 		w := &Writer{}
-		w.Value(&x)
+		x.CodeJSON(w.Coder())
 		got, err := w.Bytes()
 		if s.End() != nil || err != nil || string(got) != c.want {
 			t.Errorf("%s: %s is written as\n%s, want\n%s (%v, %v)", name, c.given, got, c.want, s.Err(), err)
@@ -96,20 +95,10 @@ func TestAnObjectIsReadAndWrittenByItsFields(t *testing.T) {
 	}
 	for _, given := range []string{`{"name":1}`, `{"name":"n"`, `{"name" "n"}`, `{"tags":[1]}`, `{"inner":[]}`, `{"version":-1}`, `{"name":"n",}`, `{"each":[]}`, `{"small":"x"}`, `[]`} {
 		s := New([]byte(given))
-		s.Value(&point{})
+		(&point{}).CodeJSON(s.Coder())
 		if s.End() == nil {
 			t.Errorf("%s is read without an error", given)
 		}
-	}
-}
-
-func TestAMemberOfAMapIsReadAndWritten(t *testing.T) {
-	m := map[string]float64{"plan": 0.5}
-	New([]byte("0.25")).Value(Member(m, "plan", CodeNumber))
-	w := &Writer{}
-	w.Value(Member(m, "plan", CodeNumber))
-	if got, err := w.Bytes(); err != nil || string(got) != "0.25" || !reflect.DeepEqual(m, map[string]float64{"plan": 0.25}) {
-		t.Errorf("the map is %v, the member %s (%v), want 0.25", m, got, err)
 	}
 }
 
@@ -124,13 +113,13 @@ func FuzzObject(f *testing.F) {
 		}
 		got, want := inner{}, struct{ A, B *string }{}
 		s := New(data)
-		s.Value(&got)
+		got.CodeJSON(s.Coder())
 		if err := s.End(); err != nil {
 			return
 		}
 		// encoding/json takes names of any case, so it reads what is written.
 		w := &Writer{}
-		w.Value(&got)
+		got.CodeJSON(w.Coder())
 		out, err := w.Bytes()
 		if err != nil || !json.Valid(data) || json.Unmarshal(out, &want) != nil || *want.A != got.A || (want.B != nil) != (got.B != "b") {
 			t.Errorf("%q is read as %+v and written as %s (%v)", data, got, out, err)

@@ -1,54 +1,152 @@
 package scan
 
-// Values of which most structs consist. A pointer to a field of the same form is converted to a pointer to one of them.
-type (
-	Text   string
-	Bool   bool
-	Int    int
-	Uint   uint64
-	Number float64
-	Raw    []byte // JSON of any form
-	Texts  []string
-)
+import "unsafe"
 
-// CodeJSON implements Value. Null is an empty text.
-func (v *Text) CodeJSON(c *Coder) { CodeText(v, c) }
+// Value is a place that one JSON value is read into and written from. The functions that make one say in which form.
+type Value struct {
+	at  unsafe.Pointer
+	one function // of the value, or of the elements of a list or a map, or of what a pointer points to
+	of  compound // nil for what is none
+}
 
-// CodeJSON implements Value. Null is false.
-func (v *Bool) CodeJSON(c *Coder) { CodeBool(v, c) }
+// function reads or writes what a pointer points to.
+type function func(unsafe.Pointer, *Coder)
 
-// CodeJSON implements Value. Null is 0.
-func (v *Int) CodeJSON(c *Coder) { CodeInt(v, c) }
+// untyped is a function of pointers to any type: all are called alike. Fields of all types are read and written by the same code with it,
+// and the types do not become interfaces, whose descriptions are a third of a guest.
+func untyped[T any](code func(*T, *Coder)) function { return *(*function)(unsafe.Pointer(&code)) }
 
-// CodeJSON implements Value. Null is 0.
-func (v *Uint) CodeJSON(c *Coder) { CodeUint(v, c) }
+// compound is a list, a map or a pointer. There is code for each type of them, so it does only what needs to know the type.
+type compound interface {
+	code(one function, c *Coder)
+	// element gives the address of an element of a list, which it appends if it is the next one, or of what it makes for a pointer.
+	element(i int) unsafe.Pointer
+}
 
-// CodeJSON implements Value. Null is 0.
-func (v *Number) CodeJSON(c *Coder) { CodeNumber(v, c) }
-
-// CodeJSON implements Value. It is written as null where it is empty.
-func (v *Raw) CodeJSON(c *Coder) { CodeRaw(v, c) }
-
-// CodeJSON implements Value. Null is nil, and a text that is no list is a list of one.
-func (v *Texts) CodeJSON(c *Coder) { CodeTexts(v, c) }
-
-// CodeText reads or writes a text.
-func CodeText[T ~string](v *T, c *Coder) {
-	if c.Scanner != nil {
-		*v = T(c.Scanner.String())
+// CodeJSON reads or writes the value.
+func (v Value) CodeJSON(c *Coder) {
+	if v.of == nil {
+		v.one(v.at, c)
 	} else {
-		c.Writer.Text(string(*v))
+		v.of.code(v.one, c)
 	}
 }
+
+// Of is what a function reads or writes.
+func Of[T any](at *T, code func(*T, *Coder)) Value {
+	return Value{at: unsafe.Pointer(at), one: untyped(code)}
+}
+
+// Text is a string. Null is empty.
+func Text[T ~string](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeText} }
+
+// Bool is true or false. Null is false.
+func Bool[T ~bool](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeBool} }
+
+// Int is a whole number. Null is 0.
+func Int[T ~int](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeInt} }
+
+// Uint is a whole number that is not negative. Null is 0.
+func Uint[T ~uint64](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeUint} }
+
+// Number is a number. Null is 0.
+func Number[T ~float64](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeNumber} }
+
+// Raw is JSON of any form. It is written as null where it is empty.
+func Raw[T ~[]byte](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeRaw} }
+
+// Texts is a list of strings. Null is nil, and a string alone a list of one.
+func Texts[T ~[]string](at *T) Value { return Value{at: unsafe.Pointer(at), one: codeTexts} }
+
+// List is a list of what a function reads or writes. Null is nil, and a value that is no list a list of one.
+func List[T any](at *[]T, code func(*T, *Coder)) Value {
+	return Value{one: untyped(code), of: (*list[T])(at)}
+}
+
+type list[T any] []T
+
+func (l *list[T]) code(one function, c *Coder) { codeList(l, (*[]struct{})(unsafe.Pointer(l)), one, c) }
+
+func (l *list[T]) element(i int) unsafe.Pointer {
+	if i == len(*l) {
+		*l = append(*l, *new(T))
+	}
+	return unsafe.Pointer(&(*l)[i])
+}
+
+func codeList(of compound, l *[]struct{}, one function, c *Coder) {
+	if c.Scanner == nil {
+		c.Writer.List(len(*l), func(i int) { one(of.element(i), c) })
+		return
+	}
+	if *l = nil; c.Scanner.Null() {
+		return
+	}
+	*l = []struct{}{}
+	for i := range c.Scanner.Many() {
+		one(of.element(i), c)
+	}
+}
+
+// Pointer is what a function reads or writes, or null, which is nil.
+func Pointer[T any](at **T, code func(*T, *Coder)) Value {
+	return Value{one: untyped(code), of: (*pointer[T])(unsafe.Pointer(at))}
+}
+
+type pointer[T any] struct{ to *T }
+
+func (p *pointer[T]) code(one function, c *Coder) { codePointer(p, unsafe.Pointer(p.to), one, c) }
+
+func (p *pointer[T]) element(i int) unsafe.Pointer {
+	if p.to = nil; i == 0 {
+		p.to = new(T)
+	}
+	return unsafe.Pointer(p.to)
+}
+
+func codePointer(of compound, to unsafe.Pointer, one function, c *Coder) {
+	switch {
+	case c.Scanner == nil && to == nil:
+		c.Writer.Null()
+	case c.Scanner == nil:
+		one(to, c)
+	case c.Scanner.Null():
+		of.element(-1)
+	default:
+		one(of.element(0), c)
+	}
+}
+
+// Map is an object of what a function reads or writes, in the order of the names. Null is nil.
+func Map[T any](at *map[string]T, code func(*T, *Coder)) Value {
+	return Value{one: untyped(code), of: (*members[T])(at)}
+}
+
+type members[T any] map[string]T
+
+func (m *members[T]) code(one function, c *Coder) {
+	if c.Scanner == nil {
+		WriteMap(c.Writer, *m, func(member T) { one(unsafe.Pointer(&member), c) })
+		return
+	}
+	if *m = nil; c.Scanner.Null() {
+		return
+	}
+	*m = map[string]T{}
+	for key := range c.Scanner.Fields() {
+		var member T
+		one(unsafe.Pointer(&member), c)
+		(*m)[key] = member
+	}
+}
+
+func (*members[T]) element(int) unsafe.Pointer { return nil }
+
+// CodeText reads or writes a string.
+func CodeText[T ~string](v *T, c *Coder) { codeText(unsafe.Pointer(v), c) }
 
 // CodeBool reads or writes true or false.
-func CodeBool[T ~bool](v *T, c *Coder) {
-	if c.Scanner != nil {
-		*v = T(c.Scanner.Bool())
-	} else {
-		c.Writer.Bool(bool(*v))
-	}
-}
+func CodeBool[T ~bool](v *T, c *Coder) { codeBool(unsafe.Pointer(v), c) }
 
 // CodeInt reads or writes a whole number.
 func CodeInt[T ~int | ~int8 | ~int16 | ~int32 | ~int64](v *T, c *Coder) {
@@ -69,13 +167,7 @@ func CodeUint[T ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](v *T, c *Coder) {
 }
 
 // CodeNumber reads or writes a number.
-func CodeNumber[T ~float64](v *T, c *Coder) {
-	if c.Scanner != nil {
-		*v = T(c.Scanner.Number())
-	} else {
-		c.Writer.Number(float64(*v))
-	}
-}
+func CodeNumber[T ~float64](v *T, c *Coder) { codeNumber(unsafe.Pointer(v), c) }
 
 // CodeNumber32 reads or writes a number of half the precision.
 func CodeNumber32[T ~float32](v *T, c *Coder) {
@@ -87,22 +179,10 @@ func CodeNumber32[T ~float32](v *T, c *Coder) {
 }
 
 // CodeRaw reads or writes JSON of any form.
-func CodeRaw[T ~[]byte](v *T, c *Coder) {
-	if c.Scanner != nil {
-		*v = T(c.Scanner.Raw())
-	} else {
-		c.Writer.Raw(*v)
-	}
-}
+func CodeRaw[T ~[]byte](v *T, c *Coder) { codeRaw(unsafe.Pointer(v), c) }
 
-// CodeTexts reads or writes a list of texts.
-func CodeTexts[T ~[]string](v *T, c *Coder) {
-	if c.Scanner != nil {
-		*v = T(c.Scanner.Strings())
-	} else {
-		c.Writer.Texts(*v)
-	}
-}
+// CodeTexts reads or writes a list of strings.
+func CodeTexts[T ~[]string](v *T, c *Coder) { codeTexts(unsafe.Pointer(v), c) }
 
 // CodeAny reads a value as Scanner.Any does, or writes one as Writer.Any does.
 func CodeAny(v *any, c *Coder) {
@@ -126,32 +206,58 @@ func CodeSelf[T any, P interface {
 	}
 }
 
-// The types of pointers to what structs consist of. They are small enough to be made for each object.
-type (
-	textPointer   struct{ at **string }
-	boolPointer   struct{ at **bool }
-	intPointer    struct{ at **int }
-	uintPointer   struct{ at **uint64 }
-	numberPointer struct{ at **float64 }
-)
+func codeText(at unsafe.Pointer, c *Coder) {
+	if v := (*string)(at); c.Scanner != nil {
+		*v = c.Scanner.String()
+	} else {
+		c.Writer.Text(*v)
+	}
+}
 
-// TextPointer is a text, or null, which is nil.
-func TextPointer(at **string) Value { return textPointer{at} }
+func codeBool(at unsafe.Pointer, c *Coder) {
+	if v := (*bool)(at); c.Scanner != nil {
+		*v = c.Scanner.Bool()
+	} else {
+		c.Writer.Bool(*v)
+	}
+}
 
-// BoolPointer is true or false, or null, which is nil.
-func BoolPointer(at **bool) Value { return boolPointer{at} }
+func codeInt(at unsafe.Pointer, c *Coder) {
+	if v := (*int)(at); c.Scanner != nil {
+		*v = int(c.Scanner.Int())
+	} else {
+		c.Writer.Int(int64(*v))
+	}
+}
 
-// IntPointer is a whole number, or null, which is nil.
-func IntPointer(at **int) Value { return intPointer{at} }
+func codeUint(at unsafe.Pointer, c *Coder) {
+	if v := (*uint64)(at); c.Scanner != nil {
+		*v = c.Scanner.Uint()
+	} else {
+		c.Writer.Uint(*v)
+	}
+}
 
-// UintPointer is a whole number from 0 on, or null, which is nil.
-func UintPointer(at **uint64) Value { return uintPointer{at} }
+func codeNumber(at unsafe.Pointer, c *Coder) {
+	if v := (*float64)(at); c.Scanner != nil {
+		*v = c.Scanner.Number()
+	} else {
+		c.Writer.Number(*v)
+	}
+}
 
-// NumberPointer is a number, or null, which is nil.
-func NumberPointer(at **float64) Value { return numberPointer{at} }
+func codeRaw(at unsafe.Pointer, c *Coder) {
+	if v := (*[]byte)(at); c.Scanner != nil {
+		*v = c.Scanner.Raw()
+	} else {
+		c.Writer.Raw(*v)
+	}
+}
 
-func (p textPointer) CodeJSON(c *Coder)   { codePointer(p.at, c, CodeText) }
-func (p boolPointer) CodeJSON(c *Coder)   { codePointer(p.at, c, CodeBool) }
-func (p intPointer) CodeJSON(c *Coder)    { codePointer(p.at, c, CodeInt) }
-func (p uintPointer) CodeJSON(c *Coder)   { codePointer(p.at, c, CodeUint) }
-func (p numberPointer) CodeJSON(c *Coder) { codePointer(p.at, c, CodeNumber) }
+func codeTexts(at unsafe.Pointer, c *Coder) {
+	if v := (*[]string)(at); c.Scanner != nil {
+		*v = c.Scanner.Strings()
+	} else {
+		c.Writer.Texts(*v)
+	}
+}

@@ -7,382 +7,197 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part InteropEcho) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Tool:   "memory_interop_echo",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInteropEcho(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEchoed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("interop", "memory_interop_echo", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part InteropFail) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Tool:   "memory_interop_fail",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInteropFail(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEchoed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("interop", "memory_interop_fail", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part InteropPanic) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Tool:   "memory_interop_panic",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInteropPanic(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeEchoed(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("interop", "memory_interop_panic", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part InteropMemory) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Tool:   "memory_interop_memory",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInteropMemory(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeRemembered(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("interop", "memory_interop_memory", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part InteropRaw) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Tool:   "memory_interop_raw",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInteropRaw(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAnswered(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("interop", "memory_interop_raw", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part InteropContext) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Tool:   "memory_interop_context",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeInteropContext(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeKnown(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("interop", "memory_interop_context", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Hooks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Embed: func(t *alcove.Texts) ([][]float32, error) {
-			hook := part
-			return hook.Embed(t.Call, t)
-		},
-		Rank: func(r *alcove.Ranking) error {
-			if err := r.Expect(2); err != nil {
-				return err
-			}
-			hook := part
-			hook.Lexical = r.Columns[0]
-			hook.Semantic = r.Columns[1]
-			return hook.Rank(r.Call, r)
-		},
-		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			hook := part
-			return hook.Store(c, entries)
-		},
-		Stored: func(c *alcove.Call, entries []alcove.Entry) error {
-			hook := part
-			return hook.Stored(c, entries)
-		},
+	h := alcove.Handlers{Family: "interop"}
+	h.Embed = func(t *alcove.Texts) ([][]float32, error) {
+		hook := part
+		return hook.Embed(t.Call, t)
 	}
+	h.Rank = func(r *alcove.Ranking) error {
+		if err := r.Expect(2); err != nil {
+			return err
+		}
+		hook := part
+		hook.Lexical = r.Columns[0]
+		hook.Semantic = r.Columns[1]
+		return hook.Rank(r.Call, r)
+	}
+	h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		hook := part
+		return hook.Store(c, entries)
+	}
+	h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {
+		hook := part
+		return hook.Stored(c, entries)
+	}
+	return h
 }
 
-// AlcovePart implements alcove.Part.
 func (part Tidy) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "interop",
-		Job:    "tidy",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeTidy(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeTidied(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// EncodeJSON implements scan.Encoder.
-func (x Tidy) EncodeJSON(w *scan.Writer) { encodeTidy(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Tidy) DecodeJSON(s *scan.Scanner) { decodeTidy(s, x) }
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Word = "hello"
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "word":
-				cfg.Word = s.String()
-			default:
-				s.Skip()
-			}
+	return alcove.JobPart("interop", "tidy", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Run(r.Call)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-func decodeInteropEcho(s *scan.Scanner, x *InteropEcho) {
-	for key := range s.Fields() {
-		switch key {
-		case "text":
-			x.Text = s.String()
-		case "count":
-			x.Count = int(s.Int())
-		case "ratio":
-			x.Ratio = s.Number()
-		case "flag":
-			x.Flag = s.Bool()
-		case "list":
-			x.List = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.List = append(x.List, v0)
-			}
-		case "any":
-			x.Any = s.Raw()
-		case "names":
-			x.Names = map[string]int{}
-			for k0 := range s.Fields() {
-				var v0 int
-				v0 = int(s.Int())
-				x.Names[string(k0)] = v0
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
+func (x Tidy) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Tidy) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-func encodeEchoed(w *scan.Writer, x *echoed) {
-	w.Open()
-	w.Key("text")
-	w.Text(x.Text)
-	w.Key("count")
-	w.Int(int64(x.Count))
-	w.Key("ratio")
-	w.Number(x.Ratio)
-	w.Key("flag")
-	w.Bool(x.Flag)
-	w.Key("list")
-	w.List(len(x.List), func(i0 int) {
-		w.Text(x.List[i0])
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.Word = "hello"
+	c.Object([]scan.Field{
+		{Name: "word", Value: scan.Text(&x.Word)},
 	})
-	if len(x.Any) > 0 {
-		w.Key("any")
-		w.Raw(x.Any)
-	}
-	if len(x.Names) > 0 {
-		w.Key("names")
-		scan.WriteMap(w, x.Names, func(v0 int) {
-			w.Int(int64(v0))
-		})
-	}
-	w.Close()
 }
 
-func decodeInteropFail(s *scan.Scanner, x *InteropFail) {
-	for key := range s.Fields() {
-		switch key {
-		case "code":
-			x.Code = s.String()
-		case "message":
-			x.Message = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeInteropPanic(s *scan.Scanner, x *InteropPanic) {
-	for key := range s.Fields() {
-		switch key {
-		case "text":
-			x.Text = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeInteropMemory(s *scan.Scanner, x *InteropMemory) {
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeRemembered(w *scan.Writer, x *remembered) {
-	w.Open()
-	w.Key("found")
-	w.List(len(x.Found), func(i0 int) {
-		w.Text(x.Found[i0])
+func (x *InteropEcho) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: scan.Text(&x.Text)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "ratio", Value: scan.Number(&x.Ratio)},
+		{Name: "flag", Value: scan.Bool(&x.Flag)},
+		{Name: "list", Value: scan.Texts(&x.List)},
+		{Name: "any", Value: scan.Raw(&x.Any)},
+		{Name: "names", Value: scan.Map(&x.Names, scan.CodeInt)},
 	})
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Key("total")
-	w.Int(int64(x.Total))
-	w.Key("missing")
-	w.Text(x.Missing)
-	w.Close()
 }
 
-func decodeInteropRaw(s *scan.Scanner, x *InteropRaw) {
-	for key := range s.Fields() {
-		switch key {
-		case "op":
-			x.Op = s.String()
-		case "request":
-			x.Request = s.Raw()
-		default:
-			s.Skip()
-		}
-	}
+func (x *echoed) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: scan.Text(&x.Text)},
+		{Name: "count", Value: scan.Int(&x.Count)},
+		{Name: "ratio", Value: scan.Number(&x.Ratio)},
+		{Name: "flag", Value: scan.Bool(&x.Flag)},
+		{Name: "list", Value: scan.Texts(&x.List)},
+		{Name: "any", Value: scan.Raw(&x.Any), Omit: len(x.Any) == 0},
+		{Name: "names", Value: scan.Map(&x.Names, scan.CodeInt), Omit: len(x.Names) == 0},
+	})
 }
 
-func encodeAnswered(w *scan.Writer, x *answered) {
-	w.Open()
-	w.Key("answer")
-	w.Raw(x.Answer)
-	w.Close()
+func (x *InteropFail) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "code", Value: scan.Text(&x.Code)},
+		{Name: "message", Value: scan.Text(&x.Message)},
+	})
 }
 
-func decodeInteropContext(s *scan.Scanner, x *InteropContext) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
+func (x *InteropPanic) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "text", Value: scan.Text(&x.Text)},
+	})
 }
 
-func encodeKnown(w *scan.Writer, x *known) {
-	w.Open()
-	w.Key("caller")
-	w.Text(x.Caller)
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	w.Key("branch")
-	w.Text(x.Branch)
-	w.Key("now")
-	w.Text(x.Now)
-	w.Key("word")
-	w.Text(x.Word)
-	w.Close()
+func (x *InteropMemory) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+	})
 }
 
-func decodeTidy(s *scan.Scanner, x *Tidy) {
-	for key := range s.Fields() {
-		switch key {
-		case "n":
-			x.N = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
+func (x *remembered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "found", Value: scan.Texts(&x.Found)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "missing", Value: scan.Text(&x.Missing)},
+	})
 }
 
-func encodeTidied(w *scan.Writer, x *tidied) {
-	w.Open()
-	w.Key("done")
-	w.Int(int64(x.Done))
-	w.Close()
+func (x *InteropRaw) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "op", Value: scan.Text(&x.Op)},
+		{Name: "request", Value: scan.Raw(&x.Request)},
+	})
 }
 
-func encodeTidy(w *scan.Writer, x *Tidy) {
-	w.Open()
-	w.Key("n")
-	w.Int(int64(x.N))
-	w.Close()
+func (x *answered) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "answer", Value: scan.Raw(&x.Answer)},
+	})
+}
+
+func (x *InteropContext) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *known) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "caller", Value: scan.Text(&x.Caller)},
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "branch", Value: scan.Text(&x.Branch)},
+		{Name: "now", Value: scan.Text(&x.Now)},
+		{Name: "word", Value: scan.Text(&x.Word)},
+	})
+}
+
+func (x *Tidy) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "n", Value: scan.Int(&x.N)},
+	})
+}
+
+func (x *tidied) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "done", Value: scan.Int(&x.Done)},
+	})
 }

@@ -7,93 +7,42 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part StoreFact) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "kept-facts",
-		Tool:   "memory_keep_fact",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreFact(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeStored(w, &out)
-			return w.Bytes()
-		},
-	}
-}
-
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.Weights = map[string]float64{
-		"decision":    0.8,
-		"error":       0.7,
-		"observation": 0.5,
-	}
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "importance_weight_decision":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Weights["decision"] = v0
-			case "importance_weight_error":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Weights["error"] = v0
-			case "importance_weight_observation":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Weights["observation"] = v0
-			default:
-				s.Skip()
-			}
+	return alcove.ToolPart("kept-facts", "memory_keep_fact", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
 		}
 	})
-	return cfg, err
 }
 
-func decodeStoreFact(s *scan.Scanner, x *StoreFact) {
-	x.FactType = "observation"
-	for key := range s.Fields() {
-		switch key {
-		case "key":
-			x.Key = s.String()
-		case "content":
-			x.Content = s.String()
-		case "fact_type":
-			if !s.Null() {
-				x.FactType = s.String()
-			}
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "supersedes":
-			x.Supersedes.DecodeJSON(s)
-		default:
-			s.Skip()
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	map0 := [...]float64{0.8, 0.7, 0.5}
+	c.Object([]scan.Field{
+		{Name: "importance_weight_decision", Value: scan.Number(&map0[0])},
+		{Name: "importance_weight_error", Value: scan.Number(&map0[1])},
+		{Name: "importance_weight_observation", Value: scan.Number(&map0[2])},
+	})
+	x.Weights = map[string]float64{"decision": map0[0], "error": map0[1], "observation": map0[2]}
+}
+
+func (x *StoreFact) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.FactType = "observation"
 	}
+	c.Object([]scan.Field{
+		{Name: "key", Value: scan.Text(&x.Key)},
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "fact_type", Value: scan.Text(&x.FactType), Keep: true},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "supersedes", Value: scan.Of(&x.Supersedes, (*alcove.ID).CodeJSON)},
+	})
 }
 
-func encodeStored(w *scan.Writer, x *Stored) {
-	w.Open()
-	w.Key("fact_id")
-	x.FactID.EncodeJSON(w)
-	w.Key("importance")
-	w.Number(x.Importance)
-	w.Close()
+func (x *Stored) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "fact_id", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "importance", Value: scan.Number(&x.Importance)},
+	})
 }

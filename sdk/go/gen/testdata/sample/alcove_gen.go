@@ -8,743 +8,247 @@ import (
 	"github.com/alcove-memory/alcove/sdk/go/scan"
 )
 
-// AlcovePart implements alcove.Part.
 func (part StoreNote) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sample",
-		Tool:   "memory_store_note",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeStoreNote(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			if out == nil {
-				w.Null()
-			} else {
-				encodeStoredNote(w, out)
-			}
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sample", "memory_store_note", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Call(r.Call, cfg)
+			r.Answer(scan.Pointer(&out, (*StoredNote).CodeJSON).CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part memoryCount) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sample",
-		Tool:   "count_notes",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeMemoryCount(s, &in) }); err != nil {
-				return nil, err
-			}
-			out, err := in.Call(c)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeCount(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.ToolPart("sample", "count_notes", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			out, err := in.Call(r.Call)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Forget) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sample",
-		Tool:   "memory_forget",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "arguments", func(s *scan.Scanner) { decodeForget(s, &in) }); err != nil {
-				return nil, err
-			}
-			if err := in.Call(c); err != nil {
-				return nil, err
-			}
-			return alcove.Raw("{}"), nil
-		},
-	}
+	return alcove.ToolPart("sample", "memory_forget", func(r *alcove.Request) {
+		in := part
+		if r.Read(in.CodeJSON) {
+			r.Answer(nil, in.Call(r.Call))
+		}
+	})
 }
 
-// AlcovePart implements alcove.Part.
 func (part Tidy) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sample",
-		Job:    "tidy",
-		Handle: func(c *alcove.Call, data alcove.Raw) (alcove.Raw, error) {
-			in := part
-			if err := alcove.Decode(data, "payload", func(s *scan.Scanner) { decodeTidy(s, &in) }); err != nil {
-				return nil, err
-			}
-			cfg, err := readConfig(c)
-			if err != nil {
-				return nil, err
-			}
-			out, err := in.Run(c, cfg)
-			if err != nil {
-				return nil, err
-			}
-			w := &scan.Writer{}
-			encodeAlcoveSwept(w, &out)
-			return w.Bytes()
-		},
-	}
+	return alcove.JobPart("sample", "tidy", func(r *alcove.Request) {
+		in, cfg := part, Config{}
+		if r.Read(in.CodeJSON) && r.ReadConfig(cfg.CodeSettings) {
+			out, err := in.Run(r.Call, cfg)
+			r.Answer(out.CodeJSON, err)
+		}
+	})
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Tidy) EncodeJSON(w *scan.Writer) { encodeTidy(w, &x) }
+func (x Tidy) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Tidy) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Tidy) DecodeJSON(s *scan.Scanner) { decodeTidy(s, x) }
-
-// AlcovePart implements alcove.Part.
 func (part Hooks) AlcovePart() alcove.Handlers {
-	return alcove.Handlers{
-		Family: "sample",
-		Embed: func(t *alcove.Texts) ([][]float32, error) {
-			hook := part
-			return hook.Embed(t.Call, t)
-		},
-		Store: func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
-			hook := part
-			return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c, e) })
-		},
-		Merged: func(c *alcove.Call, m alcove.MergeNotice) error {
-			hook := part
-			return hook.Merged(c, m)
-		},
-		Rank: func(r *alcove.Ranking) error {
-			if err := r.Expect(2); err != nil {
-				return err
-			}
-			cfg, err := readConfig(r.Call)
-			if err != nil {
-				return err
-			}
-			hook := part
-			hook.Score = r.Columns[0]
-			hook.Lexical = r.Columns[1]
-			return hook.Rank(r.Call, cfg, r)
-		},
-		Stored: func(c *alcove.Call, entries []alcove.Entry) error {
-			cfg, err := readConfig(c)
-			if err != nil {
-				return err
-			}
-			hook := part
-			return hook.Stored(c, cfg, entries)
-		},
+	h := alcove.Handlers{Family: "sample"}
+	h.Embed = func(t *alcove.Texts) ([][]float32, error) {
+		hook := part
+		return hook.Embed(t.Call, t)
 	}
+	h.Store = func(c *alcove.Call, entries []alcove.Entry) ([]*alcove.Change, error) {
+		hook := part
+		return nil, alcove.GuardAll(entries, func(e *alcove.Entry) error { return hook.Guard(c, e) })
+	}
+	h.Merged = func(c *alcove.Call, m alcove.MergeNotice) error {
+		hook := part
+		return hook.Merged(c, m)
+	}
+	h.Rank = func(r *alcove.Ranking) error {
+		if err := r.Expect(2); err != nil {
+			return err
+		}
+		var cfg Config
+		if err := r.Call.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		hook.Score = r.Columns[0]
+		hook.Lexical = r.Columns[1]
+		return hook.Rank(r.Call, cfg, r)
+	}
+	h.Stored = func(c *alcove.Call, entries []alcove.Entry) error {
+		var cfg Config
+		if err := c.ReadConfig(cfg.CodeSettings); err != nil {
+			return err
+		}
+		hook := part
+		return hook.Stored(c, cfg, entries)
+	}
+	return h
 }
 
-// readConfig reads the configuration of a call.
-func readConfig(c *alcove.Call) (cfg Config, err error) {
-	cfg.MaxTags = 5
-	cfg.SetType = true
-	cfg.Mode = "report"
-	cfg.Ranking.Lexical = 0.5
-	cfg.Ranking.Semantic = 0.5
-	cfg.Decay = map[string]float64{
-		"plan":  0.9,
-		"other": 0.5,
-	}
-	err = alcove.Decode(c.Config, "configuration", func(s *scan.Scanner) {
-		for key := range s.Fields() {
-			switch key {
-			case "max_tags":
-				cfg.MaxTags = int(s.Int())
-			case "set_type":
-				cfg.SetType = s.Bool()
-			case "endpoint":
-				cfg.Endpoint = s.String()
-			case "mode":
-				cfg.Mode = s.String()
-			case "namespaces":
-				cfg.Namespaces = nil
-				for range s.Many() {
-					var v0 string
-					v0 = s.String()
-					cfg.Namespaces = append(cfg.Namespaces, v0)
-				}
-			case "ranking_weight_lexical":
-				cfg.Ranking.Lexical = s.Number()
-			case "ranking_weight_semantic":
-				cfg.Ranking.Semantic = s.Number()
-			case "decay_plan":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["plan"] = v0
-			case "decay_other":
-				var v0 float64
-				v0 = s.Number()
-				cfg.Decay["other"] = v0
-			default:
-				s.Skip()
-			}
-		}
+func (x *Config) CodeSettings(c *scan.Coder) {
+	x.MaxTags = 5
+	x.SetType = true
+	x.Mode = "report"
+	x.Ranking.Lexical = 0.5
+	x.Ranking.Semantic = 0.5
+	map0 := [...]float64{0.9, 0.5}
+	c.Object([]scan.Field{
+		{Name: "max_tags", Value: scan.Int(&x.MaxTags)},
+		{Name: "set_type", Value: scan.Bool(&x.SetType)},
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint)},
+		{Name: "mode", Value: scan.Text(&x.Mode)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
+		{Name: "ranking_weight_lexical", Value: scan.Number(&x.Ranking.Lexical)},
+		{Name: "ranking_weight_semantic", Value: scan.Number(&x.Ranking.Semantic)},
+		{Name: "decay_plan", Value: scan.Number(&map0[0])},
+		{Name: "decay_other", Value: scan.Number(&map0[1])},
 	})
-	return cfg, err
+	x.Decay = map[string]float64{"plan": map0[0], "other": map0[1]}
 }
 
-// EncodeJSON implements scan.Encoder.
-func (x Visit) EncodeJSON(w *scan.Writer) { encodeVisit(w, &x) }
+func (x Visit) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Visit) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// DecodeJSON implements scan.Decoder.
-func (x *Visit) DecodeJSON(s *scan.Scanner) { decodeVisit(s, x) }
+func (x Mark) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *Mark) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
-// EncodeJSON implements scan.Encoder.
-func (x Mark) EncodeJSON(w *scan.Writer) { encodeMark(w, &x) }
-
-// DecodeJSON implements scan.Decoder.
-func (x *Mark) DecodeJSON(s *scan.Scanner) { decodeMark(s, x) }
-
-func decodeStoreNote(s *scan.Scanner, x *StoreNote) {
-	x.Level = "low"
-	x.Limit = 20
-	for key := range s.Fields() {
-		switch key {
-		case "content":
-			x.Content = s.String()
-		case "level":
-			if !s.Null() {
-				x.Level = Level(s.String())
-			}
-		case "tags", "labels", "tag":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		case "refers":
-			x.Refers = nil
-			for range s.Many() {
-				var v0 alcove.ID
-				v0.DecodeJSON(s)
-				x.Refers = append(x.Refers, v0)
-			}
-		case "replaces", "supersedes":
-			x.Replaces.DecodeJSON(s)
-		case "weight":
-			if s.Null() {
-				x.Weight = alcove.Clear[float64]()
-			} else {
-				var v0 float64
-				v0 = s.Number()
-				x.Weight = alcove.Some(v0)
-			}
-		case "label_list":
-			if s.Null() {
-				x.Labels = alcove.Optional[[]string]{}
-			} else {
-				var v0 []string
-				v0 = nil
-				for range s.Many() {
-					var v1 string
-					v1 = s.String()
-					v0 = append(v0, v1)
-				}
-				x.Labels = alcove.Some(v0)
-			}
-		case "count":
-			if s.Null() {
-				x.Count = nil
-			} else {
-				v0 := new(int)
-				*v0 = int(s.Int())
-				x.Count = v0
-			}
-		case "limit":
-			if !s.Null() {
-				x.Limit = int(s.Int())
-			}
-		case "since":
-			x.Since.DecodeJSON(s)
-		case "extra":
-			x.Extra = map[string]alcove.Raw{}
-			for k0 := range s.Fields() {
-				var v0 alcove.Raw
-				v0 = s.Raw()
-				x.Extra[string(k0)] = v0
-			}
-		case "any":
-			x.Any = s.Any()
-		case "raw":
-			x.Raw = s.Raw()
-		case "loose":
-			if s.Null() {
-				x.Loose = nil
-			} else {
-				v0 := new(Nested)
-				decodeNested(s, v0)
-				x.Loose = v0
-			}
-		case "nested":
-			decodeNested(s, &x.Nested)
-		case "more":
-			x.More = nil
-			for range s.Many() {
-				var v0 Nested
-				decodeNested(s, &v0)
-				x.More = append(x.More, v0)
-			}
-		case "each":
-			x.Each = map[string]Nested{}
-			for k0 := range s.Fields() {
-				var v0 Nested
-				decodeNested(s, &v0)
-				x.Each[string(k0)] = v0
-			}
-		case "floats":
-			x.Floats = nil
-			for range s.Many() {
-				var v0 float32
-				v0 = float32(s.Number())
-				x.Floats = append(x.Floats, v0)
-			}
-		case "done":
-			x.Done = s.Bool()
-		case "big":
-			x.Big = s.Uint()
-		default:
-			s.Skip()
-		}
+func (x *StoreNote) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.Level = "low"
+		x.Limit = 20
 	}
-}
-
-func encodeStoredNote(w *scan.Writer, x *StoredNote) {
-	w.Open()
-	w.Key("content")
-	w.Text(x.StoreNote.Content)
-	w.Key("level")
-	w.Text(string(x.StoreNote.Level))
-	w.Key("tags")
-	w.List(len(x.StoreNote.Tags), func(i0 int) {
-		w.Text(x.StoreNote.Tags[i0])
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.Text(&x.Content)},
+		{Name: "level", Value: scan.Text(&x.Level), Keep: true},
+		{Name: "tags", Also: []string{"labels", "tag"}, Value: scan.Texts(&x.Tags)},
+		{Name: "refers", Value: scan.List(&x.Refers, (*alcove.ID).CodeJSON)},
+		{Name: "replaces", Also: []string{"supersedes"}, Value: scan.Of(&x.Replaces, (*alcove.ID).CodeJSON)},
+		{Name: "weight", Value: alcove.Clearable(&x.Weight, scan.CodeNumber), Omit: x.Weight.IsZero()},
+		{Name: "label_list", Value: alcove.Given(&x.Labels, scan.CodeTexts), Omit: x.Labels.IsZero()},
+		{Name: "count", Value: scan.Pointer(&x.Count, scan.CodeInt)},
+		{Name: "limit", Value: scan.Int(&x.Limit), Keep: true},
+		{Name: "since", Value: scan.Of(&x.Since, (*alcove.Time).CodeJSON)},
+		{Name: "extra", Value: scan.Map(&x.Extra, scan.CodeRaw)},
+		{Name: "any", Value: scan.Of(&x.Any, scan.CodeAny)},
+		{Name: "raw", Value: scan.Raw(&x.Raw)},
+		{Name: "loose", Value: scan.Pointer(&x.Loose, (*Nested).CodeJSON), Omit: x.Loose == nil},
+		{Name: "nested", Value: scan.Of(&x.Nested, (*Nested).CodeJSON)},
+		{Name: "more", Value: scan.List(&x.More, (*Nested).CodeJSON)},
+		{Name: "each", Value: scan.Map(&x.Each, (*Nested).CodeJSON)},
+		{Name: "floats", Value: scan.List(&x.Floats, scan.CodeNumber32)},
+		{Name: "done", Value: scan.Bool(&x.Done)},
+		{Name: "big", Value: scan.Uint(&x.Big)},
 	})
-	w.Key("refers")
-	w.List(len(x.StoreNote.Refers), func(i0 int) {
-		x.StoreNote.Refers[i0].EncodeJSON(w)
+}
+
+func (x *StoredNote) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "content", Value: scan.Text(&x.StoreNote.Content)},
+		{Name: "level", Value: scan.Text(&x.StoreNote.Level)},
+		{Name: "tags", Value: scan.Texts(&x.StoreNote.Tags)},
+		{Name: "refers", Value: scan.List(&x.StoreNote.Refers, (*alcove.ID).CodeJSON)},
+		{Name: "replaces", Value: scan.Of(&x.StoreNote.Replaces, (*alcove.ID).CodeJSON)},
+		{Name: "weight", Value: alcove.Clearable(&x.StoreNote.Weight, scan.CodeNumber), Omit: x.StoreNote.Weight.IsZero()},
+		{Name: "label_list", Value: alcove.Given(&x.StoreNote.Labels, scan.CodeTexts), Omit: x.StoreNote.Labels.IsZero()},
+		{Name: "count", Value: scan.Pointer(&x.StoreNote.Count, scan.CodeInt)},
+		{Name: "limit", Value: scan.Int(&x.StoreNote.Limit)},
+		{Name: "since", Value: scan.Of(&x.StoreNote.Since, (*alcove.Time).CodeJSON)},
+		{Name: "extra", Value: scan.Map(&x.StoreNote.Extra, scan.CodeRaw)},
+		{Name: "any", Value: scan.Of(&x.StoreNote.Any, scan.CodeAny)},
+		{Name: "raw", Value: scan.Raw(&x.StoreNote.Raw)},
+		{Name: "loose", Value: scan.Pointer(&x.StoreNote.Loose, (*Nested).CodeJSON), Omit: x.StoreNote.Loose == nil},
+		{Name: "nested", Value: scan.Of(&x.StoreNote.Nested, (*Nested).CodeJSON)},
+		{Name: "more", Value: scan.List(&x.StoreNote.More, (*Nested).CodeJSON)},
+		{Name: "each", Value: scan.Map(&x.StoreNote.Each, (*Nested).CodeJSON)},
+		{Name: "floats", Value: scan.List(&x.StoreNote.Floats, scan.CodeNumber32)},
+		{Name: "done", Value: scan.Bool(&x.StoreNote.Done)},
+		{Name: "big", Value: scan.Uint(&x.StoreNote.Big)},
+		{Name: "id", Value: scan.Of(&x.ID, (*alcove.ID).CodeJSON)},
+		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON), Omit: x.At == 0},
+		{Name: "removed", Value: scan.Of(&x.Removed, (*alcove.Removed).CodeJSON)},
+		{Name: "state", Value: scan.Pointer(&x.State, (*alcove.JobStatusResponse).CodeJSON)},
+		{Name: "config", Value: scan.Of(&x.Config, (*Config).CodeJSON)},
 	})
-	w.Key("replaces")
-	x.StoreNote.Replaces.EncodeJSON(w)
-	if !x.StoreNote.Weight.IsZero() {
-		w.Key("weight")
-		if v0, ok := x.StoreNote.Weight.Get(); ok {
-			w.Number(v0)
-		} else {
-			w.Null()
-		}
-	}
-	if !x.StoreNote.Labels.IsZero() {
-		w.Key("label_list")
-		if v0, ok := x.StoreNote.Labels.Get(); ok {
-			w.List(len(v0), func(i1 int) {
-				w.Text(v0[i1])
-			})
-		} else {
-			w.Null()
-		}
-	}
-	w.Key("count")
-	if x.StoreNote.Count == nil {
-		w.Null()
-	} else {
-		w.Int(int64((*x.StoreNote.Count)))
-	}
-	w.Key("limit")
-	w.Int(int64(x.StoreNote.Limit))
-	w.Key("since")
-	x.StoreNote.Since.EncodeJSON(w)
-	w.Key("extra")
-	scan.WriteMap(w, x.StoreNote.Extra, func(v0 alcove.Raw) {
-		w.Raw(v0)
+}
+
+func (x *memoryCount) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *Count) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "total", Value: scan.Int(&x.Total)},
+		{Name: "version", Value: scan.Uint(&x.Version), Omit: x.Version == 0},
 	})
-	w.Key("any")
-	w.Any(x.StoreNote.Any)
-	w.Key("raw")
-	w.Raw(x.StoreNote.Raw)
-	if x.StoreNote.Loose != nil {
-		w.Key("loose")
-		encodeNested(w, x.StoreNote.Loose)
-	}
-	w.Key("nested")
-	encodeNested(w, &x.StoreNote.Nested)
-	w.Key("more")
-	w.List(len(x.StoreNote.More), func(i0 int) {
-		encodeNested(w, &x.StoreNote.More[i0])
+}
+
+func (x *Forget) CodeJSON(c *scan.Coder) { c.Object(nil) }
+
+func (x *Tidy) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "namespace", Value: scan.Text(&x.Namespace)},
+		{Name: "after", Value: scan.Text(&x.Sweep.After), Omit: x.Sweep.After == ""},
+		{Name: "done", Value: scan.Int(&x.Sweep.Done), Omit: x.Sweep.Done == 0},
+		{Name: "changed", Value: scan.Int(&x.Sweep.Changed), Omit: x.Sweep.Changed == 0},
 	})
-	w.Key("each")
-	scan.WriteMap(w, x.StoreNote.Each, func(v0 Nested) {
-		encodeNested(w, &v0)
+}
+
+func (x *Visit) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "page", Value: scan.Text(&x.Page)},
+		{Name: "last", Value: scan.Of(&x.Last, (*alcove.Time).CodeJSON)},
+		{Name: "by", Value: scan.Pointer(&x.By, (*Visitor).CodeJSON), Omit: x.By == nil},
+		{Name: "state", Value: scan.Text(&x.Lifecycle.State), Omit: x.Lifecycle.State == ""},
+		{Name: "archivedAt", Value: scan.Text(&x.Lifecycle.ArchivedAt), Omit: x.Lifecycle.ArchivedAt == ""},
 	})
-	w.Key("floats")
-	w.List(len(x.StoreNote.Floats), func(i0 int) {
-		w.Number32(x.StoreNote.Floats[i0])
+}
+
+func (x *Mark) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "tags", Value: scan.Texts(&x.Tags), Omit: len(x.Tags) == 0},
 	})
-	w.Key("done")
-	w.Bool(x.StoreNote.Done)
-	w.Key("big")
-	w.Uint(x.StoreNote.Big)
-	w.Key("id")
-	x.ID.EncodeJSON(w)
-	if x.At != 0 {
-		w.Key("at")
-		x.At.EncodeJSON(w)
-	}
-	w.Key("removed")
-	encodeAlcoveRemoved(w, &x.Removed)
-	w.Key("state")
-	if x.State == nil {
-		w.Null()
-	} else {
-		encodeAlcoveJobStatusResponse(w, x.State)
-	}
-	w.Key("config")
-	encodeConfig(w, &x.Config)
-	w.Close()
 }
 
-func decodeMemoryCount(s *scan.Scanner, x *memoryCount) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
+func (x *Nested) CodeJSON(c *scan.Coder) {
+	if c.Reading() {
+		x.SaysA = "a"
 	}
-}
-
-func encodeCount(w *scan.Writer, x *Count) {
-	w.Open()
-	w.Key("total")
-	w.Int(int64(x.Total))
-	if x.Version != 0 {
-		w.Key("version")
-		w.Uint(x.Version)
-	}
-	w.Close()
-}
-
-func decodeForget(s *scan.Scanner, x *Forget) {
-	for key := range s.Fields() {
-		switch key {
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeTidy(s *scan.Scanner, x *Tidy) {
-	for key := range s.Fields() {
-		switch key {
-		case "namespace":
-			x.Namespace = s.String()
-		case "after":
-			x.Sweep.After = s.String()
-		case "done":
-			x.Sweep.Done = int(s.Int())
-		case "changed":
-			x.Sweep.Changed = int(s.Int())
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeAlcoveSwept(w *scan.Writer, x *alcove.Swept) {
-	w.Open()
-	w.Key("done")
-	w.Int(int64(x.Done))
-	w.Key("changed")
-	w.Int(int64(x.Changed))
-	if x.Next != "" {
-		w.Key("next")
-		w.Text(x.Next)
-	}
-	w.Close()
-}
-
-func encodeTidy(w *scan.Writer, x *Tidy) {
-	w.Open()
-	w.Key("namespace")
-	w.Text(x.Namespace)
-	if x.Sweep.After != "" {
-		w.Key("after")
-		w.Text(x.Sweep.After)
-	}
-	if x.Sweep.Done != 0 {
-		w.Key("done")
-		w.Int(int64(x.Sweep.Done))
-	}
-	if x.Sweep.Changed != 0 {
-		w.Key("changed")
-		w.Int(int64(x.Sweep.Changed))
-	}
-	w.Close()
-}
-
-func encodeVisit(w *scan.Writer, x *Visit) {
-	w.Open()
-	w.Key("page")
-	w.Text(x.Page)
-	w.Key("last")
-	x.Last.EncodeJSON(w)
-	if x.By != nil {
-		w.Key("by")
-		encodeVisitor(w, x.By)
-	}
-	if x.Lifecycle.State != "" {
-		w.Key("state")
-		w.Text(x.Lifecycle.State)
-	}
-	if x.Lifecycle.ArchivedAt != "" {
-		w.Key("archivedAt")
-		w.Text(x.Lifecycle.ArchivedAt)
-	}
-	w.Close()
-}
-
-func decodeVisit(s *scan.Scanner, x *Visit) {
-	for key := range s.Fields() {
-		switch key {
-		case "page":
-			x.Page = s.String()
-		case "last":
-			x.Last.DecodeJSON(s)
-		case "by":
-			if s.Null() {
-				x.By = nil
-			} else {
-				v0 := new(Visitor)
-				decodeVisitor(s, v0)
-				x.By = v0
-			}
-		case "state":
-			x.Lifecycle.State = s.String()
-		case "archivedAt":
-			x.Lifecycle.ArchivedAt = s.String()
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeMark(w *scan.Writer, x *Mark) {
-	w.Open()
-	if len(x.Tags) > 0 {
-		w.Key("tags")
-		w.List(len(x.Tags), func(i0 int) {
-			w.Text(x.Tags[i0])
-		})
-	}
-	w.Close()
-}
-
-func decodeMark(s *scan.Scanner, x *Mark) {
-	for key := range s.Fields() {
-		switch key {
-		case "tags":
-			x.Tags = nil
-			for range s.Many() {
-				var v0 string
-				v0 = s.String()
-				x.Tags = append(x.Tags, v0)
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func decodeNested(s *scan.Scanner, x *Nested) {
-	x.SaysA = "a"
-	for key := range s.Fields() {
-		switch key {
-		case "factId":
-			x.FactID.DecodeJSON(s)
-		case "saysA":
-			if !s.Null() {
-				x.SaysA = s.String()
-			}
-		case "deeper":
-			if s.Null() {
-				x.Deeper = nil
-			} else {
-				v0 := new(Nested)
-				decodeNested(s, v0)
-				x.Deeper = v0
-			}
-		case "weights":
-			decodeOtherWeights(s, &x.Weights)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeNested(w *scan.Writer, x *Nested) {
-	w.Open()
-	w.Key("factId")
-	x.FactID.EncodeJSON(w)
-	w.Key("saysA")
-	w.Text(x.SaysA)
-	if x.Deeper != nil {
-		w.Key("deeper")
-		encodeNested(w, x.Deeper)
-	}
-	w.Key("weights")
-	encodeOtherWeights(w, &x.Weights)
-	w.Close()
-}
-
-func encodeAlcoveRemoved(w *scan.Writer, x *alcove.Removed) {
-	w.Open()
-	w.Key("success")
-	w.Bool(x.Success)
-	w.Key("entityId")
-	x.EntityID.EncodeJSON(w)
-	w.Close()
-}
-
-func encodeAlcoveJobStatusResponse(w *scan.Writer, x *alcove.JobStatusResponse) {
-	w.Open()
-	w.Key("id")
-	w.Text(x.ID)
-	w.Key("job")
-	w.Text(x.Job)
-	w.Key("state")
-	w.Text(x.State)
-	w.Key("attempts")
-	w.Int(int64(x.Attempts))
-	if x.Progress != nil {
-		w.Key("progress")
-		encodeAlcoveProgress(w, x.Progress)
-	}
-	if x.Error != "" {
-		w.Key("error")
-		w.Text(x.Error)
-	}
-	if len(x.Result) > 0 {
-		w.Key("result")
-		w.Raw(x.Result)
-	}
-	if x.Proposal != "" {
-		w.Key("proposal")
-		w.Text(x.Proposal)
-	}
-	w.Close()
-}
-
-func encodeConfig(w *scan.Writer, x *Config) {
-	w.Open()
-	w.Key("max_tags")
-	w.Int(int64(x.MaxTags))
-	w.Key("set_type")
-	w.Bool(x.SetType)
-	w.Key("endpoint")
-	w.Text(x.Endpoint)
-	w.Key("mode")
-	w.Text(x.Mode)
-	w.Key("namespaces")
-	w.List(len(x.Namespaces), func(i0 int) {
-		w.Text(x.Namespaces[i0])
+	c.Object([]scan.Field{
+		{Name: "factId", Value: scan.Of(&x.FactID, (*alcove.ID).CodeJSON)},
+		{Name: "saysA", Value: scan.Text(&x.SaysA), Keep: true},
+		{Name: "deeper", Value: scan.Pointer(&x.Deeper, (*Nested).CodeJSON), Omit: x.Deeper == nil},
+		{Name: "weights", Value: scan.Of(&x.Weights, codeOtherWeights)},
 	})
-	w.Key("ranking")
-	encodeOtherWeights(w, &x.Ranking)
-	w.Key("decay")
-	scan.WriteMap(w, x.Decay, func(v0 float64) {
-		w.Number(v0)
+}
+
+func (x *Config) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "max_tags", Value: scan.Int(&x.MaxTags)},
+		{Name: "set_type", Value: scan.Bool(&x.SetType)},
+		{Name: "endpoint", Value: scan.Text(&x.Endpoint)},
+		{Name: "mode", Value: scan.Text(&x.Mode)},
+		{Name: "namespaces", Value: scan.Texts(&x.Namespaces)},
+		{Name: "ranking", Value: scan.Of(&x.Ranking, codeOtherWeights)},
+		{Name: "decay", Value: scan.Map(&x.Decay, scan.CodeNumber)},
 	})
-	w.Close()
 }
 
-func encodeVisitor(w *scan.Writer, x *Visitor) {
-	w.Open()
-	w.Key("name")
-	w.Text(x.Name)
-	if !x.Age.IsZero() {
-		w.Key("age")
-		if v0, ok := x.Age.Get(); ok {
-			w.Int(int64(v0))
-		} else {
-			w.Null()
-		}
-	}
-	w.Key("known")
-	w.Bool(x.Known)
-	w.Close()
+func (x *Visitor) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "name", Value: scan.Text(&x.Name)},
+		{Name: "age", Value: alcove.Given(&x.Age, scan.CodeInt), Omit: x.Age.IsZero()},
+		{Name: "known", Value: scan.Bool(&x.Known)},
+	})
 }
 
-func decodeVisitor(s *scan.Scanner, x *Visitor) {
-	for key := range s.Fields() {
-		switch key {
-		case "name":
-			x.Name = s.String()
-		case "age":
-			if s.Null() {
-				x.Age = alcove.Optional[int]{}
-			} else {
-				var v0 int
-				v0 = int(s.Int())
-				x.Age = alcove.Some(v0)
-			}
-		case "known":
-			x.Known = s.Bool()
-		default:
-			s.Skip()
-		}
+func codeOtherWeights(x *other.Weights, c *scan.Coder) {
+	if c.Reading() {
+		x.Lexical = 0.5
+		x.Semantic = 0.5
 	}
-}
-
-func decodeOtherWeights(s *scan.Scanner, x *other.Weights) {
-	x.Lexical = 0.5
-	x.Semantic = 0.5
-	for key := range s.Fields() {
-		switch key {
-		case "lexical":
-			if !s.Null() {
-				x.Lexical = s.Number()
-			}
-		case "semantic":
-			if !s.Null() {
-				x.Semantic = s.Number()
-			}
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func encodeOtherWeights(w *scan.Writer, x *other.Weights) {
-	w.Open()
-	w.Key("lexical")
-	w.Number(x.Lexical)
-	w.Key("semantic")
-	w.Number(x.Semantic)
-	w.Close()
-}
-
-func encodeAlcoveProgress(w *scan.Writer, x *alcove.Progress) {
-	w.Open()
-	w.Key("done")
-	w.Number(x.Done)
-	if x.Total != 0 {
-		w.Key("total")
-		w.Number(x.Total)
-	}
-	if x.Message != "" {
-		w.Key("message")
-		w.Text(x.Message)
-	}
-	w.Close()
+	c.Object([]scan.Field{
+		{Name: "lexical", Value: scan.Number(&x.Lexical), Keep: true},
+		{Name: "semantic", Value: scan.Number(&x.Semantic), Keep: true},
+	})
 }
