@@ -8,6 +8,7 @@ type Call struct {
 	Config Raw // an object with every key of the manifest's config
 	host   Host
 	ids    uint64 // how many NewID made
+	json   codec
 }
 
 // Time is when the request was made; zero when the host did not say.
@@ -30,12 +31,9 @@ func (c *Call) Do(op Op, request Raw) (response Raw, err error) {
 	return c.host.Call(op, body)
 }
 
-// coding reads or writes a value: it is the method CodeJSON of a message.
-type coding func(*scan.Coder)
-
 // exchange runs an operation. A nil request is an empty object; with a nil response, the host's answer is ignored.
 func (c *Call) exchange(op Op, request, response coding) error {
-	body, err := encode(request)
+	body, err := c.json.encode(request)
 	if err != nil {
 		return Errorf(InvalidArgument, "write the request of %s: %v", op, err)
 	}
@@ -43,23 +41,37 @@ func (c *Call) exchange(op Op, request, response coding) error {
 	if err != nil || response == nil {
 		return err
 	}
-	if err := decode(answer, response); err != nil {
+	if err := c.json.decode(answer, response); err != nil {
 		return Errorf(Internal, "read the response of %s: %v", op, err)
 	}
 	return nil
 }
 
-func encode(message coding) ([]byte, error) {
+// coding reads or writes a value: it is the method CodeJSON of a message.
+type coding func(*scan.Coder)
+
+// codec writes and reads one value after the other, without a new writer and scanner for each.
+type codec struct {
+	writer  scan.Writer
+	scanner scan.Scanner
+}
+
+// encode writes a message; nil is an empty object.
+func (x *codec) encode(message coding) ([]byte, error) {
 	if message == nil {
 		return []byte("{}"), nil
 	}
-	w := &scan.Writer{}
-	message(w.Coder())
-	return w.Bytes()
+	x.writer = scan.Writer{}
+	message(x.writer.Coder())
+	return x.writer.Bytes()
 }
 
-func decode(data []byte, into coding) error {
-	s := scan.New(data)
-	into(s.Coder())
-	return s.End()
+func (x *codec) decode(data []byte, into coding) error {
+	x.scanner.Reset(data)
+	into(x.scanner.Coder())
+	return x.scanner.End()
 }
+
+func encode(message coding) ([]byte, error) { return new(codec).encode(message) }
+
+func decode(data []byte, into coding) error { return new(codec).decode(data, into) }

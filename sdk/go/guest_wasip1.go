@@ -56,8 +56,9 @@ const room = 1 << 20
 // kept holds what keeps memory of every size at hand.
 var kept []any
 
-// reserve makes room for requests, and has the allocator prepare for objects of all small sizes: what it prepares is in
-// the state that each request starts from, and would take longer than a short request does.
+// reserve makes room for requests, and has the allocator prepare for objects of all small sizes, of which none is less than a sixteenth
+// larger than the one before: what it prepares is in the state that each request starts from, and would take longer than a short request
+// does.
 func reserve() {
 	blocks := make([][]byte, 0, room>>15)
 	for range cap(blocks) {
@@ -66,8 +67,8 @@ func reserve() {
 	runtime.KeepAlive(blocks)
 	blocks = nil
 	runtime.GC()
-	for size := 8; size <= 2048; size += max(8, size/8) {
-		kept = append(kept, make([]byte, size), make([]*byte, size/8), make([]*byte, size/4))
+	for size := 8; size <= 2048; size += max(8, size/16) {
+		kept = append(kept, make([]byte, size), make([]*byte, size/8))
 	}
 	grown := make(chan bool)
 	go func() { // its stack is the next request's

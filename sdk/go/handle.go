@@ -29,23 +29,23 @@ func (f *Family) handle(host Host, kind Kind, request []byte) ([]byte, error) {
 }
 
 // read decodes a request of the host. What is raw in it points into the request.
-func read(request []byte, into coding) error {
-	if err := decode(request, into); err != nil {
+func (c *Call) read(request []byte, into coding) error {
+	if err := c.json.decode(request, into); err != nil {
 		return Errorf(InvalidArgument, "read the request: %v", err)
 	}
 	return nil
 }
 
 func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
-	var r toolRequest
-	if err := read(request, r.CodeJSON); err != nil {
+	c, r := &Call{host: host}, toolRequest{}
+	if err := c.read(request, r.CodeJSON); err != nil {
 		return nil, err
 	}
 	f, err := f.of(r.Context)
 	if err != nil {
 		return nil, err
 	}
-	c := &Call{Context: r.Context, Config: r.Config, host: host}
+	c.Context, c.Config = r.Context, r.Config
 	if handle, ok := f.tools[r.Tool]; ok {
 		return handle(c, r.Arguments)
 	}
@@ -56,15 +56,15 @@ func (f *Family) handleTool(host Host, request []byte) ([]byte, error) {
 }
 
 func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
-	var r hookRequest
-	if err := read(request, r.CodeJSON); err != nil {
+	c, r := &Call{host: host}, hookRequest{}
+	if err := c.read(request, r.CodeJSON); err != nil {
 		return nil, err
 	}
 	f, err := f.of(r.Context)
 	if err != nil {
 		return nil, err
 	}
-	c := &Call{Context: r.Context, Config: r.Config, host: host}
+	c.Context, c.Config = r.Context, r.Config
 	switch {
 	case r.Hook == hookStore && f.store != nil:
 		return f.handleStore(c, r.Entries)
@@ -85,16 +85,16 @@ func (f *Family) handleHook(host Host, request []byte) ([]byte, error) {
 func (f *Family) handleStore(c *Call, entries []Entry) ([]byte, error) {
 	changes, err := f.store(c, entries)
 	if refused, ok := find[*Refusal](err); ok {
-		return encode((&storeResult{Refuse: &refused.Reason}).CodeJSON)
+		return c.json.encode((&storeResult{Refuse: &refused.Reason}).CodeJSON)
 	}
 	if proposed, ok := find[*Proposal](err); ok {
-		return encode((&storeResult{Entries: changes, Propose: &proposed.Reason}).CodeJSON)
+		return c.json.encode((&storeResult{Entries: changes, Propose: &proposed.Reason}).CodeJSON)
 	}
 	switch {
 	case err != nil || changes == nil:
 		return nil, err
 	}
-	return encode((&storeResult{Entries: changes}).CodeJSON)
+	return c.json.encode((&storeResult{Entries: changes}).CodeJSON)
 }
 
 // GuardAll asks a guard about each entry. A refusal and a failure end it; of proposals the first counts, where nothing is refused.
@@ -113,8 +113,8 @@ func GuardAll(entries []Entry, guard func(*Entry) error) (decision error) {
 }
 
 func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
-	var r embedRequest
-	if err := read(request, r.CodeJSON); err != nil {
+	c, r := &Call{host: host}, embedRequest{}
+	if err := c.read(request, r.CodeJSON); err != nil {
 		return nil, err
 	}
 	f, err := f.of(r.Context)
@@ -124,7 +124,8 @@ func (f *Family) handleEmbed(host Host, request []byte) ([]byte, error) {
 	if f.embed == nil {
 		return nil, Errorf(NotFound, "this family has no hook %q", hookEmbed)
 	}
-	vectors, err := f.embed(&Texts{Call: &Call{Context: r.Context, Config: r.Config, host: host}, Texts: r.Texts, Purpose: r.Purpose})
+	c.Context, c.Config = r.Context, r.Config
+	vectors, err := f.embed(&Texts{Call: c, Texts: r.Texts, Purpose: r.Purpose})
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +137,8 @@ func (f *Family) handleScore(host Host, request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p scoreParams
-	if err := read(params, p.CodeJSON); err != nil {
+	c, p := &Call{host: host}, scoreParams{}
+	if err := c.read(params, p.CodeJSON); err != nil {
 		return nil, err
 	}
 	if f, err = f.of(p.Context); err != nil {
@@ -146,7 +147,8 @@ func (f *Family) handleScore(host Host, request []byte) ([]byte, error) {
 	if f.rank == nil {
 		return nil, Errorf(NotFound, "this family has no hook %q", hookRank)
 	}
-	r.Call, r.Query, r.Instant = &Call{Context: p.Context, Config: p.Config, host: host}, p.Query, p.Now
+	c.Context, c.Config = p.Context, p.Config
+	r.Call, r.Query, r.Instant = c, p.Query, p.Now
 	if err := f.rank(r); err != nil {
 		return nil, err
 	}

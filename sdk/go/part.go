@@ -31,7 +31,7 @@ func answer(c *Call, data Raw, what string, serve func(*Request)) (Raw, error) {
 
 // Read reads the arguments or the payload, by the method CodeJSON of the part. If they cannot be read, that is the answer.
 func (r *Request) Read(part func(*scan.Coder)) bool {
-	r.err = readData(r.data, r.what, part)
+	r.err = r.Call.readData(r.data, r.what, part)
 	return r.err == nil
 }
 
@@ -44,26 +44,26 @@ func (r *Request) ReadConfig(settings func(*scan.Coder)) bool {
 // Answer answers with an error, or with a result, which is written by its method CodeJSON; a nil one is an empty object.
 func (r *Request) Answer(result func(*scan.Coder), err error) {
 	if r.err = err; err == nil {
-		r.result, r.err = encode(result)
+		r.result, r.err = r.json.encode(result)
 	}
 }
 
 // ReadConfig reads the configuration of the call, by the method CodeSettings of its type.
 func (c *Call) ReadConfig(settings func(*scan.Coder)) error {
-	return readData(c.Config, "configuration", settings)
+	return c.readData(c.Config, "configuration", settings)
 }
 
 // ReadArguments reads the arguments of a tool, by the method CodeJSON of their type.
-func ReadArguments(arguments Raw, into func(*scan.Coder)) error {
-	return readData(arguments, "arguments", into)
+func (c *Call) ReadArguments(arguments Raw, into func(*scan.Coder)) error {
+	return c.readData(arguments, "arguments", into)
 }
 
 // readData reads data of a request; empty ones are an empty object.
-func readData(data Raw, what string, into coding) error {
+func (c *Call) readData(data Raw, what string, into coding) error {
 	if len(data) == 0 {
 		data = Raw("{}")
 	}
-	if err := decode(data, into); err != nil {
+	if err := c.json.decode(data, into); err != nil {
 		return Errorf(InvalidArgument, "read the %s: %v", what, err)
 	}
 	return nil

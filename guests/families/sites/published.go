@@ -83,7 +83,7 @@ func lastOf(agent string) string {
 
 func memoryTool(c *alcove.Call, cfg Config, at, name string, arguments alcove.Raw) (alcove.Raw, error) {
 	var a given
-	if err := alcove.ReadArguments(arguments, a.CodeJSON); err != nil {
+	if err := c.ReadArguments(arguments, a.CodeJSON); err != nil {
 		return nil, err
 	}
 	switch name {

@@ -29,9 +29,14 @@ type Scanner struct {
 
 // New reads data, which must not change any more: strings and raw values point into it.
 func New(data []byte) *Scanner {
-	s := &Scanner{data: data}
-	s.first = s.usual[:0]
+	s := &Scanner{}
+	s.Reset(data)
 	return s
+}
+
+// Reset has the scanner read other data from their beginning.
+func (s *Scanner) Reset(data []byte) {
+	s.data, s.at, s.first, s.err = data, 0, s.usual[:0], nil
 }
 
 // Err is the first error; nil when everything was as expected.

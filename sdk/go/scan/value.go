@@ -83,7 +83,19 @@ func codeList(of compound, l *[]struct{}, one function, c *Coder) {
 		return
 	}
 	*l = []struct{}{}
-	for i := range c.Scanner.Many() {
+	c.Scanner.elements(of, one, c)
+}
+
+// elements goes through a list as Many does, without an iterator for each.
+func (s *Scanner) elements(of compound, one function, c *Coder) {
+	if s.peek() != '[' {
+		if s.err == nil {
+			one(of.element(0), c)
+		}
+		return
+	}
+	s.open('[', "a list")
+	for i := 0; s.more(']'); i++ {
 		one(of.element(i), c)
 	}
 }
