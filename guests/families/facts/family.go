@@ -28,9 +28,14 @@ import (
 
 // Config is the family's configuration.
 type Config struct {
-	Importance      score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5"` // Importance of memories of type * that have none
-	MaxFactBytes    int          `alcove:"shared,category=facts,default=8192,min=256,max=1048576"`                                                                                                                                                                             // The longest content of a fact, in bytes
-	ClassifyWithLLM bool         `alcove:"shared,category=facts"`                                                                                                                                                                                                              // Whether a language model decides on emotion and tier
+	// Importance of memories of type * that have none
+	//
+	//alcove:default decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65
+	//alcove:default session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5
+	Importance score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1"`
+
+	MaxFactBytes    int  `alcove:"shared,category=facts,default=8192,min=256,max=1048576"` // The longest content of a fact, in bytes
+	ClassifyWithLLM bool `alcove:"shared,category=facts"`                                  // Whether a language model decides on emotion and tier
 }
 
 // Family is facts.

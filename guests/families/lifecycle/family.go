@@ -33,15 +33,25 @@ import (
 
 // Config is the family's configuration.
 type Config struct {
-	Decay                map[string]float64 `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1,default=decision:0.998 error:0.995 correction:0.995 insight:0.997 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99 other:0.99"`        // What is left of a memory of type * after a day without use
-	Importance           score.ByType       `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5"` // Importance of memories of type * that have none
-	Weights              Weights            `alcove:"key=forget_weight_*,shared,category=forget_weights"`
-	ForgetThreshold      float64            `alcove:"shared,category=thresholds,min=0,max=1,default=0.7"`    // Memories whose score of being forgotten exceeds it are archived
-	PruneAgeDays         float64            `alcove:"shared,category=thresholds,min=1,max=3650,default=90"`  // Days after which a memory may be stale
-	PruneMaxImportance   float64            `alcove:"shared,category=thresholds,min=0,max=1,default=0.3"`    // The highest importance of stale memories
-	PruneMaxAccessCount  int64              `alcove:"shared,category=thresholds,min=0,default=3"`            // The highest count of accesses of stale memories
-	PromoteAfterAccesses int                `alcove:"shared,category=lifecycle,min=1,max=1000000,default=5"` // Accesses after which a memory of tier mid is kept without a time
-	AutoForget           bool               `alcove:"shared,category=lifecycle,default=true"`                // Whether the daily job archives what is forgotten
+	// What is left of a memory of type * after a day without use
+	//
+	//alcove:default decision:0.998 error:0.995 correction:0.995 insight:0.997 steering_rule:0.999 learning:0.996
+	//alcove:default session_summary:0.99 plan:0.995 observation:0.99 other:0.99
+	Decay map[string]float64 `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1"`
+
+	// Importance of memories of type * that have none
+	//
+	//alcove:default decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65
+	//alcove:default session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5
+	Importance score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1"`
+
+	Weights              Weights `alcove:"key=forget_weight_*,shared,category=forget_weights"`
+	ForgetThreshold      float64 `alcove:"shared,category=thresholds,min=0,max=1,default=0.7"`    // Memories whose score of being forgotten exceeds it are archived
+	PruneAgeDays         float64 `alcove:"shared,category=thresholds,min=1,max=3650,default=90"`  // Days after which a memory may be stale
+	PruneMaxImportance   float64 `alcove:"shared,category=thresholds,min=0,max=1,default=0.3"`    // The highest importance of stale memories
+	PruneMaxAccessCount  int64   `alcove:"shared,category=thresholds,min=0,default=3"`            // The highest count of accesses of stale memories
+	PromoteAfterAccesses int     `alcove:"shared,category=lifecycle,min=1,max=1000000,default=5"` // Accesses after which a memory of tier mid is kept without a time
+	AutoForget           bool    `alcove:"shared,category=lifecycle,default=true"`                // Whether the daily job archives what is forgotten
 }
 
 // Weights are score.Weights as they are configured.

@@ -33,10 +33,21 @@ func Family() *alcove.Family {
 //
 //alcove:rule sum ranking_weight_* equals=1 within=0.01
 type Config struct {
-	Weights      Weights     `alcove:"key=ranking_weight_*,shared,category=ranking_weights"`
-	Importance   rank.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5"`  // Importance of memories of type * that have none
-	OutcomeAlpha float64     `alcove:"shared,category=feedback,min=0,max=1,default=0.25"`                                                                                                                                                                // How far one piece of feedback moves the outcome of a memory
-	Decay        rank.ByType `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1,default=decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996 session_summary:0.99 plan:0.995 observation:0.99"` // What is left of the freshness of type * after a day
+	Weights Weights `alcove:"key=ranking_weight_*,shared,category=ranking_weights"`
+
+	// Importance of memories of type * that have none
+	//
+	//alcove:default decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65
+	//alcove:default session_summary:0.6 plan:0.6 observation:0.5
+	Importance rank.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1"`
+
+	OutcomeAlpha float64 `alcove:"shared,category=feedback,min=0,max=1,default=0.25"` // How far one piece of feedback moves the outcome of a memory
+
+	// What is left of the freshness of type * after a day
+	//
+	//alcove:default decision:0.998 error:0.995 insight:0.997 correction:0.995 steering_rule:0.999 learning:0.996
+	//alcove:default session_summary:0.99 plan:0.995 observation:0.99
+	Decay rank.ByType `alcove:"key=decay_rate_*,shared,category=decay_rates,min=0.9,max=1"`
 }
 
 // Weights are rank.Weights as they are configured.

@@ -31,11 +31,16 @@ import (
 
 // Config is the family's configuration.
 type Config struct {
-	Importance   score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1,default=decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65 session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5"` // Importance of memories of type * that have none
-	Budget       int          `alcove:"key=context_budget_tokens,shared,category=sessions,min=100,max=32000,default=4000"`                                                                                                                                                  // Tokens of a context whose budget is not given
-	CompactRatio float64      `alcove:"shared,category=sessions,min=0.1,max=1,default=0.7"`                                                                                                                                                                                 // Share of the budget from which summaries stand for facts
-	OffloadRatio float64      `alcove:"shared,category=sessions,min=1,max=10,default=2"`                                                                                                                                                                                    // Multiple of the budget from which unimportant facts are dropped
-	IdleMinutes  int          `alcove:"key=session_idle_minutes,shared,category=sessions,min=5,max=1440,default=30"`                                                                                                                                                        // Minutes without activity after which a session is abandoned
+	// Importance of memories of type * that have none
+	//
+	//alcove:default decision:0.8 error:0.7 insight:0.75 correction:0.7 steering_rule:0.85 learning:0.65
+	//alcove:default session_summary:0.6 plan:0.6 observation:0.5 note:0.4 other:0.5
+	Importance score.ByType `alcove:"key=importance_weight_*,shared,category=importance_weights,min=0,max=1"`
+
+	Budget       int     `alcove:"key=context_budget_tokens,shared,category=sessions,min=100,max=32000,default=4000"` // Tokens of a context whose budget is not given
+	CompactRatio float64 `alcove:"shared,category=sessions,min=0.1,max=1,default=0.7"`                                // Share of the budget from which summaries stand for facts
+	OffloadRatio float64 `alcove:"shared,category=sessions,min=1,max=10,default=2"`                                   // Multiple of the budget from which unimportant facts are dropped
+	IdleMinutes  int     `alcove:"key=session_idle_minutes,shared,category=sessions,min=5,max=1440,default=30"`       // Minutes without activity after which a session is abandoned
 }
 
 // Family is sessions.

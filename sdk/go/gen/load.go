@@ -123,7 +123,8 @@ func (p *pkg) at(pos token.Pos) string {
 type doc struct {
 	text       string
 	directives []directive
-	fields     map[string]string
+	fields     map[string]string      // their descriptions
+	said       map[string][]directive // of fields
 	pos        token.Pos
 }
 
@@ -199,7 +200,7 @@ func docOfSpec(g *ast.GenDecl, s *ast.TypeSpec) doc {
 	if comment == nil && len(g.Specs) == 1 {
 		comment = g.Doc
 	}
-	d := doc{text: comment.Text(), directives: directives(comment), fields: map[string]string{}, pos: s.Pos()}
+	d := doc{text: comment.Text(), directives: directives(comment), fields: map[string]string{}, said: map[string][]directive{}, pos: s.Pos()}
 	st, ok := s.Type.(*ast.StructType)
 	if !ok {
 		return d
@@ -211,6 +212,7 @@ func docOfSpec(g *ast.GenDecl, s *ast.TypeSpec) doc {
 		}
 		for _, name := range field.Names {
 			d.fields[name.Name] = ofField(text, name.Name)
+			d.said[name.Name] = directives(field.Doc)
 		}
 	}
 	return d

@@ -106,6 +106,9 @@ func (p *pkg) fieldsAt(t types.Type, prefix string, within map[types.Type]bool) 
 		if f.options, err = parseOptions(s.Tag(i)); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.label, err)
 		}
+		if err := f.say(about.said[v.Name()]); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.label, err)
+		}
 		f.described = f.asWritten(about.fields[v.Name()])
 		if v.Anonymous() && f.name == "" && structOf(v.Type()) != nil {
 			inner, err := p.fieldsAt(v.Type(), f.path+".", within)

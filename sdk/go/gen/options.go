@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -70,6 +71,25 @@ func parseOptions(tag string) (o options, err error) {
 	}
 	o.omit = o.omit || o.committed
 	return o, nil
+}
+
+// say reads the directives of a field: //alcove:default is a default that is too long for a tag, in as many lines as it takes.
+func (o *options) say(list []directive) error {
+	var words []string
+	for _, d := range list {
+		if d.name != "default" || d.rest == "" {
+			return fmt.Errorf("//alcove:%s %s is no directive of a field: known is default VALUE", d.name, d.rest)
+		}
+		words = append(words, d.rest)
+	}
+	if words == nil {
+		return nil
+	}
+	if _, twice := o.values["default"]; twice {
+		return errors.New("it has a default in its tag and one in its comment")
+	}
+	o.values["default"] = strings.Join(words, " ")
+	return nil
 }
 
 func boundNames() []string { return []string{"min", "max", "above", "below"} }

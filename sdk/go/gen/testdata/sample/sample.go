@@ -28,13 +28,18 @@ import (
 //alcove:rule less_than decay_other decay_plan
 type Config struct {
 	// MaxTags is how many tags a note gets.
-	MaxTags    int                `alcove:"default=5,min=0,max=16"`
-	SetType    bool               `alcove:"default=true"`
-	Endpoint   string             // The operator's name of a model; empty for none
-	Mode       string             `alcove:"enum=report|newest,default=report"`
-	Namespaces []string           `alcove:"max=100"`
-	Ranking    other.Weights      `alcove:"key=ranking_weight_*,shared,category=weights"`                // How much * counts
-	Decay      map[string]float64 `alcove:"shared,key=decay_*,above=0,max=1,default=plan:0.9 other:0.5"` // What is left of * after a day
+	MaxTags    int           `alcove:"default=5,min=0,max=16"`
+	SetType    bool          `alcove:"default=true"`
+	Endpoint   string        // The operator's name of a model; empty for none
+	Mode       string        `alcove:"enum=report|newest,default=report"`
+	Namespaces []string      `alcove:"max=100"`
+	Ranking    other.Weights `alcove:"key=ranking_weight_*,shared,category=weights"` // How much * counts
+
+	// What is left of * after a day
+	//
+	//alcove:default plan:0.9
+	//alcove:default other:0.5
+	Decay map[string]float64 `alcove:"shared,key=decay_*,above=0,max=1"`
 }
 
 // Level is text of a type of its own.
