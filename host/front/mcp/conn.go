@@ -48,10 +48,8 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, sessio
 		client:   newRemote(rand.Text(), session.begin(manyCalls)),
 		unread:   jsonrpc.NewBacklog(maxUnread),
 	}
-	account := s.input.Account()
-	defer account.Close()
 	c.lines = jsonrpc.NewLines(r, s.messageLimit(session))
-	c.lines.Account, c.lines.Within = account, lineWithin
+	c.lines.Budget, c.lines.Within = s.input, lineWithin
 	if err := s.protocol.RegisterSession(ctx, c.client); err != nil {
 		return fmt.Errorf("serve a client: %w", err)
 	}
@@ -187,6 +185,7 @@ func (c *conn) next(ctx context.Context) (request func(), err error) {
 			return nil, err
 		}
 		if !c.enter() {
+			c.lines.Release(line)
 			return nil, nil
 		}
 		if skipped != nil {

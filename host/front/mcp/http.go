@@ -100,9 +100,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end()
-	account := s.input.Account()
-	defer account.Close()
-	raw, no := s.readBody(account, r)
+	raw, no := s.readBody(r)
+	defer s.input.Release(raw)
 	if no != nil {
 		respond(w, no.status, errorMessage(nil, no.code, no.text))
 		return
@@ -161,10 +160,10 @@ func withinCall(ctx context.Context, r *http.Request) context.Context {
 	return ctx
 }
 
-// readBody reads the body of a request once there is room for it.
-func (s *Server) readBody(account *jsonrpc.Account, r *http.Request) ([]byte, *refusal) {
+// readBody reads the body of a request once there is room for it. The caller releases it.
+func (s *Server) readBody(r *http.Request) ([]byte, *refusal) {
 	limit := s.messageLimit(SessionOf(r.Context()))
-	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
+	body, err := s.input.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
 	switch {
 	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):
 		return nil, tooLong(limit)

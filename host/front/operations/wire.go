@@ -98,7 +98,6 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client
 	client.Caller.Session = rand.Text()
 	defer s.options.Sessions.End(client.Caller.Session)
 	c := s.newConn(r, w, client, cancel)
-	defer c.lines.Account.Close()
 	return c.serve(ctx)
 }
 
@@ -112,7 +111,7 @@ func (s *Server) newConn(r io.Reader, w io.Writer, client Client, fail context.C
 		out:   &output{w: w, fail: fail, unread: jsonrpc.NewBacklog(maxUnread)},
 		slots: make(chan struct{}, maxInFlight), work: make(chan []byte),
 	}
-	c.lines.Account, c.lines.Within = s.options.Input.Account(), lineWithin
+	c.lines.Budget, c.lines.Within = s.options.Input, lineWithin
 	return c
 }
 
@@ -150,8 +149,10 @@ func (c *conn) read(ctx context.Context) error {
 		case err != nil:
 			return err
 		case c.server.stopped.Load():
+			c.lines.Release(line)
 			return errStopped
 		case !c.enter(ctx):
+			c.lines.Release(line)
 			return context.Cause(ctx)
 		default:
 			c.run(ctx, line)

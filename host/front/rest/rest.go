@@ -113,9 +113,8 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, memory.InvalidArgument, "an operation has its options in the body, and none in the query of the address")
 		return
 	}
-	account := s.options.Bodies.Account()
-	defer account.Close()
-	if body, ok := s.body(w, r, account); ok {
+	if body, ok := s.body(w, r); ok {
+		defer s.options.Bodies.Release(body)
 		s.dispatch(w, r, body)
 	}
 }
@@ -132,12 +131,11 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, memory.InvalidArgument, err.Error())
 		return
 	}
-	account := s.options.Bodies.Account()
-	defer account.Close()
-	params, ok := s.body(w, r, account)
+	params, ok := s.body(w, r)
 	if !ok {
 		return
 	}
+	defer s.options.Bodies.Release(params)
 	if len(strings.TrimSpace(string(params))) == 0 {
 		params = []byte("{}")
 	}
@@ -183,13 +181,13 @@ func optionsOf(query url.Values) (map[string]any, error) {
 	return options, nil
 }
 
-// body reads the body of a request once there is room for it. False: it was refused.
-func (s *Server) body(w http.ResponseWriter, r *http.Request, account *jsonrpc.Account) ([]byte, bool) {
+// body reads the body of a request once there is room for it. The caller releases it. False: it was refused.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	limit := s.options.MaxBody
 	if s.options.Limits != nil {
 		limit = min(limit, s.options.Limits.BodyLimit(s.options.Client(r).Caller.Key))
 	}
-	body, err := account.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
+	body, err := s.options.Bodies.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
 	switch {
 	case err == nil:
 		return body, true

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -24,9 +23,8 @@ import (
 )
 
 const (
-	smallMessage  = 64 << 10 // bytes that a message may have without room in the budget
-	longestReason = 120      // bytes of the reason in a close frame
-	mostCommands  = 16       // commands that wait while events are written
+	longestReason = 120 // bytes of the reason in a close frame
+	mostCommands  = 16  // commands that wait while events are written
 )
 
 // conn is an open stream. One goroutine reads messages; the one that serves the request writes events and handles commands.
@@ -152,51 +150,40 @@ func (c *conn) read(ctx context.Context) error {
 		if kind != websocket.MessageText {
 			return &closing{websocket.StatusUnsupportedData, "messages are JSON in text frames: a binary one came"}
 		}
-		data, account, err := c.whole(ctx, r)
+		data, err := c.whole(ctx, r)
 		if err != nil {
 			return err
 		}
 		c.heard.Store(time.Now().UnixNano())
 		if ctx.Err() != nil {
-			account.Close()
+			c.release(data)
 			return context.Cause(ctx)
 		}
-		if !c.handle(ctx, data, account) {
-			account.Close()
+		if !c.handle(ctx, data) {
+			c.release(data)
 		}
 	}
 }
 
-// whole reads the rest of a message within its limits of size and time.
-func (c *conn) whole(ctx context.Context, r io.Reader) ([]byte, *jsonrpc.Account, error) {
+// release gives a message back to the budget.
+func (c *conn) release(message []byte) { c.server.options.Input.Release(message) }
+
+// whole reads a message within its limits of size and time. The caller releases it.
+func (c *conn) whole(ctx context.Context, r io.Reader) ([]byte, error) {
 	slow := time.AfterFunc(c.limits.MessageWithin, func() {
 		c.end(&closing{websocket.StatusPolicyViolation, fmt.Sprintf("a message did not arrive within %s, which is the limit", c.limits.MessageWithin)})
 	})
 	defer slow.Stop()
-	var account *jsonrpc.Account
-	if c.server.options.Input != nil {
-		account = c.server.options.Input.Account()
-	}
 	longest := min(c.limits.Message, c.server.options.Keys.BodyLimit(c.key))
-	data, err := io.ReadAll(io.LimitReader(r, min(smallMessage, longest+1)))
-	if err == nil && int64(len(data)) > longest {
-		err = &jsonrpc.TooLongError{Limit: longest}
-	}
-	if err == nil && len(data) == smallMessage {
-		data, err = account.ReadAll(ctx, io.MultiReader(bytes.NewReader(data), r), -1, longest)
-	}
-	switch {
-	case err == nil:
-		return data, account, nil
-	case errors.As(err, new(*jsonrpc.TooLongError)):
+	data, err := c.server.options.Input.ReadAll(ctx, r, -1, longest)
+	if errors.As(err, new(*jsonrpc.TooLongError)) {
 		err = &closing{websocket.StatusMessageTooBig, fmt.Sprintf("a message is longer than %d bytes, which is the limit: send less at once", longest)}
 	}
-	account.Close()
-	return nil, nil, err
+	return data, err
 }
 
-// handle handles a message. It reports whether an operation was begun, which closes the account at its end.
-func (c *conn) handle(ctx context.Context, data []byte, account *jsonrpc.Account) bool {
+// handle handles a message. It reports whether an operation was begun, which releases the message at its end.
+func (c *conn) handle(ctx context.Context, data []byte) bool {
 	m, err := parse(data)
 	if err == nil {
 		switch m.kind {
@@ -210,7 +197,7 @@ func (c *conn) handle(ctx context.Context, data []byte, account *jsonrpc.Account
 		case typeOperation, typeSay:
 			var body json.RawMessage
 			if body, err = m.body(); err == nil {
-				if err = c.operate(ctx, m.id, body, account); err == nil {
+				if err = c.operate(ctx, m.id, body, data); err == nil {
 					return true
 				}
 			}
@@ -244,8 +231,8 @@ func (c *conn) refuseMore() {
 	c.closed = true
 }
 
-// operate begins an operation.
-func (c *conn) operate(ctx context.Context, id, body json.RawMessage, account *jsonrpc.Account) error {
+// operate begins an operation, which a message asks for.
+func (c *conn) operate(ctx context.Context, id, body json.RawMessage, message []byte) error {
 	c.starting.Lock()
 	defer c.starting.Unlock()
 	if c.closed || c.server.stopping.Err() != nil {
@@ -258,7 +245,7 @@ func (c *conn) operate(ctx context.Context, id, body json.RawMessage, account *j
 	}
 	c.running.Go(func() {
 		defer func() { <-c.slots }()
-		defer account.Close()
+		defer c.release(message)
 		who := c.caller()
 		c.called(who)
 		a, err := c.server.options.Dispatcher.Dispatch(ctx, tool.Request{Tool: operation.Name, Arguments: body, Caller: who, Session: c.session, Detail: tool.Full})

@@ -160,7 +160,7 @@ func rules() []rule {
 		{pkg: "host/operator/keys", own: []string{"host/durable", "host/memory", "host/internal/namespace"}, never: outside},
 		{pkg: "host/internal/namespace", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/internal/jsontext", never: append(outside, "os")},  // the standard library only
-		{pkg: "host/internal/jsonrpc", own: []string{"host/internal/jsontext"}, never: append(outside, "os")},
+		{pkg: "host/internal/jsonrpc", own: []string{"host/internal/jsontext"}, others: []string{"golang.org/x/sync"}, never: append(outside, "os")},
 		{pkg: "host/daemon/owner", own: []string{"host/durable", "host/internal/jsonrpc"}, others: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{pkg: "host/daemon/presence", own: []string{"host/daemon/owner", "host/store"}, never: outside},
 		{pkg: "host/store/settings", own: []string{"abi", "registry", "registry/signature", "host/operator/audit", "host/store/backup", "host/store/bundle", "host/durable", "host/operator/embedders", "host/family"}, never: outside},

@@ -1,92 +1,38 @@
 package jsonrpc
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// freeBytes is the buffer of each client that does not count towards the Budget: small messages never wait.
-const freeBytes = 128 << 10
-
-// DefaultPatience is how long a client waits for room in a Budget, unless it says otherwise.
+// DefaultPatience is how long a large message waits for room in a Budget, unless it says otherwise.
 const DefaultPatience = 30 * time.Second
 
-// Budget limits the input that the server buffers for all clients together: unfinished lines, bodies that are being read,
-// and messages until they are served. The first 128 KiB of each client are free. Beyond, clients wait in turn, and one
-// client can hold half of the budget at most.
+// Budget bounds the large messages that a server holds for all clients together, in bytes: lines and bodies of 64 KiB and more, from
+// when they are read until they are served. A nil Budget has no bound.
 type Budget struct {
 	limit    int64
 	patience time.Duration
-
-	mu      sync.Mutex
-	used    int64
-	waiting []*waiter
+	room     *semaphore.Weighted
+	used     atomic.Int64
 }
 
-// Account is one client's share of a Budget. A nil Account is unlimited.
-type Account struct {
-	budget *Budget
-	held   int64 // bytes; those beyond freeBytes count
-	closed bool  // Reserve and Release have no effect
-}
-
-type waiter struct {
-	account *Account
-	bytes   int64
-	granted chan struct{}
-}
-
-// BusyError means that a message did not fit in the Budget within the client's patience.
+// BusyError means that a message did not fit in the Budget.
 type BusyError struct {
 	Limit int64         // bytes of the Budget
-	After time.Duration // the time waited
+	After time.Duration // that a message waits
 }
 
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("the server holds %d bytes (%d MiB) of large messages of all clients, which is the limit, and had no room for this one within %s: "+
 		"send it again later, or less at once", e.Limit, e.Limit>>20, e.After)
-}
-
-// NewBudget returns a budget in bytes. patience is how long a client waits; 0: DefaultPatience.
-func NewBudget(limit int64, patience time.Duration) *Budget {
-	if patience == 0 {
-		patience = DefaultPatience
-	}
-	return &Budget{limit: limit, patience: patience}
-}
-
-// Used returns the counted bytes.
-func (b *Budget) Used() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.used
-}
-
-// Account opens a client's account. The caller closes it.
-func (b *Budget) Account() *Account { return &Account{budget: b} }
-
-// Reserve reserves bytes, waiting if necessary. The error is a BusyError, or that of ctx.
-func (a *Account) Reserve(ctx context.Context, bytes int64) error {
-	if a == nil {
-		return nil
-	}
-	w := &waiter{a, bytes, make(chan struct{})}
-	a.budget.enter(w)
-	timer := time.NewTimer(a.budget.patience)
-	defer timer.Stop()
-	select {
-	case <-w.granted:
-		return nil
-	case <-timer.C:
-		return a.budget.abandon(w, &BusyError{a.budget.limit, a.budget.patience})
-	case <-ctx.Done():
-		return a.budget.abandon(w, context.Cause(ctx))
-	}
 }
 
 // UnreadError means that the rest of a message could not be read.
@@ -95,105 +41,141 @@ type UnreadError struct{ Err error }
 func (e *UnreadError) Error() string { return "the message could not be read" }
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// ReadAll reads a message of at most limit bytes once there is room for it; it stays reserved. length is how long the message
-// is said to be; negative: unknown. The error is a TooLongError, an UnreadError, or that of Reserve.
-func (a *Account) ReadAll(ctx context.Context, r io.Reader, length, limit int64) ([]byte, error) {
-	most := length
-	if most < 0 {
-		most = limit
-	}
-	if most > limit {
-		return nil, &TooLongError{limit}
-	}
-	if err := a.Reserve(ctx, most); err != nil {
-		return nil, err
-	}
-	body := bytes.NewBuffer(make([]byte, 0, max(0, length)+bytes.MinRead))
-	_, err := body.ReadFrom(io.LimitReader(r, limit+1))
-	switch {
-	case int64(body.Len()) > limit:
-		return nil, &TooLongError{limit}
-	case err != nil:
-		return nil, &UnreadError{err}
-	}
-	a.Release(most - int64(body.Len()))
-	return body.Bytes(), nil
+// NewBudget returns a budget in bytes. patience is how long a message waits for room; 0: DefaultPatience.
+func NewBudget(limit int64, patience time.Duration) *Budget {
+	return &Budget{limit: limit, patience: cmp.Or(patience, DefaultPatience), room: semaphore.NewWeighted(limit)}
 }
 
-// Release returns reserved bytes.
-func (a *Account) Release(bytes int64) {
-	if a == nil {
-		return
+// Used returns the bytes that count.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Release gives the bytes of a message back that was read within the budget.
+func (b *Budget) Release(message []byte) { b.give(large(int64(len(message)))) }
+
+// large returns how many bytes count of a message of some length.
+func large(length int64) int64 {
+	if length < shortLine {
+		return 0
 	}
-	a.budget.mu.Lock()
-	defer a.budget.mu.Unlock()
-	if !a.closed {
-		a.budget.giveBack(a, bytes)
-	}
+	return length
 }
 
-// Close returns all reserved bytes; later calls have no effect.
-func (a *Account) Close() {
-	if a == nil {
-		return
-	}
-	a.budget.mu.Lock()
-	defer a.budget.mu.Unlock()
-	if !a.closed {
-		a.budget.giveBack(a, a.held)
-		a.closed = true
-	}
-}
-
-// giveBack subtracts bytes from an account; the caller holds mu.
-func (b *Budget) giveBack(a *Account, bytes int64) {
-	b.used -= charge(a.held) - charge(a.held-bytes)
-	a.held -= bytes
-	b.grant()
-}
-
-func (b *Budget) enter(w *waiter) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting = append(b.waiting, w)
-	b.grant()
-}
-
-// abandon stops waiting, unless the bytes were granted just now.
-func (b *Budget) abandon(w *waiter, err error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := slices.Index(b.waiting, w)
-	if i < 0 {
+// wait counts bytes once there is room for them. The error is a BusyError, or that of ctx.
+func (b *Budget) wait(ctx context.Context, bytes int64) error {
+	if b == nil || bytes == 0 {
 		return nil
 	}
-	b.waiting = slices.Delete(b.waiting, i, i+1)
-	b.grant() // it may have delayed others
-	return err
+	patient, stop := context.WithTimeout(ctx, b.patience)
+	defer stop()
+	if err := b.room.Acquire(patient, bytes); err == nil {
+		b.used.Add(bytes)
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &BusyError{b.limit, b.patience}
 }
 
-// grant serves waiters in order while there is room. A client that waits for its own bytes delays no other. The caller
-// holds mu.
-func (b *Budget) grant() {
-	full := false
-	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
-		if w.account.closed {
-			close(w.granted)
-			return true
-		}
-		more := charge(w.account.held+w.bytes) - charge(w.account.held)
-		greedy := charge(w.account.held) > 0 && charge(w.account.held)+more > b.limit/2
-		if more > 0 && !greedy && b.used+more > b.limit {
-			full = true // later ones must not take what the first one waits for
-		}
-		if more > 0 && (greedy || full) {
-			return false
-		}
-		w.account.held += w.bytes
-		b.used += more
-		close(w.granted)
-		return true
-	})
+// take counts bytes if there is room. Messages that are half read do not wait: they would wait for one another.
+func (b *Budget) take(bytes int64) error {
+	switch {
+	case b == nil || bytes == 0:
+		return nil
+	case !b.room.TryAcquire(bytes):
+		return &BusyError{b.limit, b.patience}
+	}
+	b.used.Add(bytes)
+	return nil
 }
 
-func charge(held int64) int64 { return max(0, held-freeBytes) }
+func (b *Budget) give(bytes int64) {
+	if b == nil || bytes == 0 {
+		return
+	}
+	b.used.Add(-bytes)
+	b.room.Release(bytes)
+}
+
+// ReadAll reads a message of at most limit bytes. length is how long it is said to be; negative: unknown. The caller releases it. The error
+// is a TooLongError, an UnreadError, a BusyError, or that of ctx.
+func (b *Budget) ReadAll(ctx context.Context, r io.Reader, length, limit int64) ([]byte, error) {
+	if length > limit {
+		return nil, &TooLongError{limit}
+	}
+	m := incoming{budget: b, limit: limit}
+	if err := m.wait(ctx, max(0, length)); err != nil {
+		return nil, err
+	}
+	for {
+		if err := m.room(0); err != nil {
+			m.drop()
+			return nil, err
+		}
+		n, err := r.Read(m.bytes[len(m.bytes):cap(m.bytes)])
+		m.bytes = m.bytes[:len(m.bytes)+n]
+		switch {
+		case int64(len(m.bytes)) > limit:
+			m.drop()
+			return nil, &TooLongError{limit}
+		case errors.Is(err, io.EOF):
+			return m.whole(), nil
+		case err != nil:
+			m.drop()
+			return nil, &UnreadError{err}
+		}
+	}
+}
+
+// incoming is a message that is being read.
+type incoming struct {
+	budget  *Budget
+	limit   int64 // bytes
+	bytes   []byte
+	counted int64
+}
+
+// wait makes room for a message of some length, once the budget has it.
+func (m *incoming) wait(ctx context.Context, length int64) error {
+	if err := m.budget.wait(ctx, large(length)); err != nil {
+		return err
+	}
+	m.counted, m.bytes = large(length), make([]byte, 0, length+1) // and for its end
+	return nil
+}
+
+func (m *incoming) add(part []byte) error {
+	if int64(len(m.bytes)+len(part)) > m.limit {
+		return &TooLongError{m.limit}
+	}
+	if err := m.room(len(part)); err != nil {
+		return err
+	}
+	m.bytes = append(m.bytes, part...)
+	return nil
+}
+
+// room makes room for more bytes and one.
+func (m *incoming) room(more int) error {
+	length := int64(len(m.bytes) + more)
+	if length < int64(cap(m.bytes)) {
+		return nil
+	}
+	length = min(max(length, 2*int64(cap(m.bytes)), 1<<10), m.limit)
+	if err := m.budget.take(large(length) - m.counted); err != nil {
+		return err
+	}
+	m.counted, m.bytes = large(length), append(make([]byte, 0, length+1), m.bytes...)
+	return nil
+}
+
+// whole returns the message, of which no more counts than there is.
+func (m *incoming) whole() []byte {
+	m.budget.give(m.counted - large(int64(len(m.bytes))))
+	return m.bytes
+}
+
+func (m *incoming) drop() {
+	m.budget.give(m.counted)
+	m.bytes, m.counted = nil, 0
+}

@@ -40,8 +40,8 @@ func (e *SlowError) Error() string {
 
 // Lines reads lines from a peer within limits of size, time and memory.
 type Lines struct {
-	Account *Account      // charged for each line until Release; nil: none
-	Within  time.Duration // how long a line over 64 KiB may take to arrive; 0: unlimited
+	Budget *Budget       // of the lines that were not released; nil: unlimited
+	Within time.Duration // how long a line over 64 KiB may take to arrive; 0: unlimited
 
 	r     *bufio.Reader
 	limit int64
@@ -96,8 +96,8 @@ func (l *Lines) First() ([]byte, error) {
 	return bytes.Clone(bytes.TrimSuffix(line, []byte("\n"))), nil
 }
 
-// Release returns a line's bytes to the Account.
-func (l *Lines) Release(line []byte) { l.Account.Release(int64(len(line))) }
+// Release gives a line back to the Budget.
+func (l *Lines) Release(line []byte) { l.Budget.Release(line) }
 
 // read reads a line. With io.EOF it may give one that has no end.
 func (l *Lines) read(ctx context.Context) ([]byte, error) {
@@ -112,32 +112,18 @@ func (l *Lines) read(ctx context.Context) ([]byte, error) {
 	if int64(len(part)) > l.limit {
 		return nil, &Skipped{FindID(part), &TooLongError{l.limit}}
 	}
-	if err := l.Account.Reserve(ctx, int64(len(part))); err != nil {
-		return nil, refused(FindID(part), err)
-	}
 	line := make([]byte, len(part), len(part)+1) // room for an end
 	copy(line, part)
 	return line, err
 }
 
-// refused makes a refusal of the Budget one of a single line.
-func refused(id []byte, err error) error {
-	if errors.As(err, new(*BusyError)) {
-		return &Skipped{id, err}
-	}
-	return err
-}
-
-// readLong reads a line that begins with part and does not fit into the reader's buffer. Room for the longest line is
-// reserved at once: those who would each wait for a little more would wait for one another.
+// readLong reads a line that begins with part and does not fit into the reader's buffer. It waits for room for its beginning alone.
 func (l *Lines) readLong(ctx context.Context, part []byte) ([]byte, error) {
-	reserved := &reservation{account: l.Account, bytes: l.limit}
-	g := &growing{limit: l.limit, reserved: reserved}
-	if err := l.Account.Reserve(ctx, l.limit); err != nil {
+	g := &growing{line: incoming{budget: l.Budget, limit: l.limit}}
+	if err := g.line.wait(ctx, min(2*shortLine, l.limit)); err != nil {
 		if !errors.As(err, new(*BusyError)) {
 			return nil, err
 		}
-		reserved.bytes = 0
 		g.drop(err)
 	}
 	if l.Within > 0 {
@@ -161,27 +147,10 @@ func (l *Lines) readLong(ctx context.Context, part []byte) ([]byte, error) {
 	return line, err
 }
 
-// reservation is bytes of an account.
-type reservation struct {
-	account *Account
-	bytes   int64
-}
-
-// shrink gives all but some bytes back.
-func (r *reservation) shrink(to int64) {
-	if r.bytes > to {
-		r.account.Release(r.bytes - to)
-		r.bytes = to
-	}
-}
-
 // growing is a long line that has no end yet. It may be dropped while its reader waits for more of it.
 type growing struct {
-	limit    int64
-	reserved *reservation
-
 	mu      sync.Mutex
-	line    []byte
+	line    incoming
 	over    bool
 	dropped error
 	finder  idFinder // of a line that was dropped
@@ -190,19 +159,14 @@ type growing struct {
 func (g *growing) add(part []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.dropped == nil && int64(len(g.line)+len(part)) > g.limit {
-		g.discard(&TooLongError{g.limit})
+	if g.dropped == nil {
+		if err := g.line.add(part); err != nil {
+			g.discard(err)
+		}
 	}
 	if g.dropped != nil {
 		g.finder.read(part)
-		return
 	}
-	if room := cap(g.line) - len(g.line); room <= len(part) {
-		grown := make([]byte, len(g.line), min(max(2*cap(g.line), 2*shortLine, len(g.line)+len(part)+1), int(g.limit)+1))
-		copy(grown, g.line)
-		g.line = grown
-	}
-	g.line = append(g.line, part...)
 }
 
 // drop discards the input so far.
@@ -216,12 +180,10 @@ func (g *growing) drop(why error) {
 
 func (g *growing) discard(why error) {
 	g.dropped = why
-	g.finder.read(g.line)
-	g.line = nil
-	g.reserved.shrink(0)
+	g.finder.read(g.line.bytes)
+	g.line.drop()
 }
 
-// end is the whole line, of which no more is reserved than there is.
 func (g *growing) end() ([]byte, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -229,6 +191,5 @@ func (g *growing) end() ([]byte, error) {
 	if g.dropped != nil {
 		return nil, &Skipped{g.finder.found(), g.dropped}
 	}
-	g.reserved.shrink(int64(len(g.line)))
-	return g.line, nil
+	return g.line.whole(), nil
 }
