@@ -1,7 +1,6 @@
 package family
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -13,8 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -68,16 +66,8 @@ func openAt(t testing.TB, clock func() time.Time, change func(*Options)) *world 
 // openWith makes a world in a directory; a nil clock is the machine's.
 func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Options)) *world {
 	t.Helper()
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: clock, NoSync: true}) // no test here turns the power off
-	if err != nil {
-		t.Fatal(err)
-	}
 	var f *Families
-	space, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock,
-		IsPrivate: func(collection string) bool { return f.IsPrivate(collection) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := testspace.Open(t, testspace.Options{Dir: dir, Clock: clock, IsPrivate: func(collection string) bool { return f.IsPrivate(collection) }})
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(os.Getenv(compiled), "cache")}})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +81,7 @@ func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Opt
 	}
 	space.SetHooks(f.Hooks())
 	t.Cleanup(func() {
-		if err := errors.Join(f.Close(), box.Close(), space.Close(context.Background()), engine.Check(context.Background()), engine.Close()); err != nil {
+		if err := errors.Join(f.Close(), box.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -16,8 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 )
 
 // present are families whose hooks are on.
@@ -136,21 +135,9 @@ func storer(name string, answer func([]byte, *memory.Stage) ([]byte, error)) *pl
 // open is a space with the hooks of families.
 func open(t *testing.T, families Families) (*Hooks, *memory.Space) {
 	t.Helper()
-	engine, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := testspace.Open(t, testspace.Options{})
 	h := New(Options{Space: space, Families: families, Behind: func(do func()) bool { do(); return true }, Proposal: func(family string, _ time.Time) string { return "proposals/" + family + "/1" }, Clock: time.Now, Retry: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	space.SetHooks(h)
-	t.Cleanup(func() {
-		if err := errors.Join(space.Close(context.Background()), engine.Close()); err != nil {
-			t.Error(err)
-		}
-	})
 	return h, space
 }
 

@@ -16,9 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
 )
@@ -27,24 +26,8 @@ const patience = await.Limit // with anything that should happen at once
 
 func newSpace(t testing.TB) *memory.Space {
 	t.Helper()
-	ctx := context.Background()
-	engine, err := bolt.Open(ctx, t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := space.Close(ctx); err != nil {
-			t.Error(err)
-		}
-		if err := engine.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := space.Ready(ctx); err != nil {
+	space := testspace.Open(t, testspace.Options{})
+	if err := space.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return space

@@ -18,10 +18,9 @@ import (
 
 	"github.com/alcove-memory/alcove/host/front/stream"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
 )
@@ -63,18 +62,7 @@ func newWorld(t testing.TB, limits stream.Limits, changes ...func(*world)) *worl
 	for _, change := range changes {
 		change(w)
 	}
-	engine, err := bolt.Open(t.Context(), t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24, Now: w.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w.space, err = memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: w.clock.Now}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(w.space.Close(context.Background()), engine.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	w.space = testspace.Open(t, testspace.Options{Clock: w.clock.Now})
 	all := tool.NewRegistry(nil)
 	if err := all.Add(append(core.Specs(core.Options{Space: w.space}), w.waitTool())...); err != nil {
 		t.Fatal(err)

@@ -108,6 +108,7 @@ func rules() []rule {
 		{pkg: "host/testing/server", own: []string{"abi", "guests", "host", "host/daemon/bridge", "host/daemon/client", "host/daemon/owner", "host/family", "host/family/outside/outbound", "host/memory", "host/operator", "host/sandbox", "host/search", "host/store", "host/store/bolt", "host/testing/await", "host/testing/guest", "sdk/client"}, others: []string{"github.com/coder/websocket"}},
 		{pkg: "host/testing/guest", own: []string{"abi", "host/sandbox", "host/sandbox/wasm", "host/testing/asm"}, never: outside},
 		{pkg: "host/testing/must", never: append(outside, "os")},
+		{pkg: "host/testing/testspace", own: []string{"host/memory", "host/search", "host/store/bolt"}, never: outside},
 		{pkg: "host/sandbox", own: []string{"abi", "host/regular", "host/internal/schema", "host/sandbox/wasm", "host/sandbox/meter"}, others: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}, never: []string{"net", "net/http"}},
 		{pkg: "registry/catalogue", own: []string{"registry/signature"}, never: append(outside, "os")},
 		{pkg: "registry", own: []string{"abi", "host/durable", "registry/signature"}, never: outside}, // never the rest of the host
@@ -296,7 +297,7 @@ func TestOnlyTheWiringKnowsAnEngine(t *testing.T) {
 		for _, file := range pkg.GoFiles {
 			at := path.Join(name, file)
 			for _, text := range literals(t, filepath.Join(pkg.Dir, file)) {
-				if at != "host/space/driver.go" && name != "sdk/go/alcovetest" && name != "host/testing/server" && text == module+"host/store/bolt" {
+				if at != "host/space/driver.go" && name != "sdk/go/alcovetest" && name != "host/testing/server" && name != "host/testing/testspace" && text == module+"host/store/bolt" {
 					t.Errorf("%s imports an engine: only host/space/driver.go chooses one, and alcovetest and the test server for tests", at)
 				}
 				if strings.Contains(text, "alcove.db") {

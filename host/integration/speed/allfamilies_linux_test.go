@@ -4,7 +4,6 @@ package speed_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,13 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -109,7 +105,7 @@ func runFamilies(t *testing.T, dir string) (m measured) {
 func measureFamilies(t *testing.T, dir string) {
 	var m measured
 	began := time.Now()
-	f := openFamilies(t, dir)
+	_, f := server.Parts(t, t.TempDir(), sandbox.Cache{Dir: filepath.Join(dir, "cache")})
 	m.Open, m.Idle = time.Since(began), residentSet(t)
 	names := []string{}
 	for _, d := range f.All() {
@@ -161,39 +157,6 @@ func arguments(schema json.RawMessage) json.RawMessage {
 	}
 	data, _ := json.Marshal(given) // strings
 	return data
-}
-
-// openFamilies opens a server's parts with the families of the image.
-func openFamilies(t *testing.T, dir string) *family.Families {
-	t.Helper()
-	var built []host.FamilyModule
-	for _, x := range guests.All() {
-		built = append(built, host.FamilyModule{Digest: x.Digest, Manifest: []byte(x.Manifest), Read: x.Read, Body: x.Body(),
-			Native: &sandbox.Native{Code: x.Native().Code, Engine: x.Native().Engine, Name: x.Native().Name, Sum: x.Native().Sum, Open: x.Native().Open}})
-	}
-	data := t.TempDir()
-	engine, err := bolt.Open(t.Context(), data, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(dir, "cache")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: data, Built: built})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(f.Close(), box.Close(), s.Close(context.Background()), engine.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return f
 }
 
 // residentSet is how many bytes of memory this process has.

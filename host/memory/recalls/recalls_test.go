@@ -1,38 +1,22 @@
 package recalls
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 )
 
 var ann = memory.Caller{Agent: "ann", Key: "k1", Rights: memory.RightsTo([]string{"team"}, []string{"team", "ann"})}
 
 func open(t *testing.T) (*memory.Space, *testclock.Clock) {
 	t.Helper()
-	ctx, clock := t.Context(), testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-	engine, err := bolt.Open(ctx, t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24, Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(space.Close(context.Background()), engine.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return space, clock
+	clock := testclock.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	return testspace.Open(t, testspace.Options{Clock: clock.Now}), clock
 }
 
 func TestARecallIsReadByWhoMadeIt(t *testing.T) {

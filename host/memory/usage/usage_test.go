@@ -2,16 +2,14 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 )
 
 // world is a counter on a store of its own, with a clock that a test moves.
@@ -24,18 +22,7 @@ type world struct {
 func open(t *testing.T, dir string) *world {
 	t.Helper()
 	w := &world{now: testclock.At(time.Date(2026, 5, 20, 10, 0, 0, 0, time.UTC))}
-	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: w.now.Now, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w.space, err = memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: w.now.Now}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(w.space.Close(context.Background()), engine.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	w.space = testspace.Open(t, testspace.Options{Dir: dir, Clock: w.now.Now})
 	w.Counter = New(Options{Space: w.space.As(memory.Caller{Rights: memory.FullRights()}), Namespace: "_", Clock: w.now.Now})
 	return w
 }

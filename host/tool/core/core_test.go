@@ -1,16 +1,13 @@
 package core
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/search"
-	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/testspace"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -28,21 +25,8 @@ type user struct {
 
 func newUser(t *testing.T) *user {
 	t.Helper()
-	ctx, clock := t.Context(), func() time.Time { return noon }
-	engine, err := bolt.Open(ctx, t.TempDir(), bolt.Options{NoSync: true, MapSize: 1 << 24, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: clock,
-		IsPrivate: func(collection string) bool { return collection != "kv/values" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(space.Close(context.Background()), engine.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	clock := func() time.Time { return noon }
+	space := testspace.Open(t, testspace.Options{Clock: clock, IsPrivate: func(collection string) bool { return collection != "kv/values" }})
 	all := tool.NewRegistry(nil)
 	if err := all.Add(Specs(Options{Space: space, Version: "1"})...); err != nil {
 		t.Fatal(err)
