@@ -5,15 +5,41 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// recorded returns an account, and what it reports as "KEY RULE ×COUNT".
-func recorded() (*Account, *[]string) {
-	var list []string
-	return New(Options{Report: func(r Report) { list = append(list, fmt.Sprintf("%s %s ×%d", r.Key, r.Rule, r.Count)) }}), &list
+// reports are what an account reported, as "KEY RULE ×COUNT".
+type reports struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (r *reports) add(x Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, fmt.Sprintf("%s %s ×%d", x.Key, x.Rule, x.Count))
+}
+
+// all returns what was reported since the last reset.
+func (r *reports) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.list)
+}
+
+func (r *reports) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = nil
+}
+
+// recorded returns an account, and what it reports.
+func recorded() (*Account, *reports) {
+	got := &reports{}
+	return New(Options{Report: got.add}), got
 }
 
 func TestARefusalIsReportedAtOnceAndThenCounted(t *testing.T) {
@@ -27,21 +53,21 @@ func TestARefusalIsReportedAtOnceAndThenCounted(t *testing.T) {
 		elsewhere := denied
 		elsewhere.Namespace = "other"
 		a.Add(elsewhere)
-		if want := []string{"k1 read namespace ×1", "k1 read namespace ×1"}; !slices.Equal(*got, want) {
-			t.Errorf("at once got %q, want %q", *got, want)
+		if want := []string{"k1 read namespace ×1", "k1 read namespace ×1"}; !slices.Equal(got.all(), want) {
+			t.Errorf("at once got %q, want %q", got.all(), want)
 		}
-		*got = nil
+		got.reset()
 		time.Sleep(DefaultEvery + time.Second)
 		synctest.Wait()
-		if want := []string{"k1 read namespace ×4"}; !slices.Equal(*got, want) {
-			t.Errorf("after the interval got %q, want %q: the four that followed the first", *got, want)
+		if want := []string{"k1 read namespace ×4"}; !slices.Equal(got.all(), want) {
+			t.Errorf("after the interval got %q, want %q: the four that followed the first", got.all(), want)
 		}
-		*got = nil
+		got.reset()
 		time.Sleep(DefaultEvery)
 		synctest.Wait()
 		a.Add(denied)
-		if want := []string{"k1 read namespace ×1"}; !slices.Equal(*got, want) {
-			t.Errorf("after an interval without one got %q, want %q: it is reported at once again", *got, want)
+		if want := []string{"k1 read namespace ×1"}; !slices.Equal(got.all(), want) {
+			t.Errorf("after an interval without one got %q, want %q: it is reported at once again", got.all(), want)
 		}
 	})
 }
@@ -56,8 +82,8 @@ func TestWhatWasCountedIsReportedWhenTheServerStops(t *testing.T) {
 		go a.Run(ctx)
 		stop()
 		synctest.Wait()
-		if want := []string{"k1 limit calls_per_second ×1", "k1 limit calls_per_second ×2"}; !slices.Equal(*got, want) {
-			t.Errorf("got %q, want %q", *got, want)
+		if want := []string{"k1 limit calls_per_second ×1", "k1 limit calls_per_second ×2"}; !slices.Equal(got.all(), want) {
+			t.Errorf("got %q, want %q", got.all(), want)
 		}
 	})
 }
@@ -69,18 +95,18 @@ func TestAHolderThatIsRefusedInEverNewWaysTakesNoRoomFromOthers(t *testing.T) {
 		a.Add(Refusal{Key: "loud", Agent: "attacker", Namespace: fmt.Sprint("n", i), Rule: "read namespace"})
 		a.Add(Refusal{From: fmt.Sprint("10.0.0.", i), Rule: "no API key or token"})
 	}
-	if want := 2 * (mostOfKey + 1); len(*got) != want {
-		t.Errorf("20,000 refusals of two clients are reported %d times at once, want %d", len(*got), want)
+	if want := 2 * (mostOfKey + 1); len(got.all()) != want {
+		t.Errorf("20,000 refusals of two clients are reported %d times at once, want %d", len(got.all()), want)
 	}
-	*got = nil
+	got.reset()
 	a.Add(Refusal{Key: "quiet", Rule: "read namespace"})
-	if want := []string{"quiet read namespace ×1"}; !slices.Equal(*got, want) {
-		t.Errorf("another client's refusal is reported as %q, want %q", *got, want)
+	if want := []string{"quiet read namespace ×1"}; !slices.Equal(got.all(), want) {
+		t.Errorf("another client's refusal is reported as %q, want %q", got.all(), want)
 	}
-	*got = nil
+	got.reset()
 	a.flush()
 	total := 0
-	for _, line := range *got {
+	for _, line := range got.all() {
 		var n int
 		fmt.Sscanf(line[strings.LastIndex(line, "×"):], "×%d", &n)
 		total += n
@@ -101,10 +127,10 @@ func TestADayOfAttacksWithManyKeysIsFewReports(t *testing.T) {
 		}
 		a.flush()
 	}
-	if most := 24 * 2 * (mostKinds + 1); len(*got) > most {
-		t.Errorf("there are %d reports, want at most %d", len(*got), most)
+	if most := 24 * 2 * (mostKinds + 1); len(got.all()) > most {
+		t.Errorf("there are %d reports, want at most %d", len(got.all()), most)
 	}
-	for _, line := range *got {
+	for _, line := range got.all() {
 		if most := 2*longestName + longestRule; len(line) > most {
 			t.Fatalf("a report has %d bytes, want at most %d", len(line), most)
 		}
