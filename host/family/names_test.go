@@ -163,9 +163,14 @@ func TestAFamilyNamedLikeOneThatIsBuiltInNeverTakesItsPlace(t *testing.T) {
 		if got := w.says("ranking_do"); got != "1" {
 			t.Errorf("it says %s", got)
 		}
-		known := w.hidden[0]
+		hidden := func() []*family { // which the watcher of the folder replaces
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.hidden
+		}
+		known := hidden()[0]
 		w.scan()
-		if len(w.hidden) != 1 || w.hidden[0] != known {
+		if again := hidden(); len(again) != 1 || again[0] != known {
 			t.Error("it is read again at each look")
 		}
 		if err := os.Remove(filepath.Join(folder, "ranking.wasm")); err != nil {
