@@ -78,12 +78,20 @@ type Ranking struct {
 	Column func(name string) []float32
 }
 
-// SetHooks sets the hooks. It is called before the space is used.
-func (s *Space) SetHooks(h Hooks) { s.hooks = h }
+// SetHooks sets the hooks. It is called before clients use the space; jobs that a former server left may be running by then.
+func (s *Space) SetHooks(h Hooks) { s.hooks.Store(&h) }
+
+// currentHooks returns the hooks; nil: there are none.
+func (s *Space) currentHooks() Hooks {
+	if h := s.hooks.Load(); h != nil {
+		return *h
+	}
+	return nil
+}
 
 // storing calls the hooks for a pending store or change.
 func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decision, error) {
-	if s.hooks == nil {
+	if s.currentHooks() == nil {
 		return Decision{Items: what.Items}, nil
 	}
 	before := make([]json.RawMessage, len(what.Items))
@@ -94,7 +102,7 @@ func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decis
 	if what.Check == nil {
 		what.Check = s.limits.checkItem
 	}
-	d, err := s.hooks.Storing(ctx, what)
+	d, err := s.currentHooks().Storing(ctx, what)
 	if err != nil {
 		return d, err
 	}
@@ -115,7 +123,7 @@ func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decis
 // noteProposed adds a note to a repeated request if a hook had proposed its change.
 func (s *Space) noteProposed(ctx context.Context, branch string, version uint64, w Write) {
 	b, err := s.branch(branch)
-	if err != nil || s.hooks == nil || version == 0 {
+	if err != nil || s.currentHooks() == nil || version == 0 {
 		return
 	}
 	if changes, _, err := s.engine.Changes(ctx, b.ID, version-1, version, 1); err == nil && len(changes) == 0 {
@@ -125,7 +133,7 @@ func (s *Space) noteProposed(ctx context.Context, branch string, version uint64,
 
 // asks reports whether hooks are called for a change of a collection.
 func (s *Space) asks(c Change, collection string) bool {
-	return s.hooks != nil && s.hooks.Asks(c, collection)
+	return s.currentHooks() != nil && s.currentHooks().Asks(c, collection)
 }
 
 // noteProposal tells the caller that a change was proposed; an empty branch: it was not.
@@ -164,7 +172,7 @@ func (g asked) takes(at site, c Change, size int) bool {
 // askHooks calls the hooks for what is staged, and applies their changes. It returns the branch of the
 // proposal; empty: none.
 func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err error) {
-	if t.space.hooks == nil {
+	if t.space.currentHooks() == nil {
 		return "", nil
 	}
 	groups, err := t.toAsk(ctx)

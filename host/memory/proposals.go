@@ -38,7 +38,7 @@ func (a *Access) guardBranch(name string, use branchUse) error {
 	case use == asTarget:
 		return unchanging(name)
 	}
-	if g, guards := a.space.hooks.(BranchGuard); guards {
+	if g, guards := a.space.currentHooks().(BranchGuard); guards {
 		return g.GuardBranch(name, a.caller)
 	}
 	return nil

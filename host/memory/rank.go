@@ -14,8 +14,8 @@ import (
 // is requested, so pages are consistent. If ranking fails, a note says so, and the index's order stays.
 func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, remarks, error) {
 	depth := 0
-	if s.hooks != nil && !q.Events && !q.Unranked {
-		depth = s.hooks.Depth()
+	if s.currentHooks() != nil && !q.Events && !q.Unranked {
+		depth = s.currentHooks().Depth()
 	}
 	asked := q.indexQuery()
 	if depth == 0 || q.Offset >= depth {
@@ -49,7 +49,7 @@ func (s *Space) order(ctx context.Context, v view, q Search, hits []search.Hit) 
 	for i, h := range hits {
 		types[i] = h.Type
 	}
-	scores, ok, err := s.hooks.Rank(ctx, Ranking{Branch: v.branch.Name, Caller: q.by, Namespaces: q.Namespaces, Query: q.Text, Now: v.now, Hits: len(hits), Types: types, Column: column})
+	scores, ok, err := s.currentHooks().Rank(ctx, Ranking{Branch: v.branch.Name, Caller: q.by, Namespaces: q.Namespaces, Query: q.Text, Now: v.now, Hits: len(hits), Types: types, Column: column})
 	if err != nil || !ok {
 		return err
 	}

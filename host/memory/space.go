@@ -104,7 +104,7 @@ type Space struct {
 	clock        func() time.Time
 	logger       *slog.Logger
 	limits       Limits
-	hooks        Hooks                                    // nil: none
+	hooks        atomic.Pointer[Hooks]                    // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 	checkKey     func(id string) error                    // nil: all hold
 	isPrivate    func(collection string) bool

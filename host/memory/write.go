@@ -166,7 +166,7 @@ func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (
 // hookEffects returns the external effects of a write's hooks: none in a dry run; nil without hooks.
 func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 	switch outer := EffectsOf(ctx); {
-	case a.space.hooks == nil:
+	case a.space.currentHooks() == nil:
 		return nil
 	case w.DryRun && outer.Rehearsed():
 		return outer
