@@ -425,7 +425,7 @@ func TestProcessesShareTheCacheWhileItIsEvicted(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			c := exec.Command(program, "-test.run=none")
-			c.Env = append(os.Environ(), asAdmitter+"="+dir, "GORACE=atexit_sleep_ms=0")
+			c.Env = append(os.Environ(), asAdmitter+"="+dir)
 			if said, err := c.CombinedOutput(); err != nil {
 				t.Errorf("a process that admits modules: %v\n%s", err, said)
 			}

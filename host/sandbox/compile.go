@@ -230,10 +230,11 @@ func (s *Sandbox) runCompiler(ctx context.Context, work string, timeout time.Dur
 	return s.failed(limited, timeout, err, said.String())
 }
 
-// bareEnvironment returns the variables that any process needs. It leaves out this process's secrets.
+// bareEnvironment returns the variables that any process needs. It leaves out this process's secrets. Without GORACE, a
+// compiler under the race detector sleeps for a second before it exits.
 func bareEnvironment() []string {
 	var env []string
-	for _, name := range []string{"SystemRoot", "TMP", "TEMP"} { // Windows
+	for _, name := range []string{"SystemRoot", "TMP", "TEMP", "GORACE"} { // the first three are of Windows
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

@@ -70,7 +70,7 @@ func testConfig(t testing.TB) Config {
 	return Config{
 		Cache: Cache{Dir: filepath.Join(t.TempDir(), "cache")},
 		// A busy machine takes minutes to compile a guest in Go.
-		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}, Timeout: await.Limit},
+		Compiler: Compiler{Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1"}, Timeout: await.Limit},
 	}
 }
 

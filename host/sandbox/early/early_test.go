@@ -72,7 +72,7 @@ func newBench(t *testing.T) *bench {
 	}}
 	compiling, err := sandbox.New(sandbox.Config{
 		Cache:    sandbox.Cache{Dir: filepath.Join(dir, "cache")},
-		Compiler: sandbox.Compiler{Path: self, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=" + gate, "GORACE=atexit_sleep_ms=0"}, Timeout: await.Limit},
+		Compiler: sandbox.Compiler{Path: self, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=" + gate}, Timeout: await.Limit},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func newSandbox(t testing.TB, compileWithin time.Duration) *sandbox.Sandbox {
 	s, err := sandbox.New(sandbox.Config{
 		Cache: sandbox.Cache{Dir: filepath.Join(t.TempDir(), "cache")},
 		Compiler: sandbox.Compiler{
-			Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1", "GORACE=atexit_sleep_ms=0"}, Timeout: compileWithin,
+			Path: path, Args: []string{"-test.run=none"}, Env: []string{asCompiler + "=1"}, Timeout: compileWithin,
 		},
 	})
 	if err != nil {
