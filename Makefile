@@ -22,7 +22,7 @@ SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular
             -not -path 'guests/dist/*' -not -path '*/testdata/*' -not -path '*/node_modules/*')
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
-.PHONY: help run build guests release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size cross \
+.PHONY: help run build guests release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
         stress fuzz bench bench-pairs bench-peers bench-conversations family-costs follow primitives seed-examples fmt clean
 
 help:            ## list these targets
@@ -60,7 +60,7 @@ RACE := $(addprefix ./host/,daemon/... family family/hooks family/jobs family/ou
 test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the race detector
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 
-check: format vet lint modules generated samples reproducible size cross ## format, vet, lint, modules, generated files, guests, size, other platforms
+check: format vet lint modules generated samples reproducible size types ## format, vet, lint, modules, generated files, guests, size, other platforms
 
 format:
 	@files="$$(gofmt -l abi cmd guests host registry sdk)"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
@@ -95,7 +95,11 @@ reproducible: $(IMAGE)
 size: build
 	@bytes=$$(wc -c < bin/alcove); echo "bin/alcove has $$bytes bytes, of $(LARGEST)"; [ $$bytes -le $(LARGEST) ]
 
-cross: $(IMAGE)
+# The same code for all platforms takes seconds each to check, and a minute to compile.
+types: $(IMAGE)
+	$(GO) run ./host/testing/typecheck $(PLATFORMS)
+
+cross: $(IMAGE)  ## build and vet it for all platforms, whose types make check checks
 	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/alcove || exit 1; done
 	GOOS=windows GOARCH=amd64 $(GO) vet ./host/... ./cmd/...
 
@@ -142,7 +146,7 @@ stress: $(IMAGE) ## attack it at length, then fuzz: about 3 hours (STRESS=5m eac
 	ALCOVE_EVENTS=1 $(LONG) -v -run 'EventsReachAReceiver' ./host/integration/families
 	ALCOVE_LEAK=$(or $(LEAK),100000) $(LONG) -run 'NothingLeaks|LeaveNothing' ./host/sandbox
 	ALCOVE_PARTS=all $(LONG) $(PACKAGES)
-	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory cross fuzz
 
 fuzz:            ## fuzz all that reads what comes from outside, FUZZTIME=1m each
 	@set -e; for file in $$(grep -rl '^func Fuzz' --include='*_test.go' abi cmd guests host registry sdk); do \

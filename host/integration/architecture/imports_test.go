@@ -73,7 +73,6 @@ func rules() []rule {
 		{pkg: "host/store/bolt/salvage", own: []string{"host/durable", "host/store", "host/store/bolt/layout"}, others: []string{"go.etcd.io/bbolt"}, never: outside},
 		{pkg: "host/testing/storetest", own: []string{"host/store"}, others: []string{"pgregory.net/rapid"}},
 		{pkg: "host/testing/powerloss", own: []string{"host/store"}},
-		{pkg: "host/testing/planted", never: outside},
 		{pkg: "host/search/segment", never: append(outside, "os")},
 		{pkg: "host/search", own: []string{"host/internal/namespace", "host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
@@ -140,7 +139,8 @@ func rules() []rule {
 		{pkg: "host/testing/stress"},                                       // serves tests only
 		{pkg: "host/testing/await", never: append(outside, "os")},          // serves tests only
 		{pkg: "host/testing/testcert", own: []string{"host/testing/must"}}, // serves tests only
-		{pkg: "host/testing/testclock", never: append(outside, "os")},      // serves tests only
+		{pkg: "host/testing/typecheck", others: []string{"golang.org/x/tools"}},
+		{pkg: "host/testing/testclock", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/testing/hostile", own: []string{"abi", "host/testing/asm", "host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/testing/asm", own: []string{"host/sandbox/wasm"}, never: append(outside, "os")},
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
