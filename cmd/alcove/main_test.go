@@ -72,6 +72,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ALCOVE_DATA", dir)
 			e.Setenv("ALCOVE_LISTEN", "off")
 			e.Setenv("TZ", "UTC")
+			e.Setenv("GORACE", os.Getenv("GORACE")) // how long the race detector sleeps before a program exits
 			if err := shareCache(e); err != nil {
 				return err
 			}

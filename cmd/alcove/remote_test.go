@@ -82,7 +82,7 @@ type machine struct {
 func (s *team) machine(key string) machine {
 	s.t.Helper()
 	home := s.t.TempDir()
-	return machine{s.t, home, []string{asMain + "=1", "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR"),
+	return machine{s.t, home, []string{asMain + "=1", "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.Getenv("TMPDIR"), "GORACE=" + os.Getenv("GORACE"),
 		"ALCOVE_URL=https://" + s.near(), "ALCOVE_CA_FILE=" + s.files.Cert, "ALCOVE_KEY=" + key}}
 }
 

@@ -80,9 +80,22 @@ func TestTheExamplesOfOtherSystemsHaveTheirEffects(t *testing.T) {
 		}
 		return
 	}
-	if !bytes.Equal(have, page) {
-		t.Errorf("%s is not current: make seed-examples", examplesPage)
+	if got, want := differing(page, have); got != want {
+		t.Errorf("%s is not current: make seed-examples. The first line that differs is\n%s\nwant\n%s", examplesPage, got, want)
 	}
+}
+
+// differing returns the first line of two texts that is not the same in both; "": there is none.
+func differing(a, b []byte) (string, string) {
+	for !bytes.Equal(a, b) {
+		var one, other []byte
+		one, a, _ = bytes.Cut(a, []byte("\n"))
+		other, b, _ = bytes.Cut(b, []byte("\n"))
+		if !bytes.Equal(one, other) {
+			return string(one), string(other)
+		}
+	}
+	return "", ""
 }
 
 // pageOf is the page of the examples.
