@@ -221,7 +221,7 @@ func TestAModuleAnswersBeforeAndAfterItIsCompiled(t *testing.T) {
 
 func TestNoRequestIsLostWhileAModuleIsReplacedByItsCompiledForm(t *testing.T) {
 	b := newBench(t)
-	m := b.admit(t, guest(), abi.Limits{})
+	m := b.admit(t, guest(), abi.Limits{CPUMS: abi.MaxLimits().CPUMS, WallMS: abi.MaxLimits().WallMS})
 	var group sync.WaitGroup
 	var host operations
 	asked := make([]int, 8)
