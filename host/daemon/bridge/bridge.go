@@ -1,8 +1,9 @@
 // Package bridge connects an MCP client's stdio to the owner of a data directory.
 //
-// Messages are forwarded unchanged. When the owner dies, the bridge reconnects, which starts an owner if
+// Messages are forwarded unchanged, but for their _meta. When the owner dies, the bridge reconnects, which starts an owner if
 // necessary, repeats the initialization, and resends unanswered requests. Each tool call has a request id
-// by which the server recognises a repeated one, so a call is executed once.
+// by which the server recognises a repeated one, so a call is executed once. A call that changes the session's state is
+// answered with the state, which the bridge keeps from the client and gives to the next owner.
 package bridge
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +25,8 @@ import (
 const (
 	defaultDrain      = 30 * time.Second
 	introduceWithin   = 10 * time.Second
+	methodInitialize  = "initialize"
+	methodCall        = "tools/call"
 	notifyInitialized = "notifications/initialized"
 	notifyCancelled   = "notifications/cancelled"
 )
@@ -184,8 +188,7 @@ func (b *bridge) drain(ctx context.Context) error {
 // carry forwards one message of the client. Messages that the server would refuse are refused here, so bridge and server
 // agree on which messages will be answered.
 func (b *bridge) carry(ctx context.Context, line []byte) {
-	read, fault := jsonrpc.Parse(line)
-	m := message{read}
+	m, fault := jsonrpc.Parse(line)
 	switch {
 	case fault != nil:
 		b.fail(fault.ID, fault.Code, fault)
@@ -197,9 +200,12 @@ func (b *bridge) carry(ctx context.Context, line []byte) {
 }
 
 // ask sends a request and keeps it until it is answered.
-func (b *bridge) ask(ctx context.Context, m message) {
-	if m.Method == "tools/call" {
-		m = message{m.With(stamp(m, b.NewID()))}
+func (b *bridge) ask(ctx context.Context, m jsonrpc.Message) {
+	switch m.Method {
+	case methodCall:
+		m = stamp(m, requestID, strconv.Quote(b.NewID()))
+	case methodInitialize:
+		m = stamp(m, bridgeMember, "true")
 	}
 	if len(m.Line) > LineLimit { // including its request id
 		b.fail(m.RawID(), jsonrpc.CodeInvalid, &jsonrpc.TooLongError{Limit: LineLimit})
@@ -224,7 +230,7 @@ func (b *bridge) ask(ctx context.Context, m message) {
 }
 
 // tell sends a notification, if an owner is connected.
-func (b *bridge) tell(m message) {
+func (b *bridge) tell(m jsonrpc.Message) {
 	switch m.Method {
 	case notifyInitialized:
 		b.pending.confirmed(m.Line)
@@ -309,11 +315,11 @@ func (b *bridge) connectOnce(ctx context.Context) error {
 }
 
 // introduce repeats the client's initialization and discards the answer.
-func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines, initialize message, initialized []byte) error {
+func (b *bridge) introduce(ctx context.Context, conn io.ReadWriteCloser, in *jsonrpc.Lines, initialize jsonrpc.Message, initialized []byte) error {
 	timer := time.AfterFunc(introduceWithin, func() { conn.Close() })
 	defer timer.Stop()
 	id := "alcove-bridge-" + b.NewID()
-	if _, err := conn.Write(append(withID(initialize, id), '\n')); err != nil {
+	if _, err := conn.Write(append(initialize.Replace(initialize.ID, strconv.Quote(id)).Line, '\n')); err != nil {
 		return brokenOff{err}
 	}
 	for {
@@ -395,7 +401,7 @@ func (b *bridge) answer(line []byte) {
 			return
 		}
 		defer b.pending.done()
-		b.pending.answered(r, message{m})
+		line = b.pending.answered(r, m)
 	}
 	b.emit(append(line, '\n'))
 }

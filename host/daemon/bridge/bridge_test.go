@@ -29,7 +29,7 @@ type client struct {
 }
 
 // owner handles one connection: it answers each line with what it returns; nil closes the connection.
-type owner func(line message) []byte
+type owner func(line jsonrpc.Message) []byte
 
 // start runs a bridge; the n-th dial reaches the n-th owner, the last one serves all later dials.
 func start(t *testing.T, owners ...owner) *client {
@@ -74,8 +74,7 @@ func serve(conn net.Conn, o owner) {
 		if err != nil {
 			return
 		}
-		read, _ := jsonrpc.Parse(line)
-		m := message{read}
+		m, _ := jsonrpc.Parse(line)
 		answer := o(m)
 		if answer == nil {
 			return
@@ -87,16 +86,16 @@ func serve(conn net.Conn, o owner) {
 }
 
 // result answers a message.
-func result(m message, value string) []byte {
+func result(m jsonrpc.Message, value string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.RawID(), value)
 }
 
 // ok answers everything with the branch of the answer's own making.
-func ok(m message) []byte { return result(m, `{}`) }
+func ok(m jsonrpc.Message) []byte { return result(m, `{}`) }
 
 // dies ends the connection when it gets this method, and answers all else.
 func dies(method string) owner {
-	return func(m message) []byte {
+	return func(m jsonrpc.Message) []byte {
 		if m.Method == method {
 			return nil
 		}
@@ -135,7 +134,7 @@ func (c *client) end() error {
 
 func TestMessagesPassBothWaysUnchanged(t *testing.T) {
 	const value = `{"n":12345678901234567890.10,"s":"\u00e9","deep":[[{}]]}`
-	c := start(t, func(m message) []byte { return result(m, string(m.Params.Of(m.Line))) })
+	c := start(t, func(m jsonrpc.Message) []byte { return result(m, string(m.Params.Of(m.Line))) })
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":%s}`, value)
 	c.expect(`"result":` + value)
 	if err := c.end(); err != nil {
@@ -146,9 +145,9 @@ func TestMessagesPassBothWaysUnchanged(t *testing.T) {
 func TestARequestThatTheOwnerDiedOnIsSentToTheNext(t *testing.T) {
 	var ids []string
 	note := func(next owner) owner {
-		return func(m message) []byte {
+		return func(m jsonrpc.Message) []byte {
 			if m.Method == "tools/call" {
-				ids = append(ids, m.word(m.Field(m.Params, "_meta"), requestID))
+				ids = append(ids, jsonrpc.Text(m.Field(m.Field(m.Params, "_meta"), requestID).Of(m.Line)))
 			}
 			return next(m)
 		}
@@ -164,7 +163,7 @@ func TestARequestThatTheOwnerDiedOnIsSentToTheNext(t *testing.T) {
 
 func TestANewOwnerIsToldWhoTheClientIsAndTheClientHearsNothingOfIt(t *testing.T) {
 	var second []string
-	c := start(t, dies("tools/call"), func(m message) []byte {
+	c := start(t, dies("tools/call"), func(m jsonrpc.Message) []byte {
 		second = append(second, m.Method)
 		return ok(m)
 	})
@@ -204,76 +203,65 @@ func TestOwnersThatAllDieWhenTheyAreToldWhoTheClientIsAreGivenUp(t *testing.T) {
 	c.end()
 }
 
-// afterMove gives the places dialled when a session began, moved as the owner answers, and lost its owner.
-func afterMove(t *testing.T, initialize bool, answered string) string {
-	return afterCall(t, initialize, `{"name":"memory_branch","arguments":{"action":"switch","name":"idea"}}`, answered)
-}
-
-// afterCall is afterMove for any call.
-func afterCall(t *testing.T, initialize bool, params, answered string) string {
-	c := start(t, func(m message) []byte {
+// afterMove gives the places dialled, and the answer, when a session began, got an answer to a call, and lost its owner.
+func afterMove(t *testing.T, initialize bool, answered string) (dials, answer string) {
+	t.Helper()
+	var began string
+	c := start(t, func(m jsonrpc.Message) []byte {
 		switch m.Method {
 		case "ping":
 			return nil
+		case "initialize":
+			began = string(m.Params.Of(m.Line))
 		case "tools/call":
 			return result(m, answered)
 		}
 		return ok(m)
 	}, ok)
 	if initialize {
-		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
+		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{}}}`)
 		c.expect(`"id":0`)
+		if want := `{"_meta":{"alcove/bridge":true},"capabilities":{}}`; began != want {
+			t.Errorf("the owner is told %s, want %s", began, want)
+		}
 	}
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, params)
-	c.expect(`"id":1`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whatever"}}`)
+	answer = strings.TrimSuffix(strings.TrimPrefix(c.read(), `{"jsonrpc":"2.0","id":1,"result":`), "}")
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	c.expect(`"id":2`)
 	c.end()
-	return fmt.Sprint(c.dials)
+	return fmt.Sprint(c.dials), answer
 }
 
-func TestTheBranchAndNamespaceThatWereSwitchedToAreKept(t *testing.T) {
-	if got := afterMove(t, true, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{  []} {idea n []}]" {
-		t.Errorf("dialled for %s", got)
-	}
-}
-
-func TestAnOperationThatSwitchesIsASwitch(t *testing.T) {
-	params := `{"name":"memory_operation","arguments":{"method":"memory.branch","params":{"action":"switch","name":"idea"}}}`
-	if got := afterCall(t, true, params, `{"structuredContent":{"version":"1.0","result":{"current":"idea","namespace":"n"}}}`); got != "[{  []} {idea n []}]" {
-		t.Errorf("dialled for %s", got)
-	}
-}
-
-func TestTheFamiliesThatWereLoadedAreKept(t *testing.T) {
-	for _, params := range []string{
-		`{"name":"memory_load_family","arguments":{"family":"b"}}`, `{"name":"memory_smart_load","arguments":{"intent":"b"}}`,
+func TestTheStateInAnAnswerIsKeptForTheNextOwnerAndFromTheClient(t *testing.T) {
+	const state = `"alcove/session":{"branch":"idea","namespace":"n","families":["a","b"]}`
+	const moved = "[{  []} {idea n [a b]}]"
+	for _, c := range []struct{ name, answered, dials, answer string }{
+		{"alone", `{"_meta":{` + state + `},"content":[]}`, moved, `{"content":[]}`},
+		{"the last member", `{"content":[],"_meta":{` + state + `}}`, moved, `{"content":[]}`},
+		{"in an error", `{"_meta":{` + state + `},"content":[],"isError":true}`, moved, `{"content":[],"isError":true}`},
+		{"before others", `{"_meta":{` + state + `,"alcove/version":7},"content":[]}`, moved, `{"_meta":{"alcove/version":7},"content":[]}`},
+		{"between others", `{"_meta":{"alcove/notes":[], ` + state + ` , "alcove/version":7}}`, moved, `{"_meta":{"alcove/notes":[] , "alcove/version":7}}`},
+		{"after others", `{"_meta":{"alcove/notes":[],` + state + `}}`, moved, `{"_meta":{"alcove/notes":[]}}`},
+		{"no families", `{"_meta":{"alcove/session":{"branch":"idea","namespace":"n","families":[]}}}`, "[{  []} {idea n []}]", `{}`},
+		{"none", `{"_meta":{"alcove/version":7},"structuredContent":{"current":"idea"}}`, "[{  []} {  []}]", `{"_meta":{"alcove/version":7},"structuredContent":{"current":"idea"}}`},
+		{"elsewhere", `{"structuredContent":{` + state + `}}`, "[{  []} {  []}]", `{"structuredContent":{` + state + `}}`},
+		{"of a wrong type", `{"_meta":{"alcove/session":7}}`, "[{  []} {  []}]", `{"_meta":{"alcove/session":7}}`},
+		{"null", `{"_meta":{"alcove/session":null}}`, "[{  []} {  []}]", `{"_meta":{"alcove/session":null}}`},
 	} {
-		if got := afterCall(t, true, params, `{"structuredContent":{"family":"b","loaded":["a","b"]}}`); got != "[{  []} {  [a b]}]" {
-			t.Errorf("dialled for %s", got)
-		}
-	}
-	params := `{"name":"memory_operation","arguments":{"method":"memory_load_family","params":{"family":"a","unload":true}}}`
-	if got := afterCall(t, true, params, `{"structuredContent":{"result":{"loaded":[]}}}`); got != "[{  []} {  []}]" {
-		t.Errorf("dialled for %s", got)
-	}
-	params = `{"name":"memory_load_family","arguments":{"family":"b"}}`
-	for _, odd := range []string{`{"loaded":"a"}`, `{"loaded":[1]}`, `{"loaded":null}`, `{}`} {
-		if got := afterCall(t, true, params, `{"structuredContent":`+odd+`}`); got != "[{  []} {  []}]" {
-			t.Errorf("%s: dialled for %s", odd, got)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			dials, answer := afterMove(t, true, c.answered)
+			if dials != c.dials || answer != c.answer {
+				t.Errorf("dialled for %s, the client got %s; want %s, %s", dials, answer, c.dials, c.answer)
+			}
+		})
 	}
 }
 
-func TestASwitchThatFailedIsNotKept(t *testing.T) {
-	if got := afterMove(t, true, `{"isError":true,"content":[],"structuredContent":{"current":"idea"}}`); got != "[{  []} {  []}]" {
-		t.Errorf("dialled for %s", got)
-	}
-}
-
-func TestASwitchOfAClientWithoutASessionIsNotKept(t *testing.T) {
-	if got := afterMove(t, false, `{"structuredContent":{"current":"idea","namespace":"n"}}`); got != "[{  []} {  []}]" {
-		t.Errorf("dialled for %s", got)
+func TestTheStateOfAClientWithoutASessionIsNotKept(t *testing.T) {
+	dials, answer := afterMove(t, false, `{"_meta":{"alcove/session":{"branch":"idea","namespace":"n","families":[]}}}`)
+	if dials != "[{  []} {  []}]" || answer != "{}" {
+		t.Errorf("dialled for %s, the client got %s", dials, answer)
 	}
 }
 
@@ -322,7 +310,7 @@ func TestARefusedSessionEndsTheBridge(t *testing.T) {
 
 func TestAnswersAreDrainedWhenTheClientLeaves(t *testing.T) {
 	release := make(chan struct{})
-	c := start(t, func(m message) []byte { <-release; return ok(m) })
+	c := start(t, func(m jsonrpc.Message) []byte { <-release; return ok(m) })
 	go func() {
 		for id := range 20 {
 			c.send(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id)
@@ -345,7 +333,7 @@ func TestAnswersAreDrainedWhenTheClientLeaves(t *testing.T) {
 }
 
 func TestALongLivedSubscriptionDoesNotHoldUpTheEnd(t *testing.T) {
-	c := start(t, func(m message) []byte {
+	c := start(t, func(m jsonrpc.Message) []byte {
 		if m.Method == "subscriptions/listen" {
 			return []byte{}
 		}
@@ -361,7 +349,7 @@ func TestALongLivedSubscriptionDoesNotHoldUpTheEnd(t *testing.T) {
 
 func TestACancelledRequestIsNotSentAgain(t *testing.T) {
 	var second []string
-	c := start(t, func(m message) []byte {
+	c := start(t, func(m jsonrpc.Message) []byte {
 		switch m.Method {
 		case "slow":
 			return []byte{}
@@ -369,7 +357,7 @@ func TestACancelledRequestIsNotSentAgain(t *testing.T) {
 			return nil
 		}
 		return ok(m)
-	}, func(m message) []byte { second = append(second, m.Method); return ok(m) })
+	}, func(m jsonrpc.Message) []byte { second = append(second, m.Method); return ok(m) })
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"die"}`)
@@ -395,7 +383,7 @@ func TestLinesThatAreNoRequestsAreAnsweredWithWhatIsWrong(t *testing.T) {
 }
 
 func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
-	c := start(t, func(m message) []byte { return []byte{} })
+	c := start(t, func(m jsonrpc.Message) []byte { return []byte{} })
 	go func() {
 		for id := range pendingLimit + 1 {
 			fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", id)
@@ -405,7 +393,7 @@ func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
 }
 
 func TestAnIDThatIsStillInUseIsRefused(t *testing.T) {
-	c := start(t, func(m message) []byte { return []byte{} })
+	c := start(t, func(m jsonrpc.Message) []byte { return []byte{} })
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	c.send(`{"jsonrpc":"2.0","id":1.0,"method":"ping"}`)
 	c.expect("use each id once")
@@ -414,7 +402,7 @@ func TestAnIDThatIsStillInUseIsRefused(t *testing.T) {
 func TestManyRequestsAcrossManyDeathsAreEachAnsweredOnce(t *testing.T) {
 	count := 0
 	var mu sync.Mutex
-	c := start(t, func(m message) []byte {
+	c := start(t, func(m jsonrpc.Message) []byte {
 		mu.Lock()
 		defer mu.Unlock()
 		if count++; count%50 == 0 {

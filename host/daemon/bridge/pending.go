@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
@@ -19,82 +18,25 @@ const (
 
 // request is an unanswered request of the client.
 type request struct {
-	message
+	jsonrpc.Message
 	number     int // in the order they came
 	sent       int // how often
 	initialize bool
 	listens    bool // a stream, answered only at its end
-	moves      bool // may move the session to another branch or namespace
+	calls      bool // a tool, whose answer may carry the session's state
 }
 
-func newRequest(m message) *request {
-	r := &request{message: m}
+func newRequest(m jsonrpc.Message) *request {
+	r := &request{Message: m}
 	switch m.Method {
 	case "initialize":
 		r.initialize = true
 	case "subscriptions/listen":
 		r.listens = true
 	case "tools/call":
-		r.moves = movesSession(m)
+		r.calls = true
 	}
 	return r
-}
-
-// movesSession reports whether a tool call's answer carries the session's state: branch, namespace, families.
-func movesSession(m message) bool {
-	tool, arguments := called(m)
-	switch tool {
-	case "memory_load_family", "memory_smart_load":
-		return true
-	case "memory_branch":
-		action := strings.ToLower(strings.TrimSpace(arguments.word("action")))
-		return action == "switch" || action == "delete"
-	}
-	return false
-}
-
-// called is the tool that a call is for, in one spelling, and its arguments: memory_operation calls others.
-func called(m message) (tool string, arguments object) {
-	params := object{m.Params.Of(m.Line)}
-	tool, arguments = params.word("name"), params.object("arguments")
-	if flat(tool) == "memory_operation" {
-		tool, arguments = arguments.word("method"), arguments.object("params")
-	}
-	return flat(tool), arguments
-}
-
-// flat returns a tool's name as most clients write it: memory.branch is memory_branch.
-func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
-
-// object is a JSON object; without bytes there is none.
-type object struct{ json []byte }
-
-func (o object) member(name string) (raw []byte) {
-	jsonrpc.Members(o.json, 0, func(given string, value jsonrpc.Span) {
-		if given == name {
-			raw = value.Of(o.json)
-		}
-	})
-	return raw
-}
-
-func (o object) word(name string) string { return jsonrpc.Text(o.member(name)) }
-
-// object is a member that is an object, or the text of one, which the server takes for one.
-func (o object) object(name string) object {
-	raw := o.member(name)
-	if text := jsonrpc.Text(raw); text != "" {
-		raw = []byte(strings.TrimSpace(text))
-	}
-	return object{raw}
-}
-
-// SessionState is where a session is: what its calls mean when they do not say. Empty fields are as the session
-// began.
-type SessionState struct {
-	Branch    string
-	Namespace string
-	Families  []string // that are loaded; nil: as the session began
 }
 
 // pending holds what must be known to go on with another owner as if nothing had happened.
@@ -103,11 +45,11 @@ type pending struct {
 	requests    map[string]*request
 	bytes       int
 	count       int
-	leaving     int           // requests that were taken and whose answer is on its way out
-	initialize  *message      // that was answered well; nil before
-	initialized []byte        // the notification that followed
-	place       SessionState  // that the session was moved to
-	left        chan struct{} // tells that a request is done
+	leaving     int              // requests that were taken and whose answer is on its way out
+	initialize  *jsonrpc.Message // that was answered well; nil before
+	initialized []byte           // the notification that followed
+	place       SessionState     // where the session is, as its last owner said
+	left        chan struct{}    // tells that a request is done
 }
 
 func newPending() *pending {
@@ -167,37 +109,21 @@ func (p *pending) has(r *request) bool {
 	return p.requests[r.Key()] == r
 }
 
-// answered updates the session after a successful answer.
-func (p *pending) answered(r *request, m message) {
-	if !r.initialize && !r.moves || m.Failed() || string(m.Field(m.Result, "isError").Of(m.Line)) == "true" {
-		return
-	}
+// answered updates the session after an answer, and returns the answer as the client is to have it.
+func (p *pending) answered(r *request, m jsonrpc.Message) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.initialize {
-		p.initialize = &r.message
+	switch {
+	case r.initialize && !m.Failed():
+		p.initialize = &r.Message
+	case r.calls:
+		line, place := takeState(m)
+		if place != nil && p.initialize != nil { // without an initialization there is no session to move
+			p.place = *place
+		}
+		return line
 	}
-	// Without an initialization there is no session to move: each call says where it goes.
-	if r.moves && p.initialize != nil {
-		p.move(m)
-	}
-}
-
-// move notes where a call says that it left the session, and with which families.
-func (p *pending) move(m message) {
-	said := m.Field(m.Result, "structuredContent")
-	if of := m.Field(said, "result"); of != (jsonrpc.Span{}) { // memory_operation's
-		said = of
-	}
-	if loaded, ok := m.words(said, "loaded"); ok {
-		p.place.Families = loaded
-	}
-	if branch := m.word(said, "current"); branch != "" {
-		p.place.Branch = branch
-	}
-	if namespace := m.word(said, "namespace"); namespace != "" {
-		p.place.Namespace = namespace
-	}
+	return m.Line
 }
 
 // confirmed notes that the client acknowledged the initialization.
@@ -208,7 +134,7 @@ func (p *pending) confirmed(line []byte) {
 }
 
 // session returns the state that a new owner needs.
-func (p *pending) session() (initialize *message, initialized []byte, place SessionState) {
+func (p *pending) session() (initialize *jsonrpc.Message, initialized []byte, place SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.initialize, p.initialized, p.place

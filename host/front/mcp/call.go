@@ -20,6 +20,8 @@ const (
 	versionMeta   = "alcove/version"    // in _meta of a family's answer: of the call's commit
 	proposalMeta  = "alcove/proposal"   // and the branch with its proposal
 	notesMeta     = "alcove/notes"      // remarks for the caller, unless the answer has a member for them
+	bridgeMeta    = "alcove/bridge"     // in _meta of initialize: the client is a bridge, which resumes the session with the next server
+	sessionMeta   = "alcove/session"    // in _meta of an answer to a bridge: the session's state, after a call that changed it
 
 	longestRequest = 128                // characters of a request id
 	maxText        = 4 * tool.MaxAnswer // bytes of an answer shown to models; the rest is clipped
@@ -31,6 +33,14 @@ type toolCall struct {
 	message     *message
 	tell        func(protocol.JSONRPCNotification) // ahead of the answer
 	listChanged func()                             // notifies the client
+	moved       *sessionState                      // what a bridge needs to resume the session; nil: it has not changed
+}
+
+// sessionState is the state of a session, as in a hello that resumes it.
+type sessionState struct {
+	Branch    string   `json:"branch"`
+	Namespace string   `json:"namespace"`
+	Families  []string `json:"families"`
 }
 
 // callSession is the session of a client during one call. The protocol library looks up a session's own tools by name;
@@ -72,6 +82,19 @@ func (c *toolCall) serve(ctx context.Context, _ protocol.CallToolRequest) (*prot
 }
 
 func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
+	result := c.answer(ctx)
+	if c.moved != nil {
+		members := map[string]any{}
+		if result.Meta != nil {
+			members = result.Meta.AdditionalFields
+		}
+		members[sessionMeta] = c.moved
+		result.Meta = protocol.NewMetaFromMap(members)
+	}
+	return result
+}
+
+func (c *toolCall) answer(ctx context.Context) *protocol.CallToolResult {
 	a, err := c.dispatch(ctx)
 	if err != nil {
 		return failed(tool.FailureOf(err))
@@ -98,17 +121,17 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 		return tool.Answer{}, &memory.Error{Code: memory.Exhausted, Details: map[string]any{"limit": "body_bytes", "body_bytes": longest},
 			Message: fmt.Sprintf("the message has %d bytes: with the key in _meta at most %d are allowed; nothing was done, send less at once", c.message.size, longest)}
 	}
-	state := c.server.state(ctx)
+	state, bridged := c.server.state(ctx)
 	progress := c.server.progress(c.message.progress, c.tell)
 	defer progress.end()
 	loads := state.Loads()
 	who := c.server.who(ctx, session)
 	branch, namespace := state.At()
-	home := ""
+	home, usual := "", namespace
 	if namespace == memory.Default && !session.Rights.MayRead(namespace) {
-		home, namespace = session.Home, cmp.Or(session.Home, namespace)
+		home, usual = session.Home, cmp.Or(session.Home, namespace)
 	}
-	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: namespace})
+	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: usual})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
 		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state, Home: home,
 		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
@@ -119,10 +142,22 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
 		c.server.sessions.keep(client.SessionID()) // before the answer: a kill after it loses nothing
 	}
+	if bridged {
+		c.moved = moved(state, branch, namespace, loads)
+	}
 	if state.Loads() != loads && c.server.watchers.changed(state) {
 		c.listChanged()
 	}
 	return a, err
+}
+
+// moved returns the state of a session, unless it is what it was before a call.
+func moved(state *tool.Session, branch, namespace string, loads int) *sessionState {
+	nowBranch, nowNamespace := state.At()
+	if nowBranch == branch && nowNamespace == namespace && state.Loads() == loads {
+		return nil
+	}
+	return &sessionState{nowBranch, nowNamespace, append([]string{}, state.Loaded()...)}
 }
 
 // caller returns the session of a call: the connection's, or of the holder of the key that the call presents.

@@ -246,6 +246,9 @@ func (c *conn) request(ctx context.Context, m *message, line []byte) (serve func
 	if mine.listen {
 		end()
 	}
+	if m.bridge {
+		c.client.bridge.Store(true)
+	}
 	release := c.slot(ctx, m)
 	return func() {
 		defer cancel()

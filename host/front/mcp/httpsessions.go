@@ -65,6 +65,7 @@ type introduction struct {
 	Name     string `json:"name,omitempty"`
 	Version  string `json:"version,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
+	Bridge   bool   `json:"bridge,omitempty"`
 }
 
 // keptState is what the next server needs to take up a session.
@@ -93,7 +94,7 @@ func introductionOf(m *message) introduction {
 	}
 	_ = json.Unmarshal(m.body, &read)
 	p := read.Params
-	return introduction{AgentName(p.ClientInfo.Name), AgentName(p.ClientInfo.Version), AgentName(p.ProtocolVersion)}
+	return introduction{AgentName(p.ClientInfo.Name), AgentName(p.ClientInfo.Version), AgentName(p.ProtocolVersion), m.bridge}
 }
 
 func (s *sessions) full() bool {
@@ -106,14 +107,6 @@ func (s *sessions) get(id string) *httpSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[id]
-}
-
-// state returns the state of a session, or nil if there is no such session.
-func (s *sessions) state(id string) *tool.Session {
-	if open := s.get(id); open != nil {
-		return open.state
-	}
-	return nil
 }
 
 // find returns why a client cannot use a session; nil: it can.

@@ -36,6 +36,7 @@ type message struct {
 	size   int             // bytes of the message
 
 	requestID json.RawMessage // of a cancellation
+	bridge    bool            // of an initialization: the client is a bridge
 
 	call
 }
@@ -74,6 +75,8 @@ func (m *message) parseParams(read jsonrpc.Message) error {
 	switch m.method {
 	case methodCancelled:
 		m.requestID = read.Field(read.Params, "requestId").Of(read.Line)
+	case methodInit:
+		m.bridge = string(read.Field(read.Field(read.Params, "_meta"), bridgeMeta).Of(read.Line)) == "true"
 	case methodList:
 		return checkCursor(read.Field(read.Params, "cursor").Of(read.Line))
 	case methodCall:

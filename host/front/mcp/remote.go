@@ -18,6 +18,7 @@ type remote struct {
 	state         *tool.Session // state between its calls
 	notifications chan protocol.JSONRPCNotification
 	initialized   atomic.Bool
+	bridge        atomic.Bool // its client is a bridge
 
 	mu           sync.Mutex
 	info         protocol.Implementation

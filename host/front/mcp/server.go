@@ -117,7 +117,8 @@ func (s *Server) Input() *jsonrpc.Budget { return s.input }
 
 // list replaces a list of tools with the client's.
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
-	result.Tools = s.offer(SessionOf(ctx), s.state(ctx))
+	state, _ := s.state(ctx)
+	result.Tools = s.offer(SessionOf(ctx), state)
 }
 
 // has reports whether a tool exists for a client. Calls of clients with a key go on to the dispatcher, which answers alike whether
@@ -146,21 +147,21 @@ func (s *Server) rights(session Session) memory.Rights {
 func (s *Server) readOnly(session Session) bool { return s.rights(session).WritesNothing() }
 
 // state returns the state between calls of a request's client: of its connection or HTTP session, or, for a stateless
-// request, a new one.
-func (s *Server) state(ctx context.Context) *tool.Session {
+// request, a new one. bridged reports whether its client is a bridge, which is told when it changes.
+func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) {
 	session := SessionOf(ctx)
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
 		if call, ok := client.(*callSession); ok {
 			client = call.SessionWithClientInfo
 		}
 		if connected, ok := client.(*remote); ok {
-			return connected.state
+			return connected.state, connected.bridge.Load()
 		}
-		if state := s.sessions.state(client.SessionID()); state != nil {
-			return state
+		if open := s.sessions.get(client.SessionID()); open != nil {
+			return open.state, open.client.Bridge
 		}
 	}
-	return session.begin(oneCall)
+	return session.begin(oneCall), false
 }
 
 // Close ends the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own

@@ -67,6 +67,25 @@ func Members(data []byte, at int, visit func(name string, value Span)) (end int,
 	return i, false
 }
 
+// Without returns data without the member of the object at s, and changes data. An object that then has no members stays.
+func Without(data []byte, object Span, name string) []byte {
+	end := object.From + 1 // of what is before the member
+	var cut Span
+	Members(data, object.From, func(given string, value Span) {
+		if given == name {
+			cut = Span{end, value.To}
+		}
+		end = value.To
+	})
+	if cut == (Span{}) {
+		return data
+	}
+	if after := skipSpace(data, cut.To); cut.From == object.From+1 && data[after] == ',' { // the first of several
+		cut.To = after + 1
+	}
+	return append(data[:cut.From], data[cut.To:]...)
+}
+
 func skipSpace(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\n' || data[i] == '\r') {
 		i++

@@ -71,10 +71,18 @@ func Outline(line []byte) (Message, bool) {
 	return m, end == len(m.Line) && m.check(found, twice) == nil
 }
 
-// With is a message that Parse took, after its caller made the line another.
-func (m *Message) With(line []byte) Message {
-	changed := Message{Line: line}
-	changed.envelope()
+// Replace returns the message with other text at s, which is within one member of it or is one.
+func (m *Message) Replace(s Span, text string) Message {
+	changed, longer := *m, len(text)-(s.To-s.From)
+	changed.Line = slices.Concat(m.Line[:s.From], []byte(text), m.Line[s.To:])
+	for _, span := range []*Span{&changed.ID, &changed.Params, &changed.Result, &changed.Error} {
+		if span.From >= s.To {
+			span.From += longer
+		}
+		if span.To >= s.To {
+			span.To += longer
+		}
+	}
 	return changed
 }
 
