@@ -20,6 +20,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
@@ -52,8 +53,15 @@ func withCache() {
 
 // TestScripts runs the scripts in testdata, each with a data directory of its own and no HTTP.
 func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if underRace && testing.Short() { // most of what a script does is one command after the other
+		files = stress.Pick(t, len(files)/4, files)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition: func(what string) (bool, error) {
