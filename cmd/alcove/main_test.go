@@ -20,8 +20,8 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/host/testing/stress"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
 // asMain makes the test binary, and all that it starts, be the program.
