@@ -53,6 +53,7 @@ type While func(ctx context.Context, key string) (held context.Context, stop fun
 // Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space     *memory.Space
+	Proxy     *Proxy                                        // passes on what is asked of the families, once they are there; nil: none
 	Sandbox   *sandbox.Sandbox                              // the caller closes it after the families
 	Admit     Admit                                         // nil: the sandbox admits modules
 	Dir       string                                        // the data directory, with alcove.lock and families/
@@ -195,6 +196,9 @@ func New(ctx context.Context, o Options) (*Families, error) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
+	if o.Proxy != nil {
+		o.Proxy.pass(f)
+	}
 	f.background.Go(func() { f.keepTidy(running) })
 	if !o.ReadOnly && !o.Stepwise {
 		f.background.Go(func() { f.jobs.Run(running) })

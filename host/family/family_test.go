@@ -66,20 +66,20 @@ func openAt(t testing.TB, clock func() time.Time, change func(*Options)) *world 
 // openWith makes a world in a directory; a nil clock is the machine's.
 func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Options)) *world {
 	t.Helper()
-	var f *Families
-	space := testspace.Open(t, testspace.Options{Dir: dir, Clock: clock, IsPrivate: func(collection string) bool { return f.IsPrivate(collection) }})
+	proxy := NewProxy(nil)
+	space := testspace.Open(t, testspace.Options{Dir: dir, Clock: clock, IsPrivate: proxy.IsPrivate, Hooks: proxy})
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(os.Getenv(compiled), "cache")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Core: core.Names(), Space: space, Sandbox: box, Dir: dir, Clock: clock, Retry: 10 * time.Millisecond, Poll: 10 * time.Millisecond}
+	o := Options{Core: core.Names(), Space: space, Proxy: proxy, Sandbox: box, Dir: dir, Clock: clock, Retry: 10 * time.Millisecond, Poll: 10 * time.Millisecond}
 	if change != nil {
 		change(&o)
 	}
-	if f, err = New(t.Context(), o); err != nil {
+	f, err := New(t.Context(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	space.SetHooks(f.Hooks())
 	t.Cleanup(func() {
 		if err := errors.Join(f.Close(), box.Close()); err != nil {
 			t.Error(err)

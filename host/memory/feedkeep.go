@@ -32,29 +32,19 @@ func (l FeedLimits) withDefaults() FeedLimits {
 
 // feedKeep is what a space knows of its feeds' limits and sizes.
 type feedKeep struct {
-	mu     sync.Mutex
-	limits FeedLimits                                // as they were asked for last
-	ask    func(context.Context) (FeedLimits, error) // nil: they do not change
-	rows   map[store.BranchID]*feedRows
-}
+	ask func(context.Context) (FeedLimits, error) // nil: the limits do not change
 
-// SetFeedLimits has the limits of feeds come from a function, which is asked about once a second while feeds are read. While it fails, the
-// last limits apply.
-func (s *Space) SetFeedLimits(ask func(context.Context) (FeedLimits, error)) {
-	s.feed.mu.Lock()
-	defer s.feed.mu.Unlock()
-	s.feed.ask = ask
+	mu     sync.Mutex
+	limits FeedLimits // as they were asked for last
+	rows   map[store.BranchID]*feedRows
 }
 
 // newest asks for the limits.
 func (k *feedKeep) newest(ctx context.Context) FeedLimits {
-	k.mu.Lock()
-	ask := k.ask
-	k.mu.Unlock()
-	if ask == nil {
+	if k.ask == nil {
 		return k.known()
 	}
-	limits, err := ask(ctx)
+	limits, err := k.ask(ctx)
 	if err != nil {
 		return k.known()
 	}

@@ -15,12 +15,12 @@ func TestAFeedKeepsAndCountsAsItsLimitsSay(t *testing.T) {
 	s, end := openSpace(t, t.TempDir(), now.Now)
 	defer end()
 	limits, fails := FeedLimits{AlertRows: 3}, false
-	s.SetFeedLimits(func(context.Context) (FeedLimits, error) {
+	s.feed.ask = func(context.Context) (FeedLimits, error) {
 		if fails {
 			return FeedLimits{}, errors.New("no settings")
 		}
 		return limits, nil
-	})
+	}
 	crowded := func() int {
 		t.Helper()
 		list, err := s.CrowdedFeeds(t.Context())

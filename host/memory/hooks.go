@@ -78,16 +78,8 @@ type Ranking struct {
 	Column func(name string) []float32
 }
 
-// SetHooks sets the hooks. It is called before clients use the space; jobs that a former server left may be running by then.
-func (s *Space) SetHooks(h Hooks) { s.hooks.Store(&h) }
-
 // currentHooks returns the hooks; nil: there are none.
-func (s *Space) currentHooks() Hooks {
-	if h := s.hooks.Load(); h != nil {
-		return *h
-	}
-	return nil
-}
+func (s *Space) currentHooks() Hooks { return s.hooks }
 
 // storing calls the hooks for a pending store or change.
 func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decision, error) {

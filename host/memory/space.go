@@ -91,6 +91,11 @@ type Options struct {
 	CheckKey func(id string) error
 	// IsPrivate reports whether only the family of a collection, as Collection.Name, sees its records. Nil: only it sees any.
 	IsPrivate func(collection string) bool
+	// Hooks take part in stores and searches; nil: none do.
+	Hooks Hooks
+	// FeedLimits is asked for the limits of feeds about once a second while feeds are read. While it fails, the last limits apply. Nil: they
+	// do not change.
+	FeedLimits func(context.Context) (FeedLimits, error)
 	// DeepChain is the number of ancestors from which a branch's history is consolidated; 0: 16.
 	DeepChain int
 }
@@ -104,7 +109,7 @@ type Space struct {
 	clock        func() time.Time
 	logger       *slog.Logger
 	limits       Limits
-	hooks        atomic.Pointer[Hooks]                    // nil: none
+	hooks        Hooks                                    // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 	checkKey     func(id string) error                    // nil: all hold
 	isPrivate    func(collection string) bool
@@ -200,12 +205,13 @@ func newSpace(o Options) *Space {
 		clock:        o.Clock,
 		logger:       o.Logger,
 		limits:       o.Limits.withDefaults(),
-		feed:         feedKeep{limits: FeedLimits{Age: o.FeedAge}.withDefaults(), rows: map[store.BranchID]*feedRows{}},
+		feed:         feedKeep{ask: o.FeedLimits, limits: FeedLimits{Age: o.FeedAge}.withDefaults(), rows: map[store.BranchID]*feedRows{}},
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
 		purging:      o.Purging,
 		checkKey:     o.CheckKey,
 		isPrivate:    o.IsPrivate,
+		hooks:        o.Hooks,
 		catalogue:    lineage.New(),
 		usage:        newUsage(),
 		searchable:   make(chan struct{}),

@@ -35,7 +35,14 @@ type Space struct {
 	Without   error            // why there are no families though there should be; nil: nothing is missing
 	Audit     *audit.Log       // nil: nothing is recorded
 	ReadOnly  bool             // the directory cannot be written
-	locked    bool             // the directory was locked when it was opened
+	proxy     *family.Proxy
+	locked    bool // the directory was locked when it was opened
+}
+
+// embedder implements embedders.Guests.
+func (p *Space) embedder(name string) (embedders.Guest, bool) {
+	g, on := p.proxy.EmbedderOf(name)
+	return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
 }
 
 // Locked reports whether families run only as the lock file says, and nothing is granted.
@@ -73,23 +80,24 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		return p, err
 	}
 	index := search.New(tuned)
-	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})
+	var until memory.Hooks
+	if guards := lock.Lock.Guards(); len(guards) > 0 {
+		until = unguarded{guards}
+	}
+	p.proxy = family.NewProxy(until)
+	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})
 	if err != nil {
 		return p, err
 	}
 	closing.Later("the vectors", p.Embedders.Close)
 	p.Memory, err = memory.Open(ctx, memory.Options{
 		Engine: p.Engine, Index: index, Vectors: p.Embedders.ForMemory(), Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly,
-		Purging: a.Purging, CheckKey: a.CheckKey,
-		IsPrivate: func(collection string) bool { return p.Families == nil || p.Families.IsPrivate(collection) },
+		Purging: a.Purging, CheckKey: a.CheckKey, Hooks: p.proxy, IsPrivate: p.proxy.IsPrivate, FeedLimits: p.proxy.FeedLimits,
 	})
 	if err != nil {
 		return p, fmt.Errorf("open the memory in %s: %w", o.Dir, err)
 	}
 	closing.Later("the memory", func() error { return p.Memory.Close(context.WithoutCancel(ctx)) })
-	if guards := lock.Lock.Guards(); len(guards) > 0 {
-		p.Memory.SetHooks(unguarded{guards}) // until the families' own replace them
-	}
 	if a.ReadOnly || a.Dormant {
 		return p, nil
 	}
@@ -131,10 +139,10 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	}
 	p.Usage = usage.New(usage.Options{
 		Space: p.Memory.As(memory.Caller{Rights: memory.FullRights()}), Namespace: ops.SystemNamespace, Clock: o.Clock, Logger: o.Logger,
-		Wanted: func() bool { return p.Families != nil && p.Families.AnyGranted(abi.CanToolsUsage) },
+		Wanted: func() bool { f := p.proxy.Families(); return f != nil && f.AnyGranted(abi.CanToolsUsage) },
 	})
 	options := family.Options{
-		Space: p.Memory, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
+		Space: p.Memory, Proxy: p.proxy, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.Embedders, Usage: p.Usage, CheckKey: a.CheckKey, WhileKey: a.WhileKey,
 		Delegates: a.Delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}
@@ -156,12 +164,6 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	}
 	closing.Later("the families", families.Close)
 	p.Families = families
-	p.Embedders.SetGuests(func(name string) (embedders.Guest, bool) {
-		g, on := families.Hooks().EmbedderOf(name)
-		return embedders.Guest{Model: g.Model, Dimensions: g.Dimensions, Embed: g.Embed}, on
-	})
-	p.Memory.SetHooks(families.Hooks())
-	p.Memory.SetFeedLimits(families.FeedLimits)
 	if !o.ReadOnly {
 		closing.Later("the count of feeds", Running(ctx, func(ctx context.Context) { watchFeeds(ctx, p.Memory, o.Logger) }))
 		closing.Later("the usage of tools", Running(ctx, p.Usage.Run))

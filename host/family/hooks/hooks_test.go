@@ -135,9 +135,10 @@ func storer(name string, answer func([]byte, *memory.Stage) ([]byte, error)) *pl
 // open is a space with the hooks of families.
 func open(t *testing.T, families Families) (*Hooks, *memory.Space) {
 	t.Helper()
-	space := testspace.Open(t, testspace.Options{})
+	later := &testspace.Hooks{}
+	space := testspace.Open(t, testspace.Options{Hooks: later})
 	h := New(Options{Space: space, Families: families, Behind: func(do func()) bool { do(); return true }, Proposal: func(family string, _ time.Time) string { return "proposals/" + family + "/1" }, Clock: time.Now, Retry: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
-	space.SetHooks(h)
+	later.Hooks = h
 	return h, space
 }
 
@@ -356,14 +357,14 @@ func TestAFamilyIsToldOfOneGenerationAtOnceAndOfNoneBeyondItsNumber(t *testing.T
 
 func TestAStoreHookIsAskedAboutTheChangesThatItNames(t *testing.T) {
 	x := storer("x", says(`{"refuse":"no"}`))
-	_, space := open(t, present{storing: []Store{{x, abi.OnFailureSkip}}})
+	later := &testspace.Hooks{}
+	space := testspace.Open(t, testspace.Options{Hooks: later})
 	a := space.As(memory.Caller{Rights: memory.FullRights()})
-	space.SetHooks(nil)
 	if _, _, err := keep(t, space, "k", `1`); err != nil {
 		t.Fatal(err)
 	}
 	h := New(Options{Space: space, Families: present{storing: []Store{{x, abi.OnFailureSkip}}}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
-	space.SetHooks(h)
+	later.Hooks = h
 	forget := func() error {
 		_, err := a.Forget(t.Context(), memory.Location{}, []string{"k"}, memory.Write{DryRun: true})
 		return err

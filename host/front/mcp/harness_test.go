@@ -24,9 +24,11 @@ import (
 
 const patience = await.Limit // with anything that should happen at once
 
-func newSpace(t testing.TB) *memory.Space {
+func newSpace(t testing.TB) *memory.Space { return newSpaceWith(t, nil) }
+
+func newSpaceWith(t testing.TB, hooks memory.Hooks) *memory.Space {
 	t.Helper()
-	space := testspace.Open(t, testspace.Options{})
+	space := testspace.Open(t, testspace.Options{Hooks: hooks})
 	if err := space.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}

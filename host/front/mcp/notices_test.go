@@ -24,8 +24,7 @@ func (takingPart) Rank(context.Context, memory.Ranking) ([]float32, bool, error)
 }
 
 func TestAStoreSaysWhichHookWasSkippedAndWhy(t *testing.T) {
-	space := newSpace(t)
-	space.SetHooks(takingPart{})
+	space := newSpaceWith(t, takingPart{})
 	p := connect(t, newServerOf(t, space, Options{}), Session{}).initialize("tester")
 	const skipped = "auto-tag was skipped: it was stopped"
 	o := p.must("memory_store", `{"key":"k","value":1}`)
@@ -42,8 +41,7 @@ func TestAStoreSaysWhichHookWasSkippedAndWhy(t *testing.T) {
 }
 
 func TestASearchSaysWhenItsRankingFailed(t *testing.T) {
-	space := newSpace(t)
-	space.SetHooks(takingPart{})
+	space := newSpaceWith(t, takingPart{})
 	p := connect(t, newServerOf(t, space, Options{}), Session{}).initialize("tester")
 	p.must("memory_store", `{"items":[{"key":"a","value":"apple"},{"key":"b","value":"apple pie"}]}`)
 	o := p.must("memory_search", `{"query":"apple"}`)

@@ -29,6 +29,7 @@ type Options struct {
 	Index  *search.Index            // whose documents are embedded
 	Logger *slog.Logger             // nil: discards
 	Getenv func(name string) string // of keys; nil: there are none
+	Guests Guests                   // nil: no family embeds
 	Serve  *Config                  // an embedder to add, and use by default, as soon as it answers; nil: none
 }
 
@@ -48,7 +49,6 @@ type Embedders struct {
 	options Options
 	keeper  *semantic.Keeper
 	weights atomic.Pointer[map[string]float64] // of vectors beside words, by collection
-	guests  atomic.Pointer[Guests]             // nil until families are open
 
 	mu       sync.Mutex
 	file     file
@@ -69,6 +69,9 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	}
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
+	}
+	if o.Guests == nil {
+		o.Guests = func(string) (Guest, bool) { return Guest{}, false }
 	}
 	e := &Embedders{options: o, models: map[string]*embed.Model{}}
 	if err := e.read(); err != nil {
@@ -110,9 +113,6 @@ func (e *Embedders) Start(s semantic.Source) {
 		e.probing.Go(func() { e.adopt(*c) })
 	}
 }
-
-// SetGuests says where tool families that embed are found, from now on.
-func (e *Embedders) SetGuests(guests Guests) { e.guests.Store(&guests) }
 
 // Close stops embedding.
 func (e *Embedders) Close() error {

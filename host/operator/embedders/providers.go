@@ -120,11 +120,7 @@ func (e *Embedders) ofFamily(c Config, purpose string) embed.Embedder {
 
 // guest finds the family that embeds.
 func (e *Embedders) guest(c Config) (Guest, error) {
-	guests := e.guests.Load()
-	if guests == nil {
-		return Guest{}, fmt.Errorf("family %s cannot be asked to embed: families are not ready", c.Family)
-	}
-	guest, on := (*guests)(c.Family)
+	guest, on := e.options.Guests(c.Family)
 	switch {
 	case !on:
 		return guest, fmt.Errorf("family %s does not embed: it is not there, has no embed hook, or is not granted it (alcove family grant)", c.Family)

@@ -41,7 +41,8 @@ func Parts(t testing.TB, dir string, cache sandbox.Cache) (*memory.Space, *famil
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}
-	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{})})
+	proxy := family.NewProxy(nil)
+	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Hooks: proxy})
 	if err != nil {
 		t.Fatalf("open the memory: %v", err)
 	}
@@ -49,11 +50,10 @@ func Parts(t testing.TB, dir string, cache sandbox.Cache) (*memory.Space, *famil
 	if err != nil {
 		t.Fatalf("open the sandbox: %v", err)
 	}
-	f, err := family.New(t.Context(), family.Options{Space: s, Sandbox: box, Dir: dir, Built: Families(), Outside: outbound.Client{}})
+	f, err := family.New(t.Context(), family.Options{Space: s, Proxy: proxy, Sandbox: box, Dir: dir, Built: Families(), Outside: outbound.Client{}})
 	if err != nil {
 		t.Fatalf("open the families: %v", err)
 	}
-	s.SetHooks(f.Hooks())
 	t.Cleanup(func() {
 		if err := errors.Join(f.Close(), box.Close(), s.Close(context.Background()), engine.Close()); err != nil {
 			t.Errorf("close the families: %v", err)

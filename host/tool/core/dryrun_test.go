@@ -81,8 +81,8 @@ func (h *strict) Storing(ctx context.Context, s memory.Storing) (memory.Decision
 func (*strict) Asks(memory.Change, string) bool { return false }
 
 func TestADryRunAsksTheHooksAndSendsNothing(t *testing.T) {
-	u, hooks := newUser(t), &strict{}
-	u.space.SetHooks(hooks)
+	hooks := &strict{}
+	u := newUserWith(t, hooks)
 	for _, dry := range []string{``, `"dry_run":true,`} {
 		if got := u.refused("memory_store", `{`+dry+`"key":"k","value":"no"}`); got != "strict refused it: it says no" {
 			t.Errorf("%q: refused with %s", dry, got)

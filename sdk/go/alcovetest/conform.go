@@ -52,11 +52,12 @@ func opener(dir string, box *sandbox.Sandbox) func(context.Context, func(family.
 		if err != nil {
 			return w, err
 		}
-		if w.Space, err = memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{})}); err != nil {
+		proxy := family.NewProxy(nil)
+		if w.Space, err = memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Hooks: proxy}); err != nil {
 			return w, errors.Join(err, engine.Close())
 		}
 		w.Families, err = family.New(ctx, family.Options{
-			Space: w.Space, Sandbox: box, Dir: at, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+			Space: w.Space, Proxy: proxy, Sandbox: box, Dir: at, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 			Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 				m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest, Vetted: true})
 				if err != nil {
@@ -68,7 +69,6 @@ func opener(dir string, box *sandbox.Sandbox) func(context.Context, func(family.
 		if err != nil {
 			return w, errors.Join(err, w.Space.Close(ctx), engine.Close())
 		}
-		w.Space.SetHooks(w.Families.Hooks())
 		w.Close = func() error {
 			return errors.Join(w.Families.Close(), w.Space.Close(context.WithoutCancel(ctx)), engine.Close())
 		}

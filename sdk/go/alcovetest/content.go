@@ -2,6 +2,7 @@ package alcovetest
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -91,6 +93,25 @@ func (s *Space) Put(memories ...alcove.Memory) {
 	s.clock.set(s.Now)
 }
 
+// hooks are those of the families, unless they are off.
+type hooks struct {
+	*family.Proxy
+	off bool
+}
+
+// Storing implements memory.Hooks.
+func (h *hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
+	if h.off {
+		return memory.Decision{Items: s.Items}, nil
+	}
+	return h.Proxy.Storing(ctx, s)
+}
+
+// Asks implements memory.Hooks.
+func (h *hooks) Asks(c memory.Change, collection string) bool {
+	return !h.off && h.Proxy.Asks(c, collection)
+}
+
 func (s *Space) put(at string, memories []alcove.Memory) {
 	s.t.Helper()
 	instant, err := time.Parse(time.RFC3339Nano, at)
@@ -109,9 +130,9 @@ func (s *Space) put(at string, memories []alcove.Memory) {
 		}
 		r.Items = append(r.Items, item)
 	}
-	s.space.SetHooks(nil)
+	s.hooks.off = true
 	err = s.askNow(abi.OpMemoryPut, r, nil)
-	s.space.SetHooks(s.families.Hooks())
+	s.hooks.off = false
 	s.must(err)
 }
 

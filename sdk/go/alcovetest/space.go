@@ -62,6 +62,7 @@ type Space struct {
 	manifest *abi.Manifest
 	families *family.Families
 	space    *memory.Space
+	hooks    hooks
 	host     *ops.Host
 	tools    *tool.Registry
 	clock    clock
@@ -181,7 +182,8 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	dir := s.t.TempDir()
 	engine, err := bolt.Open(s.t.Context(), dir, bolt.Options{Now: s.clock.read, NoSync: true, MapSize: 16 << 20})
 	s.must(err)
-	s.space, err = memory.Open(s.t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: s.clock.read})
+	s.hooks.Proxy = family.NewProxy(nil)
+	s.space, err = memory.Open(s.t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: s.clock.read, Hooks: &s.hooks})
 	s.must(err)
 	compiled := filepath.Join(dir, "compiled")
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -190,7 +192,7 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
 	s.families, err = family.New(s.t.Context(), family.Options{
-		Space: s.space, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Space: s.space, Proxy: s.hooks.Proxy, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
 			if s.others.of(module) == nil {
@@ -200,7 +202,6 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 		},
 	})
 	s.must(err)
-	s.space.SetHooks(s.families.Hooks())
 	s.t.Cleanup(func() {
 		ctx := context.Background()
 		if err := errors.Join(s.families.Close(), box.Close(), s.space.Close(ctx), engine.Close()); err != nil {

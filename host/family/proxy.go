@@ -1,0 +1,97 @@
+package family
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/alcove-memory/alcove/host/family/hooks"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+// Proxy passes on to families what a space, its embedders and its tools ask of them. These are made first, since families need them; until
+// New has made the families, a Proxy answers that there are none.
+type Proxy struct {
+	until    memory.Hooks // nil: none
+	families atomic.Pointer[Families]
+	made     chan struct{} // closed when there are families
+}
+
+// NewProxy returns a proxy whose hooks are others, or none if nil, until there are families.
+func NewProxy(until memory.Hooks) *Proxy { return &Proxy{until: until, made: make(chan struct{})} }
+
+// pass passes everything on to families from now on. New calls it before their jobs begin.
+func (p *Proxy) pass(f *Families) {
+	p.families.Store(f)
+	close(p.made)
+}
+
+// Families returns the families; nil: there are none.
+func (p *Proxy) Families() *Families { return p.families.Load() }
+
+// hooks returns the hooks now; nil: there are none.
+func (p *Proxy) hooks() memory.Hooks {
+	if f := p.Families(); f != nil {
+		return f.hooks
+	}
+	return p.until
+}
+
+// Storing implements memory.Hooks.
+func (p *Proxy) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
+	if h := p.hooks(); h != nil {
+		return h.Storing(ctx, s)
+	}
+	return memory.Decision{Items: s.Items}, nil
+}
+
+// Asks implements memory.Hooks.
+func (p *Proxy) Asks(c memory.Change, collection string) bool {
+	h := p.hooks()
+	return h != nil && h.Asks(c, collection)
+}
+
+// Depth implements memory.Hooks.
+func (p *Proxy) Depth() int {
+	if h := p.hooks(); h != nil {
+		return h.Depth()
+	}
+	return 0
+}
+
+// Rank implements memory.Hooks.
+func (p *Proxy) Rank(ctx context.Context, r memory.Ranking) (scores []float32, ok bool, err error) {
+	if h := p.hooks(); h != nil {
+		return h.Rank(ctx, r)
+	}
+	return nil, false, nil
+}
+
+// GuardBranch implements memory.BranchGuard.
+func (p *Proxy) GuardBranch(branch string, by memory.Caller) error {
+	if g, guards := p.hooks().(memory.BranchGuard); guards {
+		return g.GuardBranch(branch, by)
+	}
+	return nil
+}
+
+// IsPrivate reports whether only the family of a collection, as FAMILY/NAME, sees its records. Without families nobody sees any.
+func (p *Proxy) IsPrivate(collection string) bool {
+	f := p.Families()
+	return f == nil || f.IsPrivate(collection)
+}
+
+// FeedLimits returns the limits of feeds; without families, the defaults.
+func (p *Proxy) FeedLimits(ctx context.Context) (memory.FeedLimits, error) {
+	if f := p.Families(); f != nil {
+		return f.FeedLimits(ctx)
+	}
+	return memory.FeedLimits{}, nil
+}
+
+// EmbedderOf returns what a family embeds with; false: it does not embed.
+func (p *Proxy) EmbedderOf(name string) (hooks.Embedder, bool) {
+	if f := p.Families(); f != nil {
+		return f.hooks.EmbedderOf(name)
+	}
+	return hooks.Embedder{}, false
+}
