@@ -25,6 +25,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/account"
 	"github.com/alcove-memory/alcove/host/operator/acts"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
@@ -247,8 +248,10 @@ func (h *Host) changeable() error {
 	return nil
 }
 
-// Operator returns what operators may do, for this process.
-func (h *Host) Operator() operator.Operator { return h.acts() }
+// Operator carries out operators' acts for this process.
+func (h *Host) Operator() *admin.Server {
+	return operator.NewServer(h.acts().Bindings(), operator.ServerOptions{Logger: h.options.Logger})
+}
 
 func (h *Host) acts() acts.Acts {
 	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Requests: h.account, Clock: h.options.Clock, Logger: h.options.Logger})

@@ -176,7 +176,7 @@ func (s *service) run(ctx context.Context, stop func(), w *presence.Watcher) err
 	})
 	all.Go(func() error {
 		defer stop()
-		operators := operator.NewServer(s.host.acts(), operator.ServerOptions{Logger: o.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
+		operators := operator.NewServer(s.host.acts().Bindings(), operator.ServerOptions{Logger: o.Logger, Begin: s.use.Begin, Changeable: s.host.changeable})
 		return operators.Serve(ctx, s.admin)
 	})
 	all.Go(func() error {

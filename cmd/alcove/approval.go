@@ -27,7 +27,7 @@ func (a *app) decided(c *cobra.Command, tool string, arguments map[string]any, n
 	if err != nil {
 		return operator.ToolAnswer{}, err
 	}
-	return answeredBy(c.Context(), a, operator.Operator.CallTool, operator.ToolCall{Tool: tool, Arguments: data, Namespace: namespace})
+	return call(c.Context(), a, operator.CallTool, operator.ToolCall{Tool: tool, Arguments: data, Namespace: namespace})
 }
 
 func (a *app) approvalListCommand() *cobra.Command {

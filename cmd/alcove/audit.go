@@ -22,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 )
 
@@ -50,9 +51,9 @@ func (a *app) auditDir(ctx context.Context) (dir string, head operator.AuditHead
 	if owner.CheckFree(data) == nil { // no server runs, and the files are complete
 		return dir, head, nil
 	}
-	o := operator.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, data) })
+	o := admin.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, data) })
 	defer o.Close()
-	if h, err := o.AuditHead(ctx); err == nil { // else it has just ended
+	if h, err := operator.Query(ctx, o, operator.GetAuditHead); err == nil { // else it has just ended
 		head = h
 	}
 	return dir, head, ctx.Err()

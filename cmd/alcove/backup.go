@@ -98,7 +98,7 @@ func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup
 	}
 	bar := a.progress("backing up", -1)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return streamed(ctx, a, operator.Operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))
+		return receive(ctx, a, operator.Backup, operator.BackupRequest{Since: since}, io.MultiWriter(w, bar))
 	}
 	now := time.Now()
 	part, err := write(ctx, path, from, now)
@@ -108,7 +108,7 @@ func (a *app) backUp(ctx context.Context, path string, write backupFunc) (backup
 	if err != nil && !errors.Is(err, backup.ErrUnchanged) {
 		return part, err
 	}
-	if err := told(ctx, a, operator.Operator.NoteBackup, operator.BackedUp{Version: part.Until, Made: now.UTC()}); err != nil {
+	if err := command(ctx, a, operator.NoteBackup, operator.BackedUp{Version: part.Until, Made: now.UTC()}); err != nil {
 		return part, a.notef("the backup is complete, but the server could not record it: %v\n", err)
 	}
 	return part, err

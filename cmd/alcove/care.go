@@ -53,7 +53,7 @@ func (a *app) verify(ctx context.Context) (v operator.Verified, err error) {
 	if v.Findings, err = space.Directory(dir).Examine(); len(v.Findings) > 0 || err != nil {
 		return v, err
 	}
-	return asked(ctx, a, operator.Operator.Verify)
+	return query(ctx, a, operator.Verify)
 }
 
 func (a *app) printVerified(v operator.Verified) error {
@@ -72,7 +72,7 @@ func (a *app) compactCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "compact", Short: "Rewrite the database without its free space; writes wait meanwhile", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			done, err := asked(c.Context(), a, operator.Operator.Compact)
+			done, err := query(c.Context(), a, operator.Compact)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,9 @@ func (a *app) flushCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "flush", Short: "Write pending access counts to disk. All else is durable when it is acknowledged", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.asOperator(c.Context(), func(o operator.Operator) error { return o.Flush(c.Context()) })
+			return a.asOperator(c.Context(), func(o operator.Server) error {
+				return operator.Command(c.Context(), o, operator.Flush, operator.None{})
+			})
 		},
 	}
 }
@@ -97,7 +99,7 @@ func (a *app) durabilityCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "durability", Short: "Show the writes made durable since the server started, and the size of the file", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := asked(c.Context(), a, operator.Operator.Durability)
+			d, err := query(c.Context(), a, operator.GetDurability)
 			if err != nil {
 				return err
 			}
@@ -134,25 +136,25 @@ func (a *app) retentionCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := asked(c.Context(), a, operator.Operator.Retention)
+		r, err := query(c.Context(), a, operator.GetRetention)
 		if err != nil {
 			return err
 		}
 		to.change(&r, keep, c.Flags().Changed("versions"))
-		if r, err = answeredBy(c.Context(), a, operator.Operator.SetRetention, r); err != nil {
+		if r, err = call(c.Context(), a, operator.SetRetention, r); err != nil {
 			return err
 		}
 		return a.printRetention(r)
 	}
 	show := &cobra.Command{Use: "show", Short: "Show the policy", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
-		r, err := asked(c.Context(), a, operator.Operator.Retention)
+		r, err := query(c.Context(), a, operator.GetRetention)
 		if err != nil {
 			return err
 		}
 		return a.printRetention(r)
 	}}
 	run := &cobra.Command{Use: "run", Short: "Apply the policy now", Args: noArguments, RunE: func(c *cobra.Command, _ []string) error {
-		done, err := asked(c.Context(), a, operator.Operator.Retain)
+		done, err := query(c.Context(), a, operator.Retain)
 		if err != nil {
 			return err
 		}

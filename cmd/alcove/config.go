@@ -62,7 +62,7 @@ func (a *app) configGetCommand() *cobra.Command {
 		Example: "  alcove config get forget_threshold --namespace work",
 		RunE: func(c *cobra.Command, args []string) error {
 			q.Keys = args
-			list, err := answeredBy(c.Context(), a, operator.Operator.Settings, q)
+			list, err := call(c.Context(), a, operator.ListSettings, q)
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (a *app) configListCommand() *cobra.Command {
 					return err
 				}
 			}
-			list, err := answeredBy(c.Context(), a, operator.Operator.Settings, q)
+			list, err := call(c.Context(), a, operator.ListSettings, q)
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func (a *app) configSetCommand() *cobra.Command {
 				}
 				r.Changes = append(r.Changes, change)
 			}
-			done, err := answeredBy(c.Context(), a, operator.Operator.ChangeSettings, r)
+			done, err := call(c.Context(), a, operator.ChangeSettings, r)
 			if err != nil {
 				return err
 			}
@@ -199,7 +199,7 @@ func (a *app) configHistoryCommand() *cobra.Command {
 				return err
 			}
 			k.Key = args[0]
-			h, err := answeredBy(c.Context(), a, operator.Operator.SettingHistory, k)
+			h, err := call(c.Context(), a, operator.GetSettingHistory, k)
 			if err != nil {
 				return err
 			}
@@ -249,7 +249,7 @@ func (a *app) configRollbackCommand() *cobra.Command {
 				return &usageError{fmt.Errorf("%.40s is no version: alcove config history %s lists them", args[1], args[0])}
 			}
 			k.Key, k.To = args[0], &to
-			done, err := answeredBy(c.Context(), a, operator.Operator.RollBackSetting, k)
+			done, err := call(c.Context(), a, operator.RollBackSetting, k)
 			if err != nil {
 				return err
 			}
@@ -272,7 +272,7 @@ func (a *app) configUndoCommand() *cobra.Command {
 				return err
 			}
 			u.Change = args[0]
-			done, err := answeredBy(c.Context(), a, operator.Operator.UndoSettings, u)
+			done, err := call(c.Context(), a, operator.UndoSettings, u)
 			if err != nil {
 				return err
 			}

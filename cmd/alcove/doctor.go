@@ -150,7 +150,7 @@ func (a *app) examineCache() finding {
 
 // examineBackup says how old the last backup is, which is for its owner to judge.
 func (a *app) examineBackup(ctx context.Context) finding {
-	d, err := asked(ctx, a, operator.Operator.Durability)
+	d, err := query(ctx, a, operator.GetDurability)
 	if err != nil {
 		return finding{"backup", noted, "unknown: " + err.Error()}
 	}
@@ -162,7 +162,7 @@ func (a *app) examineBackup(ctx context.Context) finding {
 
 // examineEmbedders says how far each embedder is.
 func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
-	list, err := asked(ctx, a, operator.Operator.Embedders)
+	list, err := query(ctx, a, operator.ListEmbedders)
 	if err != nil {
 		return []finding{{"embedders", noted, "unknown: " + err.Error()}}
 	}
@@ -178,14 +178,14 @@ func (a *app) examineEmbedders(ctx context.Context) (found []finding) {
 
 // examineFamilies says which families cannot be used, and which wait for an operator's decision.
 func (a *app) examineFamilies(ctx context.Context) (found []finding) {
-	if h, err := asked(ctx, a, operator.Operator.Health); err == nil && h.WithoutFamilies != "" {
+	if h, err := query(ctx, a, operator.GetHealth); err == nil && h.WithoutFamilies != "" {
 		return []finding{{"families", bad, "the server runs without tool families: " + h.WithoutFamilies}}
 	}
-	list, err := asked(ctx, a, operator.Operator.FamilyStates)
+	list, err := query(ctx, a, operator.ListFamilyStates)
 	if err != nil {
 		return []finding{{"families", noted, "unknown: " + err.Error()}}
 	}
-	uses, err := asked(ctx, a, operator.Operator.FamilyUses)
+	uses, err := query(ctx, a, operator.ListFamilyUses)
 	if err != nil {
 		return []finding{{"families", noted, "unknown: " + err.Error()}}
 	}
@@ -355,7 +355,7 @@ func (a *app) examineStore(ctx context.Context, dir string, pid int, reached boo
 		}
 		return finding{"store", fine, "is opened by the next server"}
 	}
-	h, err := asked(ctx, a, operator.Operator.Health)
+	h, err := query(ctx, a, operator.GetHealth)
 	if err != nil {
 		return finding{"store", noted, "unknown: " + err.Error()}
 	}

@@ -34,7 +34,7 @@ func (a *app) embedderShowCommand() *cobra.Command {
 }
 
 func (a *app) showEmbedders(ctx context.Context) error {
-	list, err := asked(ctx, a, operator.Operator.Embedders)
+	list, err := query(ctx, a, operator.ListEmbedders)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ unless --dimensions says so. When its vectors change, searches use the old ones 
 			return err
 		}
 		r.KeyFile = path
-		set, err := answeredBy(c.Context(), a, operator.Operator.SetEmbedder, r)
+		set, err := call(c.Context(), a, operator.SetEmbedder, r)
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (a *app) embedderRegenerateCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, and show progress")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := told(c.Context(), a, operator.Operator.RegenerateEmbedder, operator.EmbedderName{Name: args[0]}); err != nil {
+		if err := command(c.Context(), a, operator.RegenerateEmbedder, operator.EmbedderName{Name: args[0]}); err != nil {
 			return err
 		}
 		if !wait {
@@ -184,7 +184,7 @@ func (a *app) awaitEmbedder(ctx context.Context, name string) error {
 	bar := a.count("embedding", -1)
 	defer bar.Close()
 	for {
-		list, err := asked(ctx, a, operator.Operator.Embedders)
+		list, err := query(ctx, a, operator.ListEmbedders)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (a *app) embedderRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove an embedder and its vectors", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return told(c.Context(), a, operator.Operator.RemoveEmbedder, operator.EmbedderName{Name: args[0]})
+			return command(c.Context(), a, operator.RemoveEmbedder, operator.EmbedderName{Name: args[0]})
 		},
 	}
 }
@@ -226,7 +226,7 @@ func (a *app) embedderUseCommand() *cobra.Command {
 			if name == "none" {
 				name = ""
 			}
-			return told(c.Context(), a, operator.Operator.ChooseEmbedder, operator.EmbedderChoice{Standard: &name})
+			return command(c.Context(), a, operator.ChooseEmbedder, operator.EmbedderChoice{Standard: &name})
 		},
 	}
 }
@@ -242,7 +242,7 @@ func (a *app) embedderGateCommand() *cobra.Command {
 			if err != nil || !(weight >= 0 && weight <= 1) {
 				return &usageError{fmt.Errorf("%q is not a number from 0 to 1", args[1])}
 			}
-			return told(c.Context(), a, operator.Operator.ChooseEmbedder, operator.EmbedderChoice{Collections: map[string]float64{args[0]: weight}})
+			return command(c.Context(), a, operator.ChooseEmbedder, operator.EmbedderChoice{Collections: map[string]float64{args[0]: weight}})
 		},
 	}
 }

@@ -85,7 +85,7 @@ func (a *app) endpointListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the external servers", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.Endpoints)
+			list, err := query(c.Context(), a, operator.ListEndpoints)
 			if err != nil {
 				return err
 			}
@@ -114,5 +114,5 @@ func (a *app) setEndpoint(ctx context.Context, r operator.EndpointRequest, dryRu
 	if err := a.announce(ctx, operator.LockProposal{Endpoint: &r}); err != nil || dryRun {
 		return err
 	}
-	return told(ctx, a, operator.Operator.SetEndpoint, r)
+	return command(ctx, a, operator.SetEndpoint, r)
 }

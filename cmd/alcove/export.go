@@ -24,9 +24,9 @@ a line, without history and logs; alcove import stores them anywhere.`,
 			write := func(w io.Writer) error {
 				w = io.MultiWriter(w, bar)
 				if only || q != (operator.Selection{}) {
-					return streamed(c.Context(), a, operator.Operator.Memories, q, w)
+					return receive(c.Context(), a, operator.ExportMemories, q, w)
 				}
-				return streamed(c.Context(), a, operator.Operator.Export, operator.ExportRequest{}, w)
+				return receive(c.Context(), a, operator.Export, operator.ExportRequest{}, w)
 			}
 			if len(args) == 0 || args[0] == "-" {
 				return errors.Join(write(a.out.Data()), bar.Close())

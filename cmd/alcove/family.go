@@ -44,7 +44,7 @@ func (a *app) familyConfigCommand() *cobra.Command {
 				}
 				r.Values[key] = value
 			}
-			config, err := answeredBy(c.Context(), a, operator.Operator.ConfigureFamily, r)
+			config, err := call(c.Context(), a, operator.ConfigureFamily, r)
 			if err != nil {
 				return err
 			}

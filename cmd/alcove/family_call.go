@@ -152,7 +152,7 @@ func (a *app) callOnData(ctx context.Context, args []string, t trialCall) error 
 	if try.Tool == "" && try.Hook == "" && len(report.Manifest.Tools) == 1 {
 		try.Tool = report.Manifest.Tools[0].Name
 	}
-	answer, err := answeredBy(ctx, a, operator.Operator.TryFamily, operator.TrialRequest{Module: try.Module, Tool: try.Tool, Hook: try.Hook, Job: try.Job, Arguments: try.Arguments, Branch: t.branch, Namespace: t.namespace})
+	answer, err := call(ctx, a, operator.TryFamily, operator.TrialRequest{Module: try.Module, Tool: try.Tool, Hook: try.Hook, Job: try.Job, Arguments: try.Arguments, Branch: t.branch, Namespace: t.namespace})
 	return a.tried(answer.Result, answer.Notes, err)
 }
 

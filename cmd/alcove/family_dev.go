@@ -94,7 +94,7 @@ the command if ALCOVE_LOCKED is set.`,
 
 // mayCopy refuses to hand the data of a locked server to a module that its operator did not approve.
 func (a *app) mayCopy(ctx context.Context) error {
-	h, err := asked(ctx, a, operator.Operator.Health)
+	h, err := query(ctx, a, operator.GetHealth)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a *app) develop(ctx context.Context, p *develop.Project, f devFlags) (err 
 	defer func() { err = errors.Join(err, unlock()) }()
 	if f.onData {
 		f.seed = filepath.Join(own, "memories.jsonl")
-		err := durable.Write(f.seed, 0o600, func(w io.Writer) error { return streamed(ctx, a, operator.Operator.Memories, f.from, w) })
+		err := durable.Write(f.seed, 0o600, func(w io.Writer) error { return receive(ctx, a, operator.ExportMemories, f.from, w) })
 		if err != nil {
 			return fmt.Errorf("copy the memories: %w", err)
 		}
@@ -188,7 +188,7 @@ func (a *app) developServed(ctx context.Context, p *develop.Project, f devFlags,
 	return errors.Join(err, <-ended)
 }
 
-func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o operator.Operator) error {
+func (a *app) developing(ctx context.Context, p *develop.Project, f devFlags, o operator.Server) error {
 	if f.seed != "" {
 		if err := a.importSeed(ctx, f.seed); err != nil {
 			return fmt.Errorf("store what the data begins with: %w", err)
@@ -210,7 +210,7 @@ func (a *app) importSeed(ctx context.Context, path string) error {
 // development is a family that is served while its author changes it. It implements develop.Server.
 type development struct {
 	app      *app
-	server   operator.Operator
+	server   operator.Server
 	dir      string
 	family   string // that is served; empty: none
 	digest   string
@@ -233,9 +233,9 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 	name, was := report.Manifest.Name, d.family
 	installation := operator.Installation{Module: packed.Module, Source: "family dev"}
 	if name == was {
-		_, err = d.server.UpdateFamily(ctx, operator.UpdateRequest{Family: name, Installation: installation})
+		_, err = operator.Call(ctx, d.server, operator.UpdateFamily, operator.UpdateRequest{Family: name, Installation: installation})
 	} else {
-		_, err = d.server.InstallFamily(ctx, operator.InstallRequest(installation))
+		_, err = operator.Call(ctx, d.server, operator.InstallFamily, operator.InstallRequest(installation))
 	}
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 	for _, h := range hooksOf(report.Manifest.Hooks) {
 		hooks[h] = operator.HookOn{}
 	}
-	if _, err := d.server.GrantFamily(ctx, operator.GrantRequest{Family: name, Digest: report.Digest, All: true, Hooks: hooks}); err != nil {
+	if _, err := operator.Call(ctx, d.server, operator.GrantFamily, operator.GrantRequest{Family: name, Digest: report.Digest, All: true, Hooks: hooks}); err != nil {
 		return fmt.Errorf("grant it what it asks for: %w", err)
 	}
 	if name == was {
@@ -253,7 +253,7 @@ func (d *development) Swap(ctx context.Context, module, manifest []byte) error {
 	}
 	d.follow(ctx, name)
 	if was != "" {
-		_, err = d.server.RemoveFamily(ctx, operator.FamilyName{Family: was})
+		_, err = operator.Call(ctx, d.server, operator.RemoveFamily, operator.FamilyName{Family: was})
 	}
 	return errors.Join(err, d.app.connectTo(name))
 }
@@ -279,7 +279,7 @@ func (d *development) follow(ctx context.Context, family string) {
 	go func() {
 		defer close(ended)
 		err := d.app.events(ctx, func(ctx context.Context, w io.Writer) error {
-			return d.server.FollowFamily(ctx, operator.FollowRequest{Family: family, Calls: true, Follow: true}, w)
+			return operator.Receive(ctx, d.server, operator.FollowFamily, operator.FollowRequest{Family: family, Calls: true, Follow: true}, w)
 		}, d.app.printEvent)
 		if err != nil {
 			d.app.notef("note: what family %s does is shown no more: %v\n", family, err)

@@ -73,7 +73,7 @@ families that the program carries apply to later releases, too.`,
 		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || f.dryRun {
 			return err
 		}
-		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
+		answer, err := call(c.Context(), a, operator.GrantFamily, r)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (a *app) familyRevokeCommand() *cobra.Command {
 		if err := a.announce(c.Context(), operator.LockProposal{Grant: &r}); err != nil || *dryRun {
 			return err
 		}
-		answer, err := answeredBy(c.Context(), a, operator.Operator.GrantFamily, r)
+		answer, err := call(c.Context(), a, operator.GrantFamily, r)
 		if err != nil {
 			return err
 		}

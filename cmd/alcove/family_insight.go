@@ -77,7 +77,7 @@ confidential.`,
 // follow reads the events of a family as they happen.
 func (a *app) follow(ctx context.Context, r operator.FollowRequest, each func(operator.FamilyEvent) error) error {
 	return a.events(ctx, func(ctx context.Context, w io.Writer) error {
-		return streamed(ctx, a, operator.Operator.FollowFamily, r, w)
+		return receive(ctx, a, operator.FollowFamily, r, w)
 	}, each)
 }
 
@@ -151,7 +151,7 @@ func (a *app) familyStatsCommand() *cobra.Command {
   alcove family stats notes --json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r := operator.FamilyName{Family: strings.Join(args, "")}
-			list, err := answeredBy(c.Context(), a, operator.Operator.FamilyStats, r)
+			list, err := call(c.Context(), a, operator.GetFamilyStats, r)
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ modules must be signed by trusted keys: see alcove family trust.`,
 			if err := a.announce(c.Context(), operator.LockProposal{Install: &installation}); err != nil || *dryRun {
 				return err
 			}
-			f, err := answeredBy(c.Context(), a, operator.Operator.InstallFamily, operator.InstallRequest(installation))
+			f, err := call(c.Context(), a, operator.InstallFamily, operator.InstallRequest(installation))
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ Without M.wasm, the tag that the family was installed from is resolved again.`,
 			if err := a.announce(c.Context(), operator.LockProposal{Update: &r}); err != nil || *dryRun {
 				return err
 			}
-			f, err := answeredBy(c.Context(), a, operator.Operator.UpdateFamily, r)
+			f, err := call(c.Context(), a, operator.UpdateFamily, r)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ of the family does not change. A second rollback undoes the first.`,
 			if err := a.announce(c.Context(), operator.LockProposal{Rollback: args[0]}); err != nil || *dryRun {
 				return err
 			}
-			f, err := answeredBy(c.Context(), a, operator.Operator.RollbackFamily, operator.FamilyName{Family: args[0]})
+			f, err := call(c.Context(), a, operator.RollBackFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ func (a *app) familyRemoveCommand() *cobra.Command {
 			if err := a.announce(c.Context(), operator.LockProposal{Remove: args[0]}); err != nil || *dryRun {
 				return err
 			}
-			r, err := answeredBy(c.Context(), a, operator.Operator.RemoveFamily, operator.FamilyName{Family: args[0]})
+			r, err := call(c.Context(), a, operator.RemoveFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ func (a *app) familyJobsCommand() *cobra.Command {
   alcove family jobs run timeline digest
   alcove family jobs cancel 20260301120000.000-7f3a`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.FamilyJobs)
+			list, err := query(c.Context(), a, operator.ListFamilyJobs)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (a *app) familyJobsRunCommand() *cobra.Command {
 		Long:    "Queue a job with a schedule now, wherever its schedule would. Its next interval begins now.",
 		Example: "  alcove family jobs run timeline digest",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := told(c.Context(), a, operator.Operator.RunFamilyJob, operator.FamilyJobName{Family: args[0], Job: args[1]}); err != nil {
+			if err := command(c.Context(), a, operator.RunFamilyJob, operator.FamilyJobName{Family: args[0], Job: args[1]}); err != nil {
 				return err
 			}
 			return a.printf("job %s of family %s runs now: alcove family jobs shows it\n", terminal.Line(args[1]), terminal.Line(args[0]))
@@ -65,7 +65,7 @@ func (a *app) familyJobsCancelCommand() *cobra.Command {
 		Use: "cancel ID", Short: "Cancel a job that waits or runs", Args: arguments(1, 1),
 		Example: "  alcove family jobs cancel 20260301120000.000-7f3a",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := told(c.Context(), a, operator.Operator.CancelFamilyJob, operator.FamilyJobID{ID: args[0]}); err != nil {
+			if err := command(c.Context(), a, operator.CancelFamilyJob, operator.FamilyJobID{ID: args[0]}); err != nil {
 				return err
 			}
 			return a.printf("job %s is cancelled\n", terminal.Line(args[0]))

@@ -22,11 +22,11 @@ func (a *app) familyListCommand() *cobra.Command {
 		Example: `  alcove family list
   alcove family list --json`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.Families)
+			list, err := query(c.Context(), a, operator.ListFamilies)
 			if err != nil {
 				return err
 			}
-			uses, err := asked(c.Context(), a, operator.Operator.FamilyUses)
+			uses, err := query(c.Context(), a, operator.ListFamilyUses)
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (a *app) familyInfoCommand() *cobra.Command {
 		Example: `  alcove family info auto-tag
   alcove family info auto-tag --json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			info, err := answeredBy(c.Context(), a, operator.Operator.FamilyInfo, operator.FamilyName{Family: args[0]})
+			info, err := call(c.Context(), a, operator.DescribeFamily, operator.FamilyName{Family: args[0]})
 			if err != nil {
 				return err
 			}

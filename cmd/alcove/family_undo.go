@@ -40,7 +40,7 @@ be undone.`,
 					return &usageError{err}
 				}
 			}
-			done, err := answeredBy(c.Context(), a, operator.Operator.UndoFamily, r)
+			done, err := call(c.Context(), a, operator.UndoFamily, r)
 			if err != nil {
 				return err
 			}

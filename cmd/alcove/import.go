@@ -240,7 +240,7 @@ func (i *importing) flush(ctx context.Context) error {
 		return nil
 	}
 	request := operator.ImportRequest{Branch: i.options.branch, Memories: i.batch, DryRun: i.options.dry}
-	done, err := answeredBy(ctx, i.app, operator.Operator.Import, request)
+	done, err := call(ctx, i.app, operator.Import, request)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ func (a *app) keyCreateCommand() *cobra.Command {
 			for _, right := range rights {
 				r.Rights = append(r.Rights, operator.Right(right))
 			}
-			issued, err := answeredBy(c.Context(), a, operator.Operator.CreateKey, r)
+			issued, err := call(c.Context(), a, operator.CreateKey, r)
 			if err != nil {
 				return err
 			}
@@ -60,7 +59,7 @@ func (a *app) keyListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the keys, without their secrets", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.Keys)
+			list, err := query(c.Context(), a, operator.ListKeys)
 			if err != nil {
 				return err
 			}
@@ -114,7 +113,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke ID", Short: "End a key, and what its clients have open, at once", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changedKey("revoked", ", whose clients are disconnected", args[0], operator.Operator.RevokeKey, c)
+			return a.changedKey("revoked", ", whose clients are disconnected", args[0], operator.RevokeKey, c)
 		},
 	}
 }
@@ -123,14 +122,14 @@ func (a *app) keyDeleteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete ID", Short: "Revoke a key and remove it from the list", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changedKey("deleted", "", args[0], operator.Operator.DeleteKey, c)
+			return a.changedKey("deleted", "", args[0], operator.DeleteKey, c)
 		},
 	}
 }
 
 // changedKey changes a key and says so.
-func (a *app) changedKey(done, so, id string, act func(operator.Operator, context.Context, operator.KeyID) (operator.Key, error), c *cobra.Command) error {
-	k, err := answeredBy(c.Context(), a, act, operator.KeyID{ID: id})
+func (a *app) changedKey(done, so, id string, act operator.Act[operator.KeyID, operator.Key], c *cobra.Command) error {
+	k, err := call(c.Context(), a, act, operator.KeyID{ID: id})
 	if err != nil {
 		return err
 	}
@@ -160,13 +159,13 @@ have the server's overall limits only.`,
   alcove key limits --max-calls-per-second 50 --max-concurrent 8 --max-body-bytes 1048576`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if l == (operator.KeyLimits{}) {
-				list, err := asked(c.Context(), a, operator.Operator.Keys)
+				list, err := query(c.Context(), a, operator.ListKeys)
 				if err != nil {
 					return err
 				}
 				return a.printLimits(list.Limits)
 			}
-			now, err := answeredBy(c.Context(), a, operator.Operator.LimitKeys, l)
+			now, err := call(c.Context(), a, operator.LimitKeys, l)
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ grant nothing. Only alcove unlock ends that. A running server is locked at once.
 
 // lockServed locks a data directory that a server has open.
 func (a *app) lockServed(ctx context.Context) (datadir.LockChange, error) {
-	done, err := asked(ctx, a, operator.Operator.LockDirectory)
+	done, err := query(ctx, a, operator.LockDirectory)
 	return datadir.LockChange{Lines: done.Lines, Locked: true}, err
 }
 

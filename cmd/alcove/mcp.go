@@ -130,7 +130,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 
 // warnWithoutEmbedder warns if no embedder is configured.
 func (a *app) warnWithoutEmbedder(ctx context.Context) {
-	list, err := asked(ctx, a, operator.Operator.Embedders)
+	list, err := query(ctx, a, operator.ListEmbedders)
 	switch logger := slog.New(slog.NewTextHandler(a.err, nil)); {
 	case err != nil:
 		logger.Warn("could not ask whether stored text is embedded", "error", err)

@@ -96,7 +96,7 @@ func checkArtifact(a oci.Artifact) error {
 
 // followed returns the tag from which a family was installed.
 func (a *app) followed(ctx context.Context, family string) (string, error) {
-	info, err := answeredBy(ctx, a, operator.Operator.FamilyInfo, operator.FamilyName{Family: family})
+	info, err := call(ctx, a, operator.DescribeFamily, operator.FamilyName{Family: family})
 	if err != nil {
 		return "", err
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 )
 
 // operator connects to the socket for operators, and starts the server if need be.
-func (a *app) operator(ctx context.Context) (*operator.Client, error) {
+func (a *app) operator(ctx context.Context) (*admin.Client, error) {
 	dir, err := a.ownDir()
 	if err != nil {
 		return nil, err
@@ -32,11 +33,11 @@ func (a *app) operator(ctx context.Context) (*operator.Client, error) {
 		return nil, err
 	}
 	dial := func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) }
-	return operator.NewClient(dial), nil
+	return admin.NewClient(dial), nil
 }
 
 // asOperator has the server carry out acts.
-func (a *app) asOperator(ctx context.Context, do func(operator.Operator) error) error {
+func (a *app) asOperator(ctx context.Context, do func(operator.Server) error) error {
 	c, err := a.operator(ctx)
 	if err != nil {
 		return err
@@ -45,26 +46,27 @@ func (a *app) asOperator(ctx context.Context, do func(operator.Operator) error) 
 	return do(c)
 }
 
-// asked is the answer of the server to an act.
-func asked[Out any](ctx context.Context, a *app, act func(operator.Operator, context.Context) (Out, error)) (answer Out, err error) {
-	err = a.asOperator(ctx, func(o operator.Operator) (err error) {
-		answer, err = act(o, ctx)
+// call has the server carry out an act.
+func call[In, Out any](ctx context.Context, a *app, act operator.Act[In, Out], r In) (answer Out, err error) {
+	err = a.asOperator(ctx, func(s operator.Server) (err error) {
+		answer, err = operator.Call(ctx, s, act, r)
 		return err
 	})
 	return answer, err
 }
 
-// told has the server carry out an act without an answer.
-func told[In any](ctx context.Context, a *app, act func(operator.Operator, context.Context, In) error, r In) error {
-	return a.asOperator(ctx, func(o operator.Operator) error { return act(o, ctx, r) })
+// query is call for an act without a request.
+func query[Out any](ctx context.Context, a *app, act operator.Act[operator.None, Out]) (Out, error) {
+	return call(ctx, a, act, operator.None{})
 }
 
-// streamed copies a stream of the server to w.
-func streamed[In any](ctx context.Context, a *app, act func(operator.Operator, context.Context, In, io.Writer) error, r In, w io.Writer) error {
-	return a.asOperator(ctx, func(o operator.Operator) error { return act(o, ctx, r, w) })
+// command is call for an act without an answer.
+func command[In any](ctx context.Context, a *app, act operator.Act[In, operator.None], r In) error {
+	_, err := call(ctx, a, act, r)
+	return err
 }
 
-// answeredBy is the answer of the server to an act with a request.
-func answeredBy[In, Out any](ctx context.Context, a *app, act func(operator.Operator, context.Context, In) (Out, error), r In) (Out, error) {
-	return asked(ctx, a, func(o operator.Operator, ctx context.Context) (Out, error) { return act(o, ctx, r) })
+// receive copies a stream of the server to w.
+func receive[In any](ctx context.Context, a *app, act operator.Stream[In], r In, w io.Writer) error {
+	return a.asOperator(ctx, func(s operator.Server) error { return operator.Receive(ctx, s, act, r, w) })
 }

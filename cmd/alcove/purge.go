@@ -42,7 +42,7 @@ family. Text that a family paraphrased is not found.`,
 			if !yes {
 				return &usageError{errors.New("a purge cannot be undone: repeat it with --yes")}
 			}
-			done, err := answeredBy(c.Context(), a, operator.Operator.Purge, p)
+			done, err := call(c.Context(), a, operator.Purge, p)
 			if err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ func (a *app) quotaSetCommand() *cobra.Command {
   alcove quota set team/board --memories 200 --links 0 --bytes 10485760`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Namespace = args[0]
-			return told(c.Context(), a, operator.Operator.SetQuota, r)
+			return command(c.Context(), a, operator.SetQuota, r)
 		},
 	}
 	flags := c.Flags()
@@ -40,7 +40,7 @@ func (a *app) quotaListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List quotas, and what agents stored", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.Quotas)
+			list, err := query(c.Context(), a, operator.ListQuotas)
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (a *app) quotaRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAMESPACE", Short: "Remove the quota of a namespace", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return told(c.Context(), a, operator.Operator.SetQuota, operator.QuotaRequest{Namespace: args[0]})
+			return command(c.Context(), a, operator.SetQuota, operator.QuotaRequest{Namespace: args[0]})
 		},
 	}
 }

@@ -61,7 +61,7 @@ OLD and NEW are files, modules of an OCI registry, or names of families on the s
 // noteDifferences tells on standard error what a module would change of an installed family, as family diff does. Without the family or
 // its manifest there is nothing to tell: what follows says why.
 func (a *app) noteDifferences(ctx context.Context, family string, module []byte) {
-	info, err := answeredBy(ctx, a, operator.Operator.FamilyInfo, operator.FamilyName{Family: family})
+	info, err := call(ctx, a, operator.DescribeFamily, operator.FamilyName{Family: family})
 	if err != nil || info.Manifest == nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (a *app) manifestOf(ctx context.Context, name string, from sourceFlags) (*a
 	if strings.HasSuffix(name, ".wasm") || !errors.Is(err, os.ErrNotExist) && !strings.Contains(err.Error(), "there is no file") {
 		return nil, err
 	}
-	info, err := answeredBy(ctx, a, operator.Operator.FamilyInfo, operator.FamilyName{Family: name})
+	info, err := call(ctx, a, operator.DescribeFamily, operator.FamilyName{Family: name})
 	return info.Manifest, err
 }
 

@@ -66,7 +66,7 @@ func (a *app) rootListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the directories", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := asked(c.Context(), a, operator.Operator.Roots)
+			list, err := query(c.Context(), a, operator.ListRoots)
 			if err != nil {
 				return err
 			}
@@ -104,5 +104,5 @@ func (a *app) setRoot(ctx context.Context, r operator.RootRequest, dryRun bool) 
 	if err := a.announce(ctx, operator.LockProposal{Root: &r}); err != nil || dryRun {
 		return err
 	}
-	return told(ctx, a, operator.Operator.SetRoot, r)
+	return command(ctx, a, operator.SetRoot, r)
 }

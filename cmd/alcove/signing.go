@@ -224,7 +224,7 @@ func (a *app) verifiedBy(ctx context.Context, s signature.Signed, given []string
 	if len(given) > 0 {
 		return list, nil
 	}
-	trusted, err := answeredBy(ctx, a, operator.Operator.TrustKeys, operator.TrustRequest{})
+	trusted, err := call(ctx, a, operator.TrustKeys, operator.TrustRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +326,7 @@ installed with a signature by that key.`,
 				return err
 			}
 		}
-		trusted, err := answeredBy(c.Context(), a, operator.Operator.TrustKeys, r)
+		trusted, err := call(c.Context(), a, operator.TrustKeys, r)
 		if err != nil {
 			return err
 		}
@@ -436,7 +436,7 @@ func dryRunFlag(c *cobra.Command) *bool {
 
 // announce says on standard error what a change would do to the lock file: how much, or with --diff and --dry-run the difference.
 func (a *app) announce(ctx context.Context, p operator.LockProposal) error {
-	c, err := answeredBy(ctx, a, operator.Operator.ProposeChange, p)
+	c, err := call(ctx, a, operator.ProposeChange, p)
 	if err != nil {
 		return err
 	}

@@ -88,8 +88,8 @@ func slugOf(address string) string {
 
 func (a *app) addSite(ctx context.Context, slug, address string, from siteSecret, dryRun bool) error {
 	e := operator.Endpoint{Kind: "http", URL: address, KeyEnv: from.env}
-	return a.asOperator(ctx, func(o operator.Operator) (err error) {
-		there, err := o.Endpoints(ctx)
+	return a.asOperator(ctx, func(o operator.Server) (err error) {
+		there, err := operator.Query(ctx, o, operator.ListEndpoints)
 		if err != nil {
 			return err
 		}
@@ -111,11 +111,11 @@ func (a *app) addSite(ctx context.Context, slug, address string, from siteSecret
 		if err := keepSecret(e.KeyFile, secret); err != nil {
 			return err
 		}
-		if err := o.SetEndpoint(ctx, endpoint); err != nil {
+		if err := operator.Command(ctx, o, operator.SetEndpoint, endpoint); err != nil {
 			return errors.Join(err, a.dropSecret(slug))
 		}
-		if _, err := o.GrantFamily(ctx, grant); err != nil {
-			return errors.Join(err, o.SetEndpoint(ctx, operator.EndpointRequest{Name: sitePrefix + slug}), a.dropSecret(slug))
+		if _, err := operator.Call(ctx, o, operator.GrantFamily, grant); err != nil {
+			return errors.Join(err, operator.Command(ctx, o, operator.SetEndpoint, operator.EndpointRequest{Name: sitePrefix + slug}), a.dropSecret(slug))
 		}
 		return a.printf("the site %s was added: memory_site_connect {\"slug\": %q} makes tools of its actions\n", slug, slug)
 	})
@@ -177,7 +177,7 @@ func (a *app) dropSecret(slug string) error {
 }
 
 // siteGrant turns on the job of the family sites, and grants it the endpoint of a site, tools of its own, and keys and deletion below site/.
-func siteGrant(ctx context.Context, o operator.Operator, slug string) (operator.GrantRequest, error) {
+func siteGrant(ctx context.Context, o operator.Server, slug string) (operator.GrantRequest, error) {
 	sites, err := sitesGranted(ctx, o)
 	all := []string{sitePrefix + "*"}
 	return operator.GrantRequest{Family: sitesFamily, Hooks: map[abi.Hook]operator.HookOn{abi.HookJob: {}}, Capabilities: []operator.Capability{
@@ -186,8 +186,8 @@ func siteGrant(ctx context.Context, o operator.Operator, slug string) (operator.
 }
 
 // sitesGranted lists the endpoints that the family sites may reach.
-func sitesGranted(ctx context.Context, o operator.Operator) ([]string, error) {
-	families, err := o.FamilyStates(ctx)
+func sitesGranted(ctx context.Context, o operator.Server) ([]string, error) {
+	families, err := operator.Query(ctx, o, operator.ListFamilyStates)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (a *app) siteListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the websites", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			endpoints, err := asked(c.Context(), a, operator.Operator.Endpoints)
+			endpoints, err := query(c.Context(), a, operator.ListEndpoints)
 			if err != nil {
 				return err
 			}
@@ -253,14 +253,14 @@ func (a *app) siteRemoveCommand() *cobra.Command {
 	c := &cobra.Command{Use: "remove SLUG", Short: "Remove a website: its tools, its address and its secret; memories stay", Args: arguments(1, 1)}
 	dryRun := dryRunFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.asOperator(c.Context(), func(o operator.Operator) error { return a.removeSite(c.Context(), o, args[0], *dryRun) })
+		return a.asOperator(c.Context(), func(o operator.Server) error { return a.removeSite(c.Context(), o, args[0], *dryRun) })
 	}
 	return c
 }
 
-func (a *app) removeSite(ctx context.Context, o operator.Operator, slug string, dryRun bool) error {
+func (a *app) removeSite(ctx context.Context, o operator.Server, slug string, dryRun bool) error {
 	endpoint := operator.EndpointRequest{Name: sitePrefix + slug}
-	there, err := o.Endpoints(ctx)
+	there, err := operator.Query(ctx, o, operator.ListEndpoints)
 	if err != nil {
 		return err
 	}
@@ -276,11 +276,11 @@ func (a *app) removeSite(ctx context.Context, o operator.Operator, slug string, 
 		return err
 	}
 	_, disconnected := a.ask(ctx, "memory_operation", fields{"method": "memory_site_disconnect", "params": fields{"slug": slug}})
-	if err := o.SetEndpoint(ctx, endpoint); err != nil {
+	if err := operator.Command(ctx, o, operator.SetEndpoint, endpoint); err != nil {
 		return err
 	}
 	if grant != nil {
-		if _, err := o.GrantFamily(ctx, *grant); err != nil {
+		if _, err := operator.Call(ctx, o, operator.GrantFamily, *grant); err != nil {
 			return err
 		}
 	}

@@ -1,193 +1,106 @@
 package operator
 
-import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-
-	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/host/operator/admin"
-)
-
-// act is the name of an act on the wire, with the types of its request and its answer.
-type act[In, Out any] string
-
-// stream is the name of an act whose answer is bytes of any length, with the type of its request.
-type stream[In any] string
-
-// none is the request of an act that needs none, and the answer of one that has none.
-type none struct{}
-
+// Care: acts that keep a space sound and small.
 const (
-	health       act[none, Health]         = "health"
-	verify       act[none, Verified]       = "verify"
-	compact      act[none, Compacted]      = "compact"
-	durability   act[none, Durability]     = "durability"
-	flush        act[none, none]           = "flush"
-	purging      act[PurgeRequest, Purged] = "purge"
-	getRetention act[none, Retention]      = "retention"
-	setRetention act[Retention, Retention] = "set-retention"
-	retain       act[none, Retained]       = "retain"
-	auditHead    act[none, AuditHead]      = "audit-head"
-
-	export     stream[ExportRequest]        = "export"
-	backUp     stream[BackupRequest]        = "backup"
-	memories   stream[Selection]            = "memories"
-	noteBackup act[BackedUp, none]          = "note-backup"
-	importing  act[ImportRequest, Imported] = "import"
-
-	listEmbedders      act[none, []EmbedderState]           = "embedders"
-	setEmbedder        act[EmbedderRequest, EmbedderConfig] = "set-embedder"
-	regenerateEmbedder act[EmbedderName, none]              = "regenerate-embedder"
-	removeEmbedder     act[EmbedderName, none]              = "remove-embedder"
-	chooseEmbedder     act[EmbedderChoice, none]            = "choose-embedder"
-
-	listFamilies    act[none, []Family]                 = "families"
-	familyStates    act[none, []Family]                 = "family-states"
-	familyUses      act[none, []FamilyUse]              = "family-uses"
-	familyInfo      act[FamilyName, FamilyInfo]         = "family-info"
-	installFamily   act[InstallRequest, Family]         = "family-install"
-	updateFamily    act[UpdateRequest, Family]          = "family-update"
-	rollbackFamily  act[FamilyName, Family]             = "family-rollback"
-	removeFamily    act[FamilyName, RemovedFamily]      = "family-remove"
-	grantFamily     act[GrantRequest, Family]           = "family-grant"
-	proposeChange   act[LockProposal, LockChange]       = "lock-propose"
-	lockDirectory   act[none, LockChange]               = "lock"
-	trustKeys       act[TrustRequest, TrustedKeys]      = "trust"
-	configureFamily act[ConfigureRequest, FamilyConfig] = "family-configure"
-	tryFamily       act[TrialRequest, TrialAnswer]      = "family-try"
-	familyStats     act[FamilyName, []FamilyStats]      = "family-stats"
-	followFamily    stream[FollowRequest]               = "family-follow"
-	familyJobs      act[none, []FamilyJob]              = "family-jobs"
-	runFamilyJob    act[FamilyJobName, none]            = "family-job-run"
-	cancelFamilyJob act[FamilyJobID, none]              = "family-job-cancel"
-	undoFamily      act[UndoRequest, Undone]            = "family-undo"
-	listEndpoints   act[none, map[string]Endpoint]      = "endpoints"
-	setEndpoint     act[EndpointRequest, none]          = "endpoint-set"
-	listRoots       act[none, map[string]Root]          = "roots"
-	setRoot         act[RootRequest, none]              = "root-set"
-	callTool        act[ToolCall, ToolAnswer]           = "call-tool"
-	listQuotas      act[none, []QuotaUse]               = "quotas"
-	setQuota        act[QuotaRequest, none]             = "quota-set"
-
-	listKeys  act[none, KeyList]         = "keys"
-	createKey act[KeyRequest, IssuedKey] = "key-create"
-	revokeKey act[KeyID, Key]            = "key-revoke"
-	limitKeys act[KeyLimits, KeyLimits]  = "key-limits"
-	deleteKey act[KeyID, Key]            = "key-delete"
-
-	listSettings    act[SettingQuery, []Setting]          = "settings"
-	changeSettings  act[SettingChanges, []SettingChanged] = "settings-change"
-	settingHistory  act[SettingKey, SettingHistory]       = "setting-history"
-	rollBackSetting act[SettingKey, SettingChanged]       = "setting-rollback"
-	undoSettings    act[SettingUndo, []SettingChanged]    = "settings-undo"
+	GetHealth     Act[None, Health]     = "health"
+	Verify        Act[None, Verified]   = "verify"
+	Compact       Act[None, Compacted]  = "compact"
+	GetDurability Act[None, Durability] = "durability"
+	// Flush makes durable what is written.
+	Flush        Act[None, None]           = "flush"
+	Purge        Act[PurgeRequest, Purged] = "purge"
+	GetRetention Act[None, Retention]      = "retention"
+	SetRetention Act[Retention, Retention] = "set-retention"
+	// Retain applies the policy of retention now.
+	Retain Act[None, Retained] = "retain"
+	// GetAuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
+	GetAuditHead Act[None, AuditHead] = "audit-head"
 )
 
-// table binds each act to the method that carries it out.
-func table(o Operator) []served {
-	return []served{
-		health.asked(o.Health), verify.asked(o.Verify), compact.asked(o.Compact), durability.asked(o.Durability), done(flush, o.Flush),
-		purging.by(o.Purge), getRetention.asked(o.Retention), setRetention.by(o.SetRetention), retain.asked(o.Retain), auditHead.asked(o.AuditHead),
+// Copies: acts that take memories out of a space, and into it.
+const (
+	Export Stream[ExportRequest] = "export"
+	Backup Stream[BackupRequest] = "backup"
+	// NoteBackup tells the server that a backup is complete and durable.
+	NoteBackup Act[BackedUp, None] = "note-backup"
+	// ExportMemories writes memories, each as a Memory in a line of JSON.
+	ExportMemories Stream[Selection]            = "memories"
+	Import         Act[ImportRequest, Imported] = "import"
+)
 
-		export.by(o.Export), backUp.by(o.Backup), memories.by(o.Memories), told(noteBackup, o.NoteBackup), importing.by(o.Import),
+// Embedders.
+const (
+	ListEmbedders      Act[None, []EmbedderState]           = "embedders"
+	SetEmbedder        Act[EmbedderRequest, EmbedderConfig] = "set-embedder"
+	RegenerateEmbedder Act[EmbedderName, None]              = "regenerate-embedder"
+	RemoveEmbedder     Act[EmbedderName, None]              = "remove-embedder"
+	ChooseEmbedder     Act[EmbedderChoice, None]            = "choose-embedder"
+)
 
-		listEmbedders.asked(o.Embedders), setEmbedder.by(o.SetEmbedder).changing(), told(regenerateEmbedder, o.RegenerateEmbedder).changing(),
-		told(removeEmbedder, o.RemoveEmbedder).changing(), told(chooseEmbedder, o.ChooseEmbedder).changing(),
+// API keys.
+const (
+	ListKeys  Act[None, KeyList]         = "keys"
+	CreateKey Act[KeyRequest, IssuedKey] = "key-create"
+	// LimitKeys sets the limits of keys that have none of their own; zero fields restore the default.
+	LimitKeys Act[KeyLimits, KeyLimits] = "key-limits"
+	RevokeKey Act[KeyID, Key]           = "key-revoke"
+	DeleteKey Act[KeyID, Key]           = "key-delete"
+)
 
-		listFamilies.asked(o.Families), familyStates.asked(o.FamilyStates), familyUses.asked(o.FamilyUses), familyInfo.by(o.FamilyInfo),
-		installFamily.by(o.InstallFamily).changing(), updateFamily.by(o.UpdateFamily).changing(), rollbackFamily.by(o.RollbackFamily).changing(),
-		removeFamily.by(o.RemoveFamily).changing(), grantFamily.by(o.GrantFamily).changing(),
-		configureFamily.by(o.ConfigureFamily).changing(), familyJobs.asked(o.FamilyJobs), told(runFamilyJob, o.RunFamilyJob), told(cancelFamilyJob, o.CancelFamilyJob), undoFamily.by(o.UndoFamily), tryFamily.by(o.TryFamily), familyStats.by(o.FamilyStats), followFamily.by(o.FollowFamily), listEndpoints.asked(o.Endpoints),
-		told(setEndpoint, o.SetEndpoint).changing(), listRoots.asked(o.Roots), told(setRoot, o.SetRoot).changing(),
-		proposeChange.by(o.ProposeChange), trustKeys.by(o.TrustKeys).changing(), lockDirectory.asked(o.LockDirectory).changing(),
-		callTool.by(o.CallTool), listQuotas.asked(o.Quotas), told(setQuota, o.SetQuota),
+// Families, and the endpoints and directories outside that they may reach.
+const (
+	// ListFamilies lists the families. A grant by name is of the digest that the operator was last shown here.
+	ListFamilies Act[None, []Family] = "families"
+	// ListFamilyStates lists the same, for programs: grants do not refer to it.
+	ListFamilyStates Act[None, []Family]         = "family-states"
+	ListFamilyUses   Act[None, []FamilyUse]      = "family-uses"
+	DescribeFamily   Act[FamilyName, FamilyInfo] = "family-info"
+	InstallFamily    Act[InstallRequest, Family] = "family-install"
+	// UpdateFamily replaces an installed family by another version, which keeps what still fits of the grant.
+	UpdateFamily Act[UpdateRequest, Family] = "family-update"
+	// RollBackFamily exchanges the present version for the previous one.
+	RollBackFamily Act[FamilyName, Family]        = "family-rollback"
+	RemoveFamily   Act[FamilyName, RemovedFamily] = "family-remove"
+	GrantFamily    Act[GrantRequest, Family]      = "family-grant"
+	// ProposeChange shows what a change would do to the lock file, and changes nothing.
+	ProposeChange Act[LockProposal, LockChange] = "lock-propose"
+	// TrustKeys changes which keys are trusted to sign modules, and lists them.
+	TrustKeys Act[TrustRequest, TrustedKeys] = "trust"
+	// LockDirectory locks the data directory.
+	LockDirectory   Act[None, LockChange]               = "lock"
+	ConfigureFamily Act[ConfigureRequest, FamilyConfig] = "family-configure"
+	// ListFamilyJobs lists jobs, and the next runs of those with a schedule.
+	ListFamilyJobs Act[None, []FamilyJob] = "family-jobs"
+	// RunFamilyJob runs a job with a schedule now.
+	RunFamilyJob Act[FamilyJobName, None] = "family-job-run"
+	// CancelFamilyJob cancels a job that waits or runs.
+	CancelFamilyJob Act[FamilyJobID, None] = "family-job-cancel"
+	// UndoFamily reverts what families wrote.
+	UndoFamily Act[UndoRequest, Undone] = "family-undo"
+	// TryFamily makes one request to a module that is not installed, on the data that there is, and keeps nothing of it.
+	TryFamily Act[TrialRequest, TrialAnswer] = "family-try"
+	// GetFamilyStats returns the costs of a family, or with an empty name of all, since the server began.
+	GetFamilyStats Act[FamilyName, []FamilyStats] = "family-stats"
+	// FollowFamily writes the events of a family, each as a FamilyEvent in a line of JSON.
+	FollowFamily  Stream[FollowRequest]          = "family-follow"
+	ListEndpoints Act[None, map[string]Endpoint] = "endpoints"
+	SetEndpoint   Act[EndpointRequest, None]     = "endpoint-set"
+	ListRoots     Act[None, map[string]Root]     = "roots"
+	SetRoot       Act[RootRequest, None]         = "root-set"
+	// CallTool calls a tool of a family as the operator, whom no agent can claim to be.
+	CallTool Act[ToolCall, ToolAnswer] = "call-tool"
+	// ListQuotas lists what agents stored in namespaces with a quota.
+	ListQuotas Act[None, []QuotaUse]   = "quotas"
+	SetQuota   Act[QuotaRequest, None] = "quota-set"
+)
 
-		listKeys.asked(o.Keys), createKey.by(o.CreateKey).changing(), limitKeys.by(o.LimitKeys).changing(), revokeKey.by(o.RevokeKey).changing(), deleteKey.by(o.DeleteKey).changing(),
-
-		listSettings.by(o.Settings), changeSettings.by(o.ChangeSettings), settingHistory.by(o.SettingHistory), rollBackSetting.by(o.RollBackSetting), undoSettings.by(o.UndoSettings),
-	}
-}
-
-// served is an act with what carries it out: do, or write for a stream.
-type served struct {
-	name    string
-	changes bool // files of the data directory
-	do      admin.Act
-	write   admin.Stream
-}
-
-// changing marks an act that changes files of the data directory beside the store.
-func (s served) changing() served {
-	s.changes = true
-	return s
-}
-
-// by binds an act.
-func (a act[In, Out]) by(do func(context.Context, In) (Out, error)) served {
-	return served{name: string(a), do: func(ctx context.Context, request json.RawMessage) (any, error) {
-		r, err := decoded[In](request)
-		if err != nil {
-			return nil, err
-		}
-		return do(ctx, r)
-	}}
-}
-
-// asked binds an act without a request.
-func (a act[In, Out]) asked(do func(context.Context) (Out, error)) served {
-	return a.by(func(ctx context.Context, _ In) (Out, error) { return do(ctx) })
-}
-
-// told binds an act without an answer.
-func told[In any](a act[In, none], do func(context.Context, In) error) served {
-	return a.by(func(ctx context.Context, r In) (none, error) { return none{}, do(ctx, r) })
-}
-
-// done binds an act without either.
-func done(a act[none, none], do func(context.Context) error) served {
-	return a.by(func(ctx context.Context, _ none) (none, error) { return none{}, do(ctx) })
-}
-
-// by binds a stream.
-func (s stream[In]) by(write func(context.Context, In, io.Writer) error) served {
-	return served{name: string(s), write: func(ctx context.Context, request json.RawMessage, w io.Writer) error {
-		r, err := decoded[In](request)
-		if err != nil {
-			return err
-		}
-		return write(ctx, r, w)
-	}}
-}
-
-// decoded is a request. An unknown field is an error: client and server are of one version.
-func decoded[In any](request json.RawMessage) (r In, err error) {
-	in := json.NewDecoder(bytes.NewReader(request))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&r); err != nil {
-		return r, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("read the request: %v", err)}
-	}
-	return r, nil
-}
-
-// call asks a server for an act.
-func call[In, Out any](ctx context.Context, c *Client, a act[In, Out], r In) (answer Out, err error) {
-	return answer, c.server.Call(ctx, string(a), r, &answer)
-}
-
-// ask asks a server for an act without a request.
-func ask[Out any](ctx context.Context, c *Client, a act[none, Out]) (Out, error) {
-	return call(ctx, c, a, none{})
-}
-
-// tell asks a server for an act without an answer.
-func tell[In any](ctx context.Context, c *Client, a act[In, none], r In) error {
-	_, err := call(ctx, c, a, r)
-	return err
-}
-
-// copied asks a server for a stream, and copies it to w.
-func copied[In any](ctx context.Context, c *Client, s stream[In], r In, w io.Writer) error {
-	return c.server.Stream(ctx, string(s), r, w)
-}
+// Settings that families share, and those of one family.
+const (
+	ListSettings Act[SettingQuery, []Setting] = "settings"
+	// ChangeSettings changes all, or with any fault none.
+	ChangeSettings    Act[SettingChanges, []SettingChanged] = "settings-change"
+	GetSettingHistory Act[SettingKey, SettingHistory]       = "setting-history"
+	RollBackSetting   Act[SettingKey, SettingChanged]       = "setting-rollback"
+	// UndoSettings restores the values that all settings of a change had before it, or with any that was changed since none.
+	UndoSettings Act[SettingUndo, []SettingChanged] = "settings-undo"
+)

@@ -3,9 +3,7 @@
 package operator
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/family"
@@ -23,118 +21,6 @@ import (
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/registry"
 )
-
-// Operator carries out every act. The server implements it, and so does the Client of a server in another process.
-type Operator interface {
-	Care
-	Copies
-	Embedders
-	Families
-	Keys
-	Settings
-}
-
-// Care keeps a space sound and small.
-type Care interface {
-	Health(ctx context.Context) (Health, error)
-	Verify(ctx context.Context) (Verified, error)
-	Compact(ctx context.Context) (Compacted, error)
-	Durability(ctx context.Context) (Durability, error)
-	Flush(ctx context.Context) error
-	Purge(ctx context.Context, r PurgeRequest) (Purged, error)
-	Retention(ctx context.Context) (Retention, error)
-	SetRetention(ctx context.Context, r Retention) (Retention, error)
-	Retain(ctx context.Context) (Retained, error)
-	// AuditHead makes the audit log durable and returns its last entry; the zero AuditHead: there is no log.
-	AuditHead(ctx context.Context) (AuditHead, error)
-}
-
-// Copies takes memories out of a space, and into it.
-type Copies interface {
-	Export(ctx context.Context, r ExportRequest, w io.Writer) error
-	Backup(ctx context.Context, r BackupRequest, w io.Writer) error
-	// NoteBackup tells the server that a backup is complete and durable.
-	NoteBackup(ctx context.Context, b BackedUp) error
-	Memories(ctx context.Context, s Selection, w io.Writer) error
-	Import(ctx context.Context, r ImportRequest) (Imported, error)
-}
-
-// Embedders configures embedders.
-type Embedders interface {
-	Embedders(ctx context.Context) ([]EmbedderState, error)
-	SetEmbedder(ctx context.Context, r EmbedderRequest) (EmbedderConfig, error)
-	RegenerateEmbedder(ctx context.Context, r EmbedderName) error
-	RemoveEmbedder(ctx context.Context, r EmbedderName) error
-	ChooseEmbedder(ctx context.Context, c EmbedderChoice) error
-}
-
-// Keys manages API keys.
-type Keys interface {
-	Keys(ctx context.Context) (KeyList, error)
-	CreateKey(ctx context.Context, r KeyRequest) (IssuedKey, error)
-	// LimitKeys sets the limits of keys that have none of their own; zero fields restore the default.
-	LimitKeys(ctx context.Context, l KeyLimits) (KeyLimits, error)
-	RevokeKey(ctx context.Context, r KeyID) (Key, error)
-	DeleteKey(ctx context.Context, r KeyID) (Key, error)
-}
-
-// Families manages tool families, and the endpoints and directories outside that they may reach.
-type Families interface {
-	// Families lists the families. A grant by name is of the digest that the operator was last shown here.
-	Families(ctx context.Context) ([]Family, error)
-	// FamilyStates lists the same, for programs: grants do not refer to it.
-	FamilyStates(ctx context.Context) ([]Family, error)
-	FamilyUses(ctx context.Context) ([]FamilyUse, error)
-	FamilyInfo(ctx context.Context, r FamilyName) (FamilyInfo, error)
-	InstallFamily(ctx context.Context, r InstallRequest) (Family, error)
-	// UpdateFamily replaces an installed family by another version, which keeps what still fits of the grant.
-	UpdateFamily(ctx context.Context, r UpdateRequest) (Family, error)
-	// RollbackFamily exchanges the present version for the previous one.
-	RollbackFamily(ctx context.Context, r FamilyName) (Family, error)
-	RemoveFamily(ctx context.Context, r FamilyName) (RemovedFamily, error)
-	GrantFamily(ctx context.Context, r GrantRequest) (Family, error)
-	// ProposeChange shows what a change would do to the lock file, and changes nothing.
-	ProposeChange(ctx context.Context, p LockProposal) (LockChange, error)
-	// TrustKeys changes which keys are trusted to sign modules, and lists them.
-	TrustKeys(ctx context.Context, r TrustRequest) (TrustedKeys, error)
-	// LockDirectory locks the data directory.
-	LockDirectory(ctx context.Context) (LockChange, error)
-	ConfigureFamily(ctx context.Context, r ConfigureRequest) (FamilyConfig, error)
-	// FamilyJobs lists jobs, and the next runs of those with a schedule.
-	FamilyJobs(ctx context.Context) ([]FamilyJob, error)
-	// RunFamilyJob runs a job with a schedule now.
-	RunFamilyJob(ctx context.Context, r FamilyJobName) error
-	// CancelFamilyJob cancels a job that waits or runs.
-	CancelFamilyJob(ctx context.Context, r FamilyJobID) error
-	// UndoFamily reverts what families wrote.
-	UndoFamily(ctx context.Context, r UndoRequest) (Undone, error)
-	// TryFamily makes one request to a module that is not installed, on the data that there is, and keeps nothing of it.
-	TryFamily(ctx context.Context, r TrialRequest) (TrialAnswer, error)
-	// FamilyStats are the costs of a family, or with an empty name of all, since the server began.
-	FamilyStats(ctx context.Context, r FamilyName) ([]FamilyStats, error)
-	// FollowFamily writes the events of a family to w, each as a FamilyEvent in a line of JSON.
-	FollowFamily(ctx context.Context, r FollowRequest, w io.Writer) error
-	Endpoints(ctx context.Context) (map[string]Endpoint, error)
-	SetEndpoint(ctx context.Context, r EndpointRequest) error
-	Roots(ctx context.Context) (map[string]Root, error)
-	SetRoot(ctx context.Context, r RootRequest) error
-	// CallTool calls a tool of a family as the operator, whom no agent can claim to be.
-	CallTool(ctx context.Context, r ToolCall) (ToolAnswer, error)
-	// Quotas lists what agents stored in namespaces with a quota.
-	Quotas(ctx context.Context) ([]QuotaUse, error)
-	SetQuota(ctx context.Context, r QuotaRequest) error
-}
-
-// Settings reads and changes the settings that families share, and those of one family.
-type Settings interface {
-	Settings(ctx context.Context, q SettingQuery) ([]Setting, error)
-	// ChangeSettings changes all, or with any fault none.
-	ChangeSettings(ctx context.Context, c SettingChanges) ([]SettingChanged, error)
-	SettingHistory(ctx context.Context, k SettingKey) (SettingHistory, error)
-	RollBackSetting(ctx context.Context, k SettingKey) (SettingChanged, error)
-	// UndoSettings restores the values that all settings of a change had before it, or with any that was changed since none.
-	UndoSettings(ctx context.Context, u SettingUndo) ([]SettingChanged, error)
-}
 
 // Types of the domain that acts take and give.
 type (

@@ -2,15 +2,12 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +19,7 @@ import (
 )
 
 // connected serves acts on a socket until the test ends, and is a client of it.
-func connected(t *testing.T, s *admin.Server) *Client {
+func connected(t *testing.T, s *admin.Server) *admin.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "admin.sock")
 	l, err := net.Listen("unix", path)
@@ -33,7 +30,7 @@ func connected(t *testing.T, s *admin.Server) *Client {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
-	c := NewClient(func(ctx context.Context) (net.Conn, error) {
+	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
 	})
@@ -47,49 +44,51 @@ func connected(t *testing.T, s *admin.Server) *Client {
 	return c
 }
 
-func TestTheServersMethodForAnActIsTheClientsMethodForIt(t *testing.T) {
-	var asked []string
-	server := &admin.Server{Acts: map[string]admin.Act{}, Streams: map[string]admin.Stream{}}
-	for _, a := range table((*Client)(nil)) {
-		if a.write != nil {
-			server.Streams[a.name] = func(context.Context, json.RawMessage, io.Writer) error { asked = append(asked, a.name); return nil }
-			continue
+// failing serves acts, of which some fail with err.
+func failing(err error, o ServerOptions) *admin.Server {
+	return NewServer([]Binding{
+		Purge.By(func(context.Context, PurgeRequest) (Purged, error) { return Purged{}, err }),
+		Export.By(func(context.Context, ExportRequest, io.Writer) error { return err }),
+		RemoveEmbedder.By(func(context.Context, EmbedderName) (None, error) { return None{}, nil }).Changing(),
+		RemoveFamily.By(func(context.Context, FamilyName) (RemovedFamily, error) { return RemovedFamily{}, err }).Changing(),
+	}, o)
+}
+
+func TestAServerInThisProcessAnswersAsAnother(t *testing.T) {
+	server := NewServer([]Binding{
+		Retain.By(func(context.Context, None) (Retained, error) { return Retained{}, errors.New("no disk") }),
+		SetRetention.By(func(_ context.Context, r Retention) (Retention, error) { r.Keep++; return r, nil }),
+		Export.By(func(_ context.Context, r ExportRequest, w io.Writer) error {
+			_, err := fmt.Fprint(w, "since ", r.Since)
+			return err
+		}),
+	}, ServerOptions{})
+	for name, s := range map[string]Server{"this process": server, "another": connected(t, server)} {
+		if r, err := Call(t.Context(), s, SetRetention, Retention{Keep: 41}); err != nil || r.Keep != 42 {
+			t.Errorf("an act in %s: got %+v, %v, want 42 kept", name, r, err)
 		}
-		server.Acts[a.name] = func(context.Context, json.RawMessage) (any, error) { asked = append(asked, a.name); return nil, nil }
-	}
-	bound := table(connected(t, server))
-	for _, a := range bound {
-		asked = nil
-		var err error
-		if a.write != nil {
-			err = a.write(t.Context(), json.RawMessage("{}"), io.Discard)
-		} else {
-			_, err = a.do(t.Context(), json.RawMessage("{}"))
+		if _, err := Query(t.Context(), s, Retain); err == nil || err.Error() != "no disk" {
+			t.Errorf("a failing act in %s: got %v, want no disk", name, err)
 		}
-		if err != nil || !slices.Equal(asked, []string{a.name}) {
-			t.Errorf("%s asks for %v (%v)", a.name, asked, err)
+		var text strings.Builder
+		if err := Receive(t.Context(), s, Export, ExportRequest{Since: 7}, &text); err != nil || text.String() != "since 7" {
+			t.Errorf("a stream in %s: got %q, %v, want since 7", name, &text, err)
 		}
-	}
-	if methods := reflect.TypeFor[Operator]().NumMethod(); len(bound) != methods || len(server.Acts)+len(server.Streams) != methods {
-		t.Errorf("%d acts of %d methods have %d names", len(bound), methods, len(server.Acts)+len(server.Streams))
+		if err := Command(t.Context(), s, Flush, None{}); err == nil || !strings.Contains(err.Error(), `no act "flush"`) {
+			t.Errorf("an act without a binding in %s: got %v, want that there is none", name, err)
+		}
 	}
 }
 
-// failing is an operator of whom some acts fail.
-type failing struct {
-	Operator
-	err error
+func TestAnActIsBoundOnce(t *testing.T) {
+	defer func() {
+		if why := recover(); why == nil {
+			t.Error("an act is bound twice, want a panic")
+		}
+	}()
+	flush := Flush.By(func(context.Context, None) (None, error) { return None{}, nil })
+	NewServer([]Binding{flush, flush}, ServerOptions{})
 }
-
-func (f failing) Purge(context.Context, PurgeRequest) (Purged, error)          { return Purged{}, f.err }
-func (f failing) Export(_ context.Context, _ ExportRequest, w io.Writer) error { return f.err }
-func (f failing) RemoveEmbedder(context.Context, EmbedderName) error           { return nil }
-func (f failing) RemoveFamily(context.Context, FamilyName) (RemovedFamily, error) {
-	return RemovedFamily{}, f.err
-}
-
-// all is an operator whose other methods fail the test that calls them.
-func all(err error) failing { return failing{(*Client)(nil), err} }
 
 func TestAnErrorHasItsCodeAtTheClient(t *testing.T) {
 	for _, c := range []struct {
@@ -104,9 +103,9 @@ func TestAnErrorHasItsCodeAtTheClient(t *testing.T) {
 		{context.DeadlineExceeded, "timeout"},
 		{errors.New("no disk"), ""},
 	} {
-		client := connected(t, NewServer(all(c.err), ServerOptions{}))
-		_, purged := client.Purge(t.Context(), PurgeRequest{})
-		for name, err := range map[string]error{"an act": purged, "a stream": client.Export(t.Context(), ExportRequest{}, io.Discard)} {
+		client := connected(t, failing(c.err, ServerOptions{}))
+		_, purged := Call(t.Context(), client, Purge, PurgeRequest{})
+		for name, err := range map[string]error{"an act": purged, "a stream": Receive(t.Context(), client, Export, ExportRequest{}, io.Discard)} {
 			var known *admin.Error
 			code := ""
 			if errors.As(err, &known) {
@@ -120,9 +119,9 @@ func TestAnErrorHasItsCodeAtTheClient(t *testing.T) {
 }
 
 func TestAnUnknownActAndAnUnknownFieldAreErrors(t *testing.T) {
-	client := connected(t, NewServer(all(nil), ServerOptions{}))
-	_, unknown := call(t.Context(), client, act[none, none]("repaint"), none{})
-	_, field := call(t.Context(), client, act[map[string]any, none](removeEmbedder), map[string]any{"name": "s", "force": true})
+	client := connected(t, failing(nil, ServerOptions{}))
+	_, unknown := Query(t.Context(), client, Act[None, None]("repaint"))
+	_, field := Call(t.Context(), client, Act[map[string]any, None](RemoveEmbedder), map[string]any{"name": "s", "force": true})
 	for _, c := range []struct {
 		err        error
 		says, code string
@@ -136,14 +135,14 @@ func TestAnUnknownActAndAnUnknownFieldAreErrors(t *testing.T) {
 
 func TestOnlyActsThatChangeFilesAreRefusedWhileNoneMayChange(t *testing.T) {
 	gone := errors.New("the directory is gone")
-	client := connected(t, NewServer(all(nil), ServerOptions{Changeable: func() error { return gone }}))
-	if err := client.RemoveEmbedder(t.Context(), EmbedderName{Name: "s"}); err == nil || err.Error() != gone.Error() {
+	client := connected(t, failing(nil, ServerOptions{Changeable: func() error { return gone }}))
+	if err := Command(t.Context(), client, RemoveEmbedder, EmbedderName{Name: "s"}); err == nil || err.Error() != gone.Error() {
 		t.Errorf("removed an embedder: %v", err)
 	}
-	if _, err := client.RemoveFamily(t.Context(), FamilyName{Family: "f"}); err == nil || err.Error() != gone.Error() {
+	if _, err := Call(t.Context(), client, RemoveFamily, FamilyName{Family: "f"}); err == nil || err.Error() != gone.Error() {
 		t.Errorf("removed a family: %v", err)
 	}
-	if _, err := client.Purge(t.Context(), PurgeRequest{}); err != nil {
+	if _, err := Call(t.Context(), client, Purge, PurgeRequest{}); err != nil {
 		t.Errorf("purged: %v", err)
 	}
 }

@@ -21,24 +21,27 @@ type ServerOptions struct {
 	Changeable func() error
 }
 
-// NewServer serves all acts of o.
-func NewServer(o Operator, s ServerOptions) *admin.Server {
-	server := &admin.Server{Acts: map[string]admin.Act{}, Streams: map[string]admin.Stream{}, Code: codeOf, Logger: s.Logger, Begin: s.Begin}
-	for _, a := range table(o) {
+// NewServer serves acts. Two bindings of one act panic.
+func NewServer(bindings []Binding, o ServerOptions) *admin.Server {
+	server := &admin.Server{Acts: map[string]admin.Act{}, Streams: map[string]admin.Stream{}, Code: codeOf, Logger: o.Logger, Begin: o.Begin}
+	for _, b := range bindings {
+		if server.Acts[b.name] != nil || server.Streams[b.name] != nil {
+			panic("operator: the act " + b.name + " is bound twice")
+		}
 		switch {
-		case a.write != nil:
-			server.Streams[a.name] = a.write
-		case a.changes && s.Changeable != nil:
-			server.Acts[a.name] = guarded(a.do, s.Changeable)
+		case b.write != nil:
+			server.Streams[b.name] = b.write
+		case b.changes && o.Changeable != nil:
+			server.Acts[b.name] = guard(b.do, o.Changeable)
 		default:
-			server.Acts[a.name] = a.do
+			server.Acts[b.name] = b.do
 		}
 	}
 	return server
 }
 
-// guarded is an act that is refused while files must not be changed.
-func guarded(do admin.Act, changeable func() error) admin.Act {
+// guard refuses an act while files must not be changed.
+func guard(do admin.Act, changeable func() error) admin.Act {
 	return func(ctx context.Context, request json.RawMessage) (any, error) {
 		if err := changeable(); err != nil {
 			return nil, err
@@ -63,12 +66,4 @@ func codeOf(err error) string {
 		return string(memory.Timeout)
 	}
 	return ""
-}
-
-// Names are the names of all acts on the wire.
-func Names() (list []string) {
-	for _, a := range table((*Client)(nil)) {
-		list = append(list, a.name)
-	}
-	return list
 }

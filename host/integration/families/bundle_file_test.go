@@ -43,13 +43,13 @@ func TestABundleIsAFileOnlyBelowTheDirectoryThatTheOperatorNamed(t *testing.T) {
 	for _, action := range []string{"export", "import"} {
 		refused("nothing is named or granted", action, "x.bundle", "file.")
 	}
-	_, err = k.Acts.GrantFamily(t.Context(), grant)
+	_, err = operator.Call(t.Context(), k.Acts, operator.GrantFamily, grant)
 	must.Do(t, err)
-	must.Do(t, k.Acts.SetRoot(t.Context(), operator.RootRequest{Name: "other", Root: &registry.Root{Dir: dir}}))
+	must.Do(t, operator.Command(t.Context(), k.Acts, operator.SetRoot, operator.RootRequest{Name: "other", Root: &registry.Root{Dir: dir}}))
 	for _, action := range []string{"export", "import"} {
 		refused("another directory is named", action, "x.bundle", "no directory is named")
 	}
-	must.Do(t, k.Acts.SetRoot(t.Context(), operator.RootRequest{Name: "bundles", Root: &registry.Root{Dir: dir}}))
+	must.Do(t, operator.Command(t.Context(), k.Acts, operator.SetRoot, operator.RootRequest{Name: "bundles", Root: &registry.Root{Dir: dir}}))
 
 	type answer struct {
 		File, Content, Digest string
@@ -88,6 +88,6 @@ func TestABundleIsAFileOnlyBelowTheDirectoryThatTheOperatorNamed(t *testing.T) {
 	if left, err := os.ReadDir(outside); err != nil || len(left) != 1 {
 		t.Errorf("outside are %v (%v)", left, err)
 	}
-	must.Do(t, k.Acts.SetRoot(t.Context(), operator.RootRequest{Name: "bundles"}))
+	must.Do(t, operator.Command(t.Context(), k.Acts, operator.SetRoot, operator.RootRequest{Name: "bundles"}))
 	refused("its name is taken back", "import", "week/x.bundle", "no directory is named")
 }

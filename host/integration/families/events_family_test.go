@@ -123,8 +123,8 @@ func (r *receiver) named(k *server.Server, name string, granted ...string) {
 	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), "secret")
 	must.Do(r.t, os.WriteFile(file, []byte(r.secret), 0o600))
-	must.Do(r.t, k.Acts.SetEndpoint(r.t.Context(), operator.EndpointRequest{Name: name, Endpoint: &operator.Endpoint{Kind: "http", URL: r.server.URL, KeyFile: file, Auth: registry.HMAC}}))
-	_, err := k.Acts.GrantFamily(r.t.Context(), operator.GrantRequest{Family: "events", Capabilities: []registry.Capability{{Name: abi.CanHTTP, Scope: granted}}})
+	must.Do(r.t, operator.Command(r.t.Context(), k.Acts, operator.SetEndpoint, operator.EndpointRequest{Name: name, Endpoint: &operator.Endpoint{Kind: "http", URL: r.server.URL, KeyFile: file, Auth: registry.HMAC}}))
+	_, err := operator.Call(r.t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: "events", Capabilities: []registry.Capability{{Name: abi.CanHTTP, Scope: granted}}})
 	must.Do(r.t, err)
 }
 
@@ -232,12 +232,12 @@ func TestASubscriptionSendsWhatItsOwnerMayReadWhenItIsSent(t *testing.T) {
 			t.Errorf("bob calls %s for ann: %s", tool, text)
 		}
 	}
-	_, err = k.Acts.RevokeKey(t.Context(), operator.KeyID{ID: annKey.ID})
+	_, err = operator.Call(t.Context(), k.Acts, operator.RevokeKey, operator.KeyID{ID: annKey.ID})
 	must.Do(t, err)
 	say("home", "late")
 	await.That(t, "bob is sent everything", func() bool { return r.count(bobs) == 4 })
 	await.That(t, "ann's job ended", func() bool {
-		list, err := k.Acts.FamilyJobs(t.Context())
+		list, err := operator.Query(t.Context(), k.Acts, operator.ListFamilyJobs)
 		must.Do(t, err)
 		for _, j := range list {
 			if j.Family == "events" && j.Agent == "ann" && j.State == jobs.Failed {
@@ -261,7 +261,7 @@ func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
 	oldest := func() string { return server.Told(c, "memory_poll_events", map[string]any{"lastWatermark": 2}) }
 	set := func(key, value string) {
 		t.Helper()
-		_, err := k.Acts.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: key, Value: json.RawMessage(value)}}})
+		_, err := operator.Call(t.Context(), k.Acts, operator.ChangeSettings, operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: key, Value: json.RawMessage(value)}}})
 		must.Do(t, err)
 		now.Add(2 * time.Second)
 	}
@@ -296,7 +296,7 @@ func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
 	if list := crowded(); len(list) != 1 || list[0].Rows < 1301 || list[0].Rows > 1310 {
 		t.Errorf("1,301 events are crowded: %+v", list)
 	}
-	if _, err := k.Acts.ChangeSettings(t.Context(), operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: "feed_retention_days", Value: json.RawMessage("0")}}}); err == nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.ChangeSettings, operator.SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: []config.Change{{Key: "feed_retention_days", Value: json.RawMessage("0")}}}); err == nil {
 		t.Error("a feed is kept for no day")
 	}
 }
@@ -413,7 +413,7 @@ func upgraded(t *testing.T, name string) (list []host.FamilyModule) {
 // digestIn is the digest of a family of a server.
 func digestIn(t *testing.T, k *server.Server, name string) string {
 	t.Helper()
-	list, err := k.Acts.Families(t.Context())
+	list, err := operator.Query(t.Context(), k.Acts, operator.ListFamilies)
 	must.Do(t, err)
 	for _, d := range list {
 		if d.Manifest.Name == name {

@@ -98,7 +98,7 @@ func TestAChangeThatMakesRecallsWorseIsReportedAndRolledBack(t *testing.T) {
 	k := server.Carrying(t, host.Options{Clock: now.Now})
 	on := func(family string, hook abi.Hook) {
 		t.Helper()
-		_, err := k.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: family, All: true, Hooks: map[abi.Hook]registry.On{hook: {}}})
+		_, err := operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: family, All: true, Hooks: map[abi.Hook]registry.On{hook: {}}})
 		must.Do(t, err)
 	}
 	on("ranking", abi.HookRank)

@@ -42,7 +42,7 @@ func newCouncil(t *testing.T) *council {
 	c.issueKeys()
 	c.at = server.Answered[struct{ ScopeID string }](t, c.as("ann"), "memory_create_scope", map[string]any{"name": "team", "members": []string{"bob", "carl", "eve"}}).ScopeID
 	server.Answered[any](t, c.as("ann"), "memory_store", map[string]any{"key": "rule", "value": "Two of us look at each change."})
-	_, err := k.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: "governance", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}})
+	_, err := operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: "governance", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}})
 	must.Do(t, err)
 	server.Answered[any](t, c.as("ann"), "memory_namespace_set_standard", map[string]any{"namespace": c.at, "id": "rule",
 		"governance": map[string]any{"write": "approve", "approver": map[string]any{"consensus": 2}}})
@@ -171,13 +171,13 @@ func TestAVoteOutlivesARestartAndNotTheMembershipOfItsAgent(t *testing.T) {
 func TestAVoteEndsWithTheAPIKeyThatItWasGivenWith(t *testing.T) {
 	t.Parallel()
 	c := newCouncil(t)
-	for how, end := range map[string]func(context.Context, operator.KeyID) (operator.Key, error){"revoked": c.Acts.RevokeKey, "deleted": c.Acts.DeleteKey} {
+	for how, end := range map[string]operator.Act[operator.KeyID, operator.Key]{"revoked": operator.RevokeKey, "deleted": operator.DeleteKey} {
 		id := c.propose(c.as("ann"), how)
 		c.approves("bob", id, vote{Votes: 1, Needed: 2})
 		c.approves("bob", id, vote{Votes: 1, Needed: 2})
 		former := operator.KeyID{ID: strings.Split(c.keys["bob"], "_")[2]}
 		c.keys["bob"] = c.Issue("bob", server.EveryRight, "*").Secret
-		_, err := end(t.Context(), former)
+		_, err := operator.Call(t.Context(), c.Acts, end, former)
 		must.Do(t, err)
 		if p := c.waiting(); len(p) != 1 || len(p[0].Votes) != 0 {
 			t.Errorf("with a key that was %s, %+v wait", how, p)
@@ -216,7 +216,7 @@ func TestARememberedApprovalEndsWithItsAgentsRightsAndKey(t *testing.T) {
 	isStored("beer", "although bob is a member again")
 	former := operator.KeyID{ID: strings.Split(c.keys["bob"], "_")[2]}
 	c.keys["bob"] = c.Issue("bob", server.EveryRight, "*").Secret
-	_, err := c.Acts.RevokeKey(t.Context(), former)
+	_, err := operator.Call(t.Context(), c.Acts, operator.RevokeKey, former)
 	must.Do(t, err)
 	c.propose(c.as("ann"), "after bob's key was revoked")
 	c.restart()
@@ -284,7 +284,7 @@ func TestAnImportBringsNoApprovals(t *testing.T) {
 		t.Error("the approval is not remembered where it was given")
 	}
 	var bundle bytes.Buffer
-	must.Do(t, c.Acts.Export(t.Context(), operator.ExportRequest{}, &bundle))
+	must.Do(t, operator.Receive(t.Context(), c.Acts, operator.Export, operator.ExportRequest{}, &bundle))
 	c.Stop()
 
 	branch := strings.TrimPrefix(second, c.at+"#")
@@ -307,7 +307,7 @@ func TestAnImportBringsNoApprovals(t *testing.T) {
 
 	c.Server = server.Carrying(t, host.Options{Dir: dir})
 	c.issueKeys()
-	_, err = c.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: "governance", All: true, Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}})
+	_, err = operator.Call(t.Context(), c.Acts, operator.GrantFamily, operator.GrantRequest{Family: "governance", All: true, Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}})
 	must.Do(t, err)
 	for _, p := range c.waiting() {
 		if len(p.Votes) != 0 {

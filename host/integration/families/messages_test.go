@@ -356,7 +356,7 @@ func TestSayPerMinuteHoldsForConcurrentCallers(t *testing.T) {
 func TestAnImportantMemoryNotifiesTheAgentsThatItConcerns(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t, host.Options{})
-	_, err := m.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: "agents", Hooks: map[abi.Hook]registry.On{abi.HookStored: {}}})
+	_, err := operator.Call(t.Context(), m.Acts, operator.GrantFamily, operator.GrantRequest{Family: "agents", Hooks: map[abi.Hook]registry.On{abi.HookStored: {}}})
 	must.Do(t, err)
 	m.bob.Subscribe(map[string]any{"kinds": []string{"notification_created"}})
 	m.bob.Ask("register_agent_core", map[string]any{"name": "Bob", "capabilities": []string{"postgres", "database outages"}}, nil)

@@ -51,7 +51,7 @@ func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
 		must.Do(t, err)
 	}
 	put("team/a", "tea of the team")
-	_, err := k.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: "sessions", Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
+	_, err := operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sessions", Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
 	must.Do(t, err)
 	all := []operator.Right{"read", "write", "branch", "family:*"}
 	ann, bob, eve := k.Issue("ann", all, "team/*"), k.Issue("bob", all, "team/a"), k.Issue("eve", all, "team/b")
@@ -133,11 +133,11 @@ func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
 	if w := server.Answered[awake](t, second, "memory_wake", nil); !strings.Contains(w.Note, "trial") {
 		t.Errorf("after a merge ann wakes with %+v", w)
 	}
-	_, err = k.Acts.SetRetention(t.Context(), operator.Retention{Keep: 3600})
+	_, err = operator.Call(t.Context(), k.Acts, operator.SetRetention, operator.Retention{Keep: 3600})
 	must.Do(t, err)
 	now.Add(3 * 24 * time.Hour)
 	server.Answered[any](t, second, "memory_store", on(map[string]any{"key": "rule", "value": "Deploy on Monday.", "importance": 0.9}))
-	_, err = k.Acts.Retain(t.Context())
+	_, err = operator.Query(t.Context(), k.Acts, operator.Retain)
 	must.Do(t, err)
 	if w := server.Answered[awake](t, second, "memory_wake", on(map[string]any{})); !strings.Contains(w.Note, "no longer kept") || !slices.Equal(w.contents(), []string{"Deploy on Monday."}) {
 		t.Errorf("after retention ann wakes with %+v", w)

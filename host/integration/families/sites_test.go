@@ -159,10 +159,10 @@ func (w *siteWorld) add(slugs ...string) {
 	must.Do(w.T, os.WriteFile(path, []byte(siteSecret+"\n"), 0o600))
 	var scope []string
 	for _, slug := range slugs {
-		must.Do(w.T, w.Acts.SetEndpoint(w.T.Context(), operator.EndpointRequest{Name: "site/" + slug, Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/" + slug, KeyFile: path}}))
+		must.Do(w.T, operator.Command(w.T.Context(), w.Acts, operator.SetEndpoint, operator.EndpointRequest{Name: "site/" + slug, Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/" + slug, KeyFile: path}}))
 		scope = append(scope, "site/"+slug)
 	}
-	_, err := w.Acts.GrantFamily(w.T.Context(), operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{
+	_, err := operator.Call(w.T.Context(), w.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{
 		{Name: abi.CanHTTP, Scope: scope}, {Name: abi.CanToolsPublish}, {Name: abi.CanIdentityDelegate, Scope: []string{"site/*"}}, {Name: abi.CanNamespaceDelete, Scope: []string{"site/*"}},
 	}})
 	must.Do(w.T, err)
@@ -302,7 +302,7 @@ func (w *siteWorld) changes() {
 
 // spawns has many clients spawn agents at once: never more than spawn_max.
 func (w *siteWorld) spawns() (agent siteAgent) {
-	_, err := w.Acts.ConfigureFamily(w.T.Context(), operator.ConfigureRequest{Family: "sites", Values: operator.FamilyConfig{"spawn_max": json.RawMessage("4"), "site_timeout_ms": json.RawMessage("90000")}})
+	_, err := operator.Call(w.T.Context(), w.Acts, operator.ConfigureFamily, operator.ConfigureRequest{Family: "sites", Values: operator.FamilyConfig{"spawn_max": json.RawMessage("4"), "site_timeout_ms": json.RawMessage("90000")}})
 	must.Do(w.T, err)
 	var wait sync.WaitGroup
 	answers := make([]string, 6)
@@ -389,21 +389,21 @@ func (w *siteWorld) completes(agent siteAgent) {
 func (w *siteWorld) survivesARestart() {
 	w.Restart()
 	w.connectOwner()
-	must.Do(w.T, w.Acts.SetEndpoint(w.T.Context(), operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: filepath.Join(w.Dir, "secrets", "site")}}))
+	must.Do(w.T, operator.Command(w.T.Context(), w.Acts, operator.SetEndpoint, operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: "http://127.0.0.1:1", KeyFile: filepath.Join(w.Dir, "secrets", "site")}}))
 	if got := siteAnswered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil); got.Count != 2 {
 		w.T.Errorf("recalled without the network: %+v", got)
 	}
 	w.refused(w.owner, "unavailable", "anwe-sh.posts.list", nil)
 	yes, no := true, false
-	_, err := w.Acts.GrantFamily(w.T.Context(), operator.GrantRequest{Family: "sites", Disable: &yes})
+	_, err := operator.Call(w.T.Context(), w.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sites", Disable: &yes})
 	must.Do(w.T, err)
 	if text := w.tell(w.owner, "anwe-sh.memory.recall", nil); !strings.HasPrefix(text, "error: ") {
 		w.T.Errorf("a family that is off answers %s", text)
 	}
-	_, err = w.Acts.GrantFamily(w.T.Context(), operator.GrantRequest{Family: "sites", Disable: &no})
+	_, err = operator.Call(w.T.Context(), w.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sites", Disable: &no})
 	must.Do(w.T, err)
 	siteAnswered[siteMemories](w, w.owner, "anwe-sh.memory.recall", nil)
-	must.Do(w.T, w.Acts.SetEndpoint(w.T.Context(), operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/anwe-sh", KeyFile: filepath.Join(w.Dir, "secrets", "site")}}))
+	must.Do(w.T, operator.Command(w.T.Context(), w.Acts, operator.SetEndpoint, operator.EndpointRequest{Name: "site/anwe-sh", Endpoint: &operator.Endpoint{Kind: "http", URL: w.site.address + "/anwe-sh", KeyFile: filepath.Join(w.Dir, "secrets", "site")}}))
 }
 
 // seeksTheSecret looks for it, after the site has tried to have it repeated.
@@ -424,13 +424,13 @@ func (w *siteWorld) seeksTheSecret() {
 		w.T.Errorf("it is in the log of %d bytes", len(log))
 	}
 	var export bytes.Buffer
-	must.Do(w.T, w.Acts.Export(w.T.Context(), operator.ExportRequest{}, &export))
+	must.Do(w.T, operator.Receive(w.T.Context(), w.Acts, operator.Export, operator.ExportRequest{}, &export))
 	if !bytes.Contains(export.Bytes(), []byte("about tea")) || hasSecret(export.Bytes()) {
 		w.T.Errorf("it is in the export of %d bytes", export.Len())
 	}
 	safe := w.T.TempDir()
 	_, err := backup.Full(w.T.Context(), safe, func(ctx context.Context, since backup.Base, to io.Writer) error {
-		return w.Acts.Backup(ctx, operator.BackupRequest{Since: since}, to)
+		return operator.Receive(ctx, w.Acts, operator.Backup, operator.BackupRequest{Since: since}, to)
 	}, time.Now())
 	must.Do(w.T, err)
 	for _, dir := range []string{safe, w.Dir} {
@@ -480,7 +480,7 @@ func TestAHostileSiteIsContained(t *testing.T) {
 
 func (w *siteWorld) isSlow() {
 	configure := func(ms string) {
-		_, err := w.Acts.ConfigureFamily(w.T.Context(), operator.ConfigureRequest{Family: "sites", Values: operator.FamilyConfig{"site_timeout_ms": json.RawMessage(ms)}})
+		_, err := operator.Call(w.T.Context(), w.Acts, operator.ConfigureFamily, operator.ConfigureRequest{Family: "sites", Values: operator.FamilyConfig{"site_timeout_ms": json.RawMessage(ms)}})
 		must.Do(w.T, err)
 	}
 	configure("300")
@@ -518,8 +518,8 @@ func (w *siteWorld) removesWhileItRuns() {
 	done := make(chan string, 1)
 	go func() { done <- server.Told(other, "odd.posts.create", given{"title": "Late"}) }()
 	await.That(w.T, "the site is asked", func() bool { return len(w.site.asked("odd")) > before })
-	must.Do(w.T, w.Acts.SetEndpoint(w.T.Context(), operator.EndpointRequest{Name: "site/odd"}))
-	_, err = w.Acts.GrantFamily(w.T.Context(), operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{{Name: abi.CanHTTP, Scope: []string{"site/many", "site/big"}}}})
+	must.Do(w.T, operator.Command(w.T.Context(), w.Acts, operator.SetEndpoint, operator.EndpointRequest{Name: "site/odd"}))
+	_, err = operator.Call(w.T.Context(), w.Acts, operator.GrantFamily, operator.GrantRequest{Family: "sites", Capabilities: []operator.Capability{{Name: abi.CanHTTP, Scope: []string{"site/many", "site/big"}}}})
 	must.Do(w.T, err)
 	w.site.mode("odd", "")
 	if text := await.Value(w.T, "the call", done); !strings.Contains(text, `"draft"`) {

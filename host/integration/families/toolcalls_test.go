@@ -79,7 +79,7 @@ func TestAnAliasTakesNobodysName(t *testing.T) {
 	} {
 		tool, second := guest.Tool("other_do", `{}`), guest.Tool("other_find_", `{}`)
 		tool.Aliases = []abi.Alias{{Name: alias}}
-		_, err := o.InstallFamily(t.Context(), operator.InstallRequest{Module: guest.Pack(t, abi.Manifest{Name: "other", Tools: []abi.Tool{tool, second}}, guest.Echo)})
+		_, err := operator.Call(t.Context(), o, operator.InstallFamily, operator.InstallRequest{Module: guest.Pack(t, abi.Manifest{Name: "other", Tools: []abi.Tool{tool, second}}, guest.Echo)})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the alias %s: %v", alias, err)
 		}

@@ -73,7 +73,7 @@ type jumping struct {
 	offset   atomic.Int64
 	clients  []*client.Client
 	http     string
-	operator *operator.Client
+	operator operator.Server
 
 	mu        sync.Mutex
 	stored    map[string]saying // what was acknowledged, by key
@@ -103,11 +103,11 @@ func openJumping(t *testing.T) *jumping {
 		j.clients = append(j.clients, server.Connected(t, j.dir))
 	}
 	for name, hooks := range map[string]abi.Hooks{"asked": {Store: &abi.StoreHook{}}, "told": {Stored: &abi.StoreHook{}}, "timely": {Jobs: []abi.Job{{Name: "tidy", Every: "30m"}}}} {
-		_, err := j.operator.InstallFamily(t.Context(), operator.InstallRequest{Module: counter(t, name, hooks)})
+		_, err := operator.Call(t.Context(), j.operator, operator.InstallFamily, operator.InstallRequest{Module: counter(t, name, hooks)})
 		must.Do(t, err)
 	}
 	j.grant()
-	_, err = j.operator.SetRetention(t.Context(), operator.Retention{Keep: int64(30 * 24 * time.Hour / time.Second), Namespaces: map[string]operator.NamespaceRetention{"default": {Keep: int64(900 * 24 * time.Hour / time.Second)}}})
+	_, err = operator.Call(t.Context(), j.operator, operator.SetRetention, operator.Retention{Keep: int64(30 * 24 * time.Hour / time.Second), Namespaces: map[string]operator.NamespaceRetention{"default": {Keep: int64(900 * 24 * time.Hour / time.Second)}}})
 	must.Do(t, err)
 	return j
 }
@@ -116,7 +116,7 @@ func openJumping(t *testing.T) *jumping {
 func (j *jumping) grant() {
 	j.t.Helper()
 	for name, hook := range map[string]abi.Hook{"asked": abi.HookStore, "told": abi.HookStored, "timely": abi.HookJob} {
-		_, err := j.operator.GrantFamily(j.t.Context(), operator.GrantRequest{Family: name, All: true, Hooks: map[abi.Hook]registry.On{hook: {}}})
+		_, err := operator.Call(j.t.Context(), j.operator, operator.GrantFamily, operator.GrantRequest{Family: name, All: true, Hooks: map[abi.Hook]registry.On{hook: {}}})
 		must.Do(j.t, err)
 	}
 }
@@ -260,14 +260,14 @@ func (j *jumping) check() {
 		t.Errorf("%d events verify (%v)", n, err)
 	}
 	j.followFeed()
-	v, err := j.operator.Verify(ctx)
+	v, err := operator.Query(ctx, j.operator, operator.Verify)
 	must.Do(t, err)
-	done, err := j.operator.Retain(ctx)
+	done, err := operator.Query(ctx, j.operator, operator.Retain)
 	must.Do(t, err)
 	if len(v.Findings) != 0 || len(done.Trimmed) != 0 || len(done.Failed) != 0 {
 		t.Errorf("verify found %+v, retention did %+v", v.Findings, done)
 	}
-	must.Do(t, j.operator.Flush(ctx))
+	must.Do(t, operator.Command(ctx, j.operator, operator.Flush, operator.None{}))
 }
 
 // growsStrictly checks that versions and instants grow together.
@@ -320,7 +320,7 @@ func (j *jumping) written() (memory.Feed, error) {
 func (j *jumping) backUp(folder string, number int) {
 	j.t.Helper()
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return j.operator.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, j.operator, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	make := backup.Increment
 	if number == 0 {
@@ -395,7 +395,7 @@ func (j *jumping) latest() int {
 func (j *jumping) jobsEnded() {
 	j.t.Helper()
 	j.eventually("all jobs are done", func() bool {
-		list, err := j.operator.FamilyJobs(j.t.Context())
+		list, err := operator.Query(j.t.Context(), j.operator, operator.ListFamilyJobs)
 		must.Do(j.t, err)
 		return !slices.ContainsFunc(list, func(job operator.FamilyJob) bool { return job.State != jobs.Done && job.State != jobs.Scheduled })
 	})

@@ -29,7 +29,7 @@ func TestABackupOrARestoreThatDoesNotFitLeavesWhatWasThere(t *testing.T) {
 	server.Serve(t, h, host.Listen{})
 	c := server.Operator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, c, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	safe := filepath.Join(small, "safe")
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {

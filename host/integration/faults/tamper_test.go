@@ -39,7 +39,7 @@ func sealed(t *testing.T) (dir string, versions []uint64) {
 	t.Helper()
 	dir = t.TempDir()
 	k := server.Carrying(t, host.Options{Dir: dir})
-	_, err := k.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: "governance", Hooks: map[abi.Hook]registry.On{abi.HookStored: {}}})
+	_, err := operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: "governance", Hooks: map[abi.Hook]registry.On{abi.HookStored: {}}})
 	must.Do(t, err)
 	c, err := k.Connect(owner.Hello{Agent: "ann"})
 	must.Do(t, err)

@@ -89,8 +89,8 @@ func TestAServerThatWasStartedByHandStaysAndSaysThatItsStoreIsGone(t *testing.T)
 		t.Errorf("stored: %v", err)
 	}
 	c := server.Operator(t, dir)
-	_, errEmbedder := c.SetEmbedder(t.Context(), operator.EmbedderRequest{})
-	for _, err := range []error{c.SetEndpoint(t.Context(), operator.EndpointRequest{}), errEmbedder} {
+	_, errEmbedder := operator.Call(t.Context(), c, operator.SetEmbedder, operator.EmbedderRequest{})
+	for _, err := range []error{operator.Command(t.Context(), c, operator.SetEndpoint, operator.EndpointRequest{}), errEmbedder} {
 		if err == nil || !strings.Contains(err.Error(), "alcove.db is gone") {
 			t.Errorf("change a setting: %v, want the error that alcove.db is gone", err)
 		}

@@ -87,7 +87,7 @@ func TestThePythonClient(t *testing.T) {
 	program := server.Python(t)
 	o := newOwnedDir(t)
 	act := server.Operator(t, o.dir)
-	key, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: server.ReadWrite})
+	key, err := operator.Call(t.Context(), act, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: server.ReadWrite})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestThePythonClient(t *testing.T) {
 			o.kill()
 			o.begin()
 		case "revoke":
-			if _, err := act.RevokeKey(t.Context(), operator.KeyID{ID: key.ID}); err != nil {
+			if _, err := operator.Call(t.Context(), act, operator.RevokeKey, operator.KeyID{ID: key.ID}); err != nil {
 				t.Error(err)
 			}
 		default:

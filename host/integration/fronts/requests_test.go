@@ -100,7 +100,7 @@ func TestNothingThatAFamilyRedactsReachesTheLog(t *testing.T) {
 	}
 	server.Install(t, o, abi.Manifest{Name: "redactor", Hooks: abi.Hooks{Store: &abi.StoreHook{Redacts: true, OnFailure: abi.OnFailureSkip}},
 		Tools: []abi.Tool{guest.Tool("redactor_do", `{}`)}, Capabilities: []abi.Request{{Name: abi.CanMemoryRead, Scope: []string{"*"}, Reason: "To redact."}}}, redacting)
-	if _, err := o.GrantFamily(t.Context(), operator.GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}); err != nil {
+	if _, err := operator.Call(t.Context(), o, operator.GrantFamily, operator.GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}); err != nil {
 		t.Fatal(err)
 	}
 	s.Operate(`{"batch":[{"method":"store","params":{"key":"k","value":"hunter2 three"}},{"method":"search","params":{"query":"hunter2 four"}},{"method":"store","params":{"key":"none\n","value":"hunter2 five"}}]}`, nil)
@@ -127,7 +127,7 @@ func TestAPurgeErasesFromTheLog(t *testing.T) {
 	} {
 		s.Operate(body, nil)
 	}
-	if _, err := server.Operator(t, dir).Purge(t.Context(), operator.PurgeRequest{Request: purge.Request{Key: "private"}}); err != nil {
+	if _, err := operator.Call(t.Context(), server.Operator(t, dir), operator.Purge, operator.PurgeRequest{Request: purge.Request{Key: "private"}}); err != nil {
 		t.Fatal(err)
 	}
 	list, text := logged(t, dir)
@@ -136,7 +136,7 @@ func TestAPurgeErasesFromTheLog(t *testing.T) {
 	}
 	s.Stop()
 	server.Start(t, host.Options{Dir: dir}) // which logs no calls
-	if _, err := server.Operator(t, dir).Purge(t.Context(), operator.PurgeRequest{Request: purge.Request{Key: "never-stored"}}); err == nil {
+	if _, err := operator.Call(t.Context(), server.Operator(t, dir), operator.Purge, operator.PurgeRequest{Request: purge.Request{Key: "never-stored"}}); err == nil {
 		t.Error("something was purged that was never stored")
 	}
 	if list, text := logged(t, dir); len(list) != 2 || strings.Contains(text, "never") {

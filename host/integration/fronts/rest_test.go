@@ -255,7 +255,7 @@ func TestTheHolderOfAKeyReachesOnlyItsPart(t *testing.T) {
 	server.Install(t, o, abi.Manifest{Name: "mine", Tools: []abi.Tool{guest.Tool("mine_echo", `{}`)}}, guest.Echo)
 	server.Install(t, o, abi.Manifest{Name: "theirs", Tools: []abi.Tool{guest.Tool("theirs_echo", `{}`), guest.Tool("memory_hidden", `{}`)}}, guest.Echo)
 	s.Operate(`{"batch":[{"method":"store","params":{"key":"secret","value":"hidden words","namespace":"b"}},{"method":"theirs_echo"},{"method":"mine_echo"}]}`, nil)
-	key, err := o.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"a"}, Rights: []operator.Right{"read", "write", "family:mine"}})
+	key, err := operator.Call(t.Context(), o, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"a"}, Rights: []operator.Right{"read", "write", "family:mine"}})
 	must.Do(t, err)
 	as := func(r *http.Request) {
 		r.Header.Set("Authorization", "Bearer "+key.Secret)
@@ -296,7 +296,7 @@ func TestTheHolderOfAKeyReachesOnlyItsPart(t *testing.T) {
 	if alike(items[2]) != alike(items[3]) || alike(items[4]) != alike(items[5]) || items[6].Error != nil {
 		t.Errorf("what is forbidden is told from what is not there: %s", batch.Result)
 	}
-	if _, err := o.RevokeKey(t.Context(), operator.KeyID{ID: key.ID}); err != nil {
+	if _, err := operator.Call(t.Context(), o, operator.RevokeKey, operator.KeyID{ID: key.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if status, text := s.Send("GET", "/operation/tools", "", as); status != http.StatusUnauthorized {

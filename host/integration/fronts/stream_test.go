@@ -80,7 +80,7 @@ func TestAKeyThatEndsClosesItsStreams(t *testing.T) {
 	if len(seen) != 3 || seen["team/a#mine"] != "ann" {
 		t.Errorf("the key's holder sees %v", seen)
 	}
-	if _, err := k.Acts.RevokeKey(t.Context(), operator.KeyID{ID: ann.ID}); err != nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.RevokeKey, operator.KeyID{ID: ann.ID}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := server.ReadStream(t.Context(), ws)

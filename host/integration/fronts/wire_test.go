@@ -179,7 +179,7 @@ func TestARevokedKeyEndsItsClients(t *testing.T) {
 			t.Errorf("%s: a forged key: %v", address, err)
 		}
 	}
-	if _, err := k.Acts.RevokeKey(t.Context(), operator.KeyID{ID: ann.ID}); err != nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.RevokeKey, operator.KeyID{ID: ann.ID}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range clients {
@@ -273,7 +273,7 @@ func TestAStopFinishesOrRefusesEachOperationOfTheSocket(t *testing.T) {
 func TestTheLimitsOfAKeyHoldOnTheSocket(t *testing.T) {
 	t.Parallel()
 	k := server.Teas(t)
-	issued, err := k.Acts.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: server.ReadWrite, Limits: operator.KeyLimits{BodyBytes: 4096, CallsPerSecond: 0.01, Burst: 2}})
+	issued, err := operator.Call(t.Context(), k.Acts, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/*"}, Rights: server.ReadWrite, Limits: operator.KeyLimits{BodyBytes: 4096, CallsPerSecond: 0.01, Burst: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

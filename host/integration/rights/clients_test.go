@@ -164,7 +164,7 @@ func TestARevokedKeyEndsWhatItsClientsHaveOpen(t *testing.T) {
 	if _, kept := keptFor(t, k.Dir, session[1]); !kept {
 		t.Error("the session is not kept for the next server")
 	}
-	if _, err := k.Acts.RevokeKey(t.Context(), operator.KeyID{ID: ann.ID}); err != nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.RevokeKey, operator.KeyID{ID: ann.ID}); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan string, 2)
@@ -215,7 +215,7 @@ func TestAServerThatRequiresKeysRefusesTheKeyless(t *testing.T) {
 	if _, err := k.Connect(owner.Hello{Key: ann.Secret}); err != nil {
 		t.Errorf("with a key: %v", err)
 	}
-	if list, err := k.Acts.Keys(t.Context()); err != nil || !list.Required || len(list.Keys) != 1 {
+	if list, err := operator.Query(t.Context(), k.Acts, operator.ListKeys); err != nil || !list.Required || len(list.Keys) != 1 {
 		t.Errorf("an operator without a key: %+v, %v", list, err)
 	}
 }
@@ -262,7 +262,7 @@ func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
 	k := server.Teas(t)
 	issue := func(l operator.KeyLimits) operator.IssuedKey {
 		t.Helper()
-		issued, err := k.Acts.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/a"}, Rights: server.ReadWrite, Limits: l})
+		issued, err := operator.Call(t.Context(), k.Acts, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"team/a"}, Rights: server.ReadWrite, Limits: l})
 		if err != nil {
 			t.Fatal(err)
 		}

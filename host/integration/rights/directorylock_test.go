@@ -72,7 +72,7 @@ func begin(t *testing.T, o host.Options) (operator.Health, error) {
 		return operator.Health{}, err
 	}
 	defer h.Close()
-	return h.Operator().Health(t.Context())
+	return operator.Query(t.Context(), h.Operator(), operator.GetHealth)
 }
 
 func mustBegin(t *testing.T, o host.Options) operator.Health {
@@ -101,11 +101,11 @@ func TestADirectoryThatWasOnceServedLockedIsLockedUntilItIsUnlocked(t *testing.T
 		t.Errorf("the lock file is %+v, %v; want that it says locked", l, err)
 	}
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
-	if health, err := act.Health(t.Context()); err != nil || !health.Locked || !h.Locked() {
+	if health, err := operator.Query(t.Context(), act, operator.GetHealth); err != nil || !health.Locked || !h.Locked() {
 		t.Errorf("the next server is %+v, %v; want that it is locked", health, err)
 	}
 	module := guest.Pack(t, abi.Manifest{Name: "notes", Tools: []abi.Tool{guest.Tool("notes_do", `{}`)}}, guest.Echo)
-	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: module}); err == nil || !strings.Contains(err.Error(), "alcove unlock") {
+	if _, err := operator.Call(t.Context(), act, operator.InstallFamily, operator.InstallRequest{Module: module}); err == nil || !strings.Contains(err.Error(), "alcove unlock") {
 		t.Errorf("an installation ends with %v, want that the server is locked and how to unlock it", err)
 	}
 	var owned *owner.OwnedError
@@ -132,14 +132,14 @@ func TestARunningServerIsLockedAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
-	c, err := act.LockDirectory(t.Context())
+	c, err := operator.Query(t.Context(), act, operator.LockDirectory)
 	if err != nil || !slices.Contains(c.Lines, `+  "locked": true`) {
 		t.Errorf("locking gives %+v, %v", c, err)
 	}
-	if c, err = act.LockDirectory(t.Context()); err != nil || len(c.Lines) != 0 {
+	if c, err = operator.Query(t.Context(), act, operator.LockDirectory); err != nil || len(c.Lines) != 0 {
 		t.Errorf("locking again gives %+v, %v; want nothing", c, err)
 	}
-	if err := act.SetEndpoint(t.Context(), operator.EndpointRequest{Name: "web", Endpoint: &operator.Endpoint{Kind: "http", URL: "https://one.example"}}); err == nil {
+	if err := operator.Command(t.Context(), act, operator.SetEndpoint, operator.EndpointRequest{Name: "web", Endpoint: &operator.Endpoint{Kind: "http", URL: "https://one.example"}}); err == nil {
 		t.Error("an endpoint is set in a locked server")
 	}
 	stop()
@@ -194,7 +194,7 @@ func TestALockFileThatIsEditedWhileALockedServerRunsIsRecordedAndRefusedByTheNex
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
 	edit(t, dir, withSignatures(2))
-	if _, err := act.TrustKeys(t.Context(), operator.TrustRequest{Signatures: new(int)}); err == nil || !strings.Contains(err.Error(), "alcove lock apply") {
+	if _, err := operator.Call(t.Context(), act, operator.TrustKeys, operator.TrustRequest{Signatures: new(int)}); err == nil || !strings.Contains(err.Error(), "alcove lock apply") {
 		t.Errorf("a change ends with %v, want that the file was edited", err)
 	}
 	stop()
@@ -367,10 +367,10 @@ func TestALockedDirectoryTakesAReviewedLockFileWithoutBeingUnlocked(t *testing.T
 		t.Errorf("it gives %+v, %v; want that the directory stays locked", c, err)
 	}
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.CallTool, operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
 		t.Errorf("the reviewed module does not run: %v", err)
 	}
-	if health, err := act.Health(t.Context()); err != nil || !health.Locked {
+	if health, err := operator.Query(t.Context(), act, operator.GetHealth); err != nil || !health.Locked {
 		t.Errorf("the server is %+v, %v; want that it is locked", health, err)
 	}
 	var owned *owner.OwnedError
@@ -460,7 +460,7 @@ func TestARestoredDirectoryIsLockedIfItsBackupWas(t *testing.T) {
 	mustBegin(t, host.Options{Dir: dir, Locked: true})
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return act.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, act, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
 		t.Fatal(err)

@@ -106,7 +106,7 @@ func TestAServerWithoutGuardsGoesOnWithoutFamiliesAndSaysSo(t *testing.T) {
 	if err != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(said, []byte("without tool families")) || !bytes.Contains(said, []byte(what)) {
 		t.Errorf("readyz says %d %s, %v; want 200 with the missing families and %q", answer.StatusCode, said, err, what)
 	}
-	health, err := h.Operator().Health(t.Context())
+	health, err := operator.Query(t.Context(), h.Operator(), operator.GetHealth)
 	if err != nil || !strings.Contains(health.WithoutFamilies, what) {
 		t.Errorf("the health is %+v, %v; want the reason with %q", health, err, what)
 	}
@@ -159,11 +159,11 @@ func TestARunningServerStoresNothingWhileItsAuditLogIsGone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	h, act, _ := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: guarding(t)}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.InstallFamily, operator.InstallRequest{Module: guarding(t)}); err != nil {
 		t.Fatal(err)
 	}
 	on := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
-	if _, err := act.GrantFamily(t.Context(), operator.GrantRequest{Family: "checker", Hooks: on}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.GrantFamily, operator.GrantRequest{Family: "checker", Hooks: on}); err != nil {
 		t.Fatal(err)
 	}
 	server.Remember(t, h, "before")
@@ -171,7 +171,7 @@ func TestARunningServerStoresNothingWhileItsAuditLogIsGone(t *testing.T) {
 	if err := os.Rename(owner.AuditPath(dir), moved); err != nil {
 		t.Fatal(err)
 	}
-	if head, err := act.AuditHead(t.Context()); err == nil {
+	if head, err := operator.Query(t.Context(), act, operator.GetAuditHead); err == nil {
 		t.Errorf("the log that is gone has the head %+v", head)
 	}
 	_, err := server.Owner(h, "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: "k", Value: []byte(`1`)}}, memory.Write{})
@@ -181,7 +181,7 @@ func TestARunningServerStoresNothingWhileItsAuditLogIsGone(t *testing.T) {
 	if err := os.Rename(moved, owner.AuditPath(dir)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := act.AuditHead(t.Context()); err != nil {
+	if _, err := operator.Query(t.Context(), act, operator.GetAuditHead); err != nil {
 		t.Fatal(err)
 	}
 	server.Remember(t, h, "after")
@@ -195,7 +195,7 @@ func TestARunningServerThatLosesItsLockFileKeepsItsGuards(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, registry.File)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := act.TrustKeys(t.Context(), operator.TrustRequest{Signatures: new(int)}); err != nil { // has the lock file looked at
+	if _, err := operator.Call(t.Context(), act, operator.TrustKeys, operator.TrustRequest{Signatures: new(int)}); err != nil { // has the lock file looked at
 		t.Fatal(err)
 	}
 	_, err := server.Owner(h, "").Store(t.Context(), memory.Location{}, []memory.Item{{Key: "k", Value: []byte(`1`)}}, memory.Write{})

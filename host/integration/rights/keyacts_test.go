@@ -18,9 +18,9 @@ import (
 )
 
 // keyEntries returns the text of the audit log's entries about API keys, in order. Each is an operator's.
-func keyEntries(t *testing.T, act *operator.Client, dir string) (details []string) {
+func keyEntries(t *testing.T, act operator.Server, dir string) (details []string) {
 	t.Helper()
-	if _, err := act.AuditHead(t.Context()); err != nil { // which writes what is in memory
+	if _, err := operator.Query(t.Context(), act, operator.GetAuditHead); err != nil { // which writes what is in memory
 		t.Fatal(err)
 	}
 	if err := audit.Read(owner.AuditPath(dir), func(_ []byte, e audit.Entry) bool {
@@ -39,9 +39,9 @@ func keyEntries(t *testing.T, act *operator.Client, dir string) (details []strin
 	return details
 }
 
-func annKey(t *testing.T, act *operator.Client) operator.IssuedKey {
+func annKey(t *testing.T, act operator.Server) operator.IssuedKey {
 	t.Helper()
-	issued, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"notes"}, Rights: []memory.Right{"read"}})
+	issued, err := operator.Call(t.Context(), act, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"notes"}, Rights: []memory.Right{"read"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +62,20 @@ func TestEachActOnAPIKeysIsRecordedWithWhatItChanges(t *testing.T) {
 		do    func() error
 		wants [2]string // how the entry begins, and what it has
 	}{
-		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 3}); return err }, [2]string{`limit all {"before":` + limits(256) + `},"after":` + limits(3) + `,"set":{"concurrent":3}}}`}},
-		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 5}); return err }, [2]string{`limit all {"before":` + limits(3) + `,"set":{"concurrent":3}},"after":` + limits(5) + `,"set":{"concurrent":5}}}`}},
 		{func() error {
-			_, err := act.LimitKeys(t.Context(), operator.KeyLimits{CallsPerSecond: 1000, Burst: 5000, Concurrent: 6, BodyBytes: 16 << 20})
+			_, err := operator.Call(t.Context(), act, operator.LimitKeys, operator.KeyLimits{Concurrent: 3})
+			return err
+		}, [2]string{`limit all {"before":` + limits(256) + `},"after":` + limits(3) + `,"set":{"concurrent":3}}}`}},
+		{func() error {
+			_, err := operator.Call(t.Context(), act, operator.LimitKeys, operator.KeyLimits{Concurrent: 5})
+			return err
+		}, [2]string{`limit all {"before":` + limits(3) + `,"set":{"concurrent":3}},"after":` + limits(5) + `,"set":{"concurrent":5}}}`}},
+		{func() error {
+			_, err := operator.Call(t.Context(), act, operator.LimitKeys, operator.KeyLimits{CallsPerSecond: 1000, Burst: 5000, Concurrent: 6, BodyBytes: 16 << 20})
 			return err
 		}, [2]string{`limit all {"before":` + limits(5) + `,"set":{"concurrent":5}},"after":` + limits(6) + `}}`}},
-		{func() error { _, err := act.RevokeKey(t.Context(), id); return err }, [2]string{"revoke " + key, `"created":`}},
-		{func() error { _, err := act.DeleteKey(t.Context(), id); return err }, [2]string{"delete " + key, `"revoked":`}},
+		{func() error { _, err := operator.Call(t.Context(), act, operator.RevokeKey, id); return err }, [2]string{"revoke " + key, `"created":`}},
+		{func() error { _, err := operator.Call(t.Context(), act, operator.DeleteKey, id); return err }, [2]string{"delete " + key, `"revoked":`}},
 		{func() error { return h.RequireKeys(true) }, [2]string{`require {"before":false,`, `"after":true}`}},
 	} {
 		before := len(keyEntries(t, act, dir))
@@ -98,10 +104,16 @@ func TestAnActOnAPIKeysThatFailsIsRecordedAsFailed(t *testing.T) {
 		do    func() error
 		wants [2]string // how the entries begin
 	}{
-		{func() error { _, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann"}); return err }, [2]string{`create {"agent":"ann"`, `create failed "create a key: `}},
-		{func() error { _, err := act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: -1}); return err }, [2]string{`limit all {"before":`, `limit all failed "-1 concurrent calls`}},
-		{func() error { _, err := act.RevokeKey(t.Context(), unknown); return err }, [2]string{`revoke "nobody"`, `revoke failed "revoke a key: there is no key`}},
-		{func() error { _, err := act.DeleteKey(t.Context(), unknown); return err }, [2]string{`delete "nobody"`, `delete failed "delete a key: there is no key`}},
+		{func() error {
+			_, err := operator.Call(t.Context(), act, operator.CreateKey, operator.KeyRequest{Agent: "ann"})
+			return err
+		}, [2]string{`create {"agent":"ann"`, `create failed "create a key: `}},
+		{func() error {
+			_, err := operator.Call(t.Context(), act, operator.LimitKeys, operator.KeyLimits{Concurrent: -1})
+			return err
+		}, [2]string{`limit all {"before":`, `limit all failed "-1 concurrent calls`}},
+		{func() error { _, err := operator.Call(t.Context(), act, operator.RevokeKey, unknown); return err }, [2]string{`revoke "nobody"`, `revoke failed "revoke a key: there is no key`}},
+		{func() error { _, err := operator.Call(t.Context(), act, operator.DeleteKey, unknown); return err }, [2]string{`delete "nobody"`, `delete failed "delete a key: there is no key`}},
 	} {
 		before := len(keyEntries(t, act, dir))
 		if err := step.do(); err == nil {
@@ -126,10 +138,10 @@ func TestAPIKeysAreNotChangedWithoutARecord(t *testing.T) {
 	moved := filepath.Join(dir, "elsewhere")
 	must.Do(t, os.Rename(owner.AuditPath(dir), moved))
 	for act, err := range map[string]error{
-		"create":  second(act.CreateKey(t.Context(), operator.KeyRequest{Agent: "bob", Namespaces: []string{"*"}, Rights: []memory.Right{"read"}})),
-		"limit":   second(act.LimitKeys(t.Context(), operator.KeyLimits{Concurrent: 3})),
-		"revoke":  second(act.RevokeKey(t.Context(), operator.KeyID{ID: issued.ID})),
-		"delete":  second(act.DeleteKey(t.Context(), operator.KeyID{ID: issued.ID})),
+		"create":  second(operator.Call(t.Context(), act, operator.CreateKey, operator.KeyRequest{Agent: "bob", Namespaces: []string{"*"}, Rights: []memory.Right{"read"}})),
+		"limit":   second(operator.Call(t.Context(), act, operator.LimitKeys, operator.KeyLimits{Concurrent: 3})),
+		"revoke":  second(operator.Call(t.Context(), act, operator.RevokeKey, operator.KeyID{ID: issued.ID})),
+		"delete":  second(operator.Call(t.Context(), act, operator.DeleteKey, operator.KeyID{ID: issued.ID})),
 		"require": h.RequireKeys(true),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "the audit log could not record it") {

@@ -5,12 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,7 +39,7 @@ func TestTheOperatorsSocketIsPrivateAndAnswers(t *testing.T) {
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("stat %s: %v (%v), want mode 0600", path, info, err)
 	}
-	v, err := server.Operator(t, dir).Verify(t.Context())
+	v, err := operator.Query(t.Context(), server.Operator(t, dir), operator.Verify)
 	if err != nil || v.Branches == 0 {
 		t.Errorf("verify: %+v (%v)", v, err)
 	}
@@ -44,8 +49,31 @@ func TestALongDirectoryHasAnOperatorsSocketToo(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
 	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
-	if _, err := server.Operator(t, dir).Verify(t.Context()); err != nil {
+	if _, err := operator.Query(t.Context(), server.Operator(t, dir), operator.Verify); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestEachActHasOneBinding(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../operator/acts.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if c, ok := n.(*ast.ValueSpec); ok {
+			name, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			declared = append(declared, name)
+		}
+		return true
+	})
+	slices.Sort(declared)
+	if bound := server.Open(t, host.Options{}).Operator().Names(); len(bound) < 50 || !slices.Equal(bound, declared) { // two of one would panic
+		t.Errorf("the bound acts are %q, want the declared %q", bound, declared)
 	}
 }
 
@@ -53,7 +81,7 @@ func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
 	t.Parallel()
 	h := server.Open(t, host.Options{Dir: t.TempDir()})
 	r, _ := server.Serve(t, h, host.Listen{HTTP: "127.0.0.1:0"})
-	for _, act := range operator.Names() {
+	for _, act := range h.Operator().Names() {
 		for _, route := range []string{"/" + act, "/admin/" + act, "/operation/" + act, "/operation/tools/" + act, "/mcp/" + act} {
 			q, err := http.NewRequest(http.MethodPost, "http://"+r.HTTP+route, strings.NewReader("{}"))
 			if err != nil {
@@ -77,7 +105,8 @@ func TestNoRouteOfTheNetworkReachesAnOperatorsAct(t *testing.T) {
 func TestNoToolIsAnOperatorsAct(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server.Serve(t, server.Open(t, host.Options{Dir: dir}), host.Listen{})
+	h := server.Open(t, host.Options{Dir: dir})
+	server.Serve(t, h, host.Listen{})
 	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Dial(ctx, owner.Options{Dir: dir})
 	})
@@ -88,7 +117,7 @@ func TestNoToolIsAnOperatorsAct(t *testing.T) {
 	if _, err := c.Call("memory_status", struct{}{}); err != nil {
 		t.Fatalf("this is no way to call a tool: %v", err)
 	}
-	for _, act := range operator.Names() {
+	for _, act := range h.Operator().Names() {
 		for _, tool := range []string{act, "memory_" + act} {
 			if said, err := c.Call(tool, struct{}{}); err == nil {
 				t.Errorf("there is a tool %s: %.200s", tool, said.Text)

@@ -22,7 +22,7 @@ import (
 // refusals are the audit log's entries of what clients were refused, as text.
 func refusals(t *testing.T, k *server.Server) (list []string) {
 	t.Helper()
-	if _, err := k.Acts.AuditHead(t.Context()); err != nil { // which writes what is in memory
+	if _, err := operator.Query(t.Context(), k.Acts, operator.GetAuditHead); err != nil { // which writes what is in memory
 		t.Fatal(err)
 	}
 	for _, e := range entries(t, k.Dir, audit.Denied) {
@@ -35,15 +35,15 @@ func TestWhatClientsAreRefusedIsInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	k := server.Teas(t)
 	server.Install(t, k.Acts, abi.Manifest{Name: "ledger", Tools: []abi.Tool{guest.Tool("ledger_read", `{}`)}}, guest.Relay())
-	if err := k.Acts.SetQuota(t.Context(), operator.QuotaRequest{Namespace: "team/a", Quota: memory.Allowance{Memories: 1}}); err != nil {
+	if err := operator.Command(t.Context(), k.Acts, operator.SetQuota, operator.QuotaRequest{Namespace: "team/a", Quota: memory.Allowance{Memories: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	ann := k.Issue("ann", append(slices.Clone(server.ReadWrite), "family:none"), "team/a")
 	gone := k.Issue("gone", server.ReadWrite, "team/a")
-	if _, err := k.Acts.RevokeKey(t.Context(), operator.KeyID{ID: gone.ID}); err != nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.RevokeKey, operator.KeyID{ID: gone.ID}); err != nil {
 		t.Fatal(err)
 	}
-	slow, err := k.Acts.CreateKey(t.Context(), operator.KeyRequest{Agent: "slow", Namespaces: []string{"team/a"}, Rights: server.ReadWrite, Limits: operator.KeyLimits{CallsPerSecond: .01, Burst: 1}})
+	slow, err := operator.Call(t.Context(), k.Acts, operator.CreateKey, operator.KeyRequest{Agent: "slow", Namespaces: []string{"team/a"}, Rights: server.ReadWrite, Limits: operator.KeyLimits{CallsPerSecond: .01, Burst: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

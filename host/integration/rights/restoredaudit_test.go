@@ -34,12 +34,12 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	dir, safe := t.TempDir(), t.TempDir()
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
 	plain := guest.Pack(t, abi.Manifest{Name: "plain", Tools: []abi.Tool{{Name: "plain_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, guest.Echo)
-	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: plain}); err != nil { // before a key is trusted
+	if _, err := operator.Call(t.Context(), act, operator.InstallFamily, operator.InstallRequest{Module: plain}); err != nil { // before a key is trusted
 		t.Fatal(err)
 	}
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 	public := signature.FormatPublic(key.Public().(ed25519.PublicKey))
-	if _, err := act.TrustKeys(t.Context(), operator.TrustRequest{Name: "author", Key: &registry.Key{Public: public}}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.TrustKeys, operator.TrustRequest{Name: "author", Key: &registry.Key{Public: public}}); err != nil {
 		t.Fatal(err)
 	}
 	module := guest.Pack(t, abi.Manifest{Name: "notes", Tools: []abi.Tool{{Name: "notes_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, guest.Echo)
@@ -47,20 +47,20 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: module, Signature: sig}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.InstallFamily, operator.InstallRequest{Module: module, Signature: sig}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := act.CreateKey(t.Context(), operator.KeyRequest{Agent: "ann", Namespaces: []string{"*"}, Rights: []memory.Right{"read"}}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.CreateKey, operator.KeyRequest{Agent: "ann", Namespaces: []string{"*"}, Rights: []memory.Right{"read"}}); err != nil {
 		t.Fatal(err)
 	}
 	c := server.Operator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, c, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	head, err := act.AuditHead(t.Context())
+	head, err := operator.Query(t.Context(), act, operator.GetAuditHead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +70,10 @@ func TestARestoredLockedServerRunsWhatWasSignedAndItsLogNamesTheFormerOne(t *tes
 		t.Fatal(err)
 	}
 	_, act, stop = server.Run(t, host.Options{Dir: fresh, Locked: true})
-	if _, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.CallTool, operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
 		t.Errorf("the restored server does not run what was signed: %v", err)
 	}
-	if answer, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "plain_do", Arguments: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "it is not signed") {
+	if answer, err := operator.Call(t.Context(), act, operator.CallTool, operator.ToolCall{Tool: "plain_do", Arguments: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "it is not signed") {
 		t.Errorf("the restored server runs what nobody signed: %s, %v", answer.Result, err)
 	}
 	stop()
@@ -99,23 +99,23 @@ func TestACallThatWritesNothingIsNoReasonForAnIncrement(t *testing.T) {
 	dir, safe := t.TempDir(), t.TempDir()
 	_, act, _ := server.Run(t, host.Options{Dir: dir})
 	module := guest.Pack(t, abi.Manifest{Name: "notes", Tools: []abi.Tool{{Name: "notes_do", Description: "Does it.", InputSchema: []byte(`{"type":"object"}`)}}}, guest.Echo)
-	if _, err := act.InstallFamily(t.Context(), operator.InstallRequest{Module: module}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.InstallFamily, operator.InstallRequest{Module: module}); err != nil {
 		t.Fatal(err)
 	}
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return act.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, act, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	before, err := act.AuditHead(t.Context())
+	before, err := operator.Query(t.Context(), act, operator.GetAuditHead)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := act.CallTool(t.Context(), operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.CallTool, operator.ToolCall{Tool: "notes_do", Arguments: []byte(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
-	after, err := act.AuditHead(t.Context())
+	after, err := operator.Query(t.Context(), act, operator.GetAuditHead)
 	if err != nil || after.Seq == before.Seq {
 		t.Fatalf("the call has no entry (%v)", err)
 	}

@@ -130,11 +130,11 @@ func TestADelegatedKeyIsShownOnceAndEndsWithItsParent(t *testing.T) {
 	if text := server.Told(task, "memory_store", map[string]any{"key": "k", "value": 1, "namespace": "team/a"}); !strings.HasPrefix(text, "error: ") {
 		t.Errorf("it writes: %s", text)
 	}
-	list, err := k.Acts.Keys(t.Context())
+	list, err := operator.Query(t.Context(), k.Acts, operator.ListKeys)
 	if err != nil || len(list.Keys) != 2 || list.Keys[1].ID != made.ID || list.Keys[1].By.Parent != issued.ID || made.Agent != "ann/task" {
 		t.Errorf("the keys are %+v (%v), for %+v", list.Keys, err, made)
 	}
-	if _, err := k.Acts.RevokeKey(t.Context(), operator.KeyID{ID: issued.ID}); err != nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.RevokeKey, operator.KeyID{ID: issued.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := k.Connect(owner.Hello{Key: made.Key}); err == nil || !strings.Contains(err.Error(), "revoked") {
@@ -148,9 +148,9 @@ func TestTheEndOfASessionReachesFamilies(t *testing.T) {
 	k := server.Teas(t)
 	m := abi.Manifest{Name: "ends", Tools: []abi.Tool{guest.Tool("ends_ask", `{}`)}, Hooks: abi.Hooks{SessionEnd: &abi.SessionHook{}},
 		Capabilities: []abi.Request{{Name: abi.CanLogAppend, Scope: []string{"*"}, Reason: "Is tested."}}}
-	_, err := k.Acts.InstallFamily(t.Context(), operator.InstallRequest{Module: guest.Pack(t, m, guest.Relay(`log.append {"event":"ended","namespace":"home"}`))})
+	_, err := operator.Call(t.Context(), k.Acts, operator.InstallFamily, operator.InstallRequest{Module: guest.Pack(t, m, guest.Relay(`log.append {"event":"ended","namespace":"home"}`))})
 	must.Do(t, err)
-	_, err = k.Acts.GrantFamily(t.Context(), operator.GrantRequest{Family: m.Name, All: true, Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
+	_, err = operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: m.Name, All: true, Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
 	must.Do(t, err)
 	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Connect(ctx, k.At.Socket, owner.Hello{Agent: "ann"})

@@ -76,12 +76,12 @@ func (s *speaks) config(name string) operator.EmbedderConfig {
 }
 
 // until waits for a state of the only embedder.
-func until(t *testing.T, act *operator.Client, so func(operator.EmbedderState) bool) operator.EmbedderState {
+func until(t *testing.T, act operator.Server, so func(operator.EmbedderState) bool) operator.EmbedderState {
 	t.Helper()
 	var list []operator.EmbedderState
 	await.That(t, "the only embedder gets there", func() bool {
 		var err error
-		if list, err = act.Embedders(t.Context()); err != nil {
+		if list, err = operator.Query(t.Context(), act, operator.ListEmbedders); err != nil {
 			t.Fatal(err)
 		}
 		return len(list) == 1 && so(list[0])
@@ -98,7 +98,7 @@ func TestWhatWasStoredBeforeThereWasAnEmbedderIsFoundByMeaning(t *testing.T) {
 	speaks := newSpeaks(t)
 	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
 	server.Remember(t, h, "a cat sleeps", "a car drives")
-	set, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")})
+	set, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")})
 	if err != nil || set.Dimensions != 3 {
 		t.Fatalf("SetEmbedder = %+v, %v, want 3 dimensions", set, err)
 	}
@@ -113,7 +113,7 @@ func TestEmbeddersOutliveTheServerAndAskNothingTwice(t *testing.T) {
 	t.Parallel()
 	speaks, dir := newSpeaks(t), t.TempDir()
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	server.Remember(t, h, "a cat sleeps", "a car drives")
@@ -131,7 +131,7 @@ func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
 	t.Parallel()
 	speaks, dir := newSpeaks(t), t.TempDir()
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	server.Remember(t, h, "a cat sleeps", "a car drives")
@@ -140,7 +140,7 @@ func TestVectorsAreMadeAnewWhileTheOldOnesServe(t *testing.T) {
 	speaks.mu.Lock()
 	speaks.down = true
 	speaks.mu.Unlock()
-	if err := act.RegenerateEmbedder(t.Context(), operator.EmbedderName{Name: "s"}); err != nil {
+	if err := operator.Command(t.Context(), act, operator.RegenerateEmbedder, operator.EmbedderName{Name: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	s := until(t, act, func(s operator.EmbedderState) bool { return s.Error != "" })
@@ -170,15 +170,15 @@ func TestAKeyIsInNoLogNoFileAndNoAnswer(t *testing.T) {
 	_, act, stop := server.Run(t, host.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	c := speaks.config("s")
 	c.KeyEnv, c.Dimensions = "ALCOVE_TEST_KEY", 3
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: c}); err != nil {
 		t.Fatal(err)
 	}
 	c.Dimensions = 0
-	_, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c})
+	_, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: c})
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("SetEmbedder: %v, want an error without the secret", err)
 	}
-	list, err := act.Embedders(t.Context())
+	list, err := operator.Query(t.Context(), act, operator.ListEmbedders)
 	if err != nil || strings.Contains(fmt.Sprint(list), "secret") {
 		t.Errorf("Embedders = %v, %v, want nothing of the secret", list, err)
 	}
@@ -218,7 +218,7 @@ func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
 	t.Parallel()
 	speaks := newSpeaks(t)
 	h, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := server.Owner(h, "").Append(t.Context(), memory.Location{}, "saw", json.RawMessage(`"a cat"`), memory.Write{}); err != nil {
@@ -226,7 +226,7 @@ func TestCollectionsBehindTheGateAreSearchedByWordsUntilItOpens(t *testing.T) {
 	}
 	server.Remember(t, h, "a cat sleeps")
 	until(t, act, has(1))
-	if err := act.ChooseEmbedder(t.Context(), operator.EmbedderChoice{Collections: map[string]float64{"_log": 1}}); err != nil {
+	if err := operator.Command(t.Context(), act, operator.ChooseEmbedder, operator.EmbedderChoice{Collections: map[string]float64{"_log": 1}}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, act, has(2))
@@ -248,7 +248,7 @@ func TestATornListOfEmbeddersSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "embedders.json")
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
 		t.Fatal(err)
 	}
 	server.Remember(t, h, "a memory")
@@ -275,7 +275,7 @@ func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, act, stop := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: newSpeaks(t).config("letters")}); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -287,7 +287,7 @@ func TestAnInterruptedWriteOfTheEmbeddersLeavesThoseBefore(t *testing.T) {
 	}
 	_, act, stop = server.Run(t, host.Options{Dir: dir})
 	defer stop()
-	states, err := act.Embedders(t.Context())
+	states, err := operator.Query(t.Context(), act, operator.ListEmbedders)
 	if err != nil || len(states) != 1 || states[0].Name != "letters" {
 		t.Errorf("there are %v (%v)", states, err)
 	}
@@ -315,10 +315,10 @@ func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 	t.Parallel()
 	_, act, _ := server.Run(t, host.Options{Dir: t.TempDir()})
 	c := operator.EmbedderConfig{Config: embed.Config{Name: "guest", Kind: embed.Family, Family: "nobody"}}
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: c}); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: c}); err == nil || !strings.Contains(err.Error(), "nobody does not embed") {
 		t.Errorf("SetEmbedder: %v, want the error that nobody does not embed", err)
 	}
-	list, err := act.Embedders(t.Context())
+	list, err := operator.Query(t.Context(), act, operator.ListEmbedders)
 	if err != nil || len(list) != 0 {
 		t.Errorf("Embedders = %+v, %v, want none", list, err)
 	}
@@ -336,7 +336,7 @@ func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 	if _, err := c.Call("seeks_ask", nil); !errors.As(err, &failure) || failure.Code != string(abi.CodeUnavailable) || failure.Retryable {
 		t.Errorf("without an embedder: got %v, want an error that is not worth another try", err)
 	}
-	if _, err := k.Acts.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+	if _, err := operator.Call(t.Context(), k.Acts, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	got := server.Answered[abi.EmbedTextsResponse](t, c, "keeps_ask", nil)

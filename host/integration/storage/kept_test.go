@@ -87,7 +87,7 @@ func TestABundleCarriesWhatFamiliesKeep(t *testing.T) {
 	_, stop := server.Serve(t, h, host.Listen{})
 	keep(t, h, "one")
 	var bundle bytes.Buffer
-	if err := server.Operator(t, dir).Export(t.Context(), operator.ExportRequest{}, &bundle); err != nil {
+	if err := operator.Receive(t.Context(), server.Operator(t, dir), operator.Export, operator.ExportRequest{}, &bundle); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -107,7 +107,7 @@ func TestABackupAndItsIncrementsCarryWhatFamiliesKeep(t *testing.T) {
 	server.Serve(t, h, host.Listen{})
 	c := server.Operator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, c, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	keep(t, h, "one")
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {

@@ -55,7 +55,7 @@ const (
 
 // haveSecrets stores payloads in every way that there is: small and large, on branches, overwritten, forgotten, merged, imported,
 // in the log, under a request id; and lets overlays be made of them.
-func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
+func haveSecrets(t *testing.T, h *host.Host, c operator.Server) {
 	t.Helper()
 	s := h.Memory()
 	ok := func(err error) {
@@ -76,7 +76,7 @@ func haveSecrets(t *testing.T, h *host.Host, c *operator.Client) {
 	store("", "large", strings.Repeat(largeSecret+" ", 3000))
 	_, err := server.As(s, "").Append(t.Context(), memory.Location{}, "said", json.RawMessage(`"`+loggedSecret+`"`), memory.Write{})
 	ok(err)
-	_, err = c.Import(t.Context(), operator.ImportRequest{Memories: []operator.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}})
+	_, err = operator.Call(t.Context(), c, operator.Import, operator.ImportRequest{Memories: []operator.Memory{{Key: "imported", Value: json.RawMessage(`"` + importSecret + `"`)}}})
 	ok(err)
 	parent := ""
 	for i := range 20 {
@@ -110,7 +110,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	_, stop := server.Serve(t, h, host.Listen{})
 	c := server.Operator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, c, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	haveSecrets(t, h, c)
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
@@ -122,7 +122,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	for _, p := range []operator.PurgeRequest{
 		{Request: purge.Request{Key: "small"}}, {Request: purge.Request{Key: "large"}}, {Request: purge.Request{Key: "imported"}}, {Request: purge.Request{Event: 1}},
 	} {
-		done, err := c.Purge(t.Context(), p)
+		done, err := operator.Call(t.Context(), c, operator.Purge, p)
 		if err != nil || len(done.Erased) == 0 {
 			t.Fatalf("Purge(%+v) = %v (%v), want something erased", p, done, err)
 		}
@@ -140,7 +140,7 @@ func TestAPurgedPayloadIsInNoFileAndInNoLaterIncrement(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(filepath.Join(increment, "part"), data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	v, err := c.Verify(t.Context())
+	v, err := operator.Query(t.Context(), c, operator.Verify)
 	if err != nil || len(v.Findings) > 0 || v.Events == 0 {
 		t.Errorf("afterwards: %+v (%v)", v, err)
 	}
@@ -172,14 +172,14 @@ func TestAPurgeDoesNotOverlookWhatARepairSetAside(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(aside, 0o700), os.WriteFile(filepath.Join(aside, "alcove.db"), []byte("…"+smallSecret), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Purge(t.Context(), operator.PurgeRequest{Request: purge.Request{Key: "small"}})
+	_, err := operator.Call(t.Context(), c, operator.Purge, operator.PurgeRequest{Request: purge.Request{Key: "small"}})
 	if err == nil || !strings.Contains(err.Error(), "--set-aside") {
 		t.Errorf("it does not say that there is more: %v", err)
 	}
 	if len(findBytes(t, aside, smallSecret)) == 0 {
 		t.Error("it was removed without being asked for")
 	}
-	_, err = c.Purge(t.Context(), operator.PurgeRequest{Request: purge.Request{Key: "small"}, SetAside: true})
+	_, err = operator.Call(t.Context(), c, operator.Purge, operator.PurgeRequest{Request: purge.Request{Key: "small"}, SetAside: true})
 	if found := findBytes(t, dir, smallSecret); err != nil || len(found) > 0 {
 		t.Errorf("it is still in %v (%v)", found, err)
 	}

@@ -22,7 +22,7 @@ func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *
 	t.Parallel()
 	speaks, dir, safe := newSpeaks(t), t.TempDir(), t.TempDir()
 	h, act, stop := server.Run(t, host.Options{Dir: dir})
-	if _, err := act.SetEmbedder(t.Context(), operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
 		t.Fatal(err)
 	}
 	server.Remember(t, h, "a cat sleeps", "a car drives")
@@ -32,7 +32,7 @@ func TestARestoredDirectoryHasItsEmbeddersAndVectorsAndVerifyingSendsNoTexts(t *
 	until(t, act, has(2))
 	c := server.Operator(t, dir)
 	from := func(ctx context.Context, since backup.Base, w io.Writer) error {
-		return c.Backup(ctx, operator.BackupRequest{Since: since}, w)
+		return operator.Receive(ctx, c, operator.Backup, operator.BackupRequest{Since: since}, w)
 	}
 	if _, err := backup.Full(t.Context(), safe, from, time.Now()); err != nil {
 		t.Fatal(err)

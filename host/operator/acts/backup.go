@@ -11,8 +11,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store/settings"
 )
 
-// settings opens the settings for a backup. Their holders keep them from changing meanwhile, so that they belong together.
-func (a Acts) settings() ([]backup.OpenFile, error) {
+// decisions opens the settings for a backup. Their holders keep them from changing meanwhile, so that they belong together.
+func (a Acts) decisions() ([]backup.OpenFile, error) {
 	s, err := a.snapshot()
 	if err != nil {
 		return nil, fmt.Errorf("take along what operators decided: %w", err)
@@ -21,15 +21,15 @@ func (a Acts) settings() ([]backup.OpenFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	head, err := a.auditHead()
+	head, err := a.auditHeadText()
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return settings.Files(s, embedded, head)
 }
 
-// auditHead returns the head of the audit log for a backup; nil: it has none.
-func (a Acts) auditHead() ([]byte, error) {
+// auditHeadText returns the head of the audit log for a backup; nil: it has none.
+func (a Acts) auditHeadText() ([]byte, error) {
 	if a.Space.Audit == nil {
 		return nil, nil
 	}

@@ -11,11 +11,21 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/keys"
 )
 
-func (a Acts) Keys(context.Context) (operator.KeyList, error) {
-	return operator.KeyList{Required: a.Options.Keys.Required(), Limits: a.Options.Keys.Limits(), Keys: a.Options.Keys.List()}, nil
+func (a Acts) keys() []operator.Binding {
+	return []operator.Binding{
+		operator.ListKeys.By(query(a.listKeys)),
+		operator.CreateKey.By(a.createKey).Changing(),
+		operator.LimitKeys.By(a.limitKeys).Changing(),
+		operator.RevokeKey.By(a.revokeKey).Changing(),
+		operator.DeleteKey.By(a.deleteKey).Changing(),
+	}
 }
 
-func (a Acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.IssuedKey, error) {
+func (a Acts) listKeys(context.Context) (operator.KeyList, error) {
+	return operator.KeyList{Required: a.Keys.Required(), Limits: a.Keys.Limits(), Keys: a.Keys.List()}, nil
+}
+
+func (a Acts) createKey(_ context.Context, r operator.KeyRequest) (operator.IssuedKey, error) {
 	g := keys.Grant{Agent: r.Agent, Namespaces: r.Namespaces, Rights: r.Rights, Limits: r.Limits}
 	if r.Expires != "" {
 		var err error
@@ -25,30 +35,30 @@ func (a Acts) CreateKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 	}
 	var key keys.Key
 	var secret string
-	err := a.changeKeys("create", g, func() (err error) { key, secret, err = a.Options.Keys.Create(g); return err })
+	err := a.changeKeys("create", g, func() (err error) { key, secret, err = a.Keys.Create(g); return err })
 	if err == nil {
 		_ = a.auditKey("created", key.ID) // the entry before the act has its rights; the log reports a failed write
 	}
 	return operator.IssuedKey{Key: key, Secret: secret}, err
 }
 
-func (a Acts) LimitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
-	recorded := change[keyLimits]{keyLimitsOf(a.Options.Keys.LimitsSet()), keyLimitsOf(l)}
-	err := a.changeKeys("limit all", recorded, func() error { return a.Options.Keys.Limit(l) })
-	return a.Options.Keys.Limits(), err
+func (a Acts) limitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
+	recorded := change[keyLimits]{keyLimitsOf(a.Keys.LimitsSet()), keyLimitsOf(l)}
+	err := a.changeKeys("limit all", recorded, func() error { return a.Keys.Limit(l) })
+	return a.Keys.Limits(), err
 }
 
-func (a Acts) RevokeKey(_ context.Context, r operator.KeyID) (key operator.Key, err error) {
-	err = a.changeKeys("revoke", a.keyWith(r.ID), func() (err error) { key, err = a.Options.Keys.Revoke(r.ID); return err })
+func (a Acts) revokeKey(_ context.Context, r operator.KeyID) (key operator.Key, err error) {
+	err = a.changeKeys("revoke", a.keyWith(r.ID), func() (err error) { key, err = a.Keys.Revoke(r.ID); return err })
 	return key, err
 }
 
-func (a Acts) DeleteKey(_ context.Context, r operator.KeyID) (key operator.Key, err error) {
-	err = a.changeKeys("delete", a.keyWith(r.ID), func() (err error) { key, err = a.Options.Keys.Delete(r.ID); return err })
+func (a Acts) deleteKey(_ context.Context, r operator.KeyID) (key operator.Key, err error) {
+	err = a.changeKeys("delete", a.keyWith(r.ID), func() (err error) { key, err = a.Keys.Delete(r.ID); return err })
 	return key, err
 }
 
-func (a Acts) AuditHead(context.Context) (operator.AuditHead, error) {
+func (a Acts) auditHead(context.Context) (operator.AuditHead, error) {
 	if a.Space.Audit == nil {
 		return operator.AuditHead{}, nil
 	}
@@ -106,7 +116,7 @@ func (a Acts) auditKey(act string, about any) error {
 
 // keyWith returns the key with an id as it is, or the id of an unknown one.
 func (a Acts) keyWith(id string) any {
-	for _, k := range a.Options.Keys.List() {
+	for _, k := range a.Keys.List() {
 		if k.ID == id {
 			return k
 		}
@@ -116,9 +126,9 @@ func (a Acts) keyWith(id string) any {
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.
 func (a Acts) RequireKeys(required bool) error {
-	before := a.Options.Keys.Required()
+	before := a.Keys.Required()
 	if before == required {
 		return nil
 	}
-	return a.changeKeys("require", change[bool]{before, required}, func() error { return a.Options.Keys.Require(required) })
+	return a.changeKeys("require", change[bool]{before, required}, func() error { return a.Keys.Require(required) })
 }

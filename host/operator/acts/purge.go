@@ -12,8 +12,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Purge implements operator.Operator: it erases payloads from the data directory.
-func (a Acts) Purge(ctx context.Context, r operator.PurgeRequest) (operator.Purged, error) {
+// purge erases payloads from the data directory.
+func (a Acts) purge(ctx context.Context, r operator.PurgeRequest) (operator.Purged, error) {
 	aside := filepath.Join(a.Dir, store.SetAside)
 	_, err := os.Stat(aside)
 	hasAside := !errors.Is(err, fs.ErrNotExist)

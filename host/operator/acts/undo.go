@@ -10,8 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/audit"
 )
 
-// UndoFamily implements operator.Operator.
-func (a Acts) UndoFamily(ctx context.Context, r operator.UndoRequest) (operator.Undone, error) {
+func (a Acts) undoFamily(ctx context.Context, r operator.UndoRequest) (operator.Undone, error) {
 	u := memory.Undo{Call: r.Call, Family: r.Family, Since: r.Since, Branch: r.Branch}
 	now := a.Clock()
 	who := memory.Caller{Agent: operatorAgent, Operator: true, Rights: memory.FullRights()}

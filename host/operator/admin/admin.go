@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -128,7 +130,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	act, stream := s.Acts[name], s.Streams[name]
 	if act == nil && stream == nil || r.Method != http.MethodPost {
-		s.refuse(w, http.StatusNotFound, &Error{codeUnavailable, fmt.Sprintf("there is no act %q: use the same version of alcove as the server's", name)})
+		s.refuse(w, http.StatusNotFound, unknown(name))
 		return
 	}
 	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
@@ -166,6 +168,51 @@ func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", contentJSON)
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(s.fault(err)) // fails only when the client is gone
+}
+
+func unknown(act string) error {
+	return &Error{codeUnavailable, fmt.Sprintf("there is no act %q: use the same version of alcove as the server's", act)}
+}
+
+// Names lists the names of all acts.
+func (s *Server) Names() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(s.Acts)), maps.Keys(s.Streams))
+	slices.Sort(names)
+	return names
+}
+
+// Call carries out an act for this process. Its errors keep their type.
+func (s *Server) Call(ctx context.Context, name string, request, answer any) error {
+	act := s.Acts[name]
+	if act == nil {
+		return unknown(name)
+	}
+	asked, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", name, err)
+	}
+	result, err := act(ctx, asked)
+	if err != nil {
+		return err
+	}
+	answered, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("encode the answer of %s: %w", name, err)
+	}
+	return json.Unmarshal(answered, answer)
+}
+
+// Stream carries out an act whose answer is a stream, for this process.
+func (s *Server) Stream(ctx context.Context, name string, request any, w io.Writer) error {
+	stream := s.Streams[name]
+	if stream == nil {
+		return unknown(name)
+	}
+	asked, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", name, err)
+	}
+	return stream(ctx, asked, w)
 }
 
 // Client asks for acts.

@@ -24,7 +24,7 @@ var (
 // Issue makes a key.
 func (s *Server) Issue(agent string, rights []operator.Right, namespaces ...string) operator.IssuedKey {
 	s.T.Helper()
-	issued, err := s.Acts.CreateKey(s.T.Context(), operator.KeyRequest{Agent: agent, Namespaces: namespaces, Rights: rights})
+	issued, err := operator.Call(s.T.Context(), s.Acts, operator.CreateKey, operator.KeyRequest{Agent: agent, Namespaces: namespaces, Rights: rights})
 	if err != nil {
 		s.T.Fatalf("make a key for %s: %v", agent, err)
 	}

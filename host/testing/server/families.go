@@ -63,11 +63,11 @@ func Parts(t testing.TB, dir string, cache sandbox.Cache) (*memory.Space, *famil
 }
 
 // Install installs a family, and grants it all that it asks for.
-func Install(t testing.TB, acts *operator.Client, manifest abi.Manifest, body guest.Body) {
+func Install(t testing.TB, acts operator.Server, manifest abi.Manifest, body guest.Body) {
 	t.Helper()
-	_, err := acts.InstallFamily(t.Context(), operator.InstallRequest{Module: guest.Pack(t, manifest, body)})
+	_, err := operator.Call(t.Context(), acts, operator.InstallFamily, operator.InstallRequest{Module: guest.Pack(t, manifest, body)})
 	if err == nil && len(manifest.Capabilities) > 0 {
-		_, err = acts.GrantFamily(t.Context(), operator.GrantRequest{Family: manifest.Name, All: true})
+		_, err = operator.Call(t.Context(), acts, operator.GrantFamily, operator.GrantRequest{Family: manifest.Name, All: true})
 	}
 	if err != nil {
 		t.Fatalf("install %s: %v", manifest.Name, err)

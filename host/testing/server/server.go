@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
@@ -26,8 +27,8 @@ type Server struct {
 	*host.Host
 	T    testing.TB
 	Dir  string
-	At   owner.Record     // where it listens
-	Acts *operator.Client // of its operator
+	At   owner.Record    // where it listens
+	Acts operator.Server // of its operator
 
 	options host.Options
 	listen  host.Listen
@@ -139,7 +140,7 @@ func (s *Server) Stop() {
 func (s *Server) URL() string { return "http://" + s.At.HTTP }
 
 // Run opens a data directory and serves it on its sockets alone. It returns the acts of its operator, and what stops and closes it.
-func Run(t testing.TB, o host.Options) (h *host.Host, acts *operator.Client, stop func()) {
+func Run(t testing.TB, o host.Options) (h *host.Host, acts operator.Server, stop func()) {
 	t.Helper()
 	o = withDefaults(t, o)
 	h = Open(t, o)
@@ -154,9 +155,9 @@ func Run(t testing.TB, o host.Options) (h *host.Host, acts *operator.Client, sto
 }
 
 // Operator is the operator of the server of a data directory.
-func Operator(t testing.TB, dir string) *operator.Client {
+func Operator(t testing.TB, dir string) operator.Server {
 	t.Helper()
-	c := operator.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) })
+	c := admin.NewClient(func(ctx context.Context) (net.Conn, error) { return owner.DialOperator(ctx, dir) })
 	t.Cleanup(c.Close)
 	return c
 }
