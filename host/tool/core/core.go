@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
@@ -26,12 +27,13 @@ type Options struct {
 // kit is shared by the core tools.
 type kit struct {
 	Options
-	recalls *recalls.Recalls
+	recalls   *recalls.Recalls
+	described atomic.Pointer[intents] // of the newest snapshot that was asked for; nil: none was
 }
 
 // Specs returns the core tools in the order advertised. A new tool is a file of its own and a line here, at the end.
 func Specs(o Options) []tool.Spec {
-	k := &kit{o, recalls.New(recalls.Options{Space: o.Space})}
+	k := &kit{Options: o, recalls: recalls.New(recalls.Options{Space: o.Space})}
 	return []tool.Spec{
 		k.storeTool(),
 		k.recallTool(),

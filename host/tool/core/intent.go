@@ -38,27 +38,55 @@ type suggestion struct {
 	strong  int      // number of these in its name, description and keywords
 }
 
-// suggest returns the families that serve an intent, best first. A word counts more the fewer families it describes, and the less it does.
-func suggest(there *tool.Snapshot, intent string) []suggestion {
-	asked, outside := wordsOf(intent), elsewhere()
-	described := make([]map[string]float64, len(there.Sets))
-	known := map[string]float64{} // weights of a term in all families
-	in := map[string]int{}        // number of families by term, their docs left out
-	for i, f := range there.Sets {
-		described[i] = termsOf(f)
-		for term, weight := range described[i] {
-			known[term] += weight
+// intents knows what the families of a snapshot are described with, and the words that tell nothing of an intent. It does not change.
+type intents struct {
+	snapshot *tool.Snapshot
+	terms    map[*tool.Set]map[string]float64 // weights of the terms that describe a family
+
+	asking, common, elsewhere []string // sorted terms
+}
+
+func newIntents(s *tool.Snapshot) *intents {
+	n := &intents{s, map[*tool.Set]map[string]float64{}, search.Keywords(asking), search.Keywords(common), search.Keywords(elsewhere)}
+	for _, f := range s.Sets {
+		n.terms[f] = termsOf(f)
+	}
+	return n
+}
+
+// intents returns what is known of the families of a snapshot. It is worked out once.
+func (k *kit) intents(s *tool.Snapshot) *intents {
+	known := k.described.Load()
+	if known == nil || known.snapshot != s {
+		known = newIntents(s)
+		k.described.Store(known)
+	}
+	return known
+}
+
+// suggest returns those of some families of the snapshot that serve an intent, best first. A word counts more the fewer families it
+// describes, and the less it does.
+func (n *intents) suggest(families []*tool.Set, intent string) []suggestion {
+	asked := n.wordsOf(intent)
+	known, in := make([]float64, len(asked)), make([]int, len(asked)) // of each word: its weights in all families, and the number of these, their docs left out
+	for i, w := range asked {
+		for _, f := range families {
+			weight := n.terms[f][w.term]
+			known[i] += weight
 			if weight >= inTools {
-				in[term]++
+				in[i]++
 			}
 		}
 	}
 	var list []suggestion
-	beside := slices.ContainsFunc(asked, func(w wordTerm) bool { return in[w.term] == 0 && slices.Contains(outside, w.term) })
-	for i, f := range there.Sets {
+	beside := false
+	for i, w := range asked {
+		beside = beside || in[i] == 0 && isAmong(n.elsewhere, w.term)
+	}
+	for _, f := range families {
 		s, telling := suggestion{family: f}, 0
-		for _, w := range asked {
-			weight := described[i][w.term]
+		for i, w := range asked {
+			weight := n.terms[f][w.term]
 			if !w.common {
 				telling++
 				s.about += min(weight, inDescription) / inDescription
@@ -69,9 +97,9 @@ func suggest(there *tool.Snapshot, intent string) []suggestion {
 			if weight == 0 {
 				continue
 			}
-			s.score += weight * math.Log(1+float64(len(there.Sets))*inName/known[w.term])
+			s.score += weight * math.Log(1+float64(len(families))*inName/known[i])
 			s.matched = append(s.matched, w.text)
-			s.telling = s.telling || 2*in[w.term] <= max(2, len(there.Sets))
+			s.telling = s.telling || 2*in[i] <= max(2, len(families))
 		}
 		s.part, s.about = float64(len(s.matched))/float64(max(1, len(asked))), s.about/float64(max(1, telling))
 		if s.score > 0 {
@@ -135,60 +163,61 @@ type wordTerm struct {
 	common     bool // it tells nothing of what is wanted
 }
 
-// asking are words, as terms, by which people ask for anything.
-func asking() []string {
-	return search.Keywords("want need like let give show see tell say make use used know help try please able way thing something anything everything one memory memories")
-}
+const (
+	// asking are words by which people ask for anything.
+	asking = `want need like let give show see tell say make use used know help try please able way thing something anything everything one memory memories`
 
-// common are words, as terms, that are in requests of any kind: verbs that need an object to mean something, numbers, and times. A family
-// that has only these in common with an intent does not serve it.
-func common() []string {
-	return search.Keywords(`add ask begin book bring build buy call change check choose close come compute cook create cut delete do draw drive eat
+	// common are words that are in requests of any kind: verbs that need an object to mean something, numbers, and times. A family that has
+	// only these in common with an intent does not serve it.
+	common = `add ask begin book bring build buy call change check choose close come compute cook create cut delete do draw drive eat
 		end fill find finish fix get give go handle have help hold keep know learn leave let list load look make move need new old open order pay
 		perform play pick pull push put read ready remove request reset right run schedule search see sell send set show start stop take talk tell
 		test think try turn update use wait want watch work write
 		all any both each every few first last many more most much next other same several some single such whole
 		one two three four five six seven eight nine ten dozen hundred thousand half
 		now today tomorrow tonight yesterday second minute hour day week month year monthly weekly daily morning evening night time times date
-		monday tuesday wednesday thursday friday saturday sunday`)
-}
+		monday tuesday wednesday thursday friday saturday sunday`
 
-// elsewhere are words, as terms, of what a memory does not do and other tools do. If no family is described with such a word of an intent, two
-// of its other words must describe one.
-func elsewhere() []string {
-	return search.Keywords(`email letter sms phone telephone contacts calendar appointment meeting reminder alarm timer clock todo task
+	// elsewhere are words of what a memory does not do and other tools do. If no family is described with such a word of an intent, two of
+	// its other words must describe one.
+	elsewhere = `email letter sms phone telephone contacts calendar appointment meeting reminder alarm timer clock todo task
 		weather forecast news stocks price currency dollars euros bank invoice
 		restaurant table hotel flight bus taxi route station
 		pizza recipe meal food grocery shopping cart milk calories
 		music song jazz piano film movie video photo picture image camera screenshot audio voice speech podcast
 		lamp light heating thermostat kitchen door wifi printer print pdf spreadsheet slides chart browser
 		translate translation language poem story joke essay homework equation sum calculate
-		compile compiler docker repository github`)
-}
+		compile compiler docker repository github`
+)
 
 // wordsOf returns the significant words of an intent, each term once: not those by which people ask, unless there are no others.
-func wordsOf(intent string) []wordTerm {
-	terms, ask := search.Keywords(intent), asking()
-	telling := slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return slices.Contains(ask, term) })
+func (n *intents) wordsOf(intent string) []wordTerm {
+	terms := search.Keywords(intent)
+	telling := slices.DeleteFunc(slices.Clone(terms), func(term string) bool { return isAmong(n.asking, term) })
 	if len(telling) == 0 {
 		telling = terms
 	}
-	return spelled(intent, telling)
+	return n.spelled(intent, telling)
 }
 
 // spelled returns terms as an intent spells them, in its order.
-func spelled(intent string, telling []string) []wordTerm {
+func (n *intents) spelled(intent string, telling []string) []wordTerm {
 	var list []wordTerm
-	tellsNothing := common()
 	for _, text := range strings.Fields(spaced(intent)) {
 		for _, term := range search.Terms(text) {
 			if i := slices.Index(telling, term); i >= 0 {
 				telling = slices.Delete(telling, i, i+1)
-				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term, slices.Contains(tellsNothing, term) || isNumber(term)})
+				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term, isAmong(n.common, term) || isNumber(term)})
 			}
 		}
 	}
 	return list
+}
+
+// isAmong reports whether a term is in a sorted list.
+func isAmong(sorted []string, term string) bool {
+	_, found := slices.BinarySearch(sorted, term)
+	return found
 }
 
 // isNumber reports whether a term is written in digits.

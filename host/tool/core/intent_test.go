@@ -63,7 +63,7 @@ func right(t testing.TB, there *tool.Snapshot, list [][2]string) (loaded, some, 
 	t.Helper()
 	for _, each := range list {
 		got := "-"
-		found := suggest(there, each[1])
+		found := newIntents(there).suggest(there.Sets, each[1])
 		chosen := best(found)
 		switch {
 		case chosen != nil:

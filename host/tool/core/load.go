@@ -82,7 +82,8 @@ func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := a.Err(); err != nil {
 		return tool.Answer{}, err
 	}
-	there := c.Registry().Snapshot().For(c.Caller.Rights)
+	all := c.Registry().Snapshot()
+	there := all.For(c.Caller.Rights)
 	switch {
 	case name != "" && unload:
 		return c.unload(there, name)
@@ -95,7 +96,7 @@ func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 	case unload:
 		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": []string{"family"}}, "%s needs family: the name of the family to unload", loadName)
 	}
-	list := suggest(there, intent)
+	list := c.kit.intents(all).suggest(there.Sets, intent)
 	if chosen := best(list); chosen != nil {
 		return c.load(ctx, chosen.family, list)
 	}
