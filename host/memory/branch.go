@@ -171,9 +171,9 @@ func (s *Space) ensureBranches(ctx context.Context) error {
 		return err
 	}
 	both := store.Batch{Writes: []store.Write{write}}
-	_, at, err := s.addBranchAs(ctx, first, lineage.Record{Name: Default}, both, Caller{})
+	_, done, err := s.addBranchAs(ctx, first, lineage.Record{Name: Default}, both, Caller{})
 	if err == nil {
-		s.catalogue.Publish(second, system, at, at.Time)
+		s.catalogue.Publish(second, system, done.Point, done.Time)
 	}
 	return err
 }

@@ -81,19 +81,13 @@ type Ranking struct {
 // currentHooks returns the hooks; nil: there are none.
 func (s *Space) currentHooks() Hooks { return s.hooks }
 
-// storing calls the hooks for a pending store or change.
-func (s *Space) askStoreHooks(ctx context.Context, what Storing, w Write) (Decision, error) {
-	if s.currentHooks() == nil {
-		return Decision{Items: what.Items}, nil
-	}
+// consult calls the hooks for a pending store or change.
+func (s *Space) consult(ctx context.Context, what Storing, w Write) (Decision, error) {
 	before := make([]json.RawMessage, len(what.Items))
 	for i, it := range what.Items {
 		before[i] = it.Value
 	}
 	what.Caller, what.RequestID, what.DryRun = w.by, w.RequestID, w.DryRun
-	if what.Check == nil {
-		what.Check = s.limits.checkItem
-	}
 	d, err := s.currentHooks().Storing(ctx, what)
 	if err != nil {
 		return d, err
@@ -161,10 +155,10 @@ func (g asked) takes(at site, c Change, size int) bool {
 		len(g.sites) < askedItems && g.bytes+size <= askedBytes
 }
 
-// askHooks calls the hooks for what is staged, and applies their changes. It returns the branch of the
+// askHooks calls the hooks for what is staged, or what the caller writes itself, and applies their changes. It returns the branch of the
 // proposal; empty: none.
 func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err error) {
-	if t.space.currentHooks() == nil {
+	if t.space.currentHooks() == nil || t.origin == fromUndo {
 		return "", nil
 	}
 	groups, err := t.toAsk(ctx)
@@ -172,23 +166,20 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 		return "", err
 	}
 	for _, g := range groups {
-		items, err := t.items(ctx, g.sites)
+		items, err := t.items(ctx, g)
 		if err != nil {
 			return "", err
 		}
 		what := t.about(g, items)
 		what.Proposal = proposal
-		d, err := t.space.askStoreHooks(ctx, what, w)
-		switch {
-		case err != nil:
+		d, err := t.space.consult(ctx, what, w)
+		if err == nil && d.Proposal != "" {
+			err = t.mayPropose(g)
+		}
+		if err != nil {
 			return "", err
-		case d.Proposal != "" && g.perSpace:
-			return "", &Error{Code: Denied, Message: fmt.Sprintf("nothing was stored: records of %s are the same on every branch, so a change of them cannot be proposed", g.collection)}
 		}
 		proposal = cmp.Or(proposal, d.Proposal)
-		if g.change == ChangeDelete {
-			continue
-		}
 		if err := t.decided(ctx, g, items, d.Items); err != nil {
 			return "", err
 		}
@@ -196,9 +187,22 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 	return proposal, nil
 }
 
+// mayPropose returns an error if a group cannot be proposed.
+func (t *Stage) mayPropose(g asked) error {
+	switch {
+	case t.origin == fromMerge:
+		return &Error{Code: Denied, Message: fmt.Sprintf("nothing was merged: the resolution of %q brings a change that must be approved first, and a merge cannot wait: take source or target, or make the change with memory_store or memory_forget",
+			clip(g.sites[0].Name, 64))}
+	case g.perSpace:
+		return &Error{Code: Denied, Message: fmt.Sprintf("nothing was stored: records of %s are the same on every branch, so a change of them cannot be proposed", g.collection)}
+	}
+	return nil
+}
+
 // about returns what hooks are asked about a group.
 func (t *Stage) about(g asked, items []Item) Storing {
-	s := Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Staged: true}
+	s := Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Check: t.space.limits.checkItem,
+		Staged: t.origin == fromStage, Resolved: t.origin == fromMerge}
 	if g.collection != memories {
 		c := t.kept[g.collection]
 		s.Collection, s.Check = g.collection, func(it Item) error {
@@ -211,36 +215,47 @@ func (t *Stage) about(g asked, items []Item) Storing {
 
 // decided stages what hooks made of a group.
 func (t *Stage) decided(ctx context.Context, g asked, before, after []Item) error {
+	switch {
+	case g.change == ChangeDelete:
+		return nil
+	case t.own != nil:
+		t.own.items = after
+		return nil
+	}
 	for i, at := range g.sites {
-		was := t.changed[at]
-		if g.collection != memories {
-			if bytes.Equal(before[i].Value, after[i].Value) {
-				continue
-			}
-			c := t.kept[g.collection]
-			r, err := t.newRecord(c, RecordItem{Key: at.Name, Value: after[i].Value})
-			if err != nil {
-				return err
-			}
-			r.Expires = was.Expires
-			if err := t.weigh(ctx, at, store.Entry{}, &r, c.Quota); err != nil { // its former state is known
-				return err
-			}
-			t.set(at, &r)
+		if g.collection != memories && bytes.Equal(before[i].Value, after[i].Value) {
 			continue
 		}
-		r, err := newRecord(after[i], t.agent)
+		r, err := t.redone(ctx, g, at, after[i])
 		if err != nil {
 			return err
 		}
-		r.Created = was.Created
-		t.changed[at] = &r
+		t.set(at, &r)
 	}
-	return nil
+	return t.room()
 }
 
-// toAsk returns what is staged and hooks are asked about, in the order in which it was staged.
+// redone returns a staged record as hooks left it.
+func (t *Stage) redone(ctx context.Context, g asked, at site, it Item) (record.Record, error) {
+	was, c := t.changed[at], t.kept[g.collection]
+	if g.collection == memories {
+		r, err := newRecord(it, t.agent)
+		r.Created = was.Created
+		return r, err
+	}
+	r, err := t.newRecord(c, RecordItem{Key: at.Name, Value: it.Value})
+	if err != nil {
+		return r, err
+	}
+	r.Expires = was.Expires
+	return r, t.weigh(ctx, at, store.Entry{}, &r, c.Quota) // its former state is known
+}
+
+// toAsk returns what hooks are asked about, in the order in which it was staged.
 func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
+	if t.own != nil {
+		return t.toAskOwn()
+	}
 	type kind struct {
 		change     Change
 		collection string
@@ -274,6 +289,22 @@ func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
 	return groups, nil
 }
 
+// toAskOwn returns what a caller writes itself, if hooks are asked about it: of a store all its items, staged or not.
+func (t *Stage) toAskOwn() ([]asked, error) {
+	g := asked{namespace: t.own.Namespace, collection: memories, change: t.own.change}
+	switch {
+	case g.change == ChangeStore:
+		return []asked{g}, nil
+	case g.change == "" || !t.space.asks(g.change, ""):
+		return nil, nil
+	}
+	if err := t.own.stage(t); err != nil || len(t.order) == 0 {
+		return nil, err
+	}
+	g.sites = t.order
+	return []asked{g}, nil
+}
+
 // storedIn returns the collection of an entry, as Storing.Collection.
 func storedIn(at site) string {
 	if at.Collection == memories {
@@ -302,10 +333,13 @@ func (t *Stage) changeOf(ctx context.Context, at site) (Change, error) {
 	return ChangeStore, nil
 }
 
-// items returns staged entries for a hook: in their new state, or deleted ones in their present state.
-func (t *Stage) items(ctx context.Context, sites []site) ([]Item, error) {
-	items := make([]Item, len(sites))
-	for i, at := range sites {
+// items returns the entries of a group for a hook: in their new state, or deleted ones in their present state.
+func (t *Stage) items(ctx context.Context, g asked) ([]Item, error) {
+	if t.own != nil && g.change == ChangeStore {
+		return named(t.own.items, t.own.keys), nil
+	}
+	items := make([]Item, len(g.sites))
+	for i, at := range g.sites {
 		r := t.changed[at]
 		if r == nil {
 			was, err := t.before(ctx, []site{at})

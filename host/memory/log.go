@@ -13,39 +13,36 @@ import (
 
 // Append adds an event to the log of a branch and namespace. Events are immutable.
 func (a *Access) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
-	s, w := a.space, a.sign(w)
 	p, err := a.writing(p)
 	if err != nil {
 		return Event{}, err
 	}
-	b, err := s.branch(p.Branch)
-	if err != nil {
+	if data, err = a.space.limits.checkEvent(event, data); err != nil {
 		return Event{}, err
 	}
-	t := a.blind(b)
-	t.agent = w.Agent
-	if err := t.Log(p.Namespace, event, data); err != nil {
+	staged := stagedEvent{p.Namespace, event, data}
+	o := &ownWrite{Location: p, operation: "append", content: []any{p, event, data}, stage: func(t *Stage) error { return t.log(staged) }}
+	_, done, err := a.write(ctx, o, w, "log the event")
+	switch {
+	case err != nil:
 		return Event{}, err
-	}
-	if w.DryRun {
-		return s.eventToBe(ctx, b, t)
-	}
-	done, err := t.finish(ctx, Commit{Write: w}, request(w, "append", p, event, t.events[0].data), "log the event")
-	if err != nil {
-		return Event{}, err
-	}
-	if len(done.Sequences) != 1 {
+	case w.DryRun:
+		return a.eventToBe(ctx, p.Branch, staged)
+	case len(done.Sequences) != 1:
 		return Event{}, fmt.Errorf("log the event: the engine gave %d sequence numbers", len(done.Sequences))
 	}
-	return s.eventAt(ctx, b, p.Namespace, done.Sequences[0])
+	return a.space.eventAt(ctx, p, done.Sequences[0])
 }
 
-// eventToBe returns the event that a stage would add to the log now.
-func (s *Space) eventToBe(ctx context.Context, b *lineage.Branch, t *Stage) (Event, error) {
-	staged := t.events[0]
-	last, err := s.lastEvent(ctx, b.Lineage, staged.namespace)
-	return Event{Namespace: staged.namespace, Sequence: last.Sequence + 1, Event: staged.event, Data: staged.data, Agent: t.agent,
-		Digest: record.Digest(staged.data), Branch: b.Name}, err
+// eventToBe returns the event that would be added to the log now.
+func (a *Access) eventToBe(ctx context.Context, branch string, e stagedEvent) (Event, error) {
+	b, err := a.space.branch(branch)
+	if err != nil {
+		return Event{}, err
+	}
+	last, err := a.space.lastEvent(ctx, b.Lineage, e.namespace)
+	return Event{Namespace: e.namespace, Sequence: last.Sequence + 1, Event: e.event, Data: e.data, Agent: a.caller.Agent,
+		Digest: record.Digest(e.data), Branch: b.Name}, err
 }
 
 // lastEvent returns the newest event that a lineage sees; the zero Event: none.
@@ -58,8 +55,12 @@ func (s *Space) lastEvent(ctx context.Context, l store.Lineage, namespace string
 	return s.event(last[0])
 }
 
-func (s *Space) eventAt(ctx context.Context, b *lineage.Branch, namespace string, sequence uint64) (Event, error) {
-	key := store.Key{Namespace: namespace, Collection: events, Name: store.SequenceName(sequence)}
+func (s *Space) eventAt(ctx context.Context, p Location, sequence uint64) (Event, error) {
+	b, err := s.branch(p.Branch)
+	if err != nil {
+		return Event{}, err
+	}
+	key := store.Key{Namespace: p.Namespace, Collection: events, Name: store.SequenceName(sequence)}
 	found, err := s.engine.GetAt(ctx, b.Lineage, []store.Key{key})
 	if err != nil {
 		return Event{}, s.translate("read the event", err)

@@ -135,8 +135,7 @@ func (a *Access) Import(ctx context.Context, branch string, list []portable.Memo
 
 // importTo stores items, and counts new and changed ones. It calls no hook if nothing would change.
 func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace string, items []Item, w Write) (int, error) {
-	t := a.blind(b)
-	t.agent = w.Agent
+	t := a.begin(b, fromCaller)
 	if _, err := t.Put(ctx, namespace, items); err != nil || t.Changes() == 0 {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -38,8 +37,7 @@ func (r *resolutions) covers(changes []ownChange) bool { return slices.Equal(r.a
 
 // ask calls the hooks for a plan's changes, without locks held. A merge cannot wait for an approval: what hooks propose is refused.
 func (r *resolutions) ask(ctx context.Context, p *mergePlan, w Write) error {
-	t := r.access.blind(p.target.branch)
-	t.agent = w.Agent
+	t := r.access.begin(p.target.branch, fromMerge)
 	t.expiry = WithExpired // which a resolution deletes like others
 	t.changed = map[site]*record.Record{}
 	for _, c := range p.own {
@@ -57,39 +55,11 @@ func (r *resolutions) ask(ctx context.Context, p *mergePlan, w Write) error {
 		}
 		t.changed[at] = &own
 	}
-	groups, err := t.toAsk(ctx)
-	if err != nil {
+	if _, err := t.askHooks(ctx, w); err != nil {
 		return err
-	}
-	for _, g := range groups {
-		if err := t.askResolved(ctx, g, w); err != nil {
-			return err
-		}
 	}
 	r.asked, r.decided = p.own, t
 	return nil
-}
-
-// askResolved calls the hooks for a group of a merge's own changes, and stages what they made of it.
-func (t *Stage) askResolved(ctx context.Context, g asked, w Write) error {
-	items, err := t.items(ctx, g.sites)
-	if err != nil {
-		return err
-	}
-	what := t.about(g, items)
-	what.Staged, what.Resolved = false, true // the caller brings it, as with a store
-	d, err := t.space.askStoreHooks(ctx, what, w)
-	if err != nil {
-		return err
-	}
-	if d.Proposal != "" {
-		return &Error{Code: Denied, Message: fmt.Sprintf("nothing was merged: the resolution of %q brings a change that must be approved first, and a merge cannot wait: take source or target, or make the change with memory_store or memory_forget",
-			clip(g.sites[0].Name, 64))}
-	}
-	if g.change == ChangeDelete {
-		return nil
-	}
-	return t.decided(ctx, g, items, d.Items)
 }
 
 // spend charges the changes to the caller's quotas. release is called after the commit.

@@ -28,7 +28,9 @@ type Stage struct {
 	now     time.Time
 	agent   string
 	at      AsOf // the past that is read, without writes; the zero AsOf: the present
-	// blind means that reads are no conditions of the commit: see Access.blind.
+	origin  origin
+	own     *ownWrite // what fromCaller writes
+	// blind means that reads are no conditions of the commit, which expects only what is named explicitly.
 	blind bool
 	// expiry says whether keys find expired memories.
 	expiry Expiry
@@ -98,7 +100,7 @@ func (a *Access) Stage(ctx context.Context, branch string) (*Stage, error) {
 	if err != nil {
 		return nil, a.space.translate("read the newest version", err)
 	}
-	t := a.blind(b)
+	t := a.begin(b, fromStage)
 	t.version, t.blind = head.Version, false
 	return t, nil
 }
@@ -120,10 +122,23 @@ func (a *Access) StageAt(ctx context.Context, branch string, at AsOf) (*Stage, e
 	return t, nil
 }
 
-// blind begins a write that reads the newest versions, and whose commit expects only what is named explicitly. It costs no
-// read of the engine.
-func (a *Access) blind(b *lineage.Branch) *Stage {
-	return &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.author(), blind: true}
+// origin is where the changes of a stage come from. It says which hooks are asked about them.
+type origin int
+
+const (
+	fromStage  origin = iota // a family, or the server itself: those that may refuse
+	fromCaller               // a store, deletion or change of state by a caller itself: all that cover it
+	fromMerge                // a resolution: the same, but none can have it proposed
+	fromUndo                 // an operator: none
+)
+
+// begin begins a blind stage, which reads the newest versions. It costs no read of the engine.
+func (a *Access) begin(b *lineage.Branch, from origin) *Stage {
+	t := &Stage{access: a, space: a.space, branch: b, version: store.Latest, now: a.space.clock().UTC(), agent: a.caller.Agent, origin: from, blind: true}
+	if from == fromStage || from == fromUndo {
+		t.agent = a.caller.author()
+	}
+	return t
 }
 
 // reading completes a namespace, and checks the right to read it.

@@ -80,8 +80,18 @@ func (t *Stage) Writes(c Commit) bool { return t.Changes() > 0 || c.KeepAnswer }
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	c.by.Account = c.Account
-	done := Committed{Branch: t.branch.Name}
-	if !t.Writes(c) {
+	committed, err := t.commit(ctx, &c, request(c.Write, c.Operation, c.Content), "commit")
+	done := Committed{Branch: cmp.Or(c.Proposal, t.branch.Name), Timestamp: committed.Time, Replayed: committed.Replayed}
+	if t.Changes() > 0 {
+		done.Version = committed.Version
+	}
+	return done, err
+}
+
+// commit asks the hooks, which may have it proposed as c says then, and commits. What a caller writes itself is staged here, after its hooks,
+// and again if an entry that it depends on changes meanwhile: hooks are not asked again. doing names the work in errors.
+func (t *Stage) commit(ctx context.Context, c *Commit, req store.Request, doing string) (done store.Committed, err error) {
+	if t.own == nil && !t.Writes(*c) {
 		return done, nil
 	}
 	if err := t.room(); err != nil {
@@ -94,29 +104,45 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if err != nil {
 		return done, err
 	}
-	if c.Proposal = cmp.Or(proposal, c.Proposal); c.Proposal != "" {
-		done.Branch = c.Proposal
+	c.Proposal = cmp.Or(proposal, c.Proposal)
+	for attempt := 1; ; attempt++ {
+		if err := t.restage(ctx, c.Proposal); err != nil || !t.Writes(*c) {
+			return done, err
+		}
+		done, err = t.finish(ctx, *c, req, doing)
+		if t.own == nil {
+			return done, err
+		}
+		if !errors.Is(err, store.ErrConflict) || attempt == attempts {
+			t.own.proposal = c.Proposal
+			return done, err
+		}
 	}
-	committed, err := t.finish(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
-	if err != nil {
-		return done, err
-	}
-	done.Replayed, done.Timestamp = committed.Replayed, committed.Time
-	if t.Changes() > 0 {
-		done.Version = committed.Version
-	}
-	return done, nil
 }
 
-// finish is Commit after the hooks; doing names the work in errors.
+// attempts bounds the tries of a commit that depends on what others change.
+const attempts = 16
+
+// restage stages what a caller writes itself, as hooks left it. A proposal is forked from one version, and is not blind.
+func (t *Stage) restage(ctx context.Context, proposal string) error {
+	if t.own == nil {
+		return nil
+	}
+	own := t.own
+	*t = *t.access.begin(t.branch, t.origin)
+	if t.own = own; proposal != "" {
+		head, err := t.space.engine.Head(ctx)
+		if err != nil {
+			return t.space.translate("read the newest version", err)
+		}
+		t.version, t.blind = head.Version, false
+	}
+	return own.stage(t)
+}
+
+// finish is commit after the hooks.
 func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing string) (store.Committed, error) {
-	if err := t.room(); err != nil {
-		return store.Committed{}, err
-	}
 	if err := t.stillMayWrite(); err != nil {
-		return store.Committed{}, err
-	}
-	if err := t.mayChange(); err != nil {
 		return store.Committed{}, err
 	}
 	if c.DryRun {
@@ -124,10 +150,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	}
 	release, err := t.spend(ctx, c)
 	if err != nil {
-		if done, again, failed := t.space.replayed(ctx, req); again || failed != nil { // it was within the quota then
-			return done, failed
-		}
-		return store.Committed{}, err
+		return t.space.orReplayed(ctx, req, err) // it was within the quota then
 	}
 	defer release()
 	system, err := t.systemFor(ctx, c)
@@ -192,7 +215,7 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branc
 		}
 		batch.Request = req
 		if c.Proposal != "" {
-			done.Point, done.Replayed, err = t.propose(ctx, c, batch, changes)
+			done, err = t.propose(ctx, c, batch, changes)
 		} else {
 			done, err = t.write(ctx, batch, system, c.by)
 		}
@@ -329,19 +352,16 @@ func (t *Stage) proposable(c Commit) error {
 }
 
 // propose forks the branch and writes to the fork, in one commit. It assigns changes of branch 0 to the fork.
-func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []useChange) (at store.Point, replayed bool, err error) {
+func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []useChange) (done store.Committed, err error) {
 	s := t.space
 	s.branching.Lock()
 	defer s.branching.Unlock()
-	if done, again, err := s.replayed(ctx, batch.Request); again || err != nil {
-		return done.Point, again, err
-	}
 	if err := t.proposable(c); err != nil {
-		return store.Point{}, false, err
+		return s.orReplayed(ctx, batch.Request, err) // the name was free then
 	}
 	front := t.lineage()
 	if len(front) == 0 {
-		return store.Point{}, false, invalid("branch %q has no past to stand on", t.branch.Name)
+		return done, invalid("branch %q has no past to stand on", t.branch.Name)
 	}
 	id := s.catalogue.NextID()
 	r := lineage.Record{Name: c.Proposal, Parent: t.branch.Name, From: front[0].Branch, At: front[0].At}
@@ -349,15 +369,15 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 	moved.Expect = append(moved.Expect, t.branch.Alive())
 	s.writing.RLock() // the indexes must not change meanwhile
 	defer s.writing.RUnlock()
-	if _, at, err = s.addBranchAs(ctx, id, r, moved, c.by); err != nil {
-		return at, false, err
+	if _, done, err = s.addBranchAs(ctx, id, r, moved, c.by); err != nil {
+		return done, err
 	}
 	for i := range changes {
 		if changes[i].branch == 0 {
 			changes[i].branch = id
 		}
 	}
-	return at, false, nil
+	return done, nil
 }
 
 // moveTo returns a batch with its writes to one branch moved to another.

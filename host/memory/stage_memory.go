@@ -59,22 +59,6 @@ func clearFields(r *record.Record, fields []string) error {
 	return nil
 }
 
-func namesOf(keys []store.Key) []string {
-	names := make([]string, len(keys))
-	for i, key := range keys {
-		names[i] = key.Name
-	}
-	return names
-}
-
-func namesAt(sites []site) []string {
-	names := make([]string, len(sites))
-	for i, at := range sites {
-		names[i] = at.Name
-	}
-	return names
-}
-
 func memorySites(namespace string, keys []string) []site {
 	sites := make([]site, len(keys))
 	for i, key := range keys {
@@ -139,21 +123,25 @@ func (t *Stage) List(ctx context.Context, namespace, prefix, after string, limit
 
 // Put stages memories and returns their keys. Of items with the same key the last counts.
 func (t *Stage) Put(ctx context.Context, namespace string, items []Item) ([]string, error) {
+	receipts, err := t.store(ctx, namespace, items)
+	keys := make([]string, len(receipts))
+	for i, r := range receipts {
+		keys[i] = r.Key
+	}
+	return keys, err
+}
+
+// store stages memories. A receipt without a version gets it with the commit.
+func (t *Stage) store(ctx context.Context, namespace string, items []Item) ([]Stored, error) {
 	namespace, err := t.writing(namespace)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.space.checkItems(items); err != nil {
-		return nil, err
-	}
-	keys, err := keysOf(namespace, items)
+	keys, err := t.space.keysOf(namespace, items)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.put(ctx, keys, items); err != nil {
-		return nil, err
-	}
-	return namesOf(keys), nil
+	return t.put(ctx, keys, items)
 }
 
 // put stages checked items, each under its key. An identical memory is not written again: only its receipt
@@ -179,7 +167,10 @@ func (t *Stage) put(ctx context.Context, keys []store.Key, items []Item) ([]Stor
 	for i := range receipts {
 		receipts[i] = receipts[last[i]]
 	}
-	return receipts, t.room()
+	if err := t.room(); err != nil {
+		return nil, err
+	}
+	return receipts, nil
 }
 
 // lastOf returns, for each key, the last index of the same key.
@@ -389,12 +380,32 @@ func itemOf(key string, r record.Record) Item {
 
 // Delete stages the deletion of memories, and counts the existing ones.
 func (t *Stage) Delete(ctx context.Context, namespace string, keys []string) (int, error) {
+	removed, err := t.forget(ctx, namespace, keys)
+	return len(removed), err
+}
+
+// forget stages the deletion of memories, and lists the keys of the existing ones.
+func (t *Stage) forget(ctx context.Context, namespace string, keys []string) ([]string, error) {
 	namespace, err := t.writingKeys(namespace, keys)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	removed, err := t.remove(ctx, memorySites(namespace, keys))
-	return len(removed), err
+	names := make([]string, len(removed))
+	for i, at := range removed {
+		names[i] = at.Name
+	}
+	return names, err
+}
+
+// setState stages a state of memories, and lists the keys of the existing ones.
+func (t *Stage) setState(ctx context.Context, namespace string, keys []string, state State) ([]string, error) {
+	patches := make([]Patch, len(keys))
+	for i, key := range keys {
+		patches[i] = Patch{Key: key, State: state}
+	}
+	missing, err := t.Patch(ctx, namespace, patches)
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(missing, key) }), err
 }
 
 // remove stages deletions, and returns the existing ones.
@@ -463,24 +474,38 @@ func (t *Stage) Log(namespace, event string, data json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if data, err = t.space.limits.checkEvent(event, data); err != nil {
+		return err
+	}
+	return t.log(stagedEvent{namespace, event, data})
+}
+
+// log stages a checked event.
+func (t *Stage) log(e stagedEvent) error {
 	if err := t.room(); err != nil {
 		return err
 	}
-	if event == "" {
-		return invalid("event is empty: say what kind of event happened")
-	}
-	if err := t.space.limits.checkText("event", event, t.space.limits.Name); err != nil {
-		return err
-	}
-	if err := t.space.limits.checkJSON("data", data, t.space.limits.Value); err != nil {
-		return err
-	}
-	if data, err = jsontext.Compact(data); err != nil {
-		return invalid("data is not valid JSON: %v", err)
-	}
-	t.events = append(t.events, stagedEvent{namespace, event, data})
-	t.bytes += len(data)
+	t.events = append(t.events, e)
+	t.bytes += len(e.data)
 	return t.room()
+}
+
+// checkEvent returns the compact data of an event that can be logged.
+func (l Limits) checkEvent(event string, data json.RawMessage) (json.RawMessage, error) {
+	if event == "" {
+		return nil, invalid("event is empty: say what kind of event happened")
+	}
+	if err := l.checkText("event", event, l.Name); err != nil {
+		return nil, err
+	}
+	if err := l.checkJSON("data", data, l.Value); err != nil {
+		return nil, err
+	}
+	data, err := jsontext.Compact(data)
+	if err != nil {
+		return nil, invalid("data is not valid JSON: %v", err)
+	}
+	return data, nil
 }
 
 // LogNumbered is Log, and returns the event's sequence number. Concurrent events in the namespace are a conflict.

@@ -1,9 +1,6 @@
 package memory
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // Staged is a caller's access within a Stage: its writes are part of the stage's commit, and its reads, except searches, include
 // staged changes. It is limited to the stage's branch.
@@ -52,18 +49,8 @@ func (s *Staged) Store(ctx context.Context, p Location, items []Item, w Write) (
 	if err != nil {
 		return nil, err
 	}
-	if err := s.stage.space.checkItems(items); err != nil {
-		return nil, err
-	}
-	keys, err := keysOf(p.Namespace, items)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.stage.writing(p.Namespace); err != nil {
-		return nil, err
-	}
 	defer s.rehearse(w)()
-	receipts, err := s.stage.put(ctx, keys, items)
+	receipts, err := s.stage.store(ctx, p.Namespace, items)
 	if !s.access.caller.Rights.MayRead(p.Namespace) {
 		receipts = withoutFormer(receipts)
 	}
@@ -81,12 +68,8 @@ func (s *Staged) Forget(ctx context.Context, p Location, keys []string, w Write)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.stage.writingKeys(p.Namespace, keys); err != nil {
-		return nil, err
-	}
 	defer s.rehearse(w)()
-	removed, err := s.stage.remove(ctx, memorySites(p.Namespace, keys))
-	return namesAt(removed), err
+	return s.stage.forget(ctx, p.Namespace, keys)
 }
 
 // SetState stages a state of memories, and lists the keys of existing ones.
@@ -96,12 +79,7 @@ func (s *Staged) SetState(ctx context.Context, p Location, keys []string, state 
 		return nil, err
 	}
 	defer s.rehearse(w)()
-	patches := make([]Patch, len(keys))
-	for i, key := range keys {
-		patches[i] = Patch{Key: key, State: state}
-	}
-	missing, err := s.stage.Patch(ctx, p.Namespace, patches)
-	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(missing, key) }), err
+	return s.stage.setState(ctx, p.Namespace, keys, state)
 }
 
 // Get reads memories; nil for a missing one.

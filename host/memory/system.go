@@ -31,26 +31,29 @@ func (s *Space) systemBranch(ctx context.Context) (*lineage.Branch, error) {
 // addBranch commits a branch's record with the rest of a batch, and publishes it. The caller holds branching, and
 // knows that the name is free.
 func (s *Space) addBranch(ctx context.Context, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, error) {
-	b, _, err := s.addBranchAs(ctx, s.catalogue.NextID(), r, batch, by)
+	b, done, err := s.addBranchAs(ctx, s.catalogue.NextID(), r, batch, by)
+	if done.Replayed { // and deleted since
+		return s.branch(r.Name)
+	}
 	return b, err
 }
 
 // addBranchAs is addBranch with a given id, so that the batch can write to the new branch. The writes are searchable when it
-// returns.
-func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, store.Point, error) {
+// returns. The repetition of a request makes no branch, and returns none.
+func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Record, batch store.Batch, by Caller) (*lineage.Branch, store.Committed, error) {
 	write, err := r.Write(id)
 	if err != nil {
-		return nil, store.Point{}, err
+		return nil, store.Committed{}, err
 	}
 	if batch, err = s.signed(batch, id, r.Name, by); err != nil {
-		return nil, store.Point{}, err
+		return nil, store.Committed{}, err
 	}
 	batch.Writes = append(batch.Writes, write)
 	done, err := s.commitIndexed(ctx, batch, nil)
-	if err != nil {
-		return nil, done.Point, s.translate("make branch "+r.Name, err)
+	if err != nil || done.Replayed {
+		return nil, done, s.translate("make branch "+r.Name, err)
 	}
-	return s.catalogue.Publish(id, r, done.Point, done.Time), done.Point, nil
+	return s.catalogue.Publish(id, r, done.Point, done.Time), done, nil
 }
 
 // retainSystem trims the past of the system branch.

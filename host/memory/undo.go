@@ -242,7 +242,7 @@ func (p *undoing) tryRevert(ctx context.Context, b *lineage.Branch, shared bool,
 	if err != nil {
 		return err
 	}
-	t.expiry = WithExpired
+	t.expiry, t.origin = WithExpired, fromUndo
 	if err := p.stage(ctx, t, b.ID, t.lineage(), false); err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (p *undoing) tryRevert(ctx context.Context, b *lineage.Branch, shared bool,
 	if err := p.report(t); err != nil {
 		return err
 	}
-	done, err := t.finish(ctx, Commit{Write: p.access.sign(w)}, store.Request{}, "undo")
+	done, err := t.commit(ctx, &Commit{Write: p.access.sign(w)}, store.Request{}, "undo")
 	if err == nil {
 		p.result.Versions = append(p.result.Versions, done.Version)
 	}

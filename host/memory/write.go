@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -24,7 +25,11 @@ func request(w Write, operation string, parts ...any) store.Request {
 	if err != nil { // parts are plain data with valid JSON
 		content = fmt.Append(nil, parts...)
 	}
-	return store.Request{Caller: w.identity(), ID: w.RequestID, Digest: sha256.Sum256(append([]byte(operation+"\x00"), content...))}
+	req, sum := store.Request{Caller: w.identity(), ID: w.RequestID}, sha256.New()
+	io.WriteString(sum, operation+"\x00") //nolint:errcheck // a hash takes everything
+	sum.Write(content)
+	sum.Sum(req.Digest[:0])
+	return req
 }
 
 // replayed looks for an earlier commit of the same request.
@@ -34,6 +39,14 @@ func (s *Space) replayed(ctx context.Context, req store.Request) (store.Committe
 	}
 	c, done, err := s.engine.Requested(ctx, req)
 	return c, done, s.translate("look up the request", err)
+}
+
+// orReplayed returns what the same request committed before, if it did, in place of an error of its repetition.
+func (s *Space) orReplayed(ctx context.Context, req store.Request, err error) (store.Committed, error) {
+	if done, again, failed := s.replayed(ctx, req); again || failed != nil {
+		return done, failed
+	}
+	return store.Committed{}, err
 }
 
 // commit writes to a branch and indexes the writes before it returns. records are those of the first writes, as far as they are known.
@@ -131,36 +144,40 @@ func (d *draft) committed(batch store.Batch, sealed [][]byte, done store.Committ
 	return d.docs, err
 }
 
-// Store stores memories, all of them or none. Storing an identical memory again changes nothing
-// and returns its version. Of items with the same key the last counts.
-func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) ([]Stored, error) {
+// ownWrite is what a caller writes itself, in a commit of its own.
+type ownWrite struct {
+	Location
+	change    Change // that hooks are asked about; empty: an event, of which they are not told
+	operation string // identifies the request, with content
+	content   []any
+	keys      []store.Key // of items
+	items     []Item      // to store; hooks may change them
+	stage     func(t *Stage) error
+	proposal  string // the branch that it was proposed on by a hook
+}
+
+// write commits what a caller writes itself. It stages nothing if the same request was carried out before.
+func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) (*Stage, store.Committed, error) {
 	s, w := a.space, a.sign(w)
-	p, err := a.writing(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.checkItems(items); err != nil {
-		return nil, err
-	}
-	keys, err := keysOf(p.Namespace, items)
-	if err != nil {
-		return nil, err
-	}
-	req := request(w, "store", p, items)
+	req := request(w, o.operation, o.content...)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
-		s.noteProposed(ctx, p.Branch, done.Version, w)
-		return receiptsAt(receiptsFor(keys), done.Point), err
+		s.noteProposed(ctx, o.Branch, done.Version, w)
+		return nil, done, err
 	}
-	b, err := s.branch(p.Branch)
+	b, err := s.branch(o.Branch)
 	if err != nil {
-		return nil, err
+		return nil, store.Committed{}, err
 	}
-	effects := a.hookEffects(ctx, w)
-	stored, err := a.store(WithEffects(ctx, effects), b, p, keys, items, w, req)
+	t, effects := a.begin(b, fromCaller), a.hookEffects(ctx, w)
+	t.own = o
+	done, err := t.commit(WithEffects(ctx, effects), &Commit{Write: w}, req, doing)
 	if err != nil && effects.Count() > 0 {
-		s.logger.WarnContext(ctx, "a store failed after its hooks sent something", "sent", effects.List(), "error", err)
+		s.logger.WarnContext(ctx, "a write failed after its hooks sent something", "sent", effects.List(), "error", err)
 	}
-	return stored, effects.Failed(ctx, err)
+	if err == nil {
+		w.noteProposal(o.proposal)
+	}
+	return t, done, effects.Failed(ctx, err)
 }
 
 // hookEffects returns the external effects of a write's hooks: none in a dry run; nil without hooks.
@@ -176,32 +193,33 @@ func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
 	return a.Effects(w)
 }
 
-// store calls the hooks, once, and stores the resulting items, which were checked before.
-func (a *Access) store(ctx context.Context, b *lineage.Branch, p Location, keys []store.Key, items []Item, w Write, req store.Request) ([]Stored, error) {
-	d, err := a.space.askStoreHooks(ctx, Storing{Location: p, Change: ChangeStore, Items: named(items, keys)}, w)
+// Store stores memories, all of them or none. Storing an identical memory again changes nothing
+// and returns its version. Of items with the same key the last counts.
+func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (receipts []Stored, err error) {
+	if p, err = a.writing(p); err != nil {
+		return nil, err
+	}
+	keys, err := a.space.keysOf(p.Namespace, items)
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.stageFor(ctx, b, d.Proposal)
-	if err != nil {
-		return nil, err
+	o := &ownWrite{Location: p, change: ChangeStore, operation: "store", content: []any{p, items}, keys: keys, items: items}
+	o.stage = func(t *Stage) (err error) {
+		receipts, err = t.put(ctx, keys, o.items)
+		return err
 	}
-	receipts, err := t.put(ctx, keys, d.Items)
-	if err != nil || t.Changes() == 0 {
-		return receipts, err
-	}
-	done, err := t.finish(ctx, Commit{Write: w, Proposal: d.Proposal}, req, "store")
+	t, done, err := a.write(ctx, o, w, "store")
 	switch {
-	case err != nil || w.DryRun:
-	case done.Replayed || d.Proposal != "":
+	case err != nil:
+		return nil, err
+	case done.Replayed:
+		receipts = receiptsFor(keys)
+	case o.proposal != "":
 		receipts = withoutFormer(receipts)
-	default:
-		a.space.correctFormer(ctx, b, keys, receipts, done.Point)
+	case done.Version != 0:
+		a.space.correctFormer(ctx, t.branch, keys, receipts, done.Point)
 	}
-	if err == nil {
-		w.noteProposal(d.Proposal)
-	}
-	return receiptsAt(receipts, done.Point), err
+	return receiptsAt(receipts, done.Point), nil
 }
 
 // withoutFormer drops what receipts say of former memories, which their commit did not replace.
@@ -231,20 +249,6 @@ func (s *Space) correctFormer(ctx context.Context, b *lineage.Branch, keys []sto
 	}
 }
 
-// stageFor returns the stage of a write after its hooks. A proposal is forked from one version, and is not blind.
-func (a *Access) stageFor(ctx context.Context, b *lineage.Branch, proposal string) (*Stage, error) {
-	if proposal == "" {
-		t := a.blind(b)
-		t.agent = a.caller.Agent
-		return t, nil
-	}
-	t, err := a.Stage(ctx, b.Name)
-	if err == nil {
-		t.agent = a.caller.Agent
-	}
-	return t, err
-}
-
 // receiptsAt sets a commit in the receipts without a version.
 func receiptsAt(receipts []Stored, at store.Point) []Stored {
 	for i := range receipts {
@@ -255,13 +259,13 @@ func receiptsAt(receipts []Stored, at store.Point) []Stored {
 	return receipts
 }
 
-// checkItems refuses invalid items.
-func (s *Space) checkItems(items []Item) error {
+// keysOf returns the keys of items, derived ones included, and refuses invalid items.
+func (s *Space) keysOf(namespace string, items []Item) ([]store.Key, error) {
 	if len(items) == 0 {
-		return invalid("there is nothing to store: give a value, or items")
+		return nil, invalid("there is nothing to store: give a value, or items")
 	}
 	if len(items) > s.limits.Batch {
-		return invalid("%d items: at most %d are allowed in one request; send several", len(items), s.limits.Batch)
+		return nil, invalid("%d items: at most %d are allowed in one request; send several", len(items), s.limits.Batch)
 	}
 	now := s.clock()
 	for i, it := range items {
@@ -270,10 +274,21 @@ func (s *Space) checkItems(items []Item) error {
 			err = invalid("expiry %s is in the past: it is %s now", FormatTime(it.ExpiresAt), FormatTime(now))
 		}
 		if err != nil {
-			return inItem(i, len(items), err)
+			return nil, inItem(i, len(items), err)
 		}
 	}
-	return nil
+	keys := make([]store.Key, len(items))
+	for i, it := range items {
+		name, err := it.Key, error(nil)
+		if name == "" {
+			name, err = derivedKey(namespace, it.Value)
+		}
+		if err != nil {
+			return nil, inItem(i, len(items), err)
+		}
+		keys[i] = memoryKey(namespace, name)
+	}
+	return keys, nil
 }
 
 // inItem names the item of several that an error is about.
@@ -285,22 +300,6 @@ func inItem(i, of int, err error) error {
 	placed := *e
 	placed.Message = fmt.Sprintf("items[%d]: %s", i, e.Message)
 	return &placed
-}
-
-func keysOf(namespace string, items []Item) ([]store.Key, error) {
-	keys := make([]store.Key, len(items))
-	for i, it := range items {
-		name := it.Key
-		if name == "" {
-			derived, err := derivedKey(namespace, it.Value)
-			if err != nil {
-				return nil, inItem(i, len(items), err)
-			}
-			name = derived
-		}
-		keys[i] = memoryKey(namespace, name)
-	}
-	return keys, nil
 }
 
 // named returns items with their keys, derived ones included.
@@ -327,8 +326,7 @@ func receiptsFor(keys []store.Key) []Stored {
 // Forget deletes the memories under keys, and lists the existing ones. Their past stays readable.
 func (a *Access) Forget(ctx context.Context, p Location, keys []string, w Write) ([]string, error) {
 	return a.change(ctx, p, keys, w, ChangeDelete, "forget", func(t *Stage, namespace string, keys []string) ([]string, error) {
-		removed, err := t.remove(ctx, memorySites(namespace, keys))
-		return namesAt(removed), err
+		return t.forget(ctx, namespace, keys)
 	})
 }
 
@@ -339,92 +337,28 @@ func (a *Access) SetState(ctx context.Context, p Location, keys []string, state 
 	}
 	state = cmp.Or(state, Active)
 	return a.change(ctx, p, keys, w, ChangeState, "set state "+string(state), func(t *Stage, namespace string, keys []string) ([]string, error) {
-		patches := make([]Patch, len(keys))
-		for i, key := range keys {
-			patches[i] = Patch{Key: key, State: state}
-		}
-		missing, err := t.Patch(ctx, namespace, patches)
-		return slices.DeleteFunc(keys, func(key string) bool { return slices.Contains(missing, key) }), err
+		return t.setState(ctx, namespace, keys, state)
 	})
 }
 
-// attempts bounds the tries of a read-change-write before its caller gets the conflict.
-const attempts = 16
-
-// changing stages a change of memories, and lists the keys of existing ones. It may modify keys.
-type changing func(t *Stage, namespace string, keys []string) ([]string, error)
-
-// change calls the hooks for a change of memories that they cover, and commits it.
-func (a *Access) change(ctx context.Context, p Location, names []string, w Write, c Change, operation string, stage changing) ([]string, error) {
-	s, w := a.space, a.sign(w)
-	p, err := a.writing(p)
+// change commits a change of existing memories, and lists the keys of these.
+func (a *Access) change(ctx context.Context, p Location, names []string, w Write, c Change, operation string, stage func(*Stage, string, []string) ([]string, error)) (found []string, err error) {
+	if p, err = a.writing(p); err != nil {
+		return nil, err
+	}
+	keys, err := a.space.checkKeys(names)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.checkKeys(names)
-	if err != nil {
-		return nil, err
+	o := &ownWrite{Location: p, change: c, operation: operation, content: []any{p, names}, stage: func(t *Stage) (err error) {
+		found, err = stage(t, p.Namespace, keys)
+		return err
+	}}
+	_, done, err := a.write(ctx, o, w, operation)
+	if err == nil && done.Replayed {
+		return a.space.changedBy(ctx, p.Branch, done)
 	}
-	b, err := s.branch(p.Branch)
-	if err != nil {
-		return nil, err
-	}
-	req := request(w, operation, p, names)
-	if done, again, err := s.replayed(ctx, req); again || err != nil {
-		s.noteProposed(ctx, p.Branch, done.Version, w)
-		return s.changedBy(ctx, b, done, err)
-	}
-	stageKeys := func(t *Stage) ([]string, error) { return stage(t, p.Namespace, slices.Clone(keys)) }
-	if !s.asks(c, "") {
-		return a.commitChange(ctx, b, Commit{Write: w}, req, operation, stageKeys)
-	}
-	effects := a.hookEffects(ctx, w)
-	ctx = WithEffects(ctx, effects)
-	proposal, err := a.askAbout(ctx, b, p, c, w, stageKeys)
-	if err != nil {
-		return nil, effects.Failed(ctx, err)
-	}
-	found, err := a.commitChange(ctx, b, Commit{Write: w, Proposal: proposal}, req, operation, stageKeys)
-	if err == nil && len(found) > 0 {
-		w.noteProposal(proposal)
-	}
-	return found, effects.Failed(ctx, err)
-}
-
-// askAbout calls the hooks for a change, once.
-func (a *Access) askAbout(ctx context.Context, b *lineage.Branch, p Location, c Change, w Write, stage func(*Stage) ([]string, error)) (proposal string, err error) {
-	t := a.blind(b)
-	t.agent = w.Agent
-	if _, err := stage(t); err != nil || len(t.order) == 0 {
-		return "", err
-	}
-	items, err := t.items(ctx, t.order)
-	if err != nil {
-		return "", err
-	}
-	d, err := a.space.askStoreHooks(ctx, Storing{Location: p, Change: c, Items: items}, w)
-	return d.Proposal, err
-}
-
-// commitChange commits a change of memories, and retries if they are changed meanwhile.
-func (a *Access) commitChange(ctx context.Context, b *lineage.Branch, c Commit, req store.Request, operation string, stage func(*Stage) ([]string, error)) ([]string, error) {
-	for attempt := 1; ; attempt++ {
-		t, err := a.stageFor(ctx, b, c.Proposal)
-		if err != nil {
-			return nil, err
-		}
-		found, err := stage(t)
-		if err != nil || t.Changes() == 0 {
-			return found, err
-		}
-		done, err := t.finish(ctx, c, req, operation)
-		switch {
-		case done.Replayed && err == nil:
-			return a.space.changedBy(ctx, b, done, nil)
-		case !errors.Is(err, store.ErrConflict) || attempt == attempts:
-			return found, err
-		}
-	}
+	return found, err
 }
 
 // checkKeys checks keys, and drops duplicates.
@@ -447,7 +381,8 @@ func (s *Space) checkKeys(names []string) ([]string, error) {
 }
 
 // changedBy returns the keys of the memories that a commit wrote or deleted.
-func (s *Space) changedBy(ctx context.Context, b *lineage.Branch, done store.Committed, err error) ([]string, error) {
+func (s *Space) changedBy(ctx context.Context, branch string, done store.Committed) ([]string, error) {
+	b, err := s.branch(branch)
 	if err != nil {
 		return nil, err
 	}
