@@ -1,8 +1,3 @@
-// Package memory implements a space: memories and logs on branches that can be forked, merged and
-// read as of any moment.
-//
-// It stores everything through a store.Engine and makes everything findable through an Index; it holds no
-// state that they could not restore, except counters of the last seconds.
 package memory
 
 import (

@@ -81,15 +81,18 @@ func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	c.by.Account = c.Account
 	committed, err := t.commit(ctx, &c, request(c.Write, c.Operation, c.Content), "commit")
-	done := Committed{Branch: cmp.Or(c.Proposal, t.branch.Name), Timestamp: committed.Time, Replayed: committed.Replayed}
+	done := Committed{Branch: t.branch.Name, Timestamp: committed.Time, Replayed: committed.Replayed}
+	if t.Writes(c) {
+		done.Branch = cmp.Or(c.Proposal, done.Branch)
+	}
 	if t.Changes() > 0 {
 		done.Version = committed.Version
 	}
 	return done, err
 }
 
-// commit asks the hooks, which may have it proposed as c says then, and commits. What a caller writes itself is staged here, after its hooks,
-// and again if an entry that it depends on changes meanwhile: hooks are not asked again. doing names the work in errors.
+// commit carries out the life of a write from its hooks on; c has the branch that they propose it on. What a caller writes itself is staged
+// here. doing names the work in errors.
 func (t *Stage) commit(ctx context.Context, c *Commit, req store.Request, doing string) (done store.Committed, err error) {
 	if t.own == nil && !t.Writes(*c) {
 		return done, nil
@@ -145,24 +148,21 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	if err := t.stillMayWrite(); err != nil {
 		return store.Committed{}, err
 	}
-	if c.DryRun {
-		return store.Committed{}, t.rehearse(ctx, c)
-	}
 	release, err := t.spend(ctx, c)
 	if err != nil {
 		return t.space.orReplayed(ctx, req, err) // it was within the quota then
 	}
 	defer release()
-	system, err := t.systemFor(ctx, c)
-	if err != nil {
-		return store.Committed{}, err
-	}
 	changes := t.useChanges(c)
 	room, err := t.reserve(ctx, changes)
 	if err != nil {
 		return store.Committed{}, t.discreet(err)
 	}
-	done, err := t.commitBatch(ctx, c, system, req, changes)
+	if c.DryRun {
+		room.release()
+		return store.Committed{}, t.proposable(c)
+	}
+	done, err := t.commitBatch(ctx, c, req, changes)
 	if err != nil || done.Replayed {
 		room.release()
 	} else {
@@ -204,7 +204,11 @@ func (t *Stage) doubt(ctx context.Context, changes []useChange) {
 }
 
 // commitBatch builds the batch and commits it, again if the indexes change meanwhile.
-func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branch, req store.Request, changes []useChange) (done store.Committed, err error) {
+func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, changes []useChange) (done store.Committed, err error) {
+	system, err := t.systemFor(ctx, c)
+	if err != nil {
+		return done, err
+	}
 	for attempt := 1; ; attempt++ {
 		batch, err := t.batch(c, system)
 		if err == nil {
@@ -223,21 +227,6 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, system *lineage.Branc
 			return done, err
 		}
 	}
-}
-
-// rehearse returns the error that a commit would fail with.
-func (t *Stage) rehearse(ctx context.Context, c Commit) error {
-	release, err := t.spend(ctx, c)
-	if err != nil {
-		return err
-	}
-	release()
-	room, err := t.reserve(ctx, t.useChanges(c))
-	if err != nil {
-		return t.discreet(err)
-	}
-	room.release()
-	return t.proposable(c)
 }
 
 // reserve reserves room for the growth of families' records by some changes.
