@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -70,7 +71,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	defer release()
 	effects := c.effects(f.spaceFor(c.Caller, x))
-	ctx = memory.WithEffects(ctx, effects)
+	ctx = effect.With(ctx, effects)
 	c.Caller.Family, c.Caller.Call = x.name, cmp.Or(c.Caller.Call, c.RequestID)
 	result, err := f.callAgain(ctx, x, t, m, c)
 	if err != nil && effects.Count() > 0 {
@@ -81,9 +82,9 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 }
 
 // effects returns the record of a call's effects; in a dry run, none happen.
-func (c Call) effects(space *memory.Access) *memory.Effects {
+func (c Call) effects(space *memory.Access) *effect.Ledger {
 	if c.DryRun {
-		return memory.Rehearse()
+		return effect.Rehearse()
 	}
 	return space.Effects(memory.Write{RequestID: c.RequestID})
 }
@@ -108,7 +109,7 @@ func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m Gues
 
 // mayRepeat reports whether a failed call may be retried automatically.
 func mayRepeat(ctx context.Context, err error) bool {
-	return errors.As(err, new(overtaken)) && memory.EffectsOf(ctx).Count() == 0
+	return errors.As(err, new(overtaken)) && effect.Of(ctx).Count() == 0
 }
 
 // overtaken means that others changed the basis of a call before it could commit.
@@ -123,7 +124,7 @@ func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 		return err
 	}
 	message := fmt.Sprintf("others changed what %s read or wrote, again and again while it ran; nothing was kept: try again", t.Name)
-	if memory.EffectsOf(ctx).Count() > 0 {
+	if effect.Of(ctx).Count() > 0 {
 		message = fmt.Sprintf("others changed what %s read or wrote while it ran", t.Name)
 	}
 	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
@@ -167,7 +168,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 			return repetition(committed(t, answer, version)), err
 		}
 	}
-	if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
+	if err := effect.Of(ctx).Earlier(ctx); err != nil {
 		return Result{}, err
 	}
 	stage, err := space.StageAt(ctx, c.Branch, c.AsOf)
@@ -181,7 +182,7 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
 	}
-	commit.Answer, commit.KeepAnswer = w.Keepable(output), memory.EffectsOf(ctx).Noted()
+	commit.Answer, commit.KeepAnswer = w.Keepable(output), effect.Of(ctx).Noted()
 	return w.commit(ctx, space, t, output, commit)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -132,8 +133,8 @@ func (f jobFamilies) do(ctx context.Context, job *jobs.Job) error {
 	if job.Sent = now.Sent; len(job.Sent) > 0 {
 		return jobs.BrokenOff(job.Sent)
 	}
-	effects := memory.NewEffects(j.NoteSent(stage, job.ID))
-	ctx = memory.WithEffects(ctx, effects)
+	effects := effect.New(j.NoteSent(stage, job.ID))
+	ctx = effect.With(ctx, effects)
 	w := f.newRequest(x, registry.Jobs, stage, caller, job.Namespace, job.ID)
 	w.work = "job " + job.Name
 	w.Progress = func(done, total float64, message string) {

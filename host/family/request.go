@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -123,10 +124,10 @@ func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json
 		return nil, err
 	}
 	defer release()
-	inner, sent := r.within(x, t), memory.EffectsOf(ctx).Count()
+	inner, sent := r.within(x, t), effect.Of(ctx).Count()
 	output, err := inner.callTool(ctx, m, t, p.Arguments)
 	if err != nil {
-		return nil, memory.EffectsOf(ctx).FailedSince(sent, err)
+		return nil, effect.Of(ctx).FailedSince(sent, err)
 	}
 	r.Adopt(inner.Call)
 	r.queued = append(r.queued, inner.queued...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -64,7 +65,7 @@ func (f *Families) TryHook(ctx context.Context, name string, t Trial) (Result, e
 }
 
 func (f *Families) try(ctx context.Context, x *family, m Guest, t Trial) (Result, error) {
-	ctx = memory.WithEffects(ctx, memory.Rehearse())
+	ctx = effect.With(ctx, effect.Rehearse())
 	if t.Hook != "" {
 		return f.tryHook(ctx, x, m, t)
 	}

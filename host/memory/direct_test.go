@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
@@ -132,4 +133,4 @@ func (s *Space) Answered(ctx context.Context, c Commit) (json.RawMessage, uint64
 }
 
 // Effects is Access.Effects for the owner.
-func (s *Space) Effects(w Write) *Effects { return s.owner(w.Agent).Effects(w) }
+func (s *Space) Effects(w Write) *effect.Ledger { return s.owner(w.Agent).Effects(w) }

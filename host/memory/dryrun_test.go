@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
@@ -18,7 +19,7 @@ type askedHooks struct {
 
 func (h *askedHooks) Storing(ctx context.Context, s Storing) (Decision, error) {
 	h.dry = append(h.dry, s.DryRun)
-	if _, h.sent = EffectsOf(ctx).Begin(ctx, "a letter"); h.sent != nil && !s.DryRun {
+	if _, h.sent = effect.Of(ctx).Begin(ctx, "a letter"); h.sent != nil && !s.DryRun {
 		return Decision{}, h.sent
 	}
 	if string(s.Items[0].Value) == `"no"` {

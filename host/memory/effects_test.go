@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
-func begin(t *testing.T, e *Effects, what string) *Effect {
+func begin(t *testing.T, e *effect.Ledger, what string) *effect.Effect {
 	t.Helper()
 	f, err := e.Begin(t.Context(), what)
 	if err != nil {
@@ -82,7 +83,7 @@ func TestAPurgeTakesTheTextOfEffectsAndNotThatThereWereAny(t *testing.T) {
 
 func TestAnEffectThatCannotBeNotedDoesNotHappen(t *testing.T) {
 	full := errors.New("the disk is full")
-	e := NewEffects(func(context.Context, []string) error { return full })
+	e := effect.New(func(context.Context, []string) error { return full })
 	if _, err := e.Begin(t.Context(), "POST hooks/one"); !errors.Is(err, full) || e.Count() != 0 || e.Noted() {
 		t.Errorf("%v, with %d effects", err, e.Count())
 	}
@@ -103,7 +104,7 @@ func TestEffectsThatWereAvertedAreForgotten(t *testing.T) {
 }
 
 func TestAnErrorAfterEffectsKeepsItsCode(t *testing.T) {
-	e := NewEffects(nil)
+	e := effect.New(nil)
 	begin(t, e, "POST hooks/one").Answered("answered 201")
 	cases := map[string]struct {
 		err  error
@@ -119,7 +120,7 @@ func TestAnErrorAfterEffectsKeepsItsCode(t *testing.T) {
 			t.Errorf("%v is told as %+v", c.err, got)
 		}
 	}
-	var none *Effects
+	var none *effect.Ledger
 	if err := none.Failed(t.Context(), errors.New("x")); err.Error() != "x" || none.Count() != 0 || none.Earlier(t.Context()) != nil {
 		t.Errorf("where nobody notes effects: %v", err)
 	}

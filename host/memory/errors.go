@@ -3,46 +3,32 @@ package memory
 import (
 	"fmt"
 
+	"github.com/alcove-memory/alcove/host/memory/fault"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // ErrRequestReused is wrapped by the conflict of a request id used before for a different request.
 var ErrRequestReused = store.ErrRequestReused
 
-// Code is the kind of an Error, for programs and models.
-type Code string
-
-// The codes of errors, the same on every interface.
-const (
-	InvalidArgument Code = "invalid_argument" // the caller must change the request
-	NotFound        Code = "not_found"        // the request names something that does not exist
-	Denied          Code = "denied"           // the caller may not do this
-	Conflict        Code = "conflict"         // the state is not what the request expects
-	Exhausted       Code = "exhausted"        // a limit is used up
-	Unavailable     Code = "unavailable"      // not now; later perhaps
-	Timeout         Code = "timeout"          // took too long
-	Internal        Code = "internal"         // a fault of the server
+// Error is the error of a space, and Code its kind.
+type (
+	Error = fault.Error
+	Code  = fault.Code
 )
 
-// Error is a failure that its caller can act on: the message says what was wrong and what to do next.
-type Error struct {
-	Code      Code
-	Message   string
-	Retryable bool           // the same request may succeed later
-	Details   map[string]any // JSON values for programs
-	// Rule is the rule that refused the request, for operators: clients are not told. Empty: the message says what there is to say.
-	Rule  string
-	cause error
-}
+// The codes of errors.
+const (
+	InvalidArgument = fault.InvalidArgument
+	NotFound        = fault.NotFound
+	Denied          = fault.Denied
+	Conflict        = fault.Conflict
+	Exhausted       = fault.Exhausted
+	Unavailable     = fault.Unavailable
+	Timeout         = fault.Timeout
+	Internal        = fault.Internal
+)
 
-func (e *Error) Error() string { return e.Message }
-
-// Unwrap returns the cause of the error, if any.
-func (e *Error) Unwrap() error { return e.cause }
-
-func invalid(format string, args ...any) *Error {
-	return &Error{Code: InvalidArgument, Message: fmt.Sprintf(format, args...)}
-}
+func invalid(format string, args ...any) *Error { return fault.Invalid(format, args...) }
 
 func notFound(format string, args ...any) *Error {
 	return &Error{Code: NotFound, Message: fmt.Sprintf(format, args...)}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
@@ -85,7 +86,7 @@ func (a *Access) Merge(ctx context.Context, m Merge, w Write) (MergeResult, erro
 		return MergeResult{}, err
 	}
 	effects := a.hookEffects(ctx, w)
-	ctx = WithEffects(ctx, effects)
+	ctx = effect.With(ctx, effects)
 	plan, err := s.planMerge(ctx, m, w, &resolutions{access: a})
 	if err != nil {
 		return MergeResult{}, effects.Failed(ctx, s.translate("merge", err))

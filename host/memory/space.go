@@ -236,7 +236,7 @@ func (s *Space) Ready(ctx context.Context) error {
 	case <-s.searchable:
 		return nil
 	case <-ctx.Done():
-		return &Error{Code: Unavailable, Retryable: true, cause: ctx.Err(),
+		return &Error{Code: Unavailable, Retryable: true, Cause: ctx.Err(),
 			Message: "the search index is still being rebuilt after a start: try again in a few seconds"}
 	}
 }

@@ -307,7 +307,7 @@ func (u *usage) wait(ctx context.Context) error {
 	case <-ready:
 		return nil
 	case <-ctx.Done():
-		return &Error{Code: Unavailable, Retryable: true, cause: ctx.Err(), Message: "what families keep is still being counted after a start: try again in a few seconds"}
+		return &Error{Code: Unavailable, Retryable: true, Cause: ctx.Err(), Message: "what families keep is still being counted after a start: try again in a few seconds"}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
@@ -170,7 +171,7 @@ func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) 
 	}
 	t, effects := a.begin(b, fromCaller), a.hookEffects(ctx, w)
 	t.own = o
-	done, err := t.commit(WithEffects(ctx, effects), &Commit{Write: w}, req, doing)
+	done, err := t.commit(effect.With(ctx, effects), &Commit{Write: w}, req, doing)
 	if err != nil && effects.Count() > 0 {
 		s.logger.WarnContext(ctx, "a write failed after its hooks sent something", "sent", effects.List(), "error", err)
 	}
@@ -181,14 +182,14 @@ func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) 
 }
 
 // hookEffects returns the external effects of a write's hooks: none in a dry run; nil without hooks.
-func (a *Access) hookEffects(ctx context.Context, w Write) *Effects {
-	switch outer := EffectsOf(ctx); {
+func (a *Access) hookEffects(ctx context.Context, w Write) *effect.Ledger {
+	switch outer := effect.Of(ctx); {
 	case a.space.currentHooks() == nil:
 		return nil
 	case w.DryRun && outer.Rehearsed():
 		return outer
 	case w.DryRun:
-		return Rehearse()
+		return effect.Rehearse()
 	}
 	return a.Effects(w)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 )
 
 // Embedder makes vectors by a family's embed hook.
@@ -40,7 +41,7 @@ func (e Embedder) Embed(ctx context.Context, texts []string, purpose string) ([]
 		return nil, err
 	}
 	defer guest.Release()
-	ctx = memory.WithEffects(ctx, nil) // the operator wants vectors in dry runs, too
+	ctx = effect.With(ctx, nil) // the operator wants vectors in dry runs, too
 	reader := ops.OwnCaller(x.Name())
 	reader.Rights = reader.Rights.ReadOnly()
 	stage, err := e.hooks.own(x).Stage(ctx, memory.Default)

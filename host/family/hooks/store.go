@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 )
 
 // Limits of a store hook, whatever its manifest asks for: of elapsed and of processor time.
@@ -85,7 +86,7 @@ func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision,
 
 // askOne calls one family, and adds its answer to a decision. later reports that the call is to be deferred.
 func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory.Decision) (later bool, err error) {
-	sent := memory.EffectsOf(ctx).Count()
+	sent := effect.Of(ctx).Count()
 	said, err := h.askNow(ctx, x, s, d.Items)
 	if err == nil {
 		d.Items = said.items
@@ -95,7 +96,7 @@ func (h *Hooks) askOne(ctx context.Context, x Store, s memory.Storing, d *memory
 		}
 		return false, nil
 	}
-	once := memory.EffectsOf(ctx).Count() > sent || memory.EffectsOf(ctx).Earlier(ctx) != nil // a repeated call would send it again
+	once := effect.Of(ctx).Count() > sent || effect.Of(ctx).Earlier(ctx) != nil // a repeated call would send it again
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused):
@@ -221,7 +222,7 @@ func (h *Hooks) ask(ctx context.Context, x Store, s memory.Storing, items []memo
 		return said, &memory.Error{Code: memory.Unavailable, Retryable: true, Message: fmt.Sprintf("it failed again and again, and is not asked for %v", Pause)}
 	}
 	if x.ReachesOutside() {
-		if err := memory.EffectsOf(ctx).Earlier(ctx); err != nil {
+		if err := effect.Of(ctx).Earlier(ctx); err != nil {
 			return said, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 )
 
 // source is a sequence of writes: those of a branch, or those shared by all branches.
@@ -174,9 +175,9 @@ func (h *Hooks) tellNews(ctx context.Context, l listener, from source, after uin
 	if now, _, err := watermark(ctx, stage, key); err != nil || now > after {
 		return err == nil, err // it was called meanwhile
 	}
-	effects := memory.NewEffects(toldBefore(h.own(l), stage, key, n.upto))
+	effects := effect.New(toldBefore(h.own(l), stage, key, n.upto))
 	if err = note(ctx, stage, key, n.upto); err == nil {
-		err = h.tellPage(memory.WithEffects(ctx, effects), l, stage, caller, n)
+		err = h.tellPage(effect.With(ctx, effects), l, stage, caller, n)
 	}
 	if err != nil && effects.Count() > 0 {
 		h.o.Logger.Error("a family failed after it had sent something; it is not told again of what it was told", "family", l.Name(), "branch", from.branch,

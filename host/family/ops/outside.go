@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -99,7 +99,7 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	}
 	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
 	if r.Repeatable {
-		answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(func(ctx context.Context) error { return memory.EffectsOf(ctx).Harmless(out.what) }))
+		answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(func(ctx context.Context) error { return effect.Of(ctx).Harmless(out.what) }))
 		return answer, b.failed(ctx, err, call.outside(err))
 	}
 	answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(out.leave))
@@ -127,14 +127,14 @@ func shownPath(path string) string {
 // outgoing is a request with an external effect.
 type outgoing struct {
 	what   string
-	effect *memory.Effect // nil: not sent
+	effect *effect.Effect // nil: not sent
 	sent   bool           // it was sent, and may have had its effect
 }
 
 // leave records the effect. Repeated attempts of one request are the same effect: earlier ones had none.
 func (o *outgoing) leave(ctx context.Context) (err error) {
 	if o.effect == nil {
-		o.effect, err = memory.EffectsOf(ctx).Begin(ctx, o.what)
+		o.effect, err = effect.Of(ctx).Begin(ctx, o.what)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -72,7 +73,7 @@ func (h *strict) Storing(ctx context.Context, s memory.Storing) (memory.Decision
 	if string(s.Items[0].Value) == `"no"` {
 		return memory.Decision{}, &memory.Error{Code: memory.Denied, Message: "strict refused it: it says no"}
 	}
-	if _, err := memory.EffectsOf(ctx).Begin(ctx, "a letter"); err == nil {
+	if _, err := effect.Of(ctx).Begin(ctx, "a letter"); err == nil {
 		h.sent++
 	}
 	return memory.Decision{Items: s.Items, Notes: []string{"strict has read it"}}, nil

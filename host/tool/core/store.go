@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -101,8 +102,8 @@ func store(ctx context.Context, c *call) (tool.Answer, error) {
 
 // rehearseStore answers with what storing would replace and what hooks would send.
 func (c *call) rehearseStore(ctx context.Context, location memory.Location, items []memory.Item) (tool.Answer, error) {
-	effects := memory.Rehearse()
-	stored, err := c.memories().Store(memory.WithEffects(ctx, effects), location, items, c.Write())
+	effects := effect.Rehearse()
+	stored, err := c.memories().Store(effect.With(ctx, effects), location, items, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
