@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/durable"
@@ -37,13 +36,13 @@ func (s *LockState) note(e *Entry) {
 
 // LastLock returns what the log in a folder last said of the lock file.
 func LastLock(dir string) (s LockState, err error) {
-	names, err := files(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
+	list, err := folder(dir).List()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
 		return s, nil
 	}
 	if err == nil {
 		var end tail
-		end, err = scanEnd(names[len(names)-1])
+		end, err = scanEnd(list[len(list)-1].Path)
 		s = end.lock
 	}
 	if err != nil {
@@ -80,7 +79,7 @@ func KeptLock(dir, digest string, limit int64) []byte {
 
 // Accept records a lock file and the difference that it makes, durably. Whoever calls it then writes the file.
 func (l *Log) Accept(lock []byte, locked bool, e Entry, difference []string) error {
-	if err := os.MkdirAll(l.o.Dir, 0o700); err != nil {
+	if err := l.lines.Make(); err != nil {
 		return err
 	}
 	if err := KeepLock(l.o.Dir, lock); err != nil {

@@ -17,12 +17,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/operator/segments"
 )
 
 const (
-	suffix      = ".jsonl"
-	nameForm    = "%020d" + suffix // of a file, by the number of its first entry
+	nameForm    = "%020d" // of a file, by the number of its first entry
 	fileBytes   = 8 << 20
 	keptBytes   = 1 << 30
 	flushEvery  = time.Second
@@ -70,11 +69,9 @@ type Log struct {
 	failed   error                // why the last write failed
 	dropped  int                  // entries that a full disk lost
 	writing  sync.Mutex           // held while pending entries are written; locked before mu
-	file     *os.File             // guarded by writing, like all below
-	size     int64
+	lines    segments.Log         // guarded by writing, like all below
 	head     Head
 	lock     LockState // of the entries that were written
-	dirty    bool
 	lastSync time.Time
 	text     []byte // room for lines
 }
@@ -100,26 +97,26 @@ func Open(o Options) (*Log, error) {
 	if o.Kept == 0 {
 		o.Kept = keptBytes
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if err := folder(o.Dir).Make(); err != nil {
 		return nil, fmt.Errorf("make the folder of the audit log: %w", err)
 	}
-	l := &Log{o: o, many: make(chan struct{}, 1), open: map[*uint64]struct{}{}}
+	l := &Log{o: o, lines: segments.Log{Folder: folder(o.Dir)}, many: make(chan struct{}, 1), open: map[*uint64]struct{}{}}
 	if err := l.resume(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the audit log in %s: %w", o.Dir, err), l.closeFile())
+		return nil, errors.Join(fmt.Errorf("open the audit log in %s: %w", o.Dir, err), l.lines.Close())
 	}
 	return l, nil
 }
 
 // resume continues the newest file, or begins one.
 func (l *Log) resume() error {
-	names, err := files(l.o.Dir)
+	list, err := l.lines.List()
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
+	if len(list) == 0 {
 		return l.begin(true)
 	}
-	newest := names[len(names)-1]
+	newest := list[len(list)-1].Path
 	end, err := scanEnd(newest)
 	if err != nil {
 		return err
@@ -136,7 +133,7 @@ func (l *Log) resume() error {
 	}
 	l.lock = end.lock
 	if !l.o.Aside {
-		if err := l.recover(end, names[:len(names)-1]); err != nil {
+		if err := l.recover(end, list[:len(list)-1]); err != nil {
 			return err
 		}
 	}
@@ -166,29 +163,18 @@ func (l *Log) begin(isNew bool) error {
 	return errors.Join(failed, l.Flush())
 }
 
-// continued opens the newest file to append to it.
-func (l *Log) continued(name string, end tail) (err error) {
-	if l.file, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+// continued opens the newest file to append to it, without what follows its last whole entry.
+func (l *Log) continued(name string, end tail) error {
+	if err := l.lines.Continue(name, end.size); err != nil || end.torn == 0 {
 		return err
 	}
-	if l.size = end.size; end.torn > 0 {
-		return l.cut(end)
-	}
-	return nil
-}
-
-// cut removes what follows the last whole entry.
-func (l *Log) cut(end tail) error {
-	if err := os.Truncate(l.file.Name(), end.size); err != nil {
-		return err
-	}
-	l.o.Logger.Warn("the last line of the audit log was torn, and removed", "file", l.file.Name(), "bytes", end.torn)
+	l.o.Logger.Warn("the last line of the audit log was torn, and removed", "file", name, "bytes", end.torn)
 	l.add(Entry{Kind: Repaired, Detail: fmt.Sprintf("%d bytes of an entry that was not written to its end were removed", end.torn)})
 	return nil
 }
 
 // recover adds entries of commits that have none. The commits are those after the version up to which the log is complete.
-func (l *Log) recover(end tail, before []string) error {
+func (l *Log) recover(end tail, before []segments.Segment) error {
 	if l.o.Commits == nil || end.upto >= l.o.Head || end.first == 1 && !end.began { // no server had the log before
 		return nil
 	}
@@ -200,7 +186,7 @@ func (l *Log) recover(end tail, before []string) error {
 	})
 	if err == nil && len(lost) > 0 && !end.began && len(before) > 0 { // their entries may be in the file before
 		var earlier tail
-		earlier, err = scanEnd(before[len(before)-1])
+		earlier, err = scanEnd(before[len(before)-1].Path)
 		lost = slices.DeleteFunc(lost, func(e Entry) bool { return earlier.versions[e.Version] })
 	}
 	if err != nil || len(lost) == 0 {
@@ -323,7 +309,7 @@ func (l *Log) write() error {
 	batch := l.pending
 	l.pending, l.spare = l.spare, nil
 	l.mu.Unlock()
-	n, err := 0, l.present()
+	n, err := 0, l.lines.Present()
 	if err == nil {
 		n, err = l.writeAll(batch)
 	}
@@ -348,29 +334,10 @@ func (l *Log) write() error {
 	return nil
 }
 
-// present returns an error while the file is not where readers look for it: what was written to it would be lost.
-func (l *Log) present() error {
-	if l.file == nil {
-		return nil
-	}
-	open, err := l.file.Stat()
-	if err != nil {
-		return err
-	}
-	there, err := os.Stat(l.file.Name())
-	if err != nil {
-		return fmt.Errorf("its newest file was moved or deleted: put it back, or restart the server, which begins another: %w", err)
-	}
-	if !os.SameFile(open, there) {
-		return fmt.Errorf("its newest file %s was replaced: restart the server", l.file.Name())
-	}
-	return nil
-}
-
 // writeAll writes entries, and returns how many it wrote.
 func (l *Log) writeAll(batch []Entry) (n int, err error) {
 	for n < len(batch) {
-		if l.file == nil || l.size >= l.o.Bytes {
+		if !l.lines.IsOpen() || l.lines.Size() >= l.o.Bytes {
 			if err := l.next(batch[n]); err != nil {
 				return n, err
 			}
@@ -382,11 +349,11 @@ func (l *Log) writeAll(batch []Entry) (n int, err error) {
 			return n, err
 		}
 		text, m := l.text[:0], n
-		for ; m < len(batch) && l.size+int64(len(text)) < l.o.Bytes && len(text) < mostText; m++ {
+		for ; m < len(batch) && l.lines.Size()+int64(len(text)) < l.o.Bytes && len(text) < mostText; m++ {
 			text, prev = appendLine(text, prev, &batch[m])
 		}
 		l.text = text
-		if err := l.append(text); err != nil {
+		if err := l.lines.Append(text); err != nil {
 			return n, err
 		}
 		for i := n; i < m; i++ {
@@ -407,20 +374,8 @@ func chain(text []byte, head Head, e Entry) ([]byte, Head, error) {
 	return text, Head{Seq: e.Seq, Hash: h.String(), Time: e.Time}, nil
 }
 
-// append writes bytes to the file, or nothing.
-func (l *Log) append(text []byte) error {
-	if _, err := l.file.Write(text); err != nil {
-		return errors.Join(err, os.Truncate(l.file.Name(), l.size))
-	}
-	l.size, l.dirty = l.size+int64(len(text)), true
-	return nil
-}
-
 // next begins a file with an entry, and deletes the oldest files beyond the limit.
 func (l *Log) next(first Entry) error {
-	if err := l.sync(); err != nil {
-		return err
-	}
 	first.Prev = l.head.Hash
 	if first.Lock == "" {
 		first.Lock, first.Locked = l.lock.Digest, l.lock.Locked
@@ -429,59 +384,38 @@ func (l *Log) next(first Entry) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(l.o.Dir, fmt.Sprintf(nameForm, first.Seq))
-	if err := durable.WriteFile(name, text, 0o600); err != nil {
+	if err := l.lines.Begin(fmt.Sprintf(nameForm, first.Seq), text); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := l.closeFile(); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	l.file, l.size, l.head = f, int64(len(text)), head
+	l.head = head
 	l.lock.note(&first)
 	return l.makeRoom()
 }
 
 // makeRoom deletes the oldest files beyond the limit, and says so in the log.
 func (l *Log) makeRoom() error {
-	names, err := files(l.o.Dir)
-	if err != nil {
+	deleted, err := l.lines.Trim(l.o.Kept-l.o.Bytes, nil)
+	if len(deleted) == 0 {
 		return err
 	}
-	sum, sizes := int64(0), make([]int64, len(names))
-	for i, name := range names {
-		if info, err := os.Stat(name); err == nil {
-			sizes[i] = info.Size()
-			sum += sizes[i]
-		}
-	}
-	for i, name := range names[:len(names)-1] {
-		if sum+l.o.Bytes <= l.o.Kept {
-			break
-		}
-		if err := os.Remove(name); err != nil {
-			return err
-		}
-		sum -= sizes[i]
+	left, failed := l.lines.List()
+	if err = errors.Join(err, failed); len(left) > 0 {
 		l.mu.Lock()
-		l.add(Entry{Kind: Dropped, Detail: fmt.Sprintf("the entries before %s: the log keeps %d bytes", strings.TrimLeft(strings.TrimSuffix(filepath.Base(names[i+1]), suffix), "0"), l.o.Kept)})
-		l.mu.Unlock()
+		defer l.mu.Unlock()
+		l.add(Entry{Kind: Dropped, Detail: fmt.Sprintf("the entries before %s: the log keeps %d bytes", strings.TrimLeft(left[0].Name(), "0"), l.o.Kept)})
 	}
-	return nil
+	return err
 }
 
 // sync makes what is written durable. The caller holds writing.
 func (l *Log) sync() error {
-	if !l.dirty || l.file == nil {
+	if !l.lines.Dirty() {
 		return nil
 	}
-	if err := l.file.Sync(); err != nil {
+	if err := l.lines.Sync(); err != nil {
 		return fmt.Errorf("make the audit log durable: %w", err)
 	}
-	l.dirty, l.lastSync = false, l.o.Clock()
+	l.lastSync = l.o.Clock()
 	return nil
 }
 
@@ -519,35 +453,13 @@ func (l *Log) Close() error {
 	err := l.Flush()
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	return errors.Join(err, l.closeFile())
-}
-
-func (l *Log) closeFile() error {
-	if l.file == nil {
-		return nil
-	}
-	f := l.file
-	l.file = nil
-	return f.Close()
+	return errors.Join(err, l.lines.Close())
 }
 
 var _ io.Closer = (*Log)(nil)
 
-// files lists the files of a log, oldest first.
-func files(dir string) ([]string, error) {
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, f := range all {
-		if len(f.Name()) == 20+len(suffix) && strings.HasSuffix(f.Name(), suffix) && f.Type().IsRegular() {
-			names = append(names, filepath.Join(dir, f.Name()))
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
+// folder is where the log's files are.
+func folder(dir string) segments.Folder { return segments.Folder{Dir: dir, Name: 20} }
 
 // tail is the end of a file.
 type tail struct {
@@ -570,7 +482,7 @@ func scanEnd(name string) (end tail, err error) {
 	if err != nil {
 		return end, err
 	}
-	if end.most, err = strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), suffix), 10, 64); err != nil {
+	if end.most, err = strconv.ParseUint(segments.Segment{Path: name}.Name(), 10, 64); err != nil {
 		return end, err
 	}
 	end.versions, end.first = map[uint64]bool{}, end.most

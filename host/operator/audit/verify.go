@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/alcove-memory/alcove/host/operator/segments"
 )
 
 // checker verifies consecutive lines.
@@ -165,7 +167,7 @@ func VerifyRestored(dir string, heads []Head) (r Report, err error) {
 // joined checks that a file continues the one before.
 func (r *Report) joined(name string, first Entry, prev hash) {
 	base := filepath.Base(name)
-	if base != fmt.Sprintf(nameForm, first.Seq) {
+	if (segments.Segment{Path: name}).Name() != fmt.Sprintf(nameForm, first.Seq) {
 		r.problem("%s begins with entry %d: it was renamed", base, first.Seq)
 	}
 	switch {
@@ -209,31 +211,18 @@ func Read(dir string, visit func(line []byte, e Entry) bool) error {
 
 // eachFile opens the files of a log, oldest first.
 func eachFile(dir string, do func(name string, in *bufio.Reader) error) error {
-	names, err := files(dir)
+	none := true
+	err := folder(dir).Each(func(path string, r io.Reader) error {
+		none = false
+		return do(path, bufio.NewReaderSize(r, longestLine))
+	})
+	if err == nil && none {
+		err = fmt.Errorf("there is none in %s: %w", dir, os.ErrNotExist)
+	}
 	if err != nil {
 		return fmt.Errorf("read the audit log: %w", err)
 	}
-	if len(names) == 0 {
-		return fmt.Errorf("read the audit log: there is none in %s: %w", dir, os.ErrNotExist)
-	}
-	for _, name := range names {
-		if err := inFile(name, do); err != nil {
-			return fmt.Errorf("read the audit log: %w", err)
-		}
-	}
 	return nil
-}
-
-func inFile(name string, do func(name string, in *bufio.Reader) error) error {
-	f, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // deleted meanwhile, to make room
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return do(name, bufio.NewReaderSize(f, longestLine))
 }
 
 // readLine reads a line, or at the end what is left of one. A longer one is cut: it is no entry.

@@ -6,17 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
+	"github.com/alcove-memory/alcove/host/operator/segments"
 )
 
 // Entry is a call of a tool that has ended. Calls in operations have an entry each.
@@ -92,37 +89,18 @@ func readFrom(r io.Reader, name string) (list []Entry, err error) {
 }
 
 // ReadSince reads the entries in a log's folder from an instant on, oldest first.
-func ReadSince(dir string, since time.Time) ([]Entry, error) {
-	names, err := segments(dir)
-	if err != nil {
-		return nil, err
-	}
-	var all []Entry
-	for _, name := range names {
-		list, err := Read(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it expired meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, slices.DeleteFunc(list, func(e Entry) bool { return e.Time.Before(since) })...)
-	}
-	return all, nil
-}
-
-// segments lists the files in a log's folder, oldest first.
-func segments(dir string) ([]string, error) {
-	found, err := os.ReadDir(dir)
-	if err != nil {
+func ReadSince(dir string, since time.Time) (all []Entry, err error) {
+	var unread error
+	err = segments.Folder{Dir: dir}.Each(func(path string, r io.Reader) error {
+		list, err := readFrom(r, path)
+		all, unread = append(all, slices.DeleteFunc(list, func(e Entry) bool { return e.Time.Before(since) })...), err
+		return err
+	})
+	switch {
+	case unread != nil:
+		return nil, unread
+	case err != nil:
 		return nil, fmt.Errorf("read the request log: %w", err)
 	}
-	var names []string
-	for _, f := range found {
-		if strings.HasSuffix(f.Name(), suffix) && f.Type().IsRegular() {
-			names = append(names, f.Name())
-		}
-	}
-	slices.Sort(names)
-	return names, nil
+	return all, nil
 }

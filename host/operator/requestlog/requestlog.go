@@ -9,15 +9,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/host/operator/segments"
 )
 
 const (
-	suffix           = ".jsonl"
 	nameForm         = "20060102T150405.000000" // of a segment, by the time of its first entry
 	defaultBytes     = 16 << 20
 	parts            = 4 // segments that a full log has
@@ -42,8 +41,7 @@ type Log struct {
 	o Options
 
 	mu     sync.Mutex
-	file   *os.File  // the newest segment; nil: none is open
-	size   int64     // of file
+	lines  segments.Log
 	begun  time.Time // the name of the newest segment
 	failed bool      // the last write failed, which was reported
 }
@@ -62,16 +60,16 @@ func Open(o Options) (*Log, error) {
 	if o.Kept == 0 {
 		o.Kept = defaultKept
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	l := &Log{o: o, lines: segments.Log{Folder: segments.Folder{Dir: o.Dir}}}
+	if err := l.lines.Make(); err != nil {
 		return nil, fmt.Errorf("make the folder of the request log: %w", err)
 	}
-	l := &Log{o: o}
-	names, err := segments(o.Dir)
+	list, err := l.lines.List()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the request log: %w", err)
 	}
-	for _, name := range names {
-		if begun, err := time.Parse(nameForm+suffix, name); err == nil {
+	for _, s := range list {
+		if begun, err := time.Parse(nameForm, s.Name()); err == nil {
 			l.begun = begun
 		}
 	}
@@ -94,23 +92,22 @@ func (l *Log) add(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("encode an entry: %w", err)
 	}
-	if l.file != nil && (l.size+int64(len(line)) > l.o.Bytes/parts || l.o.Clock().Sub(l.begun) > longestSegment) {
-		if err := l.endSegment(); err != nil {
+	if !l.lines.IsOpen() || l.lines.Size()+int64(len(line)) > l.o.Bytes/parts || l.old() {
+		if err := l.begin(); err != nil {
 			return err
 		}
 	}
-	if l.file == nil {
-		if err := l.beginSegment(); err != nil {
-			return err
-		}
-	}
-	n, err := l.file.Write(line)
-	l.size += int64(n)
-	return err
+	return l.lines.Append(line)
 }
 
-// beginSegment begins a file, once there is room for it.
-func (l *Log) beginSegment() error {
+// old reports whether the open segment takes no more entries: the first may expire a day before the last.
+func (l *Log) old() bool { return l.o.Clock().Sub(l.begun) > longestSegment }
+
+// begin begins a segment, once there is room for it. It is empty: what a crash leaves of it, which Erase does not find, has no entry.
+func (l *Log) begin() error {
+	if err := l.lines.Close(); err != nil {
+		return err
+	}
 	if err := l.tidy(l.o.Bytes / parts); err != nil {
 		return err
 	}
@@ -118,26 +115,16 @@ func (l *Log) beginSegment() error {
 	if !begun.After(l.begun) { // the clock stands still or was set back: names are in the order of writing
 		begun = l.begun.Add(time.Microsecond)
 	}
-	f, err := os.OpenFile(filepath.Join(l.o.Dir, begun.Format(nameForm)+suffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	l.file, l.size, l.begun = f, 0, begun
-	return nil
-}
-
-func (l *Log) endSegment() error {
-	f := l.file
-	l.file, l.size = nil, 0
-	return f.Close()
+	l.begun = begun
+	return l.lines.Begin(begun.Format(nameForm), nil)
 }
 
 // Tidy deletes entries that expired.
 func (l *Log) Tidy() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file != nil && l.o.Clock().Sub(l.begun) > longestSegment {
-		if err := l.endSegment(); err != nil {
+	if l.old() {
+		if err := l.lines.Close(); err != nil {
 			return err
 		}
 	}
@@ -146,33 +133,15 @@ func (l *Log) Tidy() error {
 
 // tidy deletes the oldest segments: those that expired, and for room. The caller holds mu.
 func (l *Log) tidy(room int64) error {
-	names, err := segments(l.o.Dir)
-	if err != nil {
-		return err
-	}
-	sizes := make([]int64, len(names))
-	var sum int64
-	for i, name := range names {
-		if info, err := os.Stat(filepath.Join(l.o.Dir, name)); err == nil {
-			sizes[i] = info.Size()
-			sum += info.Size()
-		}
-	}
-	for i, name := range names {
-		if l.file != nil && filepath.Base(l.file.Name()) == name || sum+room <= l.o.Bytes && !l.expired(name) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(l.o.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("delete old entries of the request log: %w", err)
-		}
-		sum -= sizes[i]
+	if _, err := l.lines.Trim(l.o.Bytes-room, l.expired); err != nil {
+		return fmt.Errorf("delete old entries of the request log: %w", err)
 	}
 	return nil
 }
 
-// expired reports whether all entries of a segment, by its name, are older than they are kept.
-func (l *Log) expired(name string) bool {
-	begun, err := time.Parse(nameForm+suffix, name)
+// expired reports whether all entries of a segment, by its name, are older than they are kept. A file of another name is none of them.
+func (l *Log) expired(s segments.Segment) bool {
+	begun, err := time.Parse(nameForm, s.Name())
 	return err != nil || l.o.Clock().Sub(begun) > l.o.Kept+longestSegment
 }
 
@@ -197,10 +166,8 @@ func (l *Log) Run(ctx context.Context) {
 func (l *Log) Erase(is func(line []byte) bool) (erased int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file != nil {
-		if err := l.endSegment(); err != nil {
-			return 0, err
-		}
+	if err := l.lines.Close(); err != nil {
+		return 0, err
 	}
 	return eraseIn(l.o.Dir, is)
 }
@@ -214,12 +181,12 @@ func EraseIn(dir string, is func(line []byte) bool) (erased int, err error) {
 }
 
 func eraseIn(dir string, is func(line []byte) bool) (erased int, err error) {
-	names, err := segments(dir)
+	list, err := segments.Folder{Dir: dir}.List()
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("read the request log: %w", err)
 	}
-	for _, name := range names {
-		n, err := eraseFrom(filepath.Join(dir, name), is)
+	for _, s := range list {
+		n, err := eraseFrom(s.Path, is)
 		if erased += n; err != nil {
 			return erased, fmt.Errorf("erase from the request log: %w", err)
 		}
@@ -267,10 +234,7 @@ func withoutResult(to *bytes.Buffer, line []byte) {
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
-		return nil
-	}
-	return l.endSegment()
+	return l.lines.Close()
 }
 
 var _ io.Closer = (*Log)(nil)
