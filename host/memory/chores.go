@@ -154,7 +154,7 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	s.index.Drop(b.ID)
-	s.usage.drop(b.ID)
+	s.usage.Drop(b.ID)
 	return true, s.recordReclaimed(ctx, b, s.catalogue.ObsoleteBy(b.ID))
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
@@ -317,7 +318,7 @@ type mergeSum struct {
 	writes  []store.Write
 	brought map[string]int // memories written, by namespace; also none, with records
 	silent  []store.Key    // keys that stay unchanged on the target
-	kept    []useChange    // in families' records on the target
+	kept    []quota.Change // in families' records on the target
 	own     []ownChange    // changes that resolutions bring along
 	result  MergeResult
 	foreign bool // records clash of a family that the caller may not use
@@ -333,7 +334,7 @@ type decision struct {
 	resolved   bool          // by a resolution
 	silent     bool          // the target keeps its state
 	writes     []store.Write // of the key, and of indexes; empty: the target stays
-	kept       *useChange
+	kept       *quota.Change
 	own        *ownChange  // that a resolution brings along
 	difference *Difference // nil: not listed yet
 }
@@ -375,7 +376,7 @@ func (p *mergePlan) decide(t triple) (*decision, error) {
 		return d, nil
 	}
 	if owner := ownerOf(t.key.Collection); owner != "" {
-		change, err := useChangeOf(owner, p.target.branch.ID, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.ID, Value: o.value, Deleted: o.value == nil})
+		change, err := quota.ChangeOf(owner, p.target.branch.ID, t.target, store.Entry{Key: t.key, Point: store.Point{Version: 1}, Branch: p.target.branch.ID, Value: o.value, Deleted: o.value == nil})
 		if err != nil {
 			return nil, err
 		}
@@ -683,7 +684,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
-	p.space.usage.count(done.Version, p.kept)
+	p.space.usage.Count(done.Version, p.kept)
 	p.space.catalogue.AddMerge(lineage.Merge{MergeRecord: merge, At: done.Version, Stored: write.Key})
 	p.result.Merged, p.result.Version, p.result.Timestamp = true, done.Version, done.Time
 	return p.result, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -117,7 +118,7 @@ type Space struct {
 	catalogue *lineage.Catalogue
 	counters  *counting
 	chores    *chores
-	usage     *usage
+	usage     *quota.Usage
 	scopes    scope.Table
 	quotas    quotaLocks
 	indexes   indexes
@@ -208,7 +209,7 @@ func newSpace(o Options) *Space {
 		isPrivate:    o.IsPrivate,
 		hooks:        o.Hooks,
 		catalogue:    lineage.New(),
-		usage:        newUsage(),
+		usage:        quota.New(),
 		searchable:   make(chan struct{}),
 	}
 	if s.clock == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -44,7 +45,7 @@ type Stage struct {
 
 	spent  []store.Write         // of quotas of namespaces, while it is committed
 	kept   map[string]Collection // of the changed records, by name
-	had    map[site]tally        // of changed family records: their state before
+	had    map[site]quota.Tally  // of changed family records: their state before
 	growth map[string]Use        // by family
 	quotas map[string]Quota      // of families with changes
 }

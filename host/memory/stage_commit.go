@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -159,14 +160,14 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 		return store.Committed{}, t.discreet(err)
 	}
 	if c.DryRun {
-		room.release()
+		room.Release()
 		return store.Committed{}, t.proposable(c)
 	}
 	done, err := t.commitBatch(ctx, c, req, changes)
 	if err != nil || done.Replayed {
-		room.release()
+		room.Release()
 	} else {
-		room.apply(done.Version, changes)
+		room.Apply(done.Version, changes)
 	}
 	if err != nil {
 		if mayHaveCommitted(err) {
@@ -191,7 +192,7 @@ func (t *Stage) mayChange() error {
 }
 
 // doubt has what is kept in memory read again after a commit that may have been written.
-func (t *Stage) doubt(ctx context.Context, changes []useChange) {
+func (t *Stage) doubt(ctx context.Context, changes []quota.Change) {
 	if len(changes) > 0 {
 		t.space.queueCount()
 	}
@@ -204,7 +205,7 @@ func (t *Stage) doubt(ctx context.Context, changes []useChange) {
 }
 
 // commitBatch builds the batch and commits it, again if the indexes change meanwhile.
-func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, changes []useChange) (done store.Committed, err error) {
+func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, changes []quota.Change) (done store.Committed, err error) {
 	system, err := t.systemFor(ctx, c)
 	if err != nil {
 		return done, err
@@ -230,11 +231,11 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, ch
 }
 
 // reserve reserves room for the growth of families' records by some changes.
-func (t *Stage) reserve(ctx context.Context, changes []useChange) (*reservation, error) {
+func (t *Stage) reserve(ctx context.Context, changes []quota.Change) (*quota.Reservation, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	return t.space.usage.reserve(ctx, t.now, growthOf(changes, t.now, t.quotas), t.quotas)
+	return t.space.usage.Reserve(ctx, t.now, quota.GrowthOf(changes, t.now, t.quotas), t.quotas)
 }
 
 // mayHaveCommitted reports whether a failed commit may have been written.
@@ -341,7 +342,7 @@ func (t *Stage) proposable(c Commit) error {
 }
 
 // propose forks the branch and writes to the fork, in one commit. It assigns changes of branch 0 to the fork.
-func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []useChange) (done store.Committed, err error) {
+func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, changes []quota.Change) (done store.Committed, err error) {
 	s := t.space
 	s.branching.Lock()
 	defer s.branching.Unlock()
@@ -362,8 +363,8 @@ func (t *Stage) propose(ctx context.Context, c Commit, batch store.Batch, change
 		return done, err
 	}
 	for i := range changes {
-		if changes[i].branch == 0 {
-			changes[i].branch = id
+		if changes[i].Branch == 0 {
+			changes[i].Branch = id
 		}
 	}
 	return done, nil

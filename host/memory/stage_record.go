@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -201,19 +202,19 @@ func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record.R
 	before, known := t.had[at]
 	if !known {
 		var err error
-		if before, err = tallyEntry(was, t.branchOf(at)); err != nil {
+		if before, err = quota.OfEntry(was, t.branchOf(at)); err != nil {
 			return err
 		}
 		remember(&t.had, at, before)
 	}
 	if staged, changed := t.changed[at]; changed {
-		before = tallyRecord(at.Name, staged)
+		before = quota.Of(at.Name, staged)
 	}
-	more := tallyRecord(at.Name, r).at(t.now).minus(before.at(t.now))
-	growth := t.growth[owner].plus(more)
+	more := quota.Of(at.Name, r).At(t.now).Minus(before.At(t.now))
+	growth := t.growth[owner].Plus(more)
 	if more.Records > 0 || more.Bytes > 0 {
 		remember(&t.quotas, owner, q)
-		if err := t.space.usage.room(ctx, t.now, owner, q, growth); err != nil {
+		if err := t.space.usage.Room(ctx, t.now, owner, q, growth); err != nil {
 			return t.discreet(err)
 		}
 	}
@@ -244,16 +245,16 @@ func (t *Stage) branchOf(at site) store.BranchID {
 
 // useChanges returns the stage's changes of families' use. A proposal writes to a new branch; its changes are of
 // branch 0, since the number is not yet known.
-func (t *Stage) useChanges(c Commit) []useChange {
-	var changes []useChange
+func (t *Stage) useChanges(c Commit) []quota.Change {
+	var changes []quota.Change
 	for _, at := range t.order {
 		owner := ownerOf(at.Collection)
 		if owner == "" {
 			continue
 		}
-		change := useChange{owner: owner, branch: t.branchOf(at), old: t.had[at], new: tallyRecord(at.Name, t.changed[at])}
+		change := quota.Change{Owner: owner, Branch: t.branchOf(at), Old: t.had[at], New: quota.Of(at.Name, t.changed[at])}
 		if c.Proposal != "" && !at.system {
-			change.branch, change.old = 0, tally{}
+			change.Branch, change.Old = 0, quota.Tally{}
 		}
 		changes = append(changes, change)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -36,7 +37,7 @@ func (s *Space) sweep(ctx context.Context, b *lineage.Branch) error {
 
 func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.Entry, before time.Time) error {
 	var batch store.Batch
-	var changes []useChange
+	var changes []quota.Change
 	sets := map[string]*indexSet{}
 	for _, e := range page {
 		r, err := record.Decode(e)
@@ -48,7 +49,7 @@ func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.E
 		}
 		batch.Writes = append(batch.Writes, store.Write{Branch: b.ID, Key: e.Key, Delete: true})
 		batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.Lineage, Key: e.Key, Version: e.Version})
-		changes = append(changes, useChange{owner: ownerOf(e.Collection), branch: b.ID, old: tallyRecord(e.Name, &r)})
+		changes = append(changes, quota.Change{Owner: ownerOf(e.Collection), Branch: b.ID, Old: quota.Of(e.Name, &r)})
 		if set := s.indexes.of(e.Collection); set != nil {
 			batch.Writes = append(batch.Writes, set.writes(indexChange{branch: b.ID, key: e.Key, old: &r, sure: true})...)
 			sets[e.Collection] = set
@@ -62,7 +63,7 @@ func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.E
 	}
 	done, err := s.commit(ctx, b, batch, nil, Caller{})
 	if err == nil {
-		s.usage.count(done.Version, changes)
+		s.usage.Count(done.Version, changes)
 	}
 	return err
 }
