@@ -27,7 +27,7 @@ func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weight
 	for i, h := range hits {
 		texts[i], scores[i] = h.text(), h.Score
 	}
-	return s.index.Analyser(q.collection()).Expand(q.Text, texts, scores), nil
+	return q.question.Expand(texts, scores), nil
 }
 
 // text returns the texts of a hit.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -78,7 +78,7 @@ func (q Search) indexQuery() search.Query {
 		states[i] = string(state)
 	}
 	return search.Query{
-		Text: q.Text, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states, Agents: q.Writers,
+		Text: q.Text, Question: q.question, K: q.K, Offset: q.Offset, Tags: q.Tags, Types: q.Types, States: states, Agents: q.Writers,
 		Since: q.Since, Until: q.Until, MinImportance: q.MinImportance, Explain: q.Explain, Weights: q.weights,
 	}
 }
@@ -110,7 +110,10 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	if err := q.checkOrder(s.limits); err != nil {
 		return err
 	}
-	q.asked = q.digest()
+	if q.Order != "" {
+		q.asked = q.digest()
+	}
+	q.question = s.index.Analyser(q.collection()).Question(q.Text)
 	q.Namespaces, err = a.readable(q.Namespaces)
 	return err
 }
@@ -124,12 +127,9 @@ func (s *Space) reachable(ctx context.Context, v view) error {
 	return s.translate("search", err)
 }
 
-// hits reads the hits and cuts their snippets.
+// hits reads the hits.
 func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) ([]Hit, error) {
-	keys := make([]store.Key, len(found))
-	for i, h := range found {
-		keys[i] = store.Key{Namespace: h.Namespace, Collection: h.Collection, Name: h.Key}
-	}
+	keys := keysOfHits(found)
 	entries, err := s.engine.GetAt(ctx, v.lineage, keys)
 	if err != nil {
 		return nil, s.translate("read what was found", err)
@@ -152,6 +152,14 @@ func (s *Space) hits(ctx context.Context, v view, q Search, found []search.Hit) 
 	return hits, nil
 }
 
+func keysOfHits(found []search.Hit) []store.Key {
+	keys := make([]store.Key, len(found))
+	for i, h := range found {
+		keys[i] = store.Key{Namespace: h.Namespace, Collection: h.Collection, Name: h.Key}
+	}
+	return keys
+}
+
 // asFound returns the version that was found, of an entry that may have been rewritten since. If that version is in a
 // past no longer kept, it is the present one.
 func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key, now store.Entry) (store.Entry, error) {
@@ -168,13 +176,9 @@ func (s *Space) asFound(ctx context.Context, v view, h search.Hit, key store.Key
 	return older[0], nil
 }
 
-func (s *Space) hit(h search.Hit, e store.Entry, q Search) (Hit, error) {
-	d, _, err := record.Doc(e)
-	if err != nil {
-		return Hit{}, err
-	}
-	hit := Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch)}
-	if e.Collection == events {
+func (s *Space) hit(h search.Hit, e store.Entry, q Search) (hit Hit, err error) {
+	hit = Hit{Score: h.Score, Why: h.Why, Branch: s.catalogue.NameOf(h.Branch), question: q.question, snippet: snippetLength, event: e.Collection == events}
+	if hit.event {
 		event, err := s.event(e)
 		if err != nil {
 			return hit, err
@@ -184,10 +188,17 @@ func (s *Space) hit(h search.Hit, e store.Entry, q Search) (Hit, error) {
 	} else if hit.Memory, err = decodeMemory(e); err != nil {
 		return hit, err
 	}
-	length := snippetLength
 	if q.Passage > 0 && len(hit.Value) > 2*q.Passage {
-		length = q.Passage
+		hit.snippet = q.Passage
 	}
-	hit.Snippet = s.index.Analyser(e.Collection).Snippet(d.Text, q.Text, length)
 	return hit, nil
+}
+
+// Snippet cuts the part of the hit's texts that has the most words of the question.
+func (h *Hit) Snippet() string {
+	texts := jsontext.Strings(h.Value)
+	if h.event {
+		texts = append([]string{h.Type}, texts...)
+	}
+	return h.question.Snippet(texts, h.snippet)
 }

@@ -120,7 +120,7 @@ func TestAQuestionInPlainWordsFindsItsAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Hits) != 1 || found.Hits[0].Key != "a" || !strings.Contains(found.Hits[0].Snippet, "green tea") {
+	if len(found.Hits) != 1 || found.Hits[0].Key != "a" || !strings.Contains(found.Hits[0].Snippet(), "green tea") {
 		t.Fatalf("found %+v", found)
 	}
 	sum := 0.0

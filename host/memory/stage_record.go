@@ -324,6 +324,7 @@ func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]Re
 	if len(c.Fields) == 0 {
 		return nil, 0, invalid("collection %s is not searchable: its manifest names no fields to search", c.Name)
 	}
+	q.records = c.Name
 	if err := t.access.checkSearch(&q); err != nil {
 		return nil, 0, err
 	}
@@ -342,27 +343,25 @@ func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.B
 	if err := s.Ready(ctx); err != nil || l == nil {
 		return nil, 0, err
 	}
-	q.records = c.Name
 	found, _, err := s.ask(ctx, view{branch: b, lineage: l, now: now}, q, q.indexQuery())
 	if err != nil {
 		return nil, 0, s.translate("search", err)
 	}
+	entries, err := s.engine.GetAt(ctx, l, keysOfHits(found.Hits))
+	if err != nil {
+		return nil, 0, s.translate("read what was found", err)
+	}
 	var hits []RecordHit
-	for _, h := range found.Hits {
-		key := store.Key{Namespace: h.Namespace, Collection: h.Collection, Name: h.Key}
-		entries, err := s.engine.GetAt(ctx, l, []store.Key{key})
-		if err != nil {
-			return nil, 0, s.translate("read what was found", err)
-		}
-		if !entries[0].Exists() {
+	for i, e := range entries {
+		if !e.Exists() {
 			continue
 		}
-		r, err := record.Decode(entries[0])
+		r, err := record.Decode(e)
 		if err != nil {
 			return nil, 0, err
 		}
-		hits = append(hits, RecordHit{Score: h.Score, Snippet: s.index.Analyser(c.Name).Snippet(r.Searched(), q.Text, snippetLength),
-			Record: Record{h.Namespace, h.Key, r.Value, entries[0].Version, entries[0].Time, r.ExpiresAt(), false}})
+		hits = append(hits, RecordHit{Score: found.Hits[i].Score, Snippet: q.question.Snippet(r.Searched(), snippetLength),
+			Record: Record{e.Namespace, e.Name, r.Value, e.Version, e.Time, r.ExpiresAt(), false}})
 	}
 	return hits, found.Total, nil
 }

@@ -158,18 +158,18 @@ type Search struct {
 	// Passage is the length of snippets of values more than twice as long, in characters; 0: the usual length.
 	Passage int
 
-	asked   [8]byte // identifies the search, without its page
-	weights []search.Weighted
-	records string // the collection of families' records that is searched instead
-	by      Caller
-	present bool // AsOf is a version of just now: counters are known
+	asked    [8]byte          // identifies an ordered search, without its page
+	question *search.Question // Text, understood
+	weights  []search.Weighted
+	records  string // the collection of families' records that is searched instead
+	by       Caller
+	present  bool // AsOf is a version of just now: counters are known
 }
 
 // Hit is a memory, or an event, found by a search.
 type Hit struct {
 	Memory
 	Score   float64
-	Snippet string
 	Branch  string // the branch it was written on
 	Similar int    // near-duplicates left out, of the hits examined
 	Why     *search.Explanation
@@ -177,6 +177,10 @@ type Hit struct {
 	Features map[string]float32
 	// SemanticWeight is the weight of vectors beside words, from 0 to 1, if the search requested an explanation.
 	SemanticWeight float64
+
+	question *search.Question // that it was found with
+	snippet  int              // length of its snippet, in characters
+	event    bool
 }
 
 // Found is the result of a Search.

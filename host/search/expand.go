@@ -18,11 +18,10 @@ const (
 	expandedTerms = 20
 )
 
-// Expand returns weights for Query.Weights: the terms of a question, and the most characteristic terms of texts that
+// Expand returns weights for Query.Weights: the terms of the question, and the most characteristic terms of texts that
 // answer it, with each text's score. It returns nil when there are no texts or no terms to expand with.
-func (a *Analyser) Expand(question string, texts [][]string, scores []float64) []Weighted {
-	asked := a.parse(question).clauses
-	likely := a.likely(texts, scores)
+func (q *Question) Expand(texts [][]string, scores []float64) []Weighted {
+	asked, likely := q.asked.clauses, q.by.likely(texts, scores)
 	if len(asked) == 0 || len(likely) == 0 {
 		return nil
 	}

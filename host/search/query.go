@@ -67,9 +67,12 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 
 // understand parses the text of a query.
 func (x *Index) understand(view View, q Query) question {
-	by := x.queryAnalyser(view)
-	asked := by.parse(q.Text)
-	x.addSubstitutes(&asked, q.Text, by)
+	known := q.Question
+	if known == nil {
+		known = x.queryAnalyser(view).Question(q.Text)
+	}
+	asked := question{slices.Clone(known.asked.clauses), known.asked.conditions}
+	x.addSubstitutes(&asked, q.Text, known.by)
 	asked.weigh(q.Weights)
 	return asked
 }

@@ -7,6 +7,15 @@ import (
 	"unicode/utf8"
 )
 
+// Question is a text as an analyser understands it. It does not change.
+type Question struct {
+	by    *Analyser
+	asked question
+}
+
+// Question parses the text of a query.
+func (a *Analyser) Question(text string) *Question { return &Question{a, a.parse(text)} }
+
 // question is a parsed query.
 type question struct {
 	clauses    []clause    // scored, by label
@@ -55,6 +64,9 @@ func (c *clause) open(p *part) (list reader, documents int) {
 func (c *clause) openPhrase(p *part) (reader, int) {
 	found, ok := c.lists[p]
 	if !ok {
+		if c.lists == nil {
+			c.lists = map[*part]*list{}
+		}
 		found = &list{}
 		p.eachWithPhrase(c.phrase, func(doc uint32, times int) {
 			found.docs, found.frequencies = append(found.docs, doc), append(found.frequencies, uint32(times))
@@ -342,7 +354,7 @@ func (p *parser) phraseOf(text string, words []word) clause {
 	if len(words) == 1 && words[0].lone {
 		return p.clauseOf(words[0])
 	}
-	c := clause{label: `"` + text + `"`, kind: together, lists: map[*part]*list{}}
+	c := clause{label: `"` + text + `"`, kind: together}
 	for _, w := range words {
 		c.phrase = append(c.phrase, w.term)
 	}

@@ -49,7 +49,10 @@ type View struct {
 
 // Query is a search request. Filters apply before the best K are chosen.
 type Query struct {
-	Text    string
+	Text string
+	// Question is Text, understood by the analyser of the view's collections; nil: it is not yet.
+	Question *Question
+
 	K       int       // how many hits; 0 means 10
 	Offset  int       // how many of the best hits to pass over
 	Tags    []string  // a hit has all of these
@@ -126,17 +129,23 @@ type Hit struct {
 
 // Explanation breaks a score down: the sum of the terms' scores, or for a conversation's turn the sum of its features.
 type Explanation struct {
-	Terms     []Term
-	Documents int     // active documents in the view
-	Length    int     // terms in this document
-	Average   float64 // terms in the view's average document
-	K1, B     float64
-	Turn      *Features // nil: not a turn, or scored like other documents
+	Terms     []Term    `json:"terms"`
+	Documents int       `json:"documents"`      // active documents in the view
+	Length    int       `json:"length"`         // terms in this document
+	Average   float64   `json:"average_length"` // terms in the view's average document
+	K1        float64   `json:"k1"`
+	B         float64   `json:"b"`
+	Turn      *Features `json:"turn,omitempty"` // nil: not a turn, or scored like other documents
 }
 
 // Features are the parts of a turn's score: see Conversation.
 type Features struct {
-	Window, Cover, Zone, Question, Speaker, Date float64
+	Window   float64 `json:"window"`
+	Cover    float64 `json:"cover"`
+	Zone     float64 `json:"zone"`
+	Question float64 `json:"question"`
+	Speaker  float64 `json:"speaker"`
+	Date     float64 `json:"date"`
 }
 
 // withoutZone is the sum of all features but the zone.
@@ -144,11 +153,11 @@ func (f *Features) withoutZone() float64 { return f.Window + f.Cover + f.Questio
 
 // Term is the contribution of one query term to a score.
 type Term struct {
-	Term      string
-	Frequency int // in the document
-	Documents int // document frequency among the view's active documents
-	IDF       float64
-	Score     float64
+	Term      string  `json:"term"`
+	Score     float64 `json:"score"`
+	Frequency int     `json:"frequency"` // in the document
+	Documents int     `json:"documents"` // document frequency among the view's active documents
+	IDF       float64 `json:"idf"`
 }
 
 // Result is the best hits of a search.

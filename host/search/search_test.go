@@ -93,11 +93,11 @@ func TestAQueryThatIsTooLongIsRefusedByItsLimit(t *testing.T) {
 
 func TestASnippetShowsThePassageThatAnswers(t *testing.T) {
 	long := strings.Repeat("Nothing to see in this sentence at all. ", 50)
-	got := New(Options{}).Analyser("").Snippet([]string{long, "Anna prefers\n green   tea in the afternoon.", long}, "what tea does anna prefer", 80)
+	got := New(Options{}).Analyser("").Question("what tea does anna prefer").Snippet([]string{long, "Anna prefers\n green   tea in the afternoon.", long}, 80)
 	if !strings.Contains(got, "Anna prefers green tea") || utf8.RuneCountInString(got) > 80 || !strings.HasPrefix(got, "…") {
 		t.Errorf("Snippet = %q, want the passage in at most 80 characters", got)
 	}
-	if got := New(Options{}).Analyser("").Snippet([]string{"short"}, "x", 80); got != "short" {
+	if got := New(Options{}).Analyser("").Question("x").Snippet([]string{"short"}, 80); got != "short" {
 		t.Errorf("Snippet = %q, want short", got)
 	}
 }
@@ -300,7 +300,7 @@ func FuzzTermsAndSnippets(f *testing.F) {
 				t.Errorf("term %q of %q", term, text)
 			}
 		}
-		if s := New(Options{}).Analyser("").Snippet([]string{text}, query, 40); !utf8.ValidString(s) || utf8.RuneCountInString(s) > 40 {
+		if s := New(Options{}).Analyser("").Question(query).Snippet([]string{text}, 40); !utf8.ValidString(s) || utf8.RuneCountInString(s) > 40 {
 			t.Errorf("snippet %q of %q", s, text)
 		}
 	})

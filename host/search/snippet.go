@@ -1,7 +1,6 @@
 package search
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,18 +8,20 @@ import (
 // snippetScan bounds the text that Snippet reads, in bytes.
 const snippetScan = 256 << 10
 
-// Snippet returns the part of a text with the most distinct terms of the query, at most limit characters long, cut
+// Snippet returns the part of a text with the most distinct terms of the question, at most limit characters long, cut
 // between words, with … where text was left out.
-func (a *Analyser) Snippet(text []string, query string, limit int) string {
+func (q *Question) Snippet(text []string, limit int) string {
 	whole := flatten(text)
 	if utf8.RuneCountInString(whole) <= limit {
 		return whole
 	}
-	clauses := a.parse(query).clauses
 	var matches []word
-	a.eachWord(whole, func(w word) {
-		if slices.ContainsFunc(clauses, func(c clause) bool { return c.is(w.term) }) {
-			matches = append(matches, w)
+	q.by.eachWord(whole, func(w word) {
+		for i := range q.asked.clauses {
+			if q.asked.clauses[i].is(w.term) {
+				matches = append(matches, w)
+				return
+			}
 		}
 	})
 	start := bestStart(matches, limit*3/4)

@@ -140,7 +140,7 @@ func versionOf(m memory.Memory, f form) *versionRow {
 	if r.Purged = m.Purged; !m.Deleted && m.Purged == "" {
 		r.particulars = particularsOf(m)
 		r.Agent = f.unless("agent", r.Agent, f.agent)
-		r.Value, r.Truncated = f.shown(m.Value, beginning(m.Value, passage))
+		r.Value, r.Truncated = f.shown(m.Value, func() string { return beginning(m.Value, passage) })
 		r.Omitted = r.Truncated && r.Value == nil
 	}
 	return r

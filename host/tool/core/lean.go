@@ -90,14 +90,14 @@ func (f form) long(value json.RawMessage) bool {
 
 // shown returns a value as the answer shows it: whole; for a long text, the passage; and for other long values, nothing, since a part
 // of an object looks like another object.
-func (f form) shown(value json.RawMessage, best string) (shown json.RawMessage, truncated bool) {
+func (f form) shown(value json.RawMessage, best func() string) (shown json.RawMessage, truncated bool) {
 	if !f.long(value) {
 		return value, false
 	}
 	if value[0] != '"' {
 		return nil, true
 	}
-	text, err := tool.Encode(best)
+	text, err := tool.Encode(best())
 	if err != nil {
 		return nil, true
 	}

@@ -26,7 +26,8 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 		Note     string  `json:"note,omitempty"`
 	}{RecallID: c.recordRecall(ctx, q, found.Hits), Partial: found.Partial}
 	rows := make([]*fact, len(found.Hits))
-	for i, h := range found.Hits {
+	for i := range found.Hits {
+		h := &found.Hits[i]
 		rows[i] = &fact{FactID: idOf(h), FactType: h.Type, account: accountOf(h, f)}
 	}
 	hint, err := c.nothingFound(ctx, q, found)
@@ -53,7 +54,8 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	rows := make([]*topical, len(found.Hits))
-	for i, h := range found.Hits {
+	for i := range found.Hits {
+		h := &found.Hits[i]
 		rows[i] = &topical{MemoryID: idOf(h), Type: h.Type, account: accountOf(h, f)}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
@@ -134,7 +136,7 @@ func (c *call) recordRecall(ctx context.Context, q memory.Search, hits []memory.
 	return id
 }
 
-func idOf(h memory.Hit) string { return recalls.Fact{Namespace: h.Namespace, Key: h.Key}.ID() }
+func idOf(h *memory.Hit) string { return recalls.Fact{Namespace: h.Namespace, Key: h.Key}.ID() }
 
 // fact is a result of a recall by query, topical one of a recall by topic.
 type fact struct {
@@ -164,13 +166,13 @@ type account struct {
 	Fewer   bool            `json:"details_omitted,omitempty"`
 }
 
-func accountOf(h memory.Hit, f form) account {
+func accountOf(h *memory.Hit, f form) account {
 	a := account{Score: f.score(h.Score), Importance: shortened(h.Importance), Tags: h.Tags, Summary: h.Metadata["summary"]}
 	if a.dates = f.dates(h.Memory); f.tells("timestamp") {
 		a.Timestamp = memory.FormatTime(h.Timestamp)
 	}
 	if a.Content, a.Truncated = f.shown(h.Value, h.Snippet); a.Content == nil {
-		a.Omitted, a.Snippet = true, h.Snippet
+		a.Omitted, a.Snippet = true, h.Snippet()
 	}
 	return a
 }

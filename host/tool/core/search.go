@@ -180,8 +180,8 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 		}
 	}
 	rows := make([]*hit, len(found.Hits))
-	for i, h := range found.Hits {
-		rows[i] = hitOf(h, q.Events, f)
+	for i := range found.Hits {
+		rows[i] = hitOf(&found.Hits[i], q.Events, f)
 		if q.Text == "" && q.Order != "" {
 			rows[i].unranked()
 		}
@@ -225,10 +225,10 @@ type hit struct {
 	Fewer bool `json:"details_omitted,omitempty"`
 	Why   *why `json:"why,omitempty"`
 
-	snippet string // shown instead of the value, if that is left out
+	snippet func() string // shown instead of the value, if that is left out
 }
 
-func hitOf(h memory.Hit, event bool, f form) *hit {
+func hitOf(h *memory.Hit, event bool, f form) *hit {
 	r := &hit{
 		Key: h.Key, Namespace: f.unless("namespace", h.Namespace, f.place.Namespace), Score: new(f.score(h.Score)), Similar: h.Similar,
 		particulars: particularsOf(h.Memory), Why: whyOf(h), snippet: h.Snippet,
@@ -251,7 +251,7 @@ func hitOf(h memory.Hit, event bool, f form) *hit {
 	}
 	r.Value, r.Truncated = f.shown(h.Value, h.Snippet)
 	if r.Omitted = r.Truncated && r.Value == nil; r.Omitted || f.verbose {
-		r.Snippet = &r.snippet
+		r.Snippet = new(h.Snippet())
 	}
 	if event {
 		sequence, _ := strconv.ParseUint(h.Key, 10, 64) // an event's key is its number
@@ -313,7 +313,7 @@ func (h *hit) value() json.RawMessage {
 }
 
 func (h *hit) dropValue() {
-	h.Value, h.Data, h.Omitted, h.Truncated, h.Snippet = nil, nil, true, true, &h.snippet
+	h.Value, h.Data, h.Omitted, h.Truncated, h.Snippet = nil, nil, true, true, new(h.snippet())
 }
 
 func (h *hit) cut() bool { return h.Truncated }
@@ -325,55 +325,36 @@ func (h *hit) dropDetails() {
 
 // why explains a score.
 type why struct {
-	Branch    string    `json:"branch"` // on which the memory was written
-	Terms     []whyTerm `json:"terms"`
-	Documents int       `json:"documents"`
-	Length    int       `json:"length"`
-	Average   float64   `json:"average_length"`
-	K1        float64   `json:"k1"`
-	B         float64   `json:"b"`
-	Turn      *whyTurn  `json:"turn,omitempty"`           // the parts of its score
-	Meaning   float64   `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
+	Branch string `json:"branch"` // on which the memory was written
+	search.Explanation
+	Meaning float64 `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
 	// Features are the inputs of ranking families.
 	Features map[string]float64 `json:"features,omitempty"`
 }
 
-// whyTurn is the features of a conversation's turn, times their weights: their sum is the score.
-type whyTurn struct {
-	Window   float64 `json:"window"`
-	Cover    float64 `json:"cover"`
-	Zone     float64 `json:"zone"`
-	Question float64 `json:"question"`
-	Speaker  float64 `json:"speaker"`
-	Date     float64 `json:"date"`
-}
-
-type whyTerm struct {
-	Term      string  `json:"term"`
-	Score     float64 `json:"score"`
-	Frequency int     `json:"frequency"`
-	Documents int     `json:"documents"`
-	IDF       float64 `json:"idf"`
-}
-
-func whyOf(h memory.Hit) *why {
-	e := h.Why
-	if e == nil && len(h.Features) == 0 {
+func whyOf(h *memory.Hit) *why {
+	if h.Why == nil && len(h.Features) == 0 {
 		return nil
 	}
-	if e == nil {
-		e = &search.Explanation{}
+	w := &why{Branch: h.Branch, Features: map[string]float64{}, Meaning: rounded(h.SemanticWeight)}
+	if h.Why != nil {
+		w.Explanation = *h.Why
 	}
-	w := &why{Branch: h.Branch, Features: map[string]float64{}, Terms: []whyTerm{}, Documents: e.Documents, Length: e.Length, Average: rounded(e.Average), K1: rounded(e.K1), B: rounded(e.B),
-		Meaning: rounded(h.SemanticWeight)}
-	if f := e.Turn; f != nil {
-		w.Turn = &whyTurn{rounded(f.Window), rounded(f.Cover), rounded(f.Zone), rounded(f.Question), rounded(f.Speaker), rounded(f.Date)}
+	figures := []*float64{&w.Average, &w.K1, &w.B}
+	if t := w.Turn; t != nil {
+		figures = append(figures, &t.Window, &t.Cover, &t.Zone, &t.Question, &t.Speaker, &t.Date)
+	}
+	if w.Terms == nil {
+		w.Terms = []search.Term{}
+	}
+	for i := range w.Terms {
+		figures = append(figures, &w.Terms[i].Score, &w.Terms[i].IDF)
+	}
+	for _, figure := range figures {
+		*figure = rounded(*figure)
 	}
 	for name, value := range h.Features {
 		w.Features[name] = rounded(float64(value))
-	}
-	for _, t := range e.Terms {
-		w.Terms = append(w.Terms, whyTerm{t.Term, rounded(t.Score), t.Frequency, t.Documents, rounded(t.IDF)})
 	}
 	return w
 }
