@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/httpsessions"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
@@ -110,19 +111,20 @@ func (h *Host) openFronts() error {
 	if err != nil {
 		return err
 	}
+	limits := connection.Limits{Keys: h.keys}.WithDefaults()
 	h.mcp = mcp.New(dispatcher, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
-		Identify: h.admission.Identify, Limits: h.keys, Sessions: h.sessions, Kept: h.keptSessions(),
+		Identify: h.admission.Identify, Limits: limits, Sessions: h.sessions, Kept: h.keptSessions(),
 	})
 	h.rest = rest.New(rest.Options{
-		Dispatcher: dispatcher, Client: h.admission.Client, Limits: h.keys, Version: h.options.Version, Logger: h.options.Logger, Bodies: h.mcp.Input(),
+		Dispatcher: dispatcher, Client: h.admission.Client, Limits: limits, Version: h.options.Version, Logger: h.options.Logger,
 	})
 	h.streams = stream.New(stream.Options{
-		Space: h.space.Memory, Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Stopped: stopped(),
+		Space: h.space.Memory, Dispatcher: dispatcher, Logger: h.options.Logger, Stopped: stopped(),
 		Client: func(r *http.Request) stream.Client { return stream.Client(h.admission.Client(r)) }, Sessions: h.sessions,
-		Limits: stream.Limits{Streams: listen.Streams(listen.Descriptors())}, Keys: h.keys,
+		Limits: stream.Limits{Limits: connection.Limits{Keys: limits.Keys, Input: limits.Input}, Streams: listen.Streams(listen.Descriptors())},
 	})
-	h.wire = operations.New(operations.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Input: h.mcp.Input(), Limits: h.keys, Sessions: h.sessions})
+	h.wire = operations.New(operations.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
 	return nil
 }
 

@@ -9,28 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// Limits bounds the requests of clients with an API key. An empty key means the owner of the data directory.
-type Limits interface {
-	Begin(key string) (end func(), err error)
-	BodyLimit(key string) int64 // bytes
-}
-
-// admit checks the limits of a connection's key. A subscription counts when it begins, not while it lasts.
-func (s *Server) admit(session Session) (end func(), err error) {
-	if s.options.Limits == nil {
-		return func() {}, nil
-	}
-	return s.options.Limits.Begin(session.Key)
-}
-
-// messageLimit returns the most bytes of a client's message.
-func (s *Server) messageLimit(session Session) int64 {
-	if s.options.Limits == nil {
-		return s.options.MaxMessage
-	}
-	return min(s.options.MaxMessage, s.options.Limits.BodyLimit(session.Key))
-}
-
 // admission returns how a call counts that was admitted by its connection's key, and may present another.
 func admission(connection, caller Session) tool.Admission {
 	if connection.Key == caller.Key {

@@ -43,42 +43,32 @@ type sessionState struct {
 	Families  []string `json:"families"`
 }
 
-// callSession is the session of a client during one call. The protocol library looks up a session's own tools by name;
-// this one has the called tool, in the caller's spelling.
+// callSession is the session of a client during one call, with the called tool in the caller's spelling: the protocol library finds tools by
+// exact name only, and asks nobody for those it does not know.
 type callSession struct {
-	server.SessionWithClientInfo
+	librarySession
 	tools map[string]server.ServerTool
+}
+
+// librarySession is what the library's sessions have in common.
+type librarySession interface {
+	server.SessionWithClientInfo
+	server.SessionWithProtocolVersion
 }
 
 func (s *callSession) GetSessionTools() map[string]server.ServerTool  { return s.tools }
 func (s *callSession) SetSessionTools(_ map[string]server.ServerTool) {}
 
-// ProtocolVersion returns the protocol version of the client's session.
-func (s *callSession) ProtocolVersion() string {
-	if known, ok := s.SessionWithClientInfo.(server.SessionWithProtocolVersion); ok {
-		return known.ProtocolVersion()
-	}
-	return ""
-}
-
-var (
-	_ server.SessionWithTools           = (*callSession)(nil)
-	_ server.SessionWithProtocolVersion = (*callSession)(nil)
-)
-
 // within returns a context in which the protocol library finds the called tool.
 func (c *toolCall) within(ctx context.Context) context.Context {
-	client, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
+	client, ok := server.ClientSessionFromContext(ctx).(librarySession)
 	if !ok {
 		return ctx // the library refuses the call
 	}
-	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: c.serve}
+	called := server.ServerTool{Tool: protocol.NewTool(c.message.tool), Handler: func(ctx context.Context, _ protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+		return c.result(ctx), nil
+	}}
 	return c.server.protocol.WithContext(ctx, &callSession{client, map[string]server.ServerTool{c.message.tool: called}})
-}
-
-// serve handles the call for the protocol library.
-func (c *toolCall) serve(ctx context.Context, _ protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-	return c.result(ctx), nil
 }
 
 func (c *toolCall) result(ctx context.Context) *protocol.CallToolResult {
@@ -117,9 +107,9 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	if longest := c.server.messageLimit(session); int64(c.message.size) > longest {
+	if longest := c.server.options.Limits.Longest(session.Key); int64(len(c.message.read.Line)) > longest {
 		return tool.Answer{}, &memory.Error{Code: memory.Exhausted, Details: map[string]any{"limit": "body_bytes", "body_bytes": longest},
-			Message: fmt.Sprintf("the message has %d bytes: with the key in _meta at most %d are allowed; nothing was done, send less at once", c.message.size, longest)}
+			Message: fmt.Sprintf("the message has %d bytes: with the key in _meta at most %d are allowed; nothing was done, send less at once", len(c.message.read.Line), longest)}
 	}
 	state, bridged := c.server.state(ctx)
 	progress := c.server.progress(c.message.progress, c.tell)

@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -122,7 +123,7 @@ func TestWhatWasAskedBeforeTheEndIsStillAnswered(t *testing.T) {
 }
 
 func TestLinesThatAreTooLongAreAnsweredAndSkipped(t *testing.T) {
-	s := newServer(t, Options{MaxMessage: 1 << 20})
+	s := newServer(t, Options{Limits: connection.Limits{Message: 1 << 20}})
 	p := connect(t, s, Session{}).initialize("tester")
 	long := strings.Repeat("x", 3<<20)
 	for name, c := range map[string]struct{ line, id string }{
@@ -150,7 +151,7 @@ func TestLinesThatAreTooLongAreAnsweredAndSkipped(t *testing.T) {
 }
 
 func TestALineOfExactlyTheLimitIsServed(t *testing.T) {
-	s := newServer(t, Options{MaxMessage: 1 << 12})
+	s := newServer(t, Options{Limits: connection.Limits{Message: 1 << 12}})
 	p := connect(t, s, Session{}).initialize("tester")
 	line := `{"jsonrpc":"2.0","id":"x","method":"ping","params":{"a":""}}`
 	line = strings.Replace(line, `""`, `"`+strings.Repeat("x", 1<<12-len(line))+`"`, 1)
@@ -250,11 +251,11 @@ func TestManyRequestsAtOnceAreServedInTurn(t *testing.T) {
 	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	var waits []func() string
-	for range maxInFlight {
+	for range connection.MaxInFlight {
 		_, wait := p.start("tools/call", `{"name":"slow"}`)
 		waits = append(waits, wait)
 	}
-	for range maxInFlight {
+	for range connection.MaxInFlight {
 		await.Value(t, "a call", w.begun)
 	}
 	_, late := p.start("tools/call", `{"name":"slow"}`)
@@ -536,7 +537,7 @@ func TestACallIsAnsweredAlikeWithTheLibraryAndWithoutIt(t *testing.T) {
 
 func TestAClientThatDoesNotReadKeepsNoAdmission(t *testing.T) {
 	limits := &admissions{ended: make(chan struct{}, 1)}
-	s := newServer(t, Options{Limits: limits})
+	s := newServer(t, Options{Limits: connection.Limits{Keys: limits}})
 	conn, _ := pipe(t, s)
 	fmt.Fprintln(conn, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	await.Value(t, "the end of the admission", limits.ended)
@@ -546,4 +547,5 @@ func TestAClientThatDoesNotReadKeepsNoAdmission(t *testing.T) {
 type admissions struct{ ended chan struct{} }
 
 func (a *admissions) Begin(string) (func(), error) { return func() { a.ended <- struct{}{} }, nil }
+func (a *admissions) Charge(string) error          { return nil }
 func (a *admissions) BodyLimit(string) int64       { return 1 << 20 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +15,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -81,31 +81,26 @@ func (s *Server) lacksSession(r *http.Request) *refusal {
 // untilClosed returns a context that also ends when the server closes.
 func (s *Server) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-s.closed:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
+	stop := context.AfterFunc(s.open, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // post checks a message before the protocol library, which reads bodies of any size and explains client errors poorly.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
-	end, err := s.admit(SessionOf(r.Context()))
+	key := SessionOf(r.Context()).Key
+	end, err := s.options.Limits.Keys.Begin(key)
 	if err != nil {
 		w.Header().Set("Retry-After", tool.RetryAfter(err))
 		respond(w, http.StatusTooManyRequests, limitMessage(nil, err))
 		return
 	}
 	defer end()
-	raw, no := s.readBody(r)
-	defer s.input.Release(raw)
-	if no != nil {
-		respond(w, no.status, errorMessage(nil, no.code, no.text))
+	raw, err := s.options.Limits.Body(r, key)
+	if err != nil {
+		respond(w, connection.StatusOf(err), unreadMessage(err))
 		return
 	}
+	defer s.options.Limits.Input.Release(raw)
 	m, fault := parseMessage(raw)
 	if fault != nil {
 		respond(w, http.StatusBadRequest, errorMessage(fault.ID, fault.Code, fault.Text))
@@ -120,13 +115,14 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	ctx, body := r.Context(), &callBody{Reader: bytes.NewReader(m.body)}
+	ctx, body := r.Context(), m.forLibrary()
 	if m.method == methodCall {
 		tell := func(protocol.JSONRPCNotification) {} // the client accepts no stream
 		if over := streaming(w, r); over != nil {
 			w, tell = over, over.tell
 		}
-		body.call = &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
+		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
+		ctx = context.WithValue(ctx, callKey{}, call)
 	}
 	if m.method == methodInit {
 		ctx = context.WithValue(ctx, beginKey{}, beginning{client: introductionOf(m)})
@@ -139,44 +135,30 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		ctx, w = context.WithValue(until, acknowledgedKey{}, told.done), told
 	}
 	r = r.WithContext(ctx)
-	r.Body, r.ContentLength = body, int64(len(m.body))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	s.http.ServeHTTP(w, r)
 }
 
-// callBody is a message as passed to the protocol library, and its call; nil: it is not a call.
-type callBody struct {
-	io.Reader
-	call *toolCall
-}
+// callKey is the context key of a request's call of a tool.
+type callKey struct{}
 
-// Close does nothing: the message is in memory.
-func (callBody) Close() error { return nil }
-
-// withinCall returns a context in which the protocol library, which has read the request's body, finds the called tool.
-func withinCall(ctx context.Context, r *http.Request) context.Context {
-	if body, ok := r.Body.(*callBody); ok && body.call != nil {
-		return body.call.within(ctx)
+// withinCall returns a context in which the protocol library finds the called tool.
+func withinCall(ctx context.Context, _ *http.Request) context.Context {
+	if call, ok := ctx.Value(callKey{}).(*toolCall); ok {
+		return call.within(ctx)
 	}
 	return ctx
 }
 
-// readBody reads the body of a request once there is room for it. The caller releases it.
-func (s *Server) readBody(r *http.Request) ([]byte, *refusal) {
-	limit := s.messageLimit(SessionOf(r.Context()))
-	body, err := s.input.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
-	switch {
-	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):
-		return nil, tooLong(limit)
-	case errors.As(err, new(*jsonrpc.UnreadError)):
-		return nil, &refusal{http.StatusBadRequest, jsonrpc.CodeParse, "the body could not be read"}
-	case err != nil:
-		return nil, &refusal{http.StatusServiceUnavailable, jsonrpc.CodeServer, err.Error()}
+// unreadMessage returns the error response to a body that could not be read.
+func unreadMessage(err error) protocol.JSONRPCError {
+	switch connection.StatusOf(err) {
+	case http.StatusRequestEntityTooLarge:
+		return errorMessage(nil, jsonrpc.CodeInvalid, err.Error())
+	case http.StatusBadRequest:
+		return errorMessage(nil, jsonrpc.CodeParse, "the body could not be read")
 	}
-	return body, nil
-}
-
-func tooLong(limit int64) *refusal {
-	return &refusal{http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalid, (&jsonrpc.TooLongError{Limit: limit}).Error()}
+	return errorMessage(nil, jsonrpc.CodeServer, err.Error())
 }
 
 // acknowledgedKey is the context key of a listening client's channel, which is closed at the first write to the client.

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
@@ -171,7 +172,7 @@ func TestSessionsAreLimited(t *testing.T) {
 }
 
 func TestBadBodiesAreRefused(t *testing.T) {
-	url := serveHTTP(t, newServer(t, Options{MaxMessage: 1 << 20}))
+	url := serveHTTP(t, newServer(t, Options{Limits: connection.Limits{Message: 1 << 20}}))
 	session := begin(t, url)
 	for _, c := range []struct {
 		name, body string

@@ -92,7 +92,7 @@ func introductionOf(m *message) introduction {
 			} `json:"clientInfo"`
 		} `json:"params"`
 	}
-	_ = json.Unmarshal(m.body, &read)
+	_ = json.Unmarshal(m.forLibrary(), &read)
 	p := read.Params
 	return introduction{AgentName(p.ClientInfo.Name), AgentName(p.ClientInfo.Version), AgentName(p.ProtocolVersion), m.bridge}
 }
@@ -254,9 +254,7 @@ var errNoSession = errors.New("no such session: send initialize to begin one")
 // Terminate ends a session. When the server stops, the next one may take it up.
 func (s *sessions) Terminate(id string) (notAllowed bool, err error) {
 	defer s.server.options.Sessions.End(id)
-	select {
-	case <-s.server.closed:
-	default:
+	if s.server.open.Err() == nil {
 		defer s.server.options.Kept.Delete(id)
 	}
 	s.mu.Lock()

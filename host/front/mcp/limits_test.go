@@ -17,6 +17,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -53,7 +54,7 @@ func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
 		t.Skip("it sends a gigabyte to measure memory: the tests without -short run it")
 	}
 	const clients, limit, slack = 64, 32 << 20, 16 << 20
-	s := newServer(t, Options{MaxInput: limit})
+	s := newServer(t, Options{Limits: connection.Limits{Input: jsonrpc.NewBudget(limit, 0)}})
 	before := heap()
 	unfinished := []byte(`{"jsonrpc":"2.0","id":1,"x":"` + strings.Repeat("x", 15<<20))
 	var conns []net.Conn
@@ -68,7 +69,7 @@ func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
 	for i := range 200 {
 		p.must("memory_store", fmt.Sprintf(`{"key":"k%d","value":%d}`, i, i))
 	}
-	if used := s.input.Used(); used == 0 || used > limit {
+	if used := s.options.Limits.Input.Used(); used == 0 || used > limit {
 		t.Errorf("%d bytes are counted", used)
 	}
 	if grown := heap() - before; grown > limit+clients*(256<<10)+slack {
@@ -81,7 +82,7 @@ func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
 		await.Value(t, "the end of a connection", gone)
 	}
 	writing.Wait()
-	if used := s.input.Used(); used != 0 {
+	if used := s.options.Limits.Input.Used(); used != 0 {
 		t.Errorf("%d bytes are counted after all have left", used)
 	}
 	if grown := heap() - before; grown > slack {
@@ -90,25 +91,25 @@ func TestUnfinishedLinesOfAllClientsTogetherAreLimited(t *testing.T) {
 }
 
 func TestALargeMessageCountsUntilItIsServed(t *testing.T) {
-	s := newServer(t, Options{MaxInput: 64 << 20})
+	s := newServer(t, Options{Limits: connection.Limits{Input: jsonrpc.NewBudget(64<<20, 0)}})
 	w := addSlow(t, s)
 	p := connect(t, s, Session{}).initialize("tester")
 	_, wait := p.start("tools/call", `{"name":"slow","arguments":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)
 	await.Value(t, "the call", w.begun)
-	if used := s.input.Used(); used < 1<<20 || used > 3<<20 {
+	if used := s.options.Limits.Input.Used(); used < 1<<20 || used > 3<<20 {
 		t.Errorf("%d bytes are counted while a call of 2 MiB is served", used)
 	}
 	close(w.release)
 	wait()
 	p.must("memory_status", `{}`)
-	if used := s.input.Used(); used != 0 {
+	if used := s.options.Limits.Input.Used(); used != 0 {
 		t.Errorf("%d bytes are counted afterwards", used)
 	}
 }
 
 func TestABodyForWhichThereIsNoRoomIsRefusedWithTheLimit(t *testing.T) {
 	s := newServer(t, Options{})
-	s.input = jsonrpc.NewBudget(1<<20, 1) // nobody waits
+	s.options.Limits.Input = jsonrpc.NewBudget(1<<20, 1) // nobody waits
 	url := serveHTTP(t, s)
 	if o := callModern(t, url, "memory_store", `{"key":"k","value":1}`); o.failed != nil {
 		t.Errorf("a small call: %s", o.text)
@@ -117,7 +118,7 @@ func TestABodyForWhichThereIsNoRoomIsRefusedWithTheLimit(t *testing.T) {
 	if response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "1048576 bytes") {
 		t.Errorf("answered %d %s", response.StatusCode, text)
 	}
-	if used := s.input.Used(); used != 0 {
+	if used := s.options.Limits.Input.Used(); used != 0 {
 		t.Errorf("%d bytes are counted afterwards", used)
 	}
 }
@@ -151,7 +152,7 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 		}()
 		await.Value(t, "the call", w.begun)
 	}
-	if used := s.input.Used(); used < 3<<20 || used > 4<<20+4<<10 {
+	if used := s.options.Limits.Input.Used(); used < 3<<20 || used > 4<<20+4<<10 {
 		t.Errorf("%d bytes are counted", used)
 	}
 	close(w.release)
@@ -160,7 +161,7 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 			t.Errorf("answered %q, want 200 OK", got)
 		}
 	}
-	if used := s.input.Used(); used != 0 {
+	if used := s.options.Limits.Input.Used(); used != 0 {
 		t.Errorf("%d bytes are counted afterwards", used)
 	}
 }
@@ -168,20 +169,19 @@ func TestBodiesCountAsLongAsTheyAreServed(t *testing.T) {
 func TestAClientThatDoesNotReadIsServedNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		c := &conn{slots: make(chan struct{}, maxInFlight), unread: jsonrpc.NewBacklog(maxUnread), client: newRemote("", nil),
-			out: w, writing: make(chan struct{}, 1)}
-		big := protocol.JSONRPCResponse{Result: strings.Repeat("x", maxUnread/3)}
+		c := newServer(t, Options{}).newConn(r, w, owner(), func(error) {})
+		big := protocol.JSONRPCResponse{Result: strings.Repeat("x", connection.MaxUnread/3)}
 		for range 4 {
-			go c.answer(big, false)
+			go c.answer(big)
 		}
 		synctest.Wait()
 		served := make(chan struct{})
 		go func() {
-			c.slot(t.Context(), &message{method: methodCall})
+			c.Enter(t.Context())
 			close(served)
 		}()
 		read, lines := 0, bufio.NewReader(r)
-		for ; !c.unread.Within(); read++ {
+		for ; c.Unread() > connection.MaxUnread; read++ {
 			select {
 			case <-served:
 				t.Fatal("a request is served while more than 4 MiB of answers wait")

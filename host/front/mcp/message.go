@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,8 +31,7 @@ const maxBody = 1 << 20
 type message struct {
 	id     json.RawMessage // nil: a notification
 	method string          // empty: an answer
-	body   json.RawMessage // passed to the protocol library
-	size   int             // bytes of the message
+	read   jsonrpc.Message
 
 	requestID json.RawMessage // of a cancellation
 	bridge    bool            // of an initialization: the client is a bridge
@@ -60,12 +58,13 @@ func parseMessage(raw []byte) (*message, *jsonrpc.Fault) {
 	if fault != nil {
 		return nil, fault
 	}
-	m := &message{id: read.RawID(), method: read.Method, body: forLibrary(read), size: len(raw)}
-	if len(m.body) > maxBody {
+	m := &message{id: read.RawID(), method: read.Method, read: read}
+	err := m.parseParams(read)
+	if beside := len(m.read.Line) - len(m.arguments); beside > maxBody {
 		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalid, ID: m.id, Text: fmt.Sprintf(
-			"the message has %d bytes beside the arguments of a tool: at most %d are allowed", len(m.body), maxBody)}
+			"the message has %d bytes beside the arguments of a tool: at most %d are allowed", beside, maxBody)}
 	}
-	if err := m.parseParams(read); err != nil {
+	if err != nil {
 		return nil, &jsonrpc.Fault{Code: jsonrpc.CodeInvalidParams, ID: m.id, Text: err.Error()}
 	}
 	return m, nil
@@ -134,38 +133,38 @@ func (c *call) parseMeta(line []byte, meta jsonrpc.Span) {
 	c.plain = c.plain && isObject
 }
 
-// forLibrary returns a message for the protocol library: exactly the members read here, without arguments. The library
+// forLibrary returns the message for the protocol library: exactly the members read here, without arguments. The library
 // itself accepts names of any case and the last of repeated members.
-func forLibrary(read jsonrpc.Message) json.RawMessage {
+func (m *message) forLibrary() json.RawMessage {
 	body := []byte(`{"jsonrpc":"2.0"`)
 	add := func(name string, value []byte) {
 		if len(value) > 0 {
 			body = append(append(body, `,"`+name+`":`...), value...)
 		}
 	}
-	add("id", read.RawID())
-	if read.IsAnswer() {
-		add("result", read.Result.Of(read.Line))
-		add("error", read.Error.Of(read.Line))
+	add("id", m.id)
+	if m.read.IsAnswer() {
+		add("result", m.read.Result.Of(m.read.Line))
+		add("error", m.read.Error.Of(m.read.Line))
 		return append(body, '}')
 	}
-	method, _ := json.Marshal(read.Method) // a string cannot fail
+	method, _ := json.Marshal(m.method) // a string cannot fail
 	add("method", method)
-	add("params", paramsForLibrary(read))
+	add("params", m.paramsForLibrary())
 	return append(body, '}')
 }
 
-func paramsForLibrary(read jsonrpc.Message) []byte {
-	if read.Params == (jsonrpc.Span{}) {
+func (m *message) paramsForLibrary() []byte {
+	if m.read.Params == (jsonrpc.Span{}) {
 		return nil
 	}
 	params := []byte{'{'}
-	jsonrpc.Members(read.Line, read.Params.From, func(name string, value jsonrpc.Span) {
+	jsonrpc.Members(m.read.Line, m.read.Params.From, func(name string, value jsonrpc.Span) {
 		if lookalike(name) {
 			return
 		}
-		raw := value.Of(read.Line)
-		if name == "arguments" && read.Method == methodCall {
+		raw := value.Of(m.read.Line)
+		if name == "arguments" && m.method == methodCall {
 			raw = []byte("{}")
 		}
 		if len(params) > 1 {
@@ -221,16 +220,35 @@ func encode(m protocol.JSONRPCMessage) ([]byte, error) {
 			room += len(text.Text) * 5 / 4 // with escaped quotes
 		}
 	}
-	response.Result = struct {
-		Meta    *protocol.Meta      `json:"_meta,omitempty"`
-		Content []protocol.Content  `json:"content"`
-		IsError bool                `json:"isError,omitempty"`
-		Type    protocol.ResultType `json:"resultType,omitempty"`
-	}{result.Meta, result.Content, result.IsError, result.ResultType}
-	line, err := tool.Append(make([]byte, 0, room), response)
-	if err != nil {
-		return nil, err
+	o := object{json: append(make([]byte, 0, room), `{"jsonrpc":"2.0"`...)}
+	o.add("id", response.ID)
+	o.json = append(o.json, `,"result":{`...)
+	if result.Meta != nil {
+		o.add("_meta", result.Meta)
 	}
-	line = bytes.TrimSuffix(line, []byte("}}")) // the ends of the result and of the message, whose last member it is
-	return append(append(append(line, `,"structuredContent":`...), structured...), "}}"...), nil
+	o.add("content", result.Content)
+	if result.IsError {
+		o.add("isError", true)
+	}
+	if result.ResultType != "" {
+		o.add("resultType", result.ResultType)
+	}
+	o.json = append(append(append(o.json, `,"structuredContent":`...), structured...), "}}"...)
+	return o.json, o.err
+}
+
+// object is a JSON object that is being written.
+type object struct {
+	json []byte
+	err  error
+}
+
+func (o *object) add(name string, value any) {
+	if o.err != nil {
+		return
+	}
+	if o.json[len(o.json)-1] != '{' {
+		o.json = append(o.json, ',')
+	}
+	o.json, o.err = tool.Append(append(append(append(o.json, '"'), name...), `":`...), value)
 }

@@ -18,7 +18,7 @@ func TestTheLibrarySeesTheMessageThatWasUnderstood(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"notifications/x","result\u0053":1,"params":{"a":[1,"\u0061"]}}`: `{"jsonrpc":"2.0","method":"notifications/x","params":{"a":[1,"\u0061"]}}`,
 		`{"jsonrpc":"2.0","id":"a","RESULT":1,"result":{}}`:                                         `{"jsonrpc":"2.0","id":"a","result":{}}`,
 	} {
-		if m, fault := parseMessage([]byte(line)); fault != nil || string(m.body) != want {
+		if m, fault := parseMessage([]byte(line)); fault != nil || string(m.forLibrary()) != want {
 			t.Errorf("%s became %+v, %v", line, m, fault)
 		}
 	}
@@ -50,8 +50,8 @@ func TestACursorOfNoPageIsRefusedAndTheFirstPageNeedsNone(t *testing.T) {
 		if got != want || fault != nil && fault.Code != jsonrpc.CodeInvalidParams {
 			t.Errorf("%s: got %q (%+v), want %q", params, got, fault, want)
 		}
-		if m != nil && strings.Contains(string(m.body), "Cursor") {
-			t.Errorf("%s: the library would read the cursor in %s", params, m.body)
+		if m != nil && strings.Contains(string(m.forLibrary()), "Cursor") {
+			t.Errorf("%s: the library would read the cursor in %s", params, m.forLibrary())
 		}
 	}
 }
@@ -70,7 +70,7 @@ func FuzzMessage(f *testing.F) {
 		if (m == nil) == (bad == nil) {
 			t.Fatal("neither a message nor a reason")
 		}
-		if bad != nil && bad.Error() == "" || m != nil && !json.Valid(m.body) {
+		if bad != nil && bad.Error() == "" || m != nil && !json.Valid(m.forLibrary()) {
 			t.Errorf("%q became %+v, %+v", raw, m, bad)
 		}
 		if m != nil {
@@ -94,14 +94,14 @@ func checkLibrarysView(t *testing.T, raw []byte, m *message) {
 		} `json:"params"`
 		Result json.RawMessage `json:"result"`
 	}
-	if json.Unmarshal(m.body, &seen) != nil {
+	if json.Unmarshal(m.forLibrary(), &seen) != nil {
 		return // a member of another type: the library refuses it
 	}
 	if seen.Method != m.method || m.id != nil && jsonrpc.Key(seen.ID) != jsonrpc.Key(m.id) || m.id == nil && seen.ID != nil || m.method != "" && seen.Result != nil {
-		t.Errorf("%q is %+v, and the library sees %s", raw, m, m.body)
+		t.Errorf("%q is %+v, and the library sees %s", raw, m, m.forLibrary())
 	}
 	if m.method == string(protocol.MethodToolsCall) && (jsonrpc.Text(seen.Params.Name) != m.tool || len(seen.Params.Arguments) > 2) {
-		t.Errorf("%q is a call of %q, and the library sees %s", raw, m.tool, m.body)
+		t.Errorf("%q is a call of %q, and the library sees %s", raw, m.tool, m.forLibrary())
 	}
 }
 

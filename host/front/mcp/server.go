@@ -14,14 +14,9 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
-)
-
-const (
-	defaultMessage = 16 << 20
-	defaultInput   = 128 << 20
 )
 
 const instructions = "Alcove is memory that lasts between sessions. Before you answer, memory_search for what is already known; " +
@@ -36,26 +31,11 @@ type Options struct {
 	Clock    func() time.Time // nil: time.Now
 	ReadOnly bool             // no client may write
 	// Identify returns who presents an API key in _meta of a call; nil: no keys are known.
-	Identify   func(key string) (Identity, error)
-	Sessions   Sessions // told of the sessions of clients; nil: nobody is
-	Kept       Kept     // keeps HTTP sessions for the next server; nil: they end with this one
-	MaxMessage int64    // bytes of one message; 0: 16 MiB
-	MaxInput   int64    // bytes of large messages being read or served, over all clients; 0: 128 MiB
-	Limits     Limits   // of clients with a key; nil: only those of all clients
+	Identify func(key string) (Identity, error)
+	Sessions connection.Sessions // told of the sessions of clients; nil: nobody is
+	Kept     Kept                // keeps HTTP sessions for the next server; nil: they end with this one
+	Limits   connection.Limits
 }
-
-// Sessions follow the sessions of clients: those of connections, and of HTTP clients that have one.
-type Sessions interface {
-	// Called tells of a call, before it is served, with the default branch and namespace of its session.
-	Called(c memory.Caller, at memory.Location)
-	// End tells of the end of a session, after its last call.
-	End(id string)
-}
-
-type noSessions struct{}
-
-func (noSessions) Called(memory.Caller, memory.Location) {}
-func (noSessions) End(string)                            {}
 
 // Server serves a dispatcher's tools to any number of clients. It is safe for concurrent use.
 type Server struct {
@@ -63,14 +43,13 @@ type Server struct {
 	registry   *tool.Registry
 	options    Options
 	watchers   watchers // clients to notify when their lists change
-	input      *jsonrpc.Budget
 	protocol   *server.MCPServer
 
 	httpOnce sync.Once
 	http     *server.StreamableHTTPServer
-	sessions *sessions     // over HTTP
-	closed   chan struct{} // closed by Close
-	closing  sync.Once
+	sessions *sessions       // over HTTP
+	open     context.Context // ends at Close
+	close    context.CancelFunc
 }
 
 // New returns a server of a dispatcher's tools.
@@ -81,20 +60,15 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.MaxMessage == 0 {
-		o.MaxMessage = defaultMessage
-	}
-	if o.MaxInput == 0 {
-		o.MaxInput = defaultInput
-	}
 	if o.Kept == nil {
 		o.Kept = keptNowhere{}
 	}
 	if o.Sessions == nil {
-		o.Sessions = noSessions{}
+		o.Sessions = connection.Unfollowed{}
 	}
-	s := &Server{dispatcher: d, registry: d.Registry(), options: o, closed: make(chan struct{})}
-	s.input = jsonrpc.NewBudget(o.MaxInput, 0)
+	o.Limits = o.Limits.WithDefaults()
+	s := &Server{dispatcher: d, registry: d.Registry(), options: o}
+	s.open, s.close = context.WithCancel(context.Background())
 	s.watchers.outline = s.outline
 	s.sessions = newSessions(s)
 	hooks := &server.Hooks{}
@@ -111,9 +85,6 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	}
 	return s
 }
-
-// Input returns the budget of messages being read or served, which other front ends share.
-func (s *Server) Input() *jsonrpc.Budget { return s.input }
 
 // list replaces a list of tools with the client's.
 func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, result *protocol.ListToolsResult) {
@@ -152,7 +123,7 @@ func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) 
 	session := SessionOf(ctx)
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
 		if call, ok := client.(*callSession); ok {
-			client = call.SessionWithClientInfo
+			client = call.librarySession
 		}
 		if connected, ok := client.(*remote); ok {
 			return connected.state, connected.bridge.Load()
@@ -167,7 +138,7 @@ func (s *Server) state(ctx context.Context) (state *tool.Session, bridged bool) 
 // Close ends the sessions and open streams of HTTP clients. Running calls may finish. Connections end by their own
 // contexts.
 func (s *Server) Close(ctx context.Context) error {
-	s.closing.Do(func() { close(s.closed) })
+	s.close()
 	s.httpOnce.Do(func() {})
 	if s.http == nil {
 		return nil

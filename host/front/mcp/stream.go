@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -88,14 +87,6 @@ func (s *stream) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	http.NewResponseController(s.ResponseWriter).Flush()
-}
-
-// send adds a notification to a client's queue, or drops it if the queue is full.
-func send(client server.ClientSession, n protocol.JSONRPCNotification) {
-	select {
-	case client.NotificationChannel() <- n:
-	default:
-	}
 }
 
 func notification(method protocol.MCPMethod, params map[string]any) protocol.JSONRPCNotification {

@@ -76,7 +76,7 @@ func (s *Server) watch() {
 		s.watchers.tellAll() // after Snapshot, lest a change in between be missed
 		select {
 		case <-now.Outdated():
-		case <-s.closed:
+		case <-s.open.Done():
 			return
 		}
 	}
@@ -94,11 +94,12 @@ func (s *Server) listens(ctx context.Context, id any, request *protocol.Subscrip
 	context.AfterFunc(ctx, func() { s.watchers.leave(w.state) })
 }
 
-// listChanged notifies a client that its list has changed, under its subscription, if any.
+// listChanged notifies a client that its list has changed, under its subscription.
 func listChanged(client server.ClientSession, subscription any) {
 	n := notification(protocol.MethodNotificationToolsListChanged, nil)
-	if subscription != nil {
-		n.Params.Meta = map[string]any{protocol.MetaKeySubscriptionID: subscription}
+	n.Params.Meta = map[string]any{protocol.MetaKeySubscriptionID: subscription}
+	select {
+	case client.NotificationChannel() <- n:
+	default: // it has too much to read, and misses it
 	}
-	send(client, n)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
@@ -134,18 +135,18 @@ func TestOperationsOfAConnectionRunAtOnce(t *testing.T) {
 func TestOperationsBeyondTheLimitWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connected(t, t.Context(), Options{})
-		for i := range maxInFlight {
+		for i := range connection.MaxInFlight {
 			p.send(fmt.Sprintf(`{"id":%d,"method":"hold"}`, i))
 		}
 		go p.send(`{"id":"late","method":"hold"}`)
 		synctest.Wait()
-		if n := len(p.held); n != maxInFlight {
+		if n := len(p.held); n != connection.MaxInFlight {
 			t.Errorf("%d run", n)
 		}
 		close(<-p.held)
 		p.read()
 		synctest.Wait()
-		if n := len(p.held); n != maxInFlight {
+		if n := len(p.held); n != connection.MaxInFlight {
 			t.Errorf("%d run or have run, when one has ended", n)
 		}
 		p.conn.Close()
@@ -159,33 +160,32 @@ func TestOperationsBeyondTheLimitWait(t *testing.T) {
 
 func TestAClientThatReadsNothingIsServedNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := net.Pipe()
-		s := New(Options{Dispatcher: tool.NewDispatcher(tool.NewRegistry(nil), tool.Options{})})
-		c := s.newConn(theirs, theirs, Client{}, func(error) {})
-		c.out.unread.Add(maxUnread + 1) // as answers that wait to be written
-		ended := make(chan error, 1)
-		go func() { ended <- c.serve(t.Context()) }()
-		io.WriteString(ours, `{"id":1,"method":"x"}`+"\n")
-		answered := make(chan string, 1)
-		go func() {
-			line, _ := bufio.NewReader(ours).ReadString('\n')
-			answered <- line
-		}()
+		p := connected(t, t.Context(), Options{})
+		for range 3 {
+			p.send(`{"id":1,"method":"echo","params":{"x":"` + strings.Repeat("x", connection.MaxUnread/2) + `"}}`)
+		}
 		synctest.Wait()
-		if len(answered) > 0 {
-			t.Errorf("it is answered %s, while more than 4 MiB wait", <-answered)
+		p.send(`{"id":2,"method":"hold"}`)
+		synctest.Wait()
+		if len(p.held) > 0 {
+			t.Error("an operation is run while more than 4 MiB of answers wait")
 		}
-		c.out.unread.Add(-maxUnread - 1)
-		if line := <-answered; !strings.HasPrefix(line, `{"id":1,`) {
-			t.Errorf("then it is answered %s", line)
+		p.read()
+		p.read()
+		synctest.Wait()
+		if len(p.held) != 1 {
+			t.Error("no operation is run, though the client has read most answers")
 		}
-		ours.Close()
-		<-ended
+		close(<-p.held)
+		p.read()
+		p.expect(`{"id":2,`)
+		p.conn.Close()
+		<-p.ended
 	})
 }
 
 func TestAnOperationThatIsTooLongIsSkipped(t *testing.T) {
-	p := connected(t, t.Context(), Options{MaxLine: 100_000})
+	p := connected(t, t.Context(), Options{Limits: connection.Limits{Message: 100_000}})
 	go p.send(`{"id":1,"method":"echo","params":{"x":"`+strings.Repeat("x", 100_000)+`"}}`, `{"id":2,"method":"echo"}`)
 	p.expect(`{"id":1,"error"`, "100000 bytes", "E_INVALID_ARGUMENT")
 	p.expect(`{"id":2,"version"`)

@@ -2,12 +2,9 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -16,15 +13,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/operation"
 )
 
 const (
-	defaultBody    = 16 << 20
-	defaultBodies  = 128 << 20
 	longestKey     = 128 // bytes of an idempotency key
 	idempotencyKey = "Idempotency-Key"
 )
@@ -33,17 +28,9 @@ const (
 type Options struct {
 	Dispatcher *tool.Dispatcher
 	Client     func(*http.Request) Client // who sent a request
-	Limits     Limits                     // of clients with a key; nil: only those of all clients
-	Version    string                     // of the program, for the OpenAPI document
-	Logger     *slog.Logger               // nil: discards
-	MaxBody    int64                      // bytes of a body; 0: 16 MiB
-	Bodies     *jsonrpc.Budget            // of all bodies being read or served; nil: 128 MiB
-}
-
-// Limits bounds the requests of clients with an API key. An empty key means the owner of the data directory.
-type Limits interface {
-	Begin(key string) (end func(), err error)
-	BodyLimit(key string) int64 // bytes
+	Limits     connection.Limits
+	Version    string       // of the program, for the OpenAPI document
+	Logger     *slog.Logger // nil: discards
 }
 
 // Client is who sends requests.
@@ -60,10 +47,7 @@ func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Bodies == nil {
-		o.Bodies = jsonrpc.NewBudget(defaultBodies, 0)
-	}
-	o.MaxBody = cmp.Or(o.MaxBody, defaultBody)
+	o.Limits = o.Limits.WithDefaults()
 	return &Server{o}
 }
 
@@ -80,14 +64,10 @@ func (s *Server) Routes() map[string]http.Handler {
 // Admitted serves requests with a method that the limits of the client's key permit.
 func (s *Server) Admitted(method string, serve http.HandlerFunc) http.Handler {
 	return only(method, func(w http.ResponseWriter, r *http.Request) {
-		if s.options.Limits == nil {
-			serve(w, r)
-			return
-		}
-		end, err := s.options.Limits.Begin(s.options.Client(r).Caller.Key)
+		end, err := s.options.Limits.Keys.Begin(s.options.Client(r).Caller.Key)
 		if err != nil {
 			w.Header().Set("Retry-After", tool.RetryAfter(err))
-			refuseWith(w, http.StatusTooManyRequests, tool.FailureOf(err))
+			connection.RefuseRequest(w, http.StatusTooManyRequests, tool.FailureOf(err))
 			return
 		}
 		defer end()
@@ -114,7 +94,7 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if body, ok := s.body(w, r); ok {
-		defer s.options.Bodies.Release(body)
+		defer s.options.Limits.Input.Release(body)
 		s.dispatch(w, r, body)
 	}
 }
@@ -135,7 +115,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	defer s.options.Bodies.Release(params)
+	defer s.options.Limits.Input.Release(params)
 	if len(strings.TrimSpace(string(params))) == 0 {
 		params = []byte("{}")
 	}
@@ -183,22 +163,20 @@ func optionsOf(query url.Values) (map[string]any, error) {
 
 // body reads the body of a request once there is room for it. The caller releases it. False: it was refused.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	limit := s.options.MaxBody
-	if s.options.Limits != nil {
-		limit = min(limit, s.options.Limits.BodyLimit(s.options.Client(r).Caller.Key))
-	}
-	body, err := s.options.Bodies.ReadAll(r.Context(), r.Body, r.ContentLength, limit)
-	switch {
-	case err == nil:
+	key := s.options.Client(r).Caller.Key
+	body, err := s.options.Limits.Body(r, key)
+	if err == nil {
 		return body, true
-	case errors.As(err, new(*jsonrpc.TooLongError)), errors.As(err, new(*http.MaxBytesError)):
-		refuse(w, http.StatusRequestEntityTooLarge, memory.Exhausted,
-			fmt.Sprintf("the body is longer than %d bytes (%.4g MiB), which is the limit: send less at once", limit, float64(limit)/(1<<20)))
-	case errors.As(err, new(*jsonrpc.UnreadError)):
-		refuse(w, http.StatusBadRequest, memory.InvalidArgument, "the body could not be read")
-	default:
-		refuse(w, http.StatusServiceUnavailable, memory.Exhausted, err.Error())
 	}
+	code, message := memory.Exhausted, err.Error()
+	switch connection.StatusOf(err) {
+	case http.StatusRequestEntityTooLarge:
+		longest := s.options.Limits.Longest(key)
+		message = fmt.Sprintf("the body is longer than %d bytes (%.4g MiB), which is the limit: send less at once", longest, float64(longest)/(1<<20))
+	case http.StatusBadRequest:
+		code, message = memory.InvalidArgument, "the body could not be read"
+	}
+	refuse(w, connection.StatusOf(err), code, message)
 	return nil, false
 }
 
@@ -258,29 +236,11 @@ func (s *Server) write(ctx context.Context, w http.ResponseWriter, v any) {
 		refuse(w, http.StatusInternalServerError, f.Code, f.Message)
 		return
 	}
-	header(w, len(body)+1)
+	connection.Header(w, len(body)+1)
 	w.Write(append(body, '\n')) // a client that left needs no answer
 }
 
 // refuse writes an error for which there is no answer of an operation.
 func refuse(w http.ResponseWriter, status int, code memory.Code, message string) {
-	refuseWith(w, status, tool.Failure{Code: code, Message: message, Retryable: status == http.StatusServiceUnavailable})
-}
-
-func refuseWith(w http.ResponseWriter, status int, f tool.Failure) {
-	f.Code = memory.Code("E_" + strings.ToUpper(string(f.Code)))
-	body, err := tool.Encode(map[string]any{"error": f})
-	if err != nil {
-		body = []byte(`{"error":{"code":"E_INTERNAL","message":"the error could not be written"}}`)
-	}
-	header(w, len(body)+1)
-	w.WriteHeader(status)
-	io.WriteString(w, string(body)+"\n") // a client that left needs no answer
-}
-
-func header(w http.ResponseWriter, length int) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(length))
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
+	connection.RefuseRequest(w, status, tool.Failure{Code: code, Message: message, Retryable: status == http.StatusServiceUnavailable})
 }

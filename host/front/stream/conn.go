@@ -10,12 +10,12 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -40,10 +40,8 @@ type conn struct {
 	slots    chan struct{}                    // taken by running operations
 	reading  chan struct{}                    // taken while a page of events is read; all streams of the key share it
 	key      string                           // id of the client's API key; empty: the owner
-	starting sync.Mutex                       // held while an operation begins
-	closed   bool                             // no more operations begin
-	running  sync.WaitGroup
-	heard    atomic.Int64 // when the last message came, in Unix nanoseconds
+	running  connection.Work                  // operations
+	heard    atomic.Int64                     // when the last message came, in Unix nanoseconds
 
 	end  context.CancelCauseFunc // of the stream
 	subs []*subscription         // of the serving goroutine
@@ -87,7 +85,7 @@ func (c *conn) serve(ctx context.Context) {
 		c.drain(ctx)
 	}
 	c.end(nil)
-	c.refuseMore()
+	c.running.Stop()
 	c.running.Wait()
 	c.server.options.Sessions.End(c.id)
 	c.close(context.Cause(ctx))
@@ -96,7 +94,7 @@ func (c *conn) serve(ctx context.Context) {
 
 // drain lets operations end when the server stops.
 func (c *conn) drain(ctx context.Context) {
-	c.refuseMore()
+	c.running.Stop()
 	done := make(chan struct{})
 	go func() { c.running.Wait(); close(done) }()
 	patience := time.NewTimer(c.limits.Drain)
@@ -125,7 +123,7 @@ func (c *conn) close(cause error) {
 	c.ws.Close(why.code, strings.ToValidUTF8(why.reason[:min(len(why.reason), longestReason)], ""))
 }
 
-func closingFailure(cause error) *failure {
+func closingFailure(cause error) *tool.Failure {
 	var told *closing
 	if !errors.As(cause, &told) {
 		return failureOf(cause)
@@ -166,7 +164,7 @@ func (c *conn) read(ctx context.Context) error {
 }
 
 // release gives a message back to the budget.
-func (c *conn) release(message []byte) { c.server.options.Input.Release(message) }
+func (c *conn) release(message []byte) { c.limits.Input.Release(message) }
 
 // whole reads a message within its limits of size and time. The caller releases it.
 func (c *conn) whole(ctx context.Context, r io.Reader) ([]byte, error) {
@@ -174,8 +172,8 @@ func (c *conn) whole(ctx context.Context, r io.Reader) ([]byte, error) {
 		c.end(&closing{websocket.StatusPolicyViolation, fmt.Sprintf("a message did not arrive within %s, which is the limit", c.limits.MessageWithin)})
 	})
 	defer slow.Stop()
-	longest := min(c.limits.Message, c.server.options.Keys.BodyLimit(c.key))
-	data, err := c.server.options.Input.ReadAll(ctx, r, -1, longest)
+	longest := c.limits.Longest(c.key)
+	data, err := c.limits.Input.ReadAll(ctx, r, -1, longest)
 	if errors.As(err, new(*jsonrpc.TooLongError)) {
 		err = &closing{websocket.StatusMessageTooBig, fmt.Sprintf("a message is longer than %d bytes, which is the limit: send less at once", longest)}
 	}
@@ -188,7 +186,7 @@ func (c *conn) handle(ctx context.Context, data []byte) bool {
 	if err == nil {
 		switch m.kind {
 		case typeSubscribe:
-			if err = c.server.options.Keys.Charge(c.key); err == nil {
+			if err = c.limits.Keys.Charge(c.key); err == nil {
 				err = c.command(ctx, m, c.subscribe)
 			}
 		case typeUnsubscribe:
@@ -225,25 +223,19 @@ func (c *conn) command(ctx context.Context, m received, do func(context.Context,
 	return nil
 }
 
-func (c *conn) refuseMore() {
-	c.starting.Lock()
-	defer c.starting.Unlock()
-	c.closed = true
-}
-
 // operate begins an operation, which a message asks for.
 func (c *conn) operate(ctx context.Context, id, body json.RawMessage, message []byte) error {
-	c.starting.Lock()
-	defer c.starting.Unlock()
-	if c.closed || c.server.stopping.Err() != nil {
+	if c.server.stopping.Err() != nil || !c.running.Begin() {
 		return &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the alcove server is stopping: this operation was not run, and can be sent again"}
 	}
 	select {
 	case c.slots <- struct{}{}:
 	default:
+		c.running.Done()
 		return exhausted("%d operations of this stream are running, which is the limit: wait for answers", c.limits.Running)
 	}
-	c.running.Go(func() {
+	go func() {
+		defer c.running.Done()
 		defer func() { <-c.slots }()
 		defer c.release(message)
 		who := c.caller()
@@ -260,7 +252,7 @@ func (c *conn) operate(ctx context.Context, id, body json.RawMessage, message []
 			return
 		}
 		c.write(text)
-	})
+	}()
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/stream"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -60,7 +61,7 @@ func TestAStreamIsBounded(t *testing.T) {
 }
 
 func TestMessagesAreBounded(t *testing.T) {
-	w := newWorld(t, stream.Limits{Message: 100_000})
+	w := newWorld(t, stream.Limits{Limits: connection.Limits{Message: 100_000}})
 	for name, size := range map[string]int{"small": 100_001, "large": 10 << 20} {
 		c := w.dial()
 		c.send(`{"id":1,"method":"store","params":{"key":"k","value":"` + strings.Repeat("v", 90_000) + `"}}`)
@@ -181,6 +182,8 @@ func (k *strict) BodyLimit(key string) int64 {
 	return k.bytes
 }
 
+func (k *strict) Begin(key string) (func(), error) { return func() {}, k.Charge(key) }
+
 func (k *strict) Charge(key string) error {
 	if key == "" || k.calls.Add(-1) >= 0 {
 		return nil
@@ -191,7 +194,7 @@ func (k *strict) Charge(key string) error {
 func TestTheLimitsOfAKeyHoldOnItsStreams(t *testing.T) {
 	limits := &strict{bytes: 2000}
 	limits.calls.Store(3)
-	w := newWorld(t, stream.Limits{}, func(w *world) { w.keys = limits })
+	w := newWorld(t, stream.Limits{Limits: connection.Limits{Keys: limits}})
 	owner := w.dial()
 	w.as(stream.Client{Caller: memory.Caller{Key: "k1", Rights: memory.FullRights()}})
 	c := w.dial()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
+	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -44,7 +46,7 @@ func parse(data []byte) (m received, err error) {
 	switch {
 	case len(raw) > longestID:
 		return m, tool.Invalid(nil, "the id of a message has %d bytes: at most %d are allowed", len(raw), longestID)
-	case len(raw) > 0 && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'):
+	case jsonrpc.Plain(raw):
 		m.id = raw
 	case len(raw) > 0 && string(raw) != "null":
 		return m, tool.Invalid(nil, "the id of a message must be a text or a number, got %s", tool.Clip(string(raw), 60))
@@ -176,8 +178,8 @@ type message struct {
 	*said
 	*origin
 	*missed
-	Error   *failure `json:"error,omitempty"`
-	Message string   `json:"message,omitempty"`
+	Error   *tool.Failure `json:"error,omitempty"`
+	Message string        `json:"message,omitempty"`
 }
 
 // event is a notice. Its watermark is one to subscribe from after it was handled: that of its commit with the commit's last event, one
@@ -227,17 +229,9 @@ type missed struct {
 	To uint64 `json:"to"` // a watermark: it came at most here, from where events follow
 }
 
-// failure is an error as operations report it.
-type failure struct {
-	Code      string         `json:"code"`
-	Message   string         `json:"message"`
-	Retryable bool           `json:"retryable"`
-	Details   map[string]any `json:"details,omitempty"`
-}
-
-func failureOf(err error) *failure {
-	f := tool.FailureOf(err)
-	return &failure{"E_" + strings.ToUpper(string(f.Code)), f.Message, f.Retryable, f.Details}
+func failureOf(err error) *tool.Failure {
+	f := connection.Failure(tool.FailureOf(err))
+	return &f
 }
 
 // answer adds a message's type and id to the answer of an operation, which is an object.

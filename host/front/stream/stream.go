@@ -8,16 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
@@ -28,35 +26,11 @@ type Options struct {
 	Dispatcher *tool.Dispatcher
 	// Client returns who sent a request. It is asked again for each page of events: rights that it no longer returns are gone.
 	Client   func(*http.Request) Client
-	Sessions Sessions        // told of the streams that run operations; nil: nobody is
-	Logger   *slog.Logger    // nil: discards
-	Input    *jsonrpc.Budget // of all messages being read or served; nil: unlimited
+	Sessions connection.Sessions // told of the streams that run operations; nil: nobody is
+	Logger   *slog.Logger        // nil: discards
 	Limits   Limits
-	Keys     Keys  // bound the clients with a key; nil: they are as free as the owner
 	Stopped  error // the cause by which operations are cancelled when the server stops; nil: context.Canceled
 }
-
-// Keys bounds what the holders of API keys do. An empty key means the owner of the data directory.
-type Keys interface {
-	Charge(key string) error    // counts a call
-	BodyLimit(key string) int64 // bytes of a message
-}
-
-type noKeys struct{}
-
-func (noKeys) Charge(string) error    { return nil }
-func (noKeys) BodyLimit(string) int64 { return math.MaxInt64 }
-
-// Sessions follow the sessions of clients, which are their streams.
-type Sessions interface {
-	Called(who memory.Caller, at memory.Location) // before each operation
-	End(id string)
-}
-
-type noSessions struct{}
-
-func (noSessions) Called(memory.Caller, memory.Location) {}
-func (noSessions) End(string)                            {}
 
 // Client is who opened a stream.
 type Client struct {
@@ -66,26 +40,28 @@ type Client struct {
 
 // Limits bounds streams. Zero fields have the defaults.
 type Limits struct {
-	Streams       int           // in all; 4,096
-	PerKey        int           // streams of one key; 256
-	Reading       int           // pages of events that the streams of one key read at once; 1
-	Subscriptions int           // of a stream; 32
-	Running       int           // operations of a stream at once; 8
-	Message       int64         // bytes of a client's message; 1 MiB
-	MessageWithin time.Duration // for a message to arrive; 30 s
-	WriteWithin   time.Duration // for the client to accept a message; 30 s
-	Ping          time.Duration // between pings; 30 s
-	Pong          time.Duration // for the answer to a ping; 30 s
-	Idle          time.Duration // without subscription, message or operation; 10 minutes
-	Gather        time.Duration // between looks for events while there are many; 100 ms
-	Drain         time.Duration // for operations to end when the server stops; 5 s
-	CloseWithin   time.Duration // for the client to agree to the end of its stream; 2 s
+	connection.Limits               // a message has 1 MiB
+	Streams           int           // in all; 4,096
+	PerKey            int           // streams of one key; 256
+	Reading           int           // pages of events that the streams of one key read at once; 1
+	Subscriptions     int           // of a stream; 32
+	Running           int           // operations of a stream at once; 8
+	MessageWithin     time.Duration // for a message to arrive; 30 s
+	WriteWithin       time.Duration // for the client to accept a message; 30 s
+	Ping              time.Duration // between pings; 30 s
+	Pong              time.Duration // for the answer to a ping; 30 s
+	Idle              time.Duration // without subscription, message or operation; 10 minutes
+	Gather            time.Duration // between looks for events while there are many; 100 ms
+	Drain             time.Duration // for operations to end when the server stops; 5 s
+	CloseWithin       time.Duration // for the client to agree to the end of its stream; 2 s
 }
 
 func (l Limits) withDefaults() Limits {
+	l.Message = cmp.Or(l.Message, 1<<20)
 	return Limits{
+		Limits:  l.Limits.WithDefaults(),
 		Streams: cmp.Or(l.Streams, 4096), PerKey: cmp.Or(l.PerKey, 256), Reading: cmp.Or(l.Reading, 1), Subscriptions: cmp.Or(l.Subscriptions, 32), Running: cmp.Or(l.Running, 8),
-		Message: cmp.Or(l.Message, 1<<20), MessageWithin: cmp.Or(l.MessageWithin, 30*time.Second), WriteWithin: cmp.Or(l.WriteWithin, 30*time.Second),
+		MessageWithin: cmp.Or(l.MessageWithin, 30*time.Second), WriteWithin: cmp.Or(l.WriteWithin, 30*time.Second),
 		Ping: cmp.Or(l.Ping, 30*time.Second), Pong: cmp.Or(l.Pong, 30*time.Second), Idle: cmp.Or(l.Idle, 10*time.Minute), Gather: cmp.Or(l.Gather, 100*time.Millisecond), Drain: cmp.Or(l.Drain, 5*time.Second),
 		CloseWithin: cmp.Or(l.CloseWithin, 2*time.Second),
 	}
@@ -118,13 +94,10 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Sessions == nil {
-		o.Sessions = noSessions{}
+		o.Sessions = connection.Unfollowed{}
 	}
 	if o.Stopped == nil {
 		o.Stopped = context.Canceled
-	}
-	if o.Keys == nil {
-		o.Keys = noKeys{}
 	}
 	s := &Server{options: o, limits: o.Limits.withDefaults(), byKey: map[string]*holder{}}
 	s.news.next = make(chan struct{})
@@ -148,14 +121,14 @@ func (s *Server) Close() {
 // ServeHTTP serves a stream until its client, its key or the server ends it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	client := s.options.Client(r)
-	if err := s.options.Keys.Charge(client.Caller.Key); err != nil {
+	if err := s.limits.Keys.Charge(client.Caller.Key); err != nil {
 		w.Header().Set("Retry-After", tool.RetryAfter(err))
-		refuse(w, http.StatusTooManyRequests, err)
+		connection.RefuseRequest(w, http.StatusTooManyRequests, tool.FailureOf(err))
 		return
 	}
 	reading, leave, err := s.enter(client.Caller.Key)
 	if err != nil {
-		refuse(w, http.StatusServiceUnavailable, err)
+		connection.RefuseRequest(w, http.StatusServiceUnavailable, tool.FailureOf(err))
 		return
 	}
 	defer leave()
@@ -221,18 +194,6 @@ func (s *Server) turnsOf(key string) int {
 
 func exhausted(format string, values ...any) *memory.Error {
 	return &memory.Error{Code: memory.Exhausted, Retryable: true, Message: fmt.Sprintf(format, values...)}
-}
-
-// refuse answers a request that becomes no stream.
-func refuse(w http.ResponseWriter, status int, why error) {
-	body, err := tool.Encode(map[string]any{"error": failureOf(why)})
-	if err != nil {
-		body = []byte(`{"error":{"code":"E_INTERNAL","message":"the error could not be written"}}`)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	w.Write(body) // a client that left needs no answer
 }
 
 // news wakes those who wait for commits.

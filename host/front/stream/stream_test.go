@@ -33,7 +33,6 @@ type world struct {
 	http    *httptest.Server
 	clock   *testclock.Clock
 	client  atomic.Pointer[stream.Client]     // of all requests
-	keys    stream.Keys                       // nil: none are bounded
 	asked   func(*http.Request) stream.Client // instead of client; nil: client
 	narrow  atomic.Bool                       // connections from now on hold little that is not read
 	waiting chan struct{}                     // receives when the tool wait begins
@@ -41,7 +40,7 @@ type world struct {
 	session chan string                       // receives what happens to sessions, as far as there is room
 }
 
-// Called and End are of stream.Sessions.
+// Called and End are of connection.Sessions.
 func (w *world) Called(who memory.Caller, at memory.Location) {
 	w.tell("called by " + who.Agent + " in " + at.Branch + "#" + at.Namespace)
 }
@@ -75,7 +74,6 @@ func newWorld(t testing.TB, limits stream.Limits, changes ...func(*world)) *worl
 			}
 			return *w.client.Load()
 		},
-		Keys:     w.keys,
 		Sessions: w, Stopped: &memory.Error{Code: memory.Unavailable, Message: "stopped"}})
 	w.http = httptest.NewUnstartedServer(w.streams)
 	w.http.Listener = &narrow{w.http.Listener, &w.narrow}

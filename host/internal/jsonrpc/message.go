@@ -178,9 +178,16 @@ func (m *Message) RawID() []byte { return m.ID.Of(m.Line) }
 func (m *Message) Key() string { return Key(m.RawID()) }
 
 // Field returns a member of the object at s; the zero Span if there is no such member or no object.
-func (m *Message) Field(s Span, name string) Span {
-	found, _ := m.members(s)
-	return found[name]
+func (m *Message) Field(s Span, name string) (field Span) {
+	if s == (Span{}) {
+		return s
+	}
+	Members(m.Line, s.From, func(given string, value Span) {
+		if given == name {
+			field = value
+		}
+	})
+	return field
 }
 
 // maxMembers is how many members an object may have that is read here. Each takes many times its bytes.
