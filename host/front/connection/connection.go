@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
@@ -42,7 +43,7 @@ type Conn struct {
 	Output
 	lines *jsonrpc.Lines  // read by the goroutine that has the turn
 	turn  chan struct{}   // passes the turn to a goroutine that waits for it; closed when reading has ended
-	idle  chan struct{}   // semaphore of goroutines that wait for the turn
+	idle  atomic.Int32    // goroutines that wait for the turn
 	ended chan error      // why reading has ended; nil: the client ended it
 	open  context.Context // ends when reading has ended
 	end   context.CancelFunc
@@ -56,7 +57,7 @@ func New(r io.Reader, w io.Writer, fail context.CancelCauseFunc, l *Limits, key 
 	c := &Conn{
 		Output: Output{w: w, fail: fail, read: make(chan struct{}, 1)},
 		lines:  jsonrpc.NewLines(r, l.Longest(key)),
-		turn:   make(chan struct{}), idle: make(chan struct{}, maxIdle), ended: make(chan error, 1), open: open, end: end,
+		turn:   make(chan struct{}), ended: make(chan error, 1), open: open, end: end,
 		slots: make(chan struct{}, MaxInFlight),
 	}
 	c.lines.Budget, c.lines.Within = l.Input, lineWithin
@@ -100,7 +101,7 @@ func (c *Conn) Enter(ctx context.Context) (leave func(), err error) {
 
 // serve reads, and serves the messages that it reads. Before it serves one, it passes on the turn to read.
 func (c *Conn) serve(ctx context.Context, h Handler) {
-	for mine := true; mine; mine = c.waitForTurn(ctx) {
+	for mine := true; mine; mine = c.waitForTurn() {
 		message, err := c.next(ctx, h)
 		if message == nil {
 			close(c.turn)
@@ -119,19 +120,13 @@ func (c *Conn) serve(ctx context.Context, h Handler) {
 }
 
 // waitForTurn reports whether the goroutine is to read. It does not wait if enough others do.
-func (c *Conn) waitForTurn(ctx context.Context) (mine bool) {
-	select {
-	case c.idle <- struct{}{}:
-	default:
+func (c *Conn) waitForTurn() (mine bool) {
+	defer c.idle.Add(-1)
+	if c.idle.Add(1) > maxIdle {
 		return false
 	}
-	defer func() { <-c.idle }()
-	select {
-	case _, mine = <-c.turn:
-		return mine
-	case <-ctx.Done():
-		return false
-	}
+	_, mine = <-c.turn
+	return mine
 }
 
 // next reads up to a message that is to be served and returns what serves it, which counts as work; nil: reading has ended.
