@@ -22,7 +22,7 @@ func (a *Access) Append(ctx context.Context, p Location, event string, data json
 	}
 	staged := stagedEvent{p.Namespace, event, data}
 	o := &ownWrite{Location: p, operation: "append", content: []any{p, event, data}, stage: func(t *Stage) error { return t.log(staged) }}
-	_, done, err := a.write(ctx, o, w, "log the event")
+	done, _, err := a.write(ctx, o, w, "log the event")
 	switch {
 	case err != nil:
 		return Event{}, err

@@ -97,13 +97,15 @@ func (a *Access) Stage(ctx context.Context, branch string) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := a.space.engine.Head(ctx)
-	if err != nil {
-		return nil, a.space.translate("read the newest version", err)
-	}
 	t := a.begin(b, fromStage)
+	return t, t.settle(ctx)
+}
+
+// settle makes a new stage read at one version, which its commit expects.
+func (t *Stage) settle(ctx context.Context) error {
+	head, err := t.space.engine.Head(ctx)
 	t.version, t.blind = head.Version, false
-	return t, nil
+	return t.space.translate("read the newest version", err)
 }
 
 // StageAt begins a read-only transaction on a branch at a moment; at the zero AsOf it is Stage.

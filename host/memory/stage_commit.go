@@ -81,45 +81,37 @@ func (t *Stage) Writes(c Commit) bool { return t.Changes() > 0 || c.KeepAnswer }
 func (t *Stage) Commit(ctx context.Context, c Commit) (Committed, error) {
 	c.Write = t.access.sign(c.Write)
 	c.by.Account = c.Account
-	committed, err := t.commit(ctx, &c, request(c.Write, c.Operation, c.Content), "commit")
-	done := Committed{Branch: t.branch.Name, Timestamp: committed.Time, Replayed: committed.Replayed}
-	if t.Writes(c) {
-		done.Branch = cmp.Or(c.Proposal, done.Branch)
-	}
+	committed, proposal, err := t.commit(ctx, c, request(c.Write, c.Operation, c.Content), "commit")
+	done := Committed{Branch: cmp.Or(proposal, t.branch.Name), Timestamp: committed.Time, Replayed: committed.Replayed}
 	if t.Changes() > 0 {
 		done.Version = committed.Version
 	}
 	return done, err
 }
 
-// commit carries out the life of a write from its hooks on; c has the branch that they propose it on. What a caller writes itself is staged
-// here. doing names the work in errors.
-func (t *Stage) commit(ctx context.Context, c *Commit, req store.Request, doing string) (done store.Committed, err error) {
-	if t.own == nil && !t.Writes(*c) {
-		return done, nil
+// commit carries out the life of a write from its hooks on, and returns the branch that it is proposed on; empty: none. What a caller writes
+// itself is staged here. doing names the work in errors.
+func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing string) (done store.Committed, proposal string, err error) {
+	if t.own == nil && !t.Writes(c) {
+		return done, "", nil
 	}
 	if err := t.room(); err != nil {
-		return done, err
+		return done, "", err
 	}
 	if err := t.mayChange(); err != nil { // before a hook keeps something about it
-		return done, err
+		return done, "", err
 	}
-	proposal, err := t.askHooks(ctx, c.Write)
-	if err != nil {
-		return done, err
+	if proposal, err = t.askHooks(ctx, c.Write); err != nil {
+		return done, "", err
 	}
 	c.Proposal = cmp.Or(proposal, c.Proposal)
 	for attempt := 1; ; attempt++ {
-		if err := t.restage(ctx, c.Proposal); err != nil || !t.Writes(*c) {
-			return done, err
+		if err := t.restage(ctx, c.Proposal); err != nil || !t.Writes(c) {
+			return done, "", err
 		}
-		done, err = t.finish(ctx, *c, req, doing)
-		if t.own == nil {
-			return done, err
-		}
-		if !errors.Is(err, store.ErrConflict) || attempt == attempts {
-			t.own.proposal = c.Proposal
-			return done, err
+		done, err = t.finish(ctx, c, req, doing)
+		if t.own == nil || !errors.Is(err, store.ErrConflict) || attempt == attempts {
+			return done, c.Proposal, err
 		}
 	}
 }
@@ -132,16 +124,16 @@ func (t *Stage) restage(ctx context.Context, proposal string) error {
 	if t.own == nil {
 		return nil
 	}
-	own := t.own
-	*t = *t.access.begin(t.branch, t.origin)
-	if t.own = own; proposal != "" {
-		head, err := t.space.engine.Head(ctx)
-		if err != nil {
-			return t.space.translate("read the newest version", err)
-		}
-		t.version, t.blind = head.Version, false
+	if own := t.own; t.Changes() > 0 {
+		*t = *t.access.begin(t.branch, t.origin)
+		t.own = own
 	}
-	return own.stage(t)
+	if proposal != "" {
+		if err := t.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return t.own.stage(t)
 }
 
 // finish is commit after the hooks.

@@ -257,7 +257,7 @@ func (p *undoing) tryRevert(ctx context.Context, b *lineage.Branch, shared bool,
 	if err := p.report(t); err != nil {
 		return err
 	}
-	done, err := t.commit(ctx, &Commit{Write: p.access.sign(w)}, store.Request{}, "undo")
+	done, _, err := t.commit(ctx, Commit{Write: p.access.sign(w)}, store.Request{}, "undo")
 	if err == nil {
 		p.result.Versions = append(p.result.Versions, done.Version)
 	}

@@ -154,31 +154,31 @@ type ownWrite struct {
 	keys      []store.Key // of items
 	items     []Item      // to store; hooks may change them
 	stage     func(t *Stage) error
-	proposal  string // the branch that it was proposed on by a hook
 }
 
-// write commits what a caller writes itself. It stages nothing if the same request was carried out before.
-func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) (*Stage, store.Committed, error) {
+// write commits what a caller writes itself, and returns the branch that it is proposed on. It stages nothing if the same request was carried
+// out before.
+func (a *Access) write(ctx context.Context, o *ownWrite, w Write, doing string) (done store.Committed, proposal string, err error) {
 	s, w := a.space, a.sign(w)
 	req := request(w, o.operation, o.content...)
 	if done, again, err := s.replayed(ctx, req); again || err != nil {
 		s.noteProposed(ctx, o.Branch, done.Version, w)
-		return nil, done, err
+		return done, "", err
 	}
 	b, err := s.branch(o.Branch)
 	if err != nil {
-		return nil, store.Committed{}, err
+		return done, "", err
 	}
 	t, effects := a.begin(b, fromCaller), a.hookEffects(ctx, w)
 	t.own = o
-	done, err := t.commit(effect.With(ctx, effects), &Commit{Write: w}, req, doing)
+	done, proposal, err = t.commit(effect.With(ctx, effects), Commit{Write: w}, req, doing)
 	if err != nil && effects.Count() > 0 {
 		s.logger.WarnContext(ctx, "a write failed after its hooks sent something", "sent", effects.List(), "error", err)
 	}
 	if err == nil {
-		w.noteProposal(o.proposal)
+		w.noteProposal(proposal)
 	}
-	return t, done, effects.Failed(ctx, err)
+	return done, proposal, effects.Failed(ctx, err)
 }
 
 // hookEffects returns the external effects of a write's hooks: none in a dry run; nil without hooks.
@@ -209,16 +209,16 @@ func (a *Access) Store(ctx context.Context, p Location, items []Item, w Write) (
 		receipts, err = t.put(ctx, keys, o.items)
 		return err
 	}
-	t, done, err := a.write(ctx, o, w, "store")
+	done, proposal, err := a.write(ctx, o, w, "store")
 	switch {
 	case err != nil:
 		return nil, err
 	case done.Replayed:
 		receipts = receiptsFor(keys)
-	case o.proposal != "":
+	case proposal != "":
 		receipts = withoutFormer(receipts)
 	case done.Version != 0:
-		a.space.correctFormer(ctx, t.branch, keys, receipts, done.Point)
+		a.space.correctFormer(ctx, p.Branch, keys, receipts, done.Point)
 	}
 	return receiptsAt(receipts, done.Point), nil
 }
@@ -233,7 +233,11 @@ func withoutFormer(receipts []Stored) []Stored {
 
 // correctFormer sets what a blind write replaced, if somebody else wrote after its stage had read: of two agents that write one key at once,
 // the later one is told so. What cannot be read is left as it is: the write is done.
-func (s *Space) correctFormer(ctx context.Context, b *lineage.Branch, keys []store.Key, receipts []Stored, at store.Point) {
+func (s *Space) correctFormer(ctx context.Context, branch string, keys []store.Key, receipts []Stored, at store.Point) {
+	b, err := s.branch(branch)
+	if err != nil {
+		return
+	}
 	before, err := s.engine.GetAt(ctx, b.Lineage.At(at.Version-1), keys)
 	if err != nil {
 		return
@@ -355,7 +359,7 @@ func (a *Access) change(ctx context.Context, p Location, names []string, w Write
 		found, err = stage(t, p.Namespace, keys)
 		return err
 	}}
-	_, done, err := a.write(ctx, o, w, operation)
+	done, _, err := a.write(ctx, o, w, operation)
 	if err == nil && done.Replayed {
 		return a.space.changedBy(ctx, p.Branch, done)
 	}
