@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -199,15 +200,22 @@ func familyOf(s config.Scope) string {
 }
 
 // ValuesOf returns the settings that a family declares, as they apply in a namespace to an agent, without those of the family's own scope; none
-// of a family that cannot be used.
+// of a family that cannot be used. They are read once for each version of the space, since searches ask for them.
 func (f *Families) ValuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
 	x, err := f.named(name)
 	if err != nil {
 		return nil, nil
 	}
-	stage, err := f.operatorStage(ctx, x)
+	s, where := f.settingsOf(x, nil), config.For{Namespace: namespace, Agent: agent}
+	version, _, err := f.o.Space.As(ops.OwnCaller(name)).VersionAt(ctx, memory.Default, memory.AsOf{})
 	if err != nil {
 		return nil, err
 	}
-	return f.settingsOf(x, stage).Values(ctx, config.For{Namespace: namespace, Agent: agent})
+	if values, ok := s.Known(version, where); ok {
+		return values, nil
+	}
+	if s.Stage, err = f.operatorStage(ctx, x); err != nil {
+		return nil, err
+	}
+	return s.Learn(ctx, where)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 )
@@ -45,6 +46,15 @@ type resolved struct {
 type cache struct {
 	mu     sync.Mutex
 	states map[state]resolved
+
+	newest newest
+}
+
+// newest are the values at a version of the space, by where they apply.
+type newest struct {
+	keys    *Keys
+	version uint64
+	values  map[For]map[string]json.RawMessage
 }
 
 func (c *cache) get(s state) (r resolved, ok bool) {
@@ -61,4 +71,35 @@ func (c *cache) put(s state, r resolved) {
 		c.states = map[state]resolved{}
 	}
 	c.states[s] = r
+}
+
+// Known returns what Learn returned at a version of the space.
+func (s Settings) Known(version uint64, f For) (values map[string]json.RawMessage, ok bool) {
+	c := &s.Own.resolved
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newest.version != version || c.newest.keys != s.Keys {
+		return nil, false
+	}
+	values, ok = c.newest.values[f]
+	return values, ok
+}
+
+// Learn is Values in a stage that has changed nothing, for Known.
+func (s Settings) Learn(ctx context.Context, f For) (map[string]json.RawMessage, error) {
+	values, err := s.Values(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	c := &s.Own.resolved
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch n, at := &c.newest, s.Stage.Version(); {
+	case n.keys == s.Keys && n.version > at: // another call has seen a later commit
+		return values, nil
+	case n.keys != s.Keys || n.version < at || len(n.values) >= mostResolved:
+		*n = newest{s.Keys, at, map[For]map[string]json.RawMessage{}}
+	}
+	c.newest.values[f] = values
+	return values, nil
 }
