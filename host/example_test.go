@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // A program opens a directory, stores a memory and asks for it in plain words.
@@ -35,17 +33,15 @@ func storeAndSearch(ctx context.Context, dir string) error {
 		return err
 	}
 	defer h.Close()
-	c, err := client.Open(ctx, "1.0.0", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
-		return h.Dial(ctx, owner.Hello{Agent: "example"}), nil
-	})
+	c, err := client.NewSession(ctx, h.Dial(ctx, owner.Hello{Agent: "example"}), client.Program{Name: "example", Version: "1.0.0"})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if _, err := c.Call("memory_store", map[string]any{"key": "release", "value": "Grace approves each release."}); err != nil {
+	if _, err := c.Call(ctx, "memory_store", map[string]any{"key": "release", "value": "Grace approves each release."}); err != nil {
 		return err
 	}
-	found, err := c.Call("memory_search", map[string]any{"query": "who has to sign off a release?"})
+	found, err := c.Call(ctx, "memory_search", map[string]any{"query": "who has to sign off a release?"})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,6 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/bench/measure"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 )
@@ -272,15 +271,15 @@ func (t *throwaway) open(ctx context.Context, use func(measure.Caller) error) (e
 	defer func() { err = errors.Join(err, h.Close()) }()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+	c, err := newSession(ctx, bridge.Connect(ctx, func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return h.Dial(ctx, owner.Hello{Agent: "bench"}), nil
-	})
+	}))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	return use(func(tool string, arguments any) (json.RawMessage, error) {
-		r, err := c.Call(tool, arguments)
+		r, err := c.Call(ctx, tool, arguments)
 		return r.Structured, err
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // branchTool is the tool behind all commands on branches.
@@ -258,7 +258,7 @@ func (a *app) mergeCommand() *cobra.Command {
 		}
 		if m.Unresolved > 0 && !preview {
 			a.printDifferences(m.Clashes)
-			return &client.Error{Code: "conflict", Message: m.Summary}
+			return &client.Error{Code: client.Conflict, Message: m.Summary}
 		}
 		if printed {
 			return nil

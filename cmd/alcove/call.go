@@ -12,7 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 func (a *app) callCommand() *cobra.Command {
@@ -59,7 +59,7 @@ func (a *app) callCommand() *cobra.Command {
 }
 
 // callMethod calls a tool. memory_operation finds the tools of families by names without memory_, and rehearses calls.
-func (a *app) callMethod(ctx context.Context, method string, params json.RawMessage, dryRun bool) (client.Result, error) {
+func (a *app) callMethod(ctx context.Context, method string, params json.RawMessage, dryRun bool) (client.ToolResult, error) {
 	name := toolName(method)
 	if dryRun {
 		return a.ask(ctx, "memory_operation", fields{"method": name, "params": params, "options": fields{"dry_run": true}})
@@ -70,7 +70,7 @@ func (a *app) callMethod(ctx context.Context, method string, params json.RawMess
 	r, err := a.ask(ctx, "memory_operation", fields{"method": name, "params": params})
 	var failure *client.Error
 	if errors.As(err, &failure) && failure.Details["searched_families"] != nil {
-		failure.Code = "invalid_argument" // as for tools that are called without it
+		failure.Code = client.InvalidArgument // as for tools that are called without it
 	}
 	if err != nil {
 		return r, err
@@ -82,11 +82,11 @@ func (a *app) callMethod(ctx context.Context, method string, params json.RawMess
 	if err := json.Unmarshal(r.Structured, &operation); err != nil {
 		return r, fmt.Errorf("read the answer of %s: %w", method, err)
 	}
-	return client.Result{Structured: operation.Result, Notes: operation.Metadata.Notes}, nil
+	return client.ToolResult{Structured: operation.Result, Notes: operation.Metadata.Notes}, nil
 }
 
 // partly prints what an operation did before it failed.
-func (a *app) partly(r client.Result, failed error) error {
+func (a *app) partly(r client.ToolResult, failed error) error {
 	var operation struct{ Result, Steps json.RawMessage }
 	if json.Unmarshal(r.Structured, &operation) != nil || operation.Result == nil && operation.Steps == nil {
 		return failed

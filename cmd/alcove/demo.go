@@ -18,9 +18,8 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 type demoFlags struct {
@@ -124,14 +123,16 @@ func (a *app) demoSession(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	c, err := client.Open(ctx, versionText(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
-		return runStdio(ctx, a.err, program, "mcp", "--data", dir, "--agent", "demo")
-	})
+	conn, err := runStdio(ctx, a.err, program, "mcp", "--data", dir, "--agent", "demo")
+	if err != nil {
+		return err
+	}
+	c, err := newSession(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("introduce the demo's client to alcove mcp: %w", err)
 	}
 	defer c.Close()
-	tools, err := c.Tools()
+	_, tools, err := c.Tools(ctx)
 	if err != nil {
 		return fmt.Errorf("list the tools: %w", err)
 	}
@@ -143,7 +144,7 @@ func (a *app) demoSession(ctx context.Context, dir string) error {
 		steps = append(steps, familySteps()...)
 	}
 	for _, s := range steps {
-		if err := d.show(s); err != nil {
+		if err := d.show(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -203,11 +204,11 @@ func familySteps() []step {
 // demonstration shows steps.
 type demonstration struct {
 	app    *app
-	client *client.Client
+	client *client.Session
 	moment string // RFC 3339
 }
 
-func (d *demonstration) show(s step) error {
+func (d *demonstration) show(ctx context.Context, s step) error {
 	if s.heading != "" {
 		d.app.printf("\n%s\n", d.app.heading(s.heading))
 	}
@@ -224,7 +225,7 @@ func (d *demonstration) show(s step) error {
 		shown = append(shown, d.app.dim(x.name), string(raw))
 	}
 	d.app.printf("\n  %s"+strings.Repeat("  %s %s", len(s.args))+"\n", shown...)
-	answer, err := d.client.Call(s.tool, arguments)
+	answer, err := d.client.Call(ctx, s.tool, arguments)
 	if err != nil {
 		return fmt.Errorf("call %s: %w", s.tool, err)
 	}
@@ -244,7 +245,7 @@ func (d *demonstration) show(s step) error {
 }
 
 // remember notes the moment of an answer.
-func (d *demonstration) remember(answer client.Result) error {
+func (d *demonstration) remember(answer client.ToolResult) error {
 	var receipt struct{ Timestamp string }
 	if err := json.Unmarshal(answer.Structured, &receipt); err != nil || receipt.Timestamp == "" {
 		return fmt.Errorf("read the time of an answer: %s has none", answer.Structured)
@@ -272,6 +273,6 @@ func runStdio(ctx context.Context, log io.Writer, program string, args ...string
 	return &child{out, in, sync.OnceValue(func() error { return errors.Join(in.Close(), cmd.Wait()) })}, nil
 }
 
-// Close closes the program's input, and waits for its end. A bridge may close a connection twice at once, which cmd.Wait
+// Close closes the program's input, and waits for its end. A session may close a connection twice at once, which cmd.Wait
 // does not survive.
 func (c *child) Close() error { return c.end() }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/tool/tokens"
@@ -94,12 +94,13 @@ func (a *app) listedTools(ctx context.Context, profile string) (list json.RawMes
 	if err != nil {
 		return nil, 0, err
 	}
-	c, err := client.Open(ctx, versionText(), dial)
+	s, err := newSession(ctx, bridge.Connect(ctx, dial))
 	if err != nil {
 		return nil, 0, err
 	}
-	defer c.Close()
-	return c.List()
+	defer s.Close()
+	list, names, err := s.Tools(ctx)
+	return list, len(names), err
 }
 
 // staleSockets lists the sockets that a server left behind, given that none runs.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator/admin"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // usageError says that the command line is wrong.
@@ -20,7 +20,7 @@ func (e *usageError) Unwrap() error { return e.error }
 
 // notFound is an error of the class not found.
 func notFound(format string, args ...any) error {
-	return &client.Error{Code: "not_found", Message: fmt.Sprintf(format, args...)}
+	return &client.Error{Code: client.NotFound, Message: fmt.Sprintf(format, args...)}
 }
 
 // exitCodes are the exit codes of the errors that have one; others exit with 1.
@@ -28,6 +28,11 @@ func exitCodes() map[string]int {
 	return map[string]int{
 		"invalid_argument": 2, "not_found": 3, "denied": 4, "conflict": 5, "exhausted": 6, "unavailable": 7, "timeout": 8, "internal": 9,
 	}
+}
+
+// classOf is the code of a client's error as other errors have it.
+func classOf(code client.Code) string {
+	return strings.ToLower(strings.TrimPrefix(string(code), "E_"))
 }
 
 // exitCode is the exit code for an error.
@@ -48,7 +53,7 @@ func exitCode(err error) int {
 	case errors.As(err, &usage):
 		code = "invalid_argument"
 	case errors.As(err, &failure):
-		code = failure.Code
+		code = classOf(failure.Code)
 	case errors.As(err, &act):
 		code = act.Code
 	case errors.As(err, &refused):

@@ -18,12 +18,12 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/family/author/develop"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 type devFlags struct {
@@ -99,7 +99,7 @@ func (a *app) mayCopy(ctx context.Context) error {
 		return err
 	}
 	if h.Locked {
-		return &client.Error{Code: "denied", Message: fmt.Sprintf("the server of %s is locked: its data is for the modules in alcove.lock alone; develop without --on-data, or with the --data of another server", a.data)}
+		return &client.Error{Code: client.Denied, Message: fmt.Sprintf("the server of %s is locked: its data is for the modules in alcove.lock alone; develop without --on-data, or with the --data of another server", a.data)}
 	}
 	return nil
 }

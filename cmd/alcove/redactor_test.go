@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // hunter is in what clients store. The terms of a search index have it as it is.
@@ -95,7 +95,7 @@ type storer struct {
 
 // run stores until stop is closed. A client whose connection was lost connects anew.
 func (c *storer) run(stop <-chan struct{}) {
-	var s *client.Client
+	var s *client.Session
 	defer func() {
 		if s != nil {
 			s.Close()
@@ -109,7 +109,7 @@ func (c *storer) run(stop <-chan struct{}) {
 		}
 		if s == nil {
 			var err error
-			if s, err = client.Open(context.Background(), "test", c.server.bridge); err != nil {
+			if s, err = c.server.session(c.server.bridge); err != nil {
 				c.tell(err)
 				s = nil
 				continue
@@ -123,15 +123,16 @@ func (c *storer) run(stop <-chan struct{}) {
 }
 
 // store reports whether the connection is there still.
-func (c *storer) store(s *client.Client, n int) bool {
+func (c *storer) store(s *client.Session, n int) bool {
 	shape := n % len(shapes)
 	key := fmt.Sprintf("%s-%d-%d", shapes[shape].name, c.number, n)
 	if shapes[shape].name == "resolution" { // there is nothing to resolve after the first merge: the branch is forked anew
 		for _, arguments := range []map[string]any{{"action": "delete", "name": unmerged(key), "force": true}, {"action": "fork", "source": "default", "name": unmerged(key)}} {
-			s.Call("memory_branch", arguments) //nolint:errcheck // the merge fails then
+			s.Call(context.Background(), "memory_branch", arguments) //nolint:errcheck // the merge fails then
 		}
 	}
-	_, err := s.Call(shapes[shape].call(key, tokenOf(c.number, n)))
+	tool, arguments := shapes[shape].call(key, tokenOf(c.number, n))
+	_, err := s.Call(context.Background(), tool, arguments)
 	if err == nil {
 		c.keys = append(c.keys, key)
 		c.acked[shape].Add(1)

@@ -14,9 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator/requestlog"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 type replayFlags struct {
@@ -71,7 +72,7 @@ func (a *app) replay(ctx context.Context, f replayFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.Open(ctx, versionText(), dial)
+	c, err := newSession(ctx, bridge.Connect(ctx, dial))
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (a *app) replay(ctx context.Context, f replayFlags, args []string) error {
 	different, skipped := 0, 0
 	seen := map[string]bool{}
 	for _, e := range entries {
-		r, err := f.run(c, e, seen)
+		r, err := f.run(ctx, c, e, seen)
 		if err != nil {
 			return err
 		}
@@ -158,7 +159,7 @@ func skips(e requestlog.Entry, seen map[string]bool) string {
 }
 
 // run runs a call again.
-func (f replayFlags) run(c *client.Client, e requestlog.Entry, seen map[string]bool) (replayed, error) {
+func (f replayFlags) run(ctx context.Context, c *client.Session, e requestlog.Entry, seen map[string]bool) (replayed, error) {
 	r := replayed{Time: e.Time, Agent: e.Agent, Tool: e.Tool, Was: e.Outcome, Skipped: skips(e, seen)}
 	if r.Skipped != "" {
 		return r, nil
@@ -167,23 +168,26 @@ func (f replayFlags) run(c *client.Client, e requestlog.Entry, seen map[string]b
 	if f.apply && e.RequestID != "" {
 		operation["metadata"] = fields{"request_id": e.RequestID}
 	}
-	answer, err := c.Call("memory_operation", operation)
+	answer, err := c.Call(ctx, "memory_operation", operation)
 	var failure *client.Error
 	if err != nil && !errors.As(err, &failure) {
 		return r, err // the server is gone
 	}
 	var read struct {
 		Result json.RawMessage
-		Error  *struct{ Code, Message string }
+		Error  *struct {
+			Code    client.Code
+			Message string
+		}
 	}
 	if err := json.Unmarshal(answer.Structured, &read); err != nil && failure == nil {
 		return r, fmt.Errorf("read the answer of %s: %w", e.Tool, err)
 	}
 	switch {
 	case read.Error != nil:
-		r.Is, r.Message = strings.ToLower(strings.TrimPrefix(read.Error.Code, "E_")), read.Error.Message
+		r.Is, r.Message = classOf(read.Error.Code), read.Error.Message
 	case failure != nil:
-		r.Is, r.Message = failure.Code, failure.Message
+		r.Is, r.Message = classOf(failure.Code), failure.Message
 	default:
 		r.Is = requestlog.Succeeded
 	}

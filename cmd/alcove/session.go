@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/durable"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // settings are the command line's state between commands, in the file that settingsFile names. MCP clients do not read it.
@@ -74,24 +76,29 @@ func (a *app) branch() (string, error) {
 }
 
 // ask calls a tool of the server, once.
-func (a *app) ask(ctx context.Context, tool string, arguments any) (client.Result, error) {
+func (a *app) ask(ctx context.Context, tool string, arguments any) (client.ToolResult, error) {
 	if !isText(arguments) || !isText(a.scope.agent) {
-		return client.Result{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
+		return client.ToolResult{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
 	}
 	branch, err := a.branch()
 	if err != nil {
-		return client.Result{}, err
+		return client.ToolResult{}, err
 	}
 	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
 	if err != nil {
-		return client.Result{}, err
+		return client.ToolResult{}, err
 	}
-	c, err := client.Open(ctx, versionText(), dial)
+	s, err := newSession(ctx, bridge.Connect(ctx, dial))
 	if err != nil {
-		return client.Result{}, err
+		return client.ToolResult{}, err
 	}
-	defer c.Close()
-	return c.Call(tool, arguments)
+	defer s.Close()
+	return s.Call(ctx, tool, arguments)
+}
+
+// newSession begins a session of this program on a connection.
+func newSession(ctx context.Context, conn io.ReadWriteCloser) (*client.Session, error) {
+	return client.NewSession(ctx, conn, client.Program{Name: "alcove", Version: versionText()})
 }
 
 // isText reports whether all strings in the arguments of a call are UTF-8. JSON would replace what is not, and keys that

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const (
@@ -51,7 +51,7 @@ func stop(ctx context.Context, dir string) (pid int, err error) {
 		return 0, nil
 	}
 	if pid == 0 {
-		return 0, &client.Error{Code: "unavailable", Message: fmt.Sprintf("a process that does not say who it is has %s open: lsof %q names it", dir, owner.LockPath(dir))}
+		return 0, &client.Error{Code: client.Unavailable, Message: fmt.Sprintf("a process that does not say who it is has %s open: lsof %q names it", dir, owner.LockPath(dir))}
 	}
 	p, err := os.FindProcess(pid)
 	if err == nil {
@@ -68,7 +68,7 @@ func stop(ctx context.Context, dir string) (pid int, err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return 0, &client.Error{Code: "timeout", Message: fmt.Sprintf("process %d was told to stop, and still serves %s after %s: end it with kill %d", pid, dir, stoppedWithin, pid)}
+			return 0, &client.Error{Code: client.Timeout, Message: fmt.Sprintf("process %d was told to stop, and still serves %s after %s: end it with kill %d", pid, dir, stoppedWithin, pid)}
 		case <-time.After(stopPause):
 		}
 	}

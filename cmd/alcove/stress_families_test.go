@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -97,7 +98,7 @@ func (s *testServer) burden(b guests.Burden, load stress.Load) {
 					tool, arguments = "memory_store", map[string]any{"key": fmt.Sprint("noise", n), "value": "noise", "namespace": "noise"}
 				}
 				// Most calls end at a limit, which is their own caller's error; a hook that fails is nobody's.
-				if _, err := session.Call(tool, arguments); err != nil && (b.Tool == "" || code(err) == "" || code(err) == "internal") {
+				if _, err := session.Call(context.Background(), tool, arguments); err != nil && (b.Tool == "" || code(err) == "" || code(err) == "internal") {
 					s.t.Errorf("call of %s: %v (%s), want no error but its own caller's", b.Name, err, code(err))
 				}
 			}
@@ -117,14 +118,14 @@ func TestFamiliesThatAreGoneLeaveNothingRunning(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := session.Call(b.Tool, map[string]any{})
+			_, err := session.Call(context.Background(), b.Tool, map[string]any{})
 			ended <- err
 		}()
 		s.mustRun("family", "remove", b.Name)
 		if err := <-ended; err == nil {
 			t.Errorf("%s answered", b.Name)
 		}
-		if _, err := session.Call(b.Tool, map[string]any{}); err == nil || !strings.Contains(err.Error(), b.Tool) {
+		if _, err := session.Call(context.Background(), b.Tool, map[string]any{}); err == nil || !strings.Contains(err.Error(), b.Tool) {
 			t.Errorf("%s is still there: %v", b.Name, err)
 		}
 		session.Close()

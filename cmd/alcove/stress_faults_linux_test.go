@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,7 @@ func TestCallersWaitForAnOwnerThatIsStopped(t *testing.T) {
 	const callers = 8
 	var calling sync.WaitGroup
 	calling.Go(func() {
-		if _, err := before.Call("memory_store", map[string]any{"key": "before", "value": 1}); err != nil {
+		if _, err := before.Call(context.Background(), "memory_store", map[string]any{"key": "before", "value": 1}); err != nil {
 			t.Errorf("who was connected before: %v", err)
 		}
 	})
@@ -62,7 +63,7 @@ func TestCallersWaitForAnOwnerThatIsStopped(t *testing.T) {
 	}
 	calling.Wait()
 	for n := range callers {
-		if r, err := before.Call("memory_recall", map[string]any{"key": fmt.Sprint("k", n)}); err != nil || !strings.Contains(string(r.Structured), fmt.Sprintf(`"value":%d`, n)) {
+		if r, err := before.Call(context.Background(), "memory_recall", map[string]any{"key": fmt.Sprint("k", n)}); err != nil || !strings.Contains(string(r.Structured), fmt.Sprintf(`"value":%d`, n)) {
 			t.Errorf("k%d is %s, %v", n, r.Structured, err)
 		}
 	}
@@ -81,7 +82,7 @@ func TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted(t *testing.T) {
 	defer session.Close()
 	store := func(key string) {
 		t.Helper()
-		if _, err := session.Call("memory_store", map[string]any{"key": key, "value": key}); err != nil {
+		if _, err := session.Call(context.Background(), "memory_store", map[string]any{"key": key, "value": key}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -98,7 +99,7 @@ func TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted(t *testing.T) {
 	}
 	store("after")
 	for _, key := range []string{"before", "after"} {
-		if r, err := session.Call("memory_recall", map[string]any{"key": key}); err != nil || !strings.Contains(string(r.Structured), `"found":true`) {
+		if r, err := session.Call(context.Background(), "memory_recall", map[string]any{"key": key}); err != nil || !strings.Contains(string(r.Structured), `"found":true`) {
 			t.Errorf("%s is %s, %v", key, r.Structured, err)
 		}
 	}

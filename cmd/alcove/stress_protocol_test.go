@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (v *victim) work(n int) {
 	ask := func(tool string, arguments map[string]any, want string) {
 		arguments["namespace"] = v.name
 		began := time.Now()
-		r, err := v.session.Call(tool, arguments)
+		r, err := v.session.Call(context.Background(), tool, arguments)
 		v.took = append(v.took, time.Since(began))
 		if (err != nil || !strings.Contains(string(r.Structured), want)) && len(v.wrong) < 10 {
 			v.wrong = append(v.wrong, fmt.Sprintf("%s %v answered %.300q, %v; it must hold %q", tool, arguments, r.Structured, err, want))
@@ -430,7 +431,7 @@ func TestRequestsThatPretendToBeOthersReachNothing(t *testing.T) {
 	}
 	defer session.Close()
 	for _, c := range append(tricks(), trick{name: "honest"}) {
-		r, err := session.Call("memory_recall", map[string]any{"key": c.name, "namespace": "reached"})
+		r, err := session.Call(context.Background(), "memory_recall", map[string]any{"key": c.name, "namespace": "reached"})
 		if reached := strings.Contains(string(r.Structured), `"found":true`); err != nil || reached != (c.name == "honest") {
 			t.Errorf("%s: stored: %t, %v", c.name, reached, err)
 		}

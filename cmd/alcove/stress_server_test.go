@@ -21,9 +21,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // stopWithin ends a process that hangs; nothing is measured by it.
@@ -150,21 +150,26 @@ func (s *testServer) token() string {
 
 // session calls tools. Errors of the tools are *client.Error.
 type session interface {
-	Call(tool string, arguments any) (client.Result, error)
-	Close()
+	Call(ctx context.Context, tool string, arguments any) (client.ToolResult, error)
+	Close() error
 }
 
 // connect opens a session over the socket, stdio, HTTP 2025-11-25 or HTTP 2026-07-28.
 func (s *testServer) connect(kind string) (session, error) {
 	switch kind {
 	case "socket":
-		return client.Open(context.Background(), "test", func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
+		return s.session(func(ctx context.Context, at bridge.SessionState) (io.ReadWriteCloser, error) {
 			return owner.Dial(ctx, owner.Options{Dir: s.dir, Hello: owner.Hello{Branch: at.Branch, Agent: "stress"}})
 		})
 	case "stdio":
-		return client.Open(context.Background(), "test", s.bridge)
+		return s.session(s.bridge)
 	}
 	return s.web(strings.TrimPrefix(kind, "HTTP "))
+}
+
+// session begins a session through a bridge.
+func (s *testServer) session(dial dialFunc) (*client.Session, error) {
+	return newSession(context.Background(), bridge.Connect(context.Background(), dial))
 }
 
 // process is a program as a connection.
@@ -214,24 +219,22 @@ func (s *testServer) web(version string) (session, error) {
 	return web{c}, nil
 }
 
-func (w web) Close() { w.Client.Close() }
-
-func (w web) Call(tool string, arguments any) (client.Result, error) {
+func (w web) Call(ctx context.Context, tool string, arguments any) (client.ToolResult, error) {
 	request := mcp.CallToolRequest{}
 	request.Params.Name, request.Params.Arguments = tool, arguments
-	answer, err := w.CallTool(context.Background(), request)
+	answer, err := w.CallTool(ctx, request)
 	if err != nil {
-		return client.Result{}, err
+		return client.ToolResult{}, err
 	}
 	if answer.IsError {
 		var failure client.Error
 		if err := json.Unmarshal([]byte(answerText(answer)), &failure); err != nil || failure.Code == "" {
-			return client.Result{}, fmt.Errorf("%s answered an error that has no code: %s", tool, answerText(answer))
+			return client.ToolResult{}, fmt.Errorf("%s answered an error that has no code: %s", tool, answerText(answer))
 		}
-		return client.Result{}, &failure
+		return client.ToolResult{}, &failure
 	}
 	structured, err := json.Marshal(answer.StructuredContent)
-	return client.Result{Text: answerText(answer), Structured: structured}, err
+	return client.ToolResult{Text: answerText(answer), Structured: structured}, err
 }
 
 func answerText(answer *mcp.CallToolResult) string {

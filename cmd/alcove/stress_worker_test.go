@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const (
@@ -131,14 +131,14 @@ type write struct {
 func code(err error) string {
 	var refused *client.Error
 	if errors.As(err, &refused) {
-		return refused.Code
+		return classOf(refused.Code)
 	}
 	return ""
 }
 
 // call calls a tool and decodes the answer.
 func (w *stressWorker) call(tool string, arguments map[string]any, into any) error {
-	r, err := w.session.Call(tool, arguments)
+	r, err := w.session.Call(context.Background(), tool, arguments)
 	if err != nil || into == nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package client is a client of Alcove servers for programs in Go: it calls tools, one at a time, in batches and in chains, and
-// receives events. It needs the standard library only.
+// Package client is a client of Alcove servers for programs in Go: it calls tools, one at a time, in batches and in chains, receives
+// events, and speaks for models in sessions. It needs the standard library only.
 package client
 
 import (

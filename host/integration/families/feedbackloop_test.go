@@ -3,6 +3,7 @@
 package families_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -202,7 +203,7 @@ func (l loop) reported(k *server.Server) (bad report) {
 // refused calls a tool that refuses, and returns its error.
 func (l loop) refused(tool string, arguments map[string]any) string {
 	l.T.Helper()
-	if _, err := l.Call(tool, arguments); err != nil {
+	if _, err := l.Call(context.Background(), tool, arguments); err != nil {
 		return err.Error()
 	}
 	l.T.Fatalf("%s %v is not refused", tool, arguments)

@@ -17,7 +17,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -25,6 +24,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // council is a server on which two agents of those with keys approve each change of a namespace.
@@ -73,7 +73,7 @@ func (c *council) restart() {
 }
 
 // as is a new session of an agent.
-func (c *council) as(agent string) *client.Client {
+func (c *council) as(agent string) *client.Session {
 	c.T.Helper()
 	s, err := c.Connect(owner.Hello{Key: c.keys[agent], Namespace: c.at})
 	must.Do(c.T, err)
@@ -81,7 +81,7 @@ func (c *council) as(agent string) *client.Client {
 }
 
 // propose has an agent store a memory, which has to wait, and returns the id of the change.
-func (c *council) propose(s *client.Client, key string) string {
+func (c *council) propose(s *client.Session, key string) string {
 	c.T.Helper()
 	server.Answered[any](c.T, s, "memory_store", map[string]any{"key": key, "value": "tea"})
 	if c.stored(key) != 0 {
@@ -228,7 +228,7 @@ func TestARememberedApprovalEndsWithItsAgentsRightsAndKey(t *testing.T) {
 func TestVotesThatComeAtOnceMergeAChangeOnce(t *testing.T) {
 	t.Parallel()
 	c := newCouncil(t)
-	ann, voters := c.as("ann"), []*client.Client{c.as("bob"), c.as("carl"), c.as("eve")}
+	ann, voters := c.as("ann"), []*client.Session{c.as("bob"), c.as("carl"), c.as("eve")}
 	for round := range 4 {
 		key := fmt.Sprint("tea", round)
 		id := c.propose(ann, key)
@@ -334,8 +334,8 @@ func TestAnImportBringsNoApprovals(t *testing.T) {
 func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 	t.Parallel()
 	c := newCouncil(t)
-	open := func() *client.Client {
-		s, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+	open := func() *client.Session {
+		s, err := server.Session(t.Context(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 			return owner.Connect(ctx, c.At.Socket, owner.Hello{Key: c.keys["ann"], Namespace: c.at})
 		})
 		must.Do(t, err)
@@ -343,7 +343,7 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 	}
 	first, second := open(), open()
 	defer second.Close()
-	remember := func(s *client.Client, key string) {
+	remember := func(s *client.Session, key string) {
 		t.Helper()
 		id := c.propose(s, key)
 		c.approves("bob", id, vote{Votes: 1, Needed: 2})
@@ -351,7 +351,7 @@ func TestAnApprovalForASessionEndsWithIt(t *testing.T) {
 			t.Errorf("carl's vote for %s = %+v, want it merged", key, got)
 		}
 	}
-	passes := func(s *client.Client, key string) {
+	passes := func(s *client.Session, key string) {
 		t.Helper()
 		if server.Answered[any](t, s, "memory_store", map[string]any{"key": key, "value": "tea"}); c.stored(key) != 1 {
 			t.Errorf("%s waits", key)

@@ -14,7 +14,6 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -23,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // awake is the result of memory_wake.
@@ -55,12 +55,12 @@ func TestAnAgentWhoseClientIsGoneWakesWithTheSameFacts(t *testing.T) {
 	must.Do(t, err)
 	all := []operator.Right{"read", "write", "branch", "family:*"}
 	ann, bob, eve := k.Issue("ann", all, "team/*"), k.Issue("bob", all, "team/a"), k.Issue("eve", all, "team/b")
-	dial := func(key operator.IssuedKey) *client.Client {
+	dial := func(key operator.IssuedKey) *client.Session {
 		c, err := k.Connect(owner.Hello{Key: key.Secret, Namespace: "team/a"})
 		must.Do(t, err)
 		return c
 	}
-	first, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+	first, err := server.Session(t.Context(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Connect(ctx, k.At.Socket, owner.Hello{Key: ann.Secret, Namespace: "team/a"})
 	})
 	must.Do(t, err)

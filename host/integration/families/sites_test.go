@@ -27,7 +27,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/store/backup"
@@ -35,6 +34,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // siteSecret is what the site requires, and nobody but the operator's file and the site may have.
@@ -124,7 +124,7 @@ type siteWorld struct {
 	answers watched
 	images  atomic.Int64 // of guests' memory that were searched
 	leaked  atomic.Bool
-	owner   *client.Client
+	owner   *client.Session
 }
 
 func openSites(t *testing.T) *siteWorld {
@@ -171,7 +171,7 @@ func (w *siteWorld) add(slugs ...string) {
 type given = map[string]any
 
 // tell is what a tool answers, or its error.
-func (w *siteWorld) tell(c *client.Client, tool string, arguments given) string {
+func (w *siteWorld) tell(c *client.Session, tool string, arguments given) string {
 	w.T.Helper()
 	text := server.Told(c, tool, arguments)
 	fmt.Fprintln(&w.answers, text)
@@ -179,17 +179,17 @@ func (w *siteWorld) tell(c *client.Client, tool string, arguments given) string 
 }
 
 // refused has a call fail, with a code or words.
-func (w *siteWorld) refused(c *client.Client, code, tool string, arguments given) {
+func (w *siteWorld) refused(c *client.Session, code, tool string, arguments given) {
 	w.T.Helper()
-	_, err := c.Call(tool, arguments)
+	_, err := c.Call(context.Background(), tool, arguments)
 	var failure *client.Error
-	if !errors.As(err, &failure) || failure.Code != code && !strings.Contains(failure.Message, code) {
+	if !errors.As(err, &failure) || !strings.EqualFold(string(failure.Code), "E_"+code) && !strings.Contains(failure.Message, code) {
 		w.T.Errorf("%s %v: %v, want %s", tool, arguments, err, code)
 	}
 	fmt.Fprintln(&w.answers, err)
 }
 
-func siteAnswered[T any](w *siteWorld, c *client.Client, tool string, arguments given) (out T) {
+func siteAnswered[T any](w *siteWorld, c *client.Session, tool string, arguments given) (out T) {
 	w.T.Helper()
 	text := w.tell(c, tool, arguments)
 	if err := json.Unmarshal([]byte(text), &out); err != nil {

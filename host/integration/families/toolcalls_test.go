@@ -10,17 +10,17 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/guest"
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // givenTo is the tool and the arguments that a guest which echoes its request was called with.
-func givenTo(t *testing.T, c *client.Client, tool, given string) string {
+func givenTo(t *testing.T, c *client.Session, tool, given string) string {
 	t.Helper()
-	r, err := c.Call(tool, json.RawMessage(given))
+	r, err := c.Call(t.Context(), tool, json.RawMessage(given))
 	if err != nil {
 		t.Fatalf("call %s with %s: %v", tool, given, err)
 	}
@@ -52,17 +52,17 @@ func TestAToolAnswersToItsAliases(t *testing.T) {
 			t.Errorf("%s %s became %s", call.tool, call.given, got)
 		}
 	}
-	if _, err := c.Call("memory_load_family", map[string]any{"family": "notes"}); err != nil {
+	if _, err := c.Call(t.Context(), "memory_load_family", map[string]any{"family": "notes"}); err != nil {
 		t.Fatal(err)
 	}
-	names, err := c.Tools()
+	_, names, err := c.Tools(t.Context())
 	if err != nil || !slices.Contains(names, "notes_list") || slices.Contains(names, "notes_recent") || slices.Contains(names, "site_notes") {
 		t.Errorf("the list has %q (%v)", names, err)
 	}
 	relay := abi.Manifest{Name: "relay", Tools: []abi.Tool{guest.Tool("relay_do", `{}`)},
 		Capabilities: []abi.Request{{Name: abi.CanToolsCall, Scope: []string{"notes_list"}, Reason: "to ask"}}}
 	server.Install(t, o, relay, guest.Relay(`tools.call {"tool":"notes.recent","arguments":{}}`))
-	if r, err := c.Call("relay_do", nil); err != nil || !strings.Contains(string(r.Structured), `"arguments":{"limit":5,"order":"newest"}`) {
+	if r, err := c.Call(t.Context(), "relay_do", nil); err != nil || !strings.Contains(string(r.Structured), `"arguments":{"limit":5,"order":"newest"}`) {
 		t.Errorf("a family's call by an alias is answered with %.300s (%v)", r.Structured, err)
 	}
 }
@@ -123,7 +123,7 @@ func TestAFamilyCallsACoreToolWithinItsOwnPowers(t *testing.T) {
 	}
 	for _, name := range []string{"stores", "elsewhere", "rehearses", "wide", "reader", "writer", "branches", "strays", "forgets"} {
 		f := families[name]
-		r, err := c.Call(name+"_do", nil)
+		r, err := c.Call(t.Context(), name+"_do", nil)
 		switch {
 		case f.denied != "" && (err == nil || !strings.Contains(err.Error(), f.denied)):
 			t.Errorf("%s: %.300s (%v), want an error that says %q", name, r.Structured, err, f.denied)
@@ -147,21 +147,21 @@ func TestWhatACoreToolWroteForAFamilyIsPartOfItsCall(t *testing.T) {
 	reads.Annotations.ReadOnly = &readOnly
 	server.Install(t, o, abi.Manifest{Name: "reads", Tools: []abi.Tool{reads}, Capabilities: capabilities}, guest.Relay(store))
 	for _, tool := range []string{"fails_do", "reads_do"} {
-		if r, err := c.Call(tool, nil); err == nil {
+		if r, err := c.Call(t.Context(), tool, nil); err == nil {
 			t.Errorf("%s is answered with %.300s", tool, r.Structured)
 		}
 	}
 	var failed *client.Error
-	r, err := c.Call("memory_recall", map[string]any{"key": "half"})
+	r, err := c.Call(t.Context(), "memory_recall", map[string]any{"key": "half"})
 	if errors.As(err, &failed) || !strings.Contains(string(r.Structured), `"found":false`) {
 		t.Errorf("something of it is there: %.300s (%v)", r.Structured, err)
 	}
 }
 
 // usageOf is how agents called tools, as a family with tools.usage sees it.
-func usageOf(t *testing.T, c *client.Client) string {
+func usageOf(t *testing.T, c *client.Session) string {
 	t.Helper()
-	r, err := c.Call("report_do", nil)
+	r, err := c.Call(t.Context(), "report_do", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestHowToolsAreUsedIsCountedForWhomIsGranted(t *testing.T) {
 	server.Install(t, o, abi.Manifest{Name: "report", Tools: []abi.Tool{guest.Tool("report_do", `{}`)},
 		Capabilities: []abi.Request{{Name: abi.CanToolsUsage, Reason: "to report"}}}, guest.Relay(`tools.usage {"days":1}`))
 	for _, call := range []struct{ tool, arguments string }{{"notes_list", `{}`}, {"notes.recent", `{}`}, {"notes_recent", `{"limit":"many"}`}, {"memory_status", `{}`}, {"memory_recall", `{"key":"k"}`}, {"memory_recall", `{"query":"k"}`}} {
-		_, _ = c.Call(call.tool, json.RawMessage(call.arguments)) // one of them fails
+		_, _ = c.Call(t.Context(), call.tool, json.RawMessage(call.arguments)) // one of them fails
 	}
 	const want = "memory_recall  2/0, memory_status  1/0, notes_list  1/0, notes_list notes_recent 2/1"
 	if got := usageOf(t, c); got != want {

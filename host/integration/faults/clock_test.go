@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 type saying struct {
@@ -21,9 +21,9 @@ type saying struct {
 	Versions  []saying
 }
 
-func say(t *testing.T, c *client.Client, tool string, arguments map[string]any) saying {
+func say(t *testing.T, c *client.Session, tool string, arguments map[string]any) saying {
 	t.Helper()
-	r, err := c.Call(tool, arguments)
+	r, err := c.Call(t.Context(), tool, arguments)
 	if err != nil {
 		t.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
@@ -84,7 +84,7 @@ func TestAClockThatJumpsBackAnHourConfusesNothing(t *testing.T) {
 	if m := say(t, c, "memory_recall", map[string]any{"key": "short"}); !m.Found {
 		t.Error("what expires in two hours is gone")
 	}
-	if _, err := c.Call("memory_recall", map[string]any{"key": "k", "as_of": time.Now().Add(time.Hour).Format(time.RFC3339)}); err == nil || !strings.Contains(err.Error(), "future") {
+	if _, err := c.Call(t.Context(), "memory_recall", map[string]any{"key": "k", "as_of": time.Now().Add(time.Hour).Format(time.RFC3339)}); err == nil || !strings.Contains(err.Error(), "future") {
 		t.Errorf("as of the real future: %v", err)
 	}
 	say(t, c, "memory_branch", map[string]any{"action": "fork", "name": "f", "as_of": two.Timestamp.Format(time.RFC3339Nano)})
@@ -104,7 +104,7 @@ func TestTheBranchThatASessionIsOnCanBeDeleted(t *testing.T) {
 	say(t, c, "memory_store", map[string]any{"key": "k", "value": "on b"})
 	other := server.Connected(t, dir)
 	say(t, other, "memory_branch", map[string]any{"action": "switch", "name": "b"})
-	r, err := c.Call("memory_branch", map[string]any{"action": "delete", "name": "b", "force": true})
+	r, err := c.Call(t.Context(), "memory_branch", map[string]any{"action": "delete", "name": "b", "force": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTheBranchThatASessionIsOnCanBeDeleted(t *testing.T) {
 	for tool, arguments := range map[string]map[string]any{
 		"memory_recall": {"key": "k"}, "memory_store": {"key": "k", "value": 1}, "memory_search": {"query": "x"},
 	} {
-		_, err := other.Call(tool, arguments)
+		_, err := other.Call(t.Context(), tool, arguments)
 		if err == nil || !strings.Contains(err.Error(), `no branch "b"`) {
 			t.Errorf("%s of another session on the deleted branch: %v", tool, err)
 		}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -30,6 +29,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // counter is a family that appends a record to its collection each time that it is asked anything, and answers {}.
@@ -71,7 +71,7 @@ type jumping struct {
 	host     *host.Host
 	dir      string
 	offset   atomic.Int64
-	clients  []*client.Client
+	clients  []*client.Session
 	http     string
 	operator operator.Server
 
@@ -201,12 +201,12 @@ func (j *jumping) use() {
 			for n := range 5 {
 				key := fmt.Sprintf("r%d-c%d-%d", round, i, n)
 				var s saying
-				r, err := c.Call("memory_store", map[string]any{"key": key, "value": "tea of " + key})
+				r, err := c.Call(context.Background(), "memory_store", map[string]any{"key": key, "value": "tea of " + key})
 				if err == nil {
 					err = server.Decode(r, &s)
 				}
 				if err == nil {
-					_, err = c.Call("memory_log", map[string]any{"event": "drank", "data": key})
+					_, err = c.Call(context.Background(), "memory_log", map[string]any{"event": "drank", "data": key})
 				}
 				if err != nil {
 					j.t.Errorf("store and log %s: %v", key, err)
@@ -244,7 +244,7 @@ func (j *jumping) check() {
 		}
 	}
 	for _, at := range []string{"1h ago", "5 days ago", "yesterday", "2020-01-01"} {
-		if _, err := c.Call("memory_recall", map[string]any{"key": "counted", "as_of": at}); err != nil {
+		if _, err := c.Call(ctx, "memory_recall", map[string]any{"key": "counted", "as_of": at}); err != nil {
 			t.Errorf("as of %s: %v", at, err)
 		}
 	}

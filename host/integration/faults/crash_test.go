@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const (
@@ -65,7 +65,7 @@ func newCrashIn(t *testing.T, dir string) *crash {
 
 // load writes through one client until ctx ends, and then finishes what it began.
 func (c *crash) load(ctx context.Context, name string) {
-	session, err := client.Open(context.WithoutCancel(ctx), "test", c.Dial)
+	session, err := server.Session(context.WithoutCancel(ctx), c.Dial)
 	if err != nil {
 		c.t.Errorf("client %s: %v", name, err)
 		return
@@ -84,8 +84,8 @@ func (c *crash) load(ctx context.Context, name string) {
 	}
 }
 
-func (c *crash) store(session *client.Client, key string) error {
-	r, err := session.Call("memory_store", map[string]any{"key": key, "value": key})
+func (c *crash) store(session *client.Session, key string) error {
+	r, err := session.Call(context.Background(), "memory_store", map[string]any{"key": key, "value": key})
 	var receipt struct{ Version uint64 }
 	if err = errors.Join(err, server.Decode(r, &receipt)); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (c *crash) store(session *client.Client, key string) error {
 	return nil
 }
 
-func (c *crash) log(session *client.Client, id string) error {
-	r, err := session.Call("memory_log", map[string]any{"event": "crash", "data": id})
+func (c *crash) log(session *client.Session, id string) error {
+	r, err := session.Call(context.Background(), "memory_log", map[string]any{"event": "crash", "data": id})
 	var receipt struct{ Sequence uint64 }
 	if err = errors.Join(err, server.Decode(r, &receipt)); err != nil {
 		return err

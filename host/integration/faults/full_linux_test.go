@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,11 +12,11 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const smallDisk = 6 << 20 // bytes
@@ -65,23 +66,23 @@ func fill(t *testing.T, dir string) (filler string) {
 // full is a server on a disk that fills up.
 type full struct {
 	*crash
-	session *client.Client
+	session *client.Session
 	acked   map[string]uint64
 }
 
 func (f *full) connect() {
 	f.t.Helper()
-	session, err := client.Open(f.t.Context(), "test", f.Dial)
+	session, err := server.Session(f.t.Context(), f.Dial)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.session = session
-	f.t.Cleanup(session.Close)
+	f.t.Cleanup(func() { session.Close() })
 }
 
 // store keeps something, of a size in bytes, and notes it when it is acknowledged.
 func (f *full) storeSized(key string, size int) error {
-	r, err := f.session.Call("memory_store", map[string]any{"key": key, "value": key + " findable " + strings.Repeat("x", size)})
+	r, err := f.session.Call(context.Background(), "memory_store", map[string]any{"key": key, "value": key + " findable " + strings.Repeat("x", size)})
 	var receipt struct{ Version uint64 }
 	if err = errors.Join(err, server.Decode(r, &receipt)); err == nil {
 		f.acked[key] = receipt.Version
@@ -93,18 +94,18 @@ func (f *full) storeSized(key string, size int) error {
 func (f *full) mustRead() {
 	f.t.Helper()
 	for key, version := range f.acked {
-		r, err := f.session.Call("memory_recall", map[string]any{"key": key})
+		r, err := f.session.Call(context.Background(), "memory_recall", map[string]any{"key": key})
 		var found struct{ Version uint64 }
 		if err = errors.Join(err, server.Decode(r, &found)); err != nil || found.Version != version {
 			f.t.Fatalf("%s, acknowledged at version %d, is recalled at %d: %v", key, version, found.Version, err)
 		}
 	}
-	r, err := f.session.Call("memory_search", map[string]any{"query": "findable", "k": 1})
+	r, err := f.session.Call(context.Background(), "memory_search", map[string]any{"query": "findable", "k": 1})
 	if err != nil || !strings.Contains(string(r.Structured), "findable") {
 		f.t.Fatalf("searched: %s %v", r.Text, err)
 	}
 	for _, tool := range []string{"memory_status", "memory_history"} {
-		if _, err := f.session.Call(tool, map[string]any{}); err != nil {
+		if _, err := f.session.Call(context.Background(), tool, map[string]any{}); err != nil {
 			f.t.Fatalf("call %s: %v", tool, err)
 		}
 	}
@@ -117,12 +118,12 @@ func (f *full) mustRefuse() {
 		"memory_store": map[string]any{"key": "refused", "value": strings.Repeat("y", 50_000)},
 		"memory_log":   map[string]any{"event": "refused", "data": strings.Repeat("y", 50_000)},
 	} {
-		_, err := f.session.Call(tool, args)
+		_, err := f.session.Call(context.Background(), tool, args)
 		f.mustBeFull(tool, err)
 	}
 	var err error
 	for i := 0; err == nil; i++ { // small writes find a page now and then
-		_, err = f.session.Call("memory_branch", map[string]any{"action": "fork", "name": fmt.Sprint("b", time.Now().UnixNano())})
+		_, err = f.session.Call(context.Background(), "memory_branch", map[string]any{"action": "fork", "name": fmt.Sprint("b", time.Now().UnixNano())})
 	}
 	f.mustBeFull("memory_branch", err)
 }
@@ -130,7 +131,7 @@ func (f *full) mustRefuse() {
 func (f *full) mustBeFull(tool string, err error) {
 	f.t.Helper()
 	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Code != "exhausted" || !refused.Retryable || !strings.Contains(refused.Message, "disk of the server is full") {
+	if !errors.As(err, &refused) || refused.Code != client.Exhausted || !refused.Retryable || !strings.Contains(refused.Message, "disk of the server is full") {
 		f.t.Errorf("%s on a full disk: %v", tool, err)
 	}
 }

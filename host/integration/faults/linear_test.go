@@ -15,9 +15,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/stress"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const (
@@ -112,7 +112,7 @@ func (r *race) run() (stop func()) {
 }
 
 func (r *race) client(ctx context.Context, id int) {
-	session, err := client.Open(context.WithoutCancel(ctx), "test", r.Dial)
+	session, err := server.Session(context.WithoutCancel(ctx), r.Dial)
 	if err != nil {
 		r.t.Errorf("client %d: %v", id, err)
 		return
@@ -153,13 +153,13 @@ func (r *race) note(id int, in asked, out got, call time.Duration) {
 	r.ledger.acks.Add(1)
 }
 
-func (r *race) ask(session *client.Client, in asked) (got, error) {
+func (r *race) ask(session *client.Session, in asked) (got, error) {
 	switch in.kind {
 	case "get":
 		return r.get(session, in.key)
 	case "forget":
 		var out struct{ Count int }
-		answer, err := session.Call("memory_forget", map[string]any{"key": in.key})
+		answer, err := session.Call(context.Background(), "memory_forget", map[string]any{"key": in.key})
 		err = errors.Join(err, server.Decode(answer, &out))
 		return got{version: uint64(out.Count)}, err
 	}
@@ -176,22 +176,22 @@ func (r *race) ask(session *client.Client, in asked) (got, error) {
 	return r.put(session, args)
 }
 
-func (r *race) get(session *client.Client, key string) (got, error) {
+func (r *race) get(session *client.Session, key string) (got, error) {
 	var out struct {
 		Found   bool
 		Value   string
 		Version uint64
 	}
-	answer, err := session.Call("memory_recall", map[string]any{"key": key})
+	answer, err := session.Call(context.Background(), "memory_recall", map[string]any{"key": key})
 	err = errors.Join(err, server.Decode(answer, &out))
 	return got{version: out.Version, value: out.Value}, err
 }
 
-func (r *race) put(session *client.Client, args map[string]any) (got, error) {
+func (r *race) put(session *client.Session, args map[string]any) (got, error) {
 	var out struct{ Version uint64 }
-	answer, err := session.Call("memory_store", args)
+	answer, err := session.Call(context.Background(), "memory_store", args)
 	var refused *client.Error
-	if errors.As(err, &refused) && refused.Code == "conflict" {
+	if errors.As(err, &refused) && refused.Code == client.Conflict {
 		version, _ := refused.Details["version"].(float64)
 		return got{version: uint64(version), conflict: true}, nil
 	}

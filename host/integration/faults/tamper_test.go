@@ -12,7 +12,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/space"
@@ -23,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // proof is an answer of memory_verify.
@@ -55,7 +55,7 @@ func sealed(t *testing.T) (dir string, versions []uint64) {
 	return dir, versions
 }
 
-func proven(t *testing.T, c *client.Client, key string) proof {
+func proven(t *testing.T, c *client.Session, key string) proof {
 	t.Helper()
 	return server.Answered[proof](t, c, "memory_verify", map[string]any{"id": key})
 }

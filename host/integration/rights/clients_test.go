@@ -30,17 +30,17 @@ func TestAClientWithAKeyIsItsAgentWithItsRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := c.Call("memory_search", map[string]any{"query": "tea"})
+	found, err := c.Call(t.Context(), "memory_search", map[string]any{"query": "tea"})
 	if err != nil || !strings.Contains(found.Text, "of the team") || !strings.Contains(found.Text, "of others") || strings.Contains(found.Text, "home") {
 		t.Errorf("the socket finds %s, %v", found.Text, err)
 	}
-	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": 1, "namespace": "team/new"}); err != nil {
+	if _, err := c.Call(t.Context(), "memory_store", map[string]any{"key": "mine", "value": 1, "namespace": "team/new"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": 1, "namespace": "home"}); err == nil || !strings.Contains(err.Error(), `may not write namespace "home"`) {
+	if _, err := c.Call(t.Context(), "memory_store", map[string]any{"key": "mine", "value": 1, "namespace": "home"}); err == nil || !strings.Contains(err.Error(), `may not write namespace "home"`) {
 		t.Errorf("a foreign namespace: %v", err)
 	}
-	if _, err := c.Call("memory_branch", map[string]any{"action": "create", "name": "draft"}); err == nil || !strings.Contains(err.Error(), "the right branch") {
+	if _, err := c.Call(t.Context(), "memory_branch", map[string]any{"action": "create", "name": "draft"}); err == nil || !strings.Contains(err.Error(), "the right branch") {
 		t.Errorf("a branch: %v", err)
 	}
 	m, err := server.Owner(k.Host, "").Recall(t.Context(), memory.Location{Namespace: "team/new"}, "mine", memory.AsOf{})
@@ -73,7 +73,7 @@ func TestAKeyWithoutTheUsualNamespaceBeginsInItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": 1}); err != nil {
+	if _, err := c.Call(t.Context(), "memory_store", map[string]any{"key": "mine", "value": 1}); err != nil {
 		t.Error(err)
 	}
 	if m, err := server.Owner(k.Host, "").Recall(t.Context(), memory.Location{Namespace: "notes"}, "mine", memory.AsOf{}); err != nil || m == nil {
@@ -89,7 +89,7 @@ func TestAKeyForAPatternBeginsWithinIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Call("memory_store", map[string]any{"key": "mine", "value": "of ann"}); err != nil {
+	if _, err := c.Call(t.Context(), "memory_store", map[string]any{"key": "mine", "value": "of ann"}); err != nil {
 		t.Error(err)
 	}
 	if m, err := server.Owner(k.Host, "").Recall(t.Context(), memory.Location{Namespace: "team/default"}, "mine", memory.AsOf{}); err != nil || m == nil {
@@ -112,10 +112,10 @@ func TestAKeyForAPatternBeginsWithinIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, err := named.Call("memory_status", nil); err != nil || !strings.Contains(status.Text, `"namespace":"*"`) || !strings.Contains(status.Text, `"keys":3`) {
+	if status, err := named.Call(t.Context(), "memory_status", nil); err != nil || !strings.Contains(status.Text, `"namespace":"*"`) || !strings.Contains(status.Text, `"keys":3`) {
 		t.Errorf("the status of a session in another namespace: got %v, %v, want that of all it may read", status, err)
 	}
-	if _, err := named.Call("memory_recall", map[string]any{"key": "k"}); err == nil || !strings.Contains(err.Error(), `may not read namespace "home"`) {
+	if _, err := named.Call(t.Context(), "memory_recall", map[string]any{"key": "k"}); err == nil || !strings.Contains(err.Error(), `may not read namespace "home"`) {
 		t.Errorf("a recall in a namespace that the client named: got %v, want a denial", err)
 	}
 }
@@ -201,7 +201,7 @@ func TestAServerThatRequiresKeysRefusesTheKeyless(t *testing.T) {
 	if err := k.Host.RequireKeys(true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := before.Call("memory_status", nil); err != nil {
+	if _, err := before.Call(t.Context(), "memory_status", nil); err != nil {
 		t.Errorf("a client that is connected: %v", err)
 	}
 	if _, err := k.Connect(owner.Hello{}); err == nil || !strings.Contains(err.Error(), "requires an API key") {
@@ -309,10 +309,10 @@ func TestTheLimitsOfAKeyHoldOnEveryFrontEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Call("memory_status", nil); err != nil {
+	if _, err := c.Call(t.Context(), "memory_status", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Call("memory_status", nil); err == nil || !strings.Contains(err.Error(), "calls per second with this key: at most 0.01") {
+	if _, err := c.Call(t.Context(), "memory_status", nil); err == nil || !strings.Contains(err.Error(), "calls per second with this key: at most 0.01") {
 		t.Errorf("on the socket: %v", err)
 	}
 	batch := issue(operator.KeyLimits{CallsPerSecond: slow, Burst: 3})

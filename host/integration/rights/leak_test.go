@@ -2,6 +2,7 @@ package rights_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,11 +19,11 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // The holders of two keys use one server. What bob keeps where ann may not read must not change any answer to her, so there are two
@@ -57,8 +58,8 @@ type tenantWorld struct {
 	secret string
 	ann    operator.IssuedKey
 	bob    operator.IssuedKey
-	socket *client.Client // ann's
-	hints  bool           // bob's texts have common words
+	socket *client.Session // ann's
+	hints  bool            // bob's texts have common words
 }
 
 func newTenantWorld(t *testing.T, which int, at tenancy) *tenantWorld {
@@ -348,7 +349,7 @@ func (w *tenantWorld) annsAnswer(method string, params, options map[string]any, 
 	}
 	switch way {
 	case 1:
-		answer, err := w.socket.Call(method, arguments)
+		answer, err := w.socket.Call(context.Background(), method, arguments)
 		if err != nil {
 			return err.Error()
 		}

@@ -21,7 +21,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/server"
@@ -107,23 +106,23 @@ func TestNoToolIsAnOperatorsAct(t *testing.T) {
 	dir := t.TempDir()
 	h := server.Open(t, host.Options{Dir: dir})
 	server.Serve(t, h, host.Listen{})
-	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+	c, err := server.Session(t.Context(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Dial(ctx, owner.Options{Dir: dir})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Call("memory_status", struct{}{}); err != nil {
+	if _, err := c.Call(t.Context(), "memory_status", struct{}{}); err != nil {
 		t.Fatalf("this is no way to call a tool: %v", err)
 	}
 	for _, act := range h.Operator().Names() {
 		for _, tool := range []string{act, "memory_" + act} {
-			if said, err := c.Call(tool, struct{}{}); err == nil {
+			if said, err := c.Call(t.Context(), tool, struct{}{}); err == nil {
 				t.Errorf("there is a tool %s: %.200s", tool, said.Text)
 			}
 		}
-		if said, err := c.Call("memory_operation", map[string]any{"method": act, "params": map[string]any{}}); err == nil {
+		if said, err := c.Call(t.Context(), "memory_operation", map[string]any{"method": act, "params": map[string]any{}}); err == nil {
 			t.Errorf("there is an operation %s: %.200s", act, said.Text)
 		}
 	}

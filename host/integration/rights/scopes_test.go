@@ -9,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
@@ -18,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/host/testing/must"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // The holders of two keys for everything are connected over MCP. What ann keeps in a scope is bob's to see while he is a member, by no
@@ -44,7 +44,7 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 	}
 	must := func(tool string, arguments map[string]any) {
 		t.Helper()
-		if _, err := ann.Call(tool, arguments); err != nil {
+		if _, err := ann.Call(t.Context(), tool, arguments); err != nil {
 			t.Fatalf("call %s: %v", tool, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestAScopeIsSeenByItsMembersAloneOverMCP(t *testing.T) {
 		{"memory_branch", map[string]any{"action": "merge", "source": "draft", "preview": true}},
 		{"memory_status", map[string]any{"namespace": "crew"}}, {"scopes_ask", nil}, {"scope_ask", nil}, {"feeds_ask", nil}, {"names_ask", nil},
 	}
-	shows := func(c *client.Client, when string, want bool) {
+	shows := func(c *client.Session, when string, want bool) {
 		t.Helper()
 		for _, look := range looks {
 			text := server.Told(c, look.tool, look.arguments)
@@ -152,7 +152,7 @@ func TestTheEndOfASessionReachesFamilies(t *testing.T) {
 	must.Do(t, err)
 	_, err = operator.Call(t.Context(), k.Acts, operator.GrantFamily, operator.GrantRequest{Family: m.Name, All: true, Hooks: map[abi.Hook]registry.On{abi.HookSessionEnd: {}}})
 	must.Do(t, err)
-	c, err := client.Open(t.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+	c, err := server.Session(t.Context(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Connect(ctx, k.At.Socket, owner.Hello{Agent: "ann"})
 	})
 	must.Do(t, err)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/testing/server"
 )
 
@@ -29,13 +28,13 @@ func BenchmarkItemsOverTheBridge(b *testing.B) {
 			b.Fatal(err)
 		}
 		_, stop := server.Serve(b, h, host.Listen{})
-		c, err := client.Open(b.Context(), "bench", server.Dialling(dir))
+		c, err := server.Session(b.Context(), server.Dialling(dir))
 		if err != nil {
 			b.Fatal(err)
 		}
 		began, used := time.Now(), processCPU()
 		for _, call := range calls {
-			if _, err := c.Call("memory_store", call); err != nil {
+			if _, err := c.Call(b.Context(), "memory_store", call); err != nil {
 				b.Fatal(err)
 			}
 		}

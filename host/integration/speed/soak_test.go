@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/server"
 	"github.com/alcove-memory/alcove/host/testing/stress"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 const (
@@ -166,9 +166,9 @@ func (s *soak) yardstick(ctx context.Context) {
 	}
 }
 
-func (s *soak) call(session *client.Client, tool string, arguments map[string]any) (client.Result, error) {
+func (s *soak) call(session *client.Session, tool string, arguments map[string]any) (client.ToolResult, error) {
 	began := time.Now()
-	r, err := session.Call(tool, arguments)
+	r, err := session.Call(context.Background(), tool, arguments)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.took = append(s.took, time.Since(began))
@@ -179,7 +179,7 @@ func (s *soak) call(session *client.Client, tool string, arguments map[string]an
 // worker is one client of a soak, which writes to keys of its own.
 type worker struct {
 	*soak
-	session *client.Client
+	session *client.Session
 	name    string
 	random  *rand.Rand
 	held    map[string]string // what each of its keys must hold
@@ -344,7 +344,7 @@ func TestSoak(t *testing.T) {
 	var workers sync.WaitGroup
 	workers.Go(func() { s.yardstick(ctx) })
 	for i := range soakClients {
-		session, err := client.Open(t.Context(), "test", s.Dial)
+		session, err := server.Session(t.Context(), s.Dial)
 		if err != nil {
 			t.Fatal(err)
 		}

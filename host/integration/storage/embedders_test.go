@@ -16,12 +16,12 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/search/embed"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // speaks is a server of embeddings: texts about animals lie in one direction, others in another.
@@ -333,7 +333,7 @@ func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 	})
 	c := server.Connected(t, k.Dir)
 	var failure *client.Error
-	if _, err := c.Call("seeks_ask", nil); !errors.As(err, &failure) || failure.Code != string(abi.CodeUnavailable) || failure.Retryable {
+	if _, err := c.Call(t.Context(), "seeks_ask", nil); !errors.As(err, &failure) || failure.Code != client.Unavailable || failure.Retryable {
 		t.Errorf("without an embedder: got %v, want an error that is not worth another try", err)
 	}
 	if _, err := operator.Call(t.Context(), k.Acts, operator.SetEmbedder, operator.EmbedderRequest{Config: speaks.config("s")}); err != nil {
@@ -344,7 +344,7 @@ func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 		t.Errorf("got %+v, want the two vectors of model s", got)
 	}
 	speaks.Close()
-	if _, err := c.Call("seeks_ask", nil); !errors.As(err, &failure) || !failure.Retryable {
+	if _, err := c.Call(t.Context(), "seeks_ask", nil); !errors.As(err, &failure) || !failure.Retryable {
 		t.Errorf("with an embedder that is gone: got %v, want an error that is worth another try", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
-	"github.com/alcove-memory/alcove/host/daemon/client"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 // Rights of keys: to read and write, and all that a key may have without rights over others.
@@ -32,14 +32,19 @@ func (s *Server) Issue(agent string, rights []operator.Right, namespaces ...stri
 }
 
 // Connect connects to the socket as alcove mcp does.
-func (s *Server) Connect(h owner.Hello) (*client.Client, error) {
-	c, err := client.Open(s.T.Context(), "test", func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
+func (s *Server) Connect(h owner.Hello) (*client.Session, error) {
+	c, err := Session(s.T.Context(), func(ctx context.Context, _ bridge.SessionState) (io.ReadWriteCloser, error) {
 		return owner.Connect(ctx, s.At.Socket, h)
 	})
 	if err == nil {
 		s.T.Cleanup(func() { c.Close() })
 	}
 	return c, err
+}
+
+// Session begins a session through a bridge.
+func Session(ctx context.Context, dial func(context.Context, bridge.SessionState) (io.ReadWriteCloser, error)) (*client.Session, error) {
+	return client.NewSession(ctx, bridge.Connect(ctx, dial), client.Program{Name: "alcove", Version: "test"})
 }
 
 // Dialling connects bridges to the server of a data directory.
@@ -50,18 +55,18 @@ func Dialling(dir string) func(context.Context, bridge.SessionState) (io.ReadWri
 }
 
 // Connected is a client of the server of a data directory.
-func Connected(t testing.TB, dir string) *client.Client {
+func Connected(t testing.TB, dir string) *client.Session {
 	t.Helper()
-	c, err := client.Open(t.Context(), "test", Dialling(dir))
+	c, err := Session(t.Context(), Dialling(dir))
 	if err != nil {
 		t.Fatalf("connect to the server of %s: %v", dir, err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 
 // Decode reads the result of a call, unless it failed.
-func Decode(r client.Result, v any) error {
+func Decode(r client.ToolResult, v any) error {
 	if r.Structured == nil {
 		return nil // the call failed
 	}
@@ -69,8 +74,8 @@ func Decode(r client.Result, v any) error {
 }
 
 // Told is what a tool answers, or "error: " and its error.
-func Told(c *client.Client, tool string, arguments map[string]any) string {
-	r, err := c.Call(tool, arguments)
+func Told(c *client.Session, tool string, arguments map[string]any) string {
+	r, err := c.Call(context.Background(), tool, arguments)
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -78,7 +83,7 @@ func Told(c *client.Client, tool string, arguments map[string]any) string {
 }
 
 // Answered calls a tool, and reads its result.
-func Answered[T any](t testing.TB, c *client.Client, tool string, arguments map[string]any) (out T) {
+func Answered[T any](t testing.TB, c *client.Session, tool string, arguments map[string]any) (out T) {
 	t.Helper()
 	text := Told(c, tool, arguments)
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
@@ -89,7 +94,7 @@ func Answered[T any](t testing.TB, c *client.Client, tool string, arguments map[
 
 // Agent is an agent with a key that calls tools as alcove mcp does.
 type Agent struct {
-	*client.Client
+	*client.Session
 	T   testing.TB
 	Key operator.IssuedKey
 }
@@ -108,7 +113,7 @@ func (s *Server) Agent(key operator.IssuedKey, hello owner.Hello) *Agent {
 // Ask calls a tool, and reads its result into result unless that is nil.
 func (a *Agent) Ask(tool string, arguments map[string]any, result any) {
 	a.T.Helper()
-	r, err := a.Call(tool, arguments)
+	r, err := a.Call(context.Background(), tool, arguments)
 	if err != nil {
 		a.T.Fatalf("call %s with %v: %v", tool, arguments, err)
 	}
@@ -122,7 +127,7 @@ func (a *Agent) Ask(tool string, arguments map[string]any, result any) {
 
 // Told is what a tool answers, or "error: " and its error.
 func (a *Agent) Told(tool string, arguments map[string]any) string {
-	return Told(a.Client, tool, arguments)
+	return Told(a.Session, tool, arguments)
 }
 
 // Post sends a call of MCP over HTTP with a bearer token, and with a key in _meta unless it is empty.
