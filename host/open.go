@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -121,7 +120,7 @@ func (h *Host) openFronts() error {
 	})
 	h.streams = stream.New(stream.Options{
 		Space: h.space.Memory, Dispatcher: dispatcher, Logger: h.options.Logger, Stopped: stopped(),
-		Client: func(r *http.Request) stream.Client { return stream.Client(h.admission.Client(r)) }, Sessions: h.sessions,
+		Client: h.admission.Client, Sessions: h.sessions,
 		Limits: stream.Limits{Limits: connection.Limits{Keys: limits.Keys, Input: limits.Input}, Streams: listen.Streams(listen.Descriptors())},
 	})
 	h.wire = operations.New(operations.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})

@@ -16,9 +16,9 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/daemon/presence"
 	"github.com/alcove-memory/alcove/host/front/admission"
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/listen"
 	"github.com/alcove-memory/alcove/host/front/mcp"
-	"github.com/alcove-memory/alcove/host/front/operations"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -234,7 +234,7 @@ func (h *Host) session(ctx context.Context, hello owner.Hello, r io.Reader, w io
 	if hello.Protocol != owner.Operations {
 		return h.mcp.ServeConn(ctx, r, w, session)
 	}
-	client := operations.Client{Caller: h.admission.Caller(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
+	client := connection.Client{Caller: h.admission.Caller(session, session.Agent), Namespace: session.Namespace, Branch: session.Branch}
 	return h.wire.ServeConn(ctx, r, w, client)
 }
 

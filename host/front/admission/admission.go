@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/mcp"
-	"github.com/alcove-memory/alcove/host/front/rest"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 )
@@ -123,9 +123,9 @@ func notAdmitted(rule, message string) error {
 const AgentHeader = "Alcove-Agent"
 
 // Client returns who sent a request that Bearer admitted. An agent's name is the key's, if there is one.
-func (a *Admission) Client(r *http.Request) rest.Client {
+func (a *Admission) Client(r *http.Request) connection.Client {
 	session := mcp.SessionOf(r.Context())
-	return rest.Client{Caller: a.Caller(session, cmp.Or(session.Agent, r.Header.Get(AgentHeader))), Namespace: session.Namespace}
+	return connection.Client{Caller: a.Caller(session, cmp.Or(session.Agent, r.Header.Get(AgentHeader))), Namespace: session.Namespace}
 }
 
 // Caller returns the author of a session's operations.

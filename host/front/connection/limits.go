@@ -71,6 +71,12 @@ func StatusOf(err error) int {
 	return http.StatusServiceUnavailable
 }
 
+// Client is who sends operations.
+type Client struct {
+	Caller            memory.Caller
+	Namespace, Branch string // of operations that name none; empty: memory.Default
+}
+
 // Sessions follow the sessions of clients: those of connections, of streams, and of HTTP clients that have one.
 type Sessions interface {
 	// Called tells of a call, before it is served, with the default branch and namespace of its session.

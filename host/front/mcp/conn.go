@@ -44,7 +44,8 @@ func (s *Server) newConn(r io.Reader, w io.Writer, session Session, fail context
 	}
 }
 
-// conn is the connection of one client.
+// conn is the connection of one client. The protocol library's own transport of lines bounds neither them nor answers, and answers no line
+// that it does not understand.
 type conn struct {
 	*connection.Conn
 	server *Server

@@ -176,7 +176,7 @@ func (m *message) paramsForLibrary() []byte {
 	return append(params, '}')
 }
 
-// lookalike reports whether a name differs from one read here, but the library would treat them as equal.
+// lookalike reports whether a name differs from one read here, but the library, which reads with encoding/json, would treat them as equal.
 func lookalike(name string) bool {
 	for _, known := range []string{"_meta", "name", "arguments", "requestId", "cursor"} {
 		if name != known && strings.EqualFold(name, known) {

@@ -14,7 +14,7 @@ import (
 const eventStream = "text/event-stream"
 
 // stream is an HTTP response that becomes an event stream at the first notification before the answer. The library's own
-// streams lose notifications sent just before the answer is written.
+// streams lose notifications sent just before the answer is written, and requests of one session share their notifications.
 type stream struct {
 	http.ResponseWriter
 

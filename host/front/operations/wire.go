@@ -28,12 +28,6 @@ type Options struct {
 	Sessions   connection.Sessions // told of the sessions of clients; nil: nobody is
 }
 
-// Client is who sends operations.
-type Client struct {
-	Caller            memory.Caller
-	Namespace, Branch string // of calls that name none; empty: memory.Default
-}
-
 // Server serves a dispatcher's tools to any number of connections. It is safe for concurrent use.
 type Server struct {
 	options Options
@@ -60,7 +54,7 @@ var errStopped = errors.New("the server was stopped")
 // ServeConn serves a client until r ends and all its operations are answered. Operations run concurrently, so answers may be
 // out of order; each has the id of its request. If r fails, as it does when the server stops, a last line says that operations
 // without an answer were not begun.
-func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client Client) error {
+func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client connection.Client) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	client.Caller.Session = rand.Text()
@@ -77,7 +71,7 @@ func (s *Server) ServeConn(ctx context.Context, r io.Reader, w io.Writer, client
 type conn struct {
 	*connection.Conn
 	server *Server
-	client Client
+	client connection.Client
 }
 
 // Receive returns what runs an operation.

@@ -57,7 +57,7 @@ func connected(t testing.TB, ctx context.Context, o Options) *peer {
 	ours, theirs := net.Pipe()
 	p.conn, p.in = ours, bufio.NewReader(ours)
 	go func() {
-		p.ended <- New(o).ServeConn(ctx, theirs, theirs, Client{Caller: memory.Caller{Rights: memory.FullRights()}})
+		p.ended <- New(o).ServeConn(ctx, theirs, theirs, connection.Client{Caller: memory.Caller{Rights: memory.FullRights()}})
 		theirs.Close()
 	}()
 	t.Cleanup(func() { ours.Close() })
@@ -222,7 +222,7 @@ func TestAServerThatStopsAnswersWhatRunsAndSaysSo(t *testing.T) {
 	fail := make(chan error, 1)
 	fail <- errors.New("stopped")
 	go func() {
-		s.ServeConn(t.Context(), failing{strings.NewReader(`{"id":1,"method":"x"}` + "\n"), fail}, theirs, Client{})
+		s.ServeConn(t.Context(), failing{strings.NewReader(`{"id":1,"method":"x"}` + "\n"), fail}, theirs, connection.Client{})
 		theirs.Close()
 	}()
 	p.in = bufio.NewReader(ours)

@@ -27,16 +27,10 @@ const (
 // Options configures a Server. Dispatcher and Client are required.
 type Options struct {
 	Dispatcher *tool.Dispatcher
-	Client     func(*http.Request) Client // who sent a request
+	Client     func(*http.Request) connection.Client // who sent a request
 	Limits     connection.Limits
 	Version    string       // of the program, for the OpenAPI document
 	Logger     *slog.Logger // nil: discards
-}
-
-// Client is who sends requests.
-type Client struct {
-	Caller    memory.Caller
-	Namespace string // of calls that name none; empty: memory.Default
 }
 
 // Server serves a dispatcher's tools. It trusts each request: tokens, hosts and origins are checked before.

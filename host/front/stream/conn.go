@@ -48,7 +48,7 @@ type conn struct {
 	room *subscription           // the room that it hears while it has subscribed to nothing; nil: none
 }
 
-func newConn(s *Server, ws *websocket.Conn, under net.Conn, r *http.Request, client Client, reading chan struct{}) *conn {
+func newConn(s *Server, ws *websocket.Conn, under net.Conn, r *http.Request, client connection.Client, reading chan struct{}) *conn {
 	return &conn{
 		server: s, limits: s.limits, ws: ws, under: under, request: r, id: rand.Text(),
 		session:  tool.NewSession(tool.SessionOptions{Namespace: client.Namespace, Listing: tool.ListAll}),

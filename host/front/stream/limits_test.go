@@ -22,12 +22,12 @@ import (
 
 func TestStreamsAreBoundedInAllAndPerKey(t *testing.T) {
 	w := newWorld(t, stream.Limits{Streams: 3, PerKey: 1})
-	w.as(stream.Client{Caller: memory.Caller{Key: "k1", Rights: memory.FullRights()}})
+	w.as(connection.Client{Caller: memory.Caller{Key: "k1", Rights: memory.FullRights()}})
 	first := w.dial()
 	if _, err := w.try(); err == nil || !strings.Contains(err.Error(), "1 streams of this key are open, which is the limit") {
 		t.Errorf("a second stream of a key: %v", err)
 	}
-	w.as(stream.Client{Caller: memory.Caller{Rights: memory.FullRights()}})
+	w.as(connection.Client{Caller: memory.Caller{Rights: memory.FullRights()}})
 	w.dial()
 	w.dial()
 	if _, err := w.try(); err == nil || !strings.Contains(err.Error(), "3 streams are open, which is the limit") || !strings.Contains(err.Error(), "503") {
@@ -196,7 +196,7 @@ func TestTheLimitsOfAKeyHoldOnItsStreams(t *testing.T) {
 	limits.calls.Store(3)
 	w := newWorld(t, stream.Limits{Limits: connection.Limits{Keys: limits}})
 	owner := w.dial()
-	w.as(stream.Client{Caller: memory.Caller{Key: "k1", Rights: memory.FullRights()}})
+	w.as(connection.Client{Caller: memory.Caller{Key: "k1", Rights: memory.FullRights()}})
 	c := w.dial()
 	for _, id := range []string{"a", "b"} {
 		c.send(`{"type":"subscribe","id":"` + id + `"}`)
@@ -225,9 +225,9 @@ func TestManyStreamsOfOneKeyReadOnePageAtATime(t *testing.T) {
 	var w *world
 	newWorld(t, stream.Limits{}, func(opened *world) {
 		w = opened
-		w.asked = func(r *http.Request) stream.Client {
+		w.asked = func(r *http.Request) connection.Client {
 			of, _ := clients.LoadOrStore(r, *w.client.Load())
-			c := of.(stream.Client)
+			c := of.(connection.Client)
 			if closed := gate.Load(); closed != nil && c.Caller.Key == "busy" {
 				most.Store(max(most.Load(), reading.Add(1)))
 				<-*closed
@@ -237,7 +237,7 @@ func TestManyStreamsOfOneKeyReadOnePageAtATime(t *testing.T) {
 		}
 	})
 	follow := func(key string) *client {
-		w.as(stream.Client{Caller: memory.Caller{Key: key, Rights: memory.FullRights()}})
+		w.as(connection.Client{Caller: memory.Caller{Key: key, Rights: memory.FullRights()}})
 		c := w.dial()
 		c.send(`{"type":"subscribe","id":"` + key + `"}`)
 		c.must("subscribed")

@@ -25,17 +25,11 @@ type Options struct {
 	Space      *memory.Space
 	Dispatcher *tool.Dispatcher
 	// Client returns who sent a request. It is asked again for each page of events: rights that it no longer returns are gone.
-	Client   func(*http.Request) Client
+	Client   func(*http.Request) connection.Client
 	Sessions connection.Sessions // told of the streams that run operations; nil: nobody is
 	Logger   *slog.Logger        // nil: discards
 	Limits   Limits
 	Stopped  error // the cause by which operations are cancelled when the server stops; nil: context.Canceled
-}
-
-// Client is who opened a stream.
-type Client struct {
-	Caller    memory.Caller
-	Namespace string // of operations that name none; empty: memory.Default
 }
 
 // Limits bounds streams. Zero fields have the defaults.

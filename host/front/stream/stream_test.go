@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/front/stream"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -32,12 +33,12 @@ type world struct {
 	streams *stream.Server
 	http    *httptest.Server
 	clock   *testclock.Clock
-	client  atomic.Pointer[stream.Client]     // of all requests
-	asked   func(*http.Request) stream.Client // instead of client; nil: client
-	narrow  atomic.Bool                       // connections from now on hold little that is not read
-	waiting chan struct{}                     // receives when the tool wait begins
-	release chan struct{}                     // lets it end
-	session chan string                       // receives what happens to sessions, as far as there is room
+	client  atomic.Pointer[connection.Client]     // of all requests
+	asked   func(*http.Request) connection.Client // instead of client; nil: client
+	narrow  atomic.Bool                           // connections from now on hold little that is not read
+	waiting chan struct{}                         // receives when the tool wait begins
+	release chan struct{}                         // lets it end
+	session chan string                           // receives what happens to sessions, as far as there is room
 }
 
 // Called and End are of connection.Sessions.
@@ -66,9 +67,9 @@ func newWorld(t testing.TB, limits stream.Limits, changes ...func(*world)) *worl
 	if err := all.Add(append(core.Specs(core.Options{Space: w.space}), w.waitTool())...); err != nil {
 		t.Fatal(err)
 	}
-	w.as(stream.Client{Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}})
+	w.as(connection.Client{Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}})
 	w.streams = stream.New(stream.Options{Space: w.space, Dispatcher: tool.NewDispatcher(all, tool.Options{Clock: w.clock.Now}), Limits: limits,
-		Client: func(r *http.Request) stream.Client {
+		Client: func(r *http.Request) connection.Client {
 			if w.asked != nil {
 				return w.asked(r)
 			}
@@ -109,7 +110,7 @@ func (l *narrow) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-func (w *world) as(c stream.Client) { w.client.Store(&c) }
+func (w *world) as(c connection.Client) { w.client.Store(&c) }
 
 // write stores memories in one commit.
 func (w *world) write(namespace string, keys ...string) {
@@ -387,7 +388,7 @@ func TestAClientThatNeverReadsLosesItsStream(t *testing.T) {
 func TestRightsHoldForEachEvent(t *testing.T) {
 	w := newWorld(t, stream.Limits{})
 	narrow := func(read ...string) {
-		w.as(stream.Client{Caller: memory.Caller{Agent: "guest", Rights: memory.RightsTo(read, nil)}, Namespace: "open"})
+		w.as(connection.Client{Caller: memory.Caller{Agent: "guest", Rights: memory.RightsTo(read, nil)}, Namespace: "open"})
 	}
 	narrow("open", "team/*")
 	c := w.dial()
