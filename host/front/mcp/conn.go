@@ -199,17 +199,9 @@ func (c *conn) listen(ctx context.Context, m *message) protocol.JSONRPCMessage {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.Open(), cancel)()
-	l := &listener{c.client, make(chan protocol.JSONRPCNotification, queued)}
-	answered, told := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(told)
-		l.tellUntil(answered, c.tell)
-	}()
-	defer func() {
-		close(answered)
-		<-told
-	}()
-	return c.server.protocol.HandleMessage(c.server.protocol.WithContext(ctx, l), m.forLibrary())
+	l := c.server.newListener(c.tell)
+	defer l.end()
+	return c.server.protocol.HandleMessage(l.within(ctx), m.forLibrary())
 }
 
 // withID sets an answer's id to the exact bytes of its request's: the library reads numbers as float64.

@@ -9,7 +9,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -33,7 +32,7 @@ func (s *Server) Handler() http.Handler {
 			server.WithSessionIdManagerResolver(s.sessions),
 			server.WithSessionIdleTTL(sessionIdle),
 			server.WithStreamableHTTPLogger(s.options.Logger),
-			server.WithHTTPContextFunc(withinCall),
+			server.WithHTTPContextFunc(served),
 			server.WithDisableLocalhostProtection(true), // package api checks the host, and knows the names in the certificate
 		)
 	})
@@ -116,36 +115,40 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, body := r.Context(), m.forLibrary()
-	if m.method == methodCall {
+	switch m.method {
+	case methodCall:
 		tell := func(protocol.JSONRPCNotification) {} // the client accepts no stream
 		if over := streaming(w, r); over != nil {
 			w, tell = over, over.tell
 		}
 		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
-		ctx = context.WithValue(ctx, callKey{}, call)
-	}
-	if m.method == methodInit {
+		ctx = context.WithValue(ctx, servedKey{}, call)
+	case methodInit:
 		ctx = context.WithValue(ctx, beginKey{}, beginning{client: introductionOf(m)})
-	}
-	if m.method == methodListen {
+	case methodListen:
 		end()
+		over := &stream{ResponseWriter: w}
 		until, release := s.untilClosed(ctx)
 		defer release()
-		told := &firstWrite{ResponseWriter: w, done: make(chan struct{})}
-		ctx, w = context.WithValue(until, acknowledgedKey{}, told.done), told
+		l := s.newListener(over.tell)
+		defer l.end()
+		ctx, w = context.WithValue(until, servedKey{}, l), over
 	}
 	r = r.WithContext(ctx)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	s.http.ServeHTTP(w, r)
 }
 
-// callKey is the context key of a request's call of a tool.
-type callKey struct{}
+// servedKey is the context key of a request's call of a tool, or of the session of a listen request.
+type servedKey struct{}
 
-// withinCall returns a context in which the protocol library finds the called tool.
-func withinCall(ctx context.Context, _ *http.Request) context.Context {
-	if call, ok := ctx.Value(callKey{}).(*toolCall); ok {
-		return call.within(ctx)
+// served returns a context in which the protocol library finds the called tool, or the session that it tells a listening client through.
+func served(ctx context.Context, _ *http.Request) context.Context {
+	switch by := ctx.Value(servedKey{}).(type) {
+	case *toolCall:
+		return by.within(ctx)
+	case *listener:
+		return by.within(ctx)
 	}
 	return ctx
 }
@@ -160,43 +163,6 @@ func unreadMessage(err error) protocol.JSONRPCError {
 	}
 	return errorMessage(nil, jsonrpc.CodeServer, err.Error())
 }
-
-// acknowledgedKey is the context key of a listening client's channel, which is closed at the first write to the client.
-type acknowledgedKey struct{}
-
-const acknowledgeWithin = time.Second
-
-// acknowledged waits until a listening client was sent its acknowledgement. If there is nothing to listen to, the library
-// ends the stream at once and drops a pending acknowledgement.
-func acknowledged(ctx context.Context, _ any, _ *protocol.SubscriptionsListenRequest, _ *protocol.SubscriptionsListenResult) {
-	told, ok := ctx.Value(acknowledgedKey{}).(chan struct{})
-	if !ok {
-		return // not over HTTP
-	}
-	timer := time.NewTimer(acknowledgeWithin)
-	defer timer.Stop()
-	select {
-	case <-told:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// firstWrite closes done at the first write.
-type firstWrite struct {
-	http.ResponseWriter
-	once sync.Once
-	done chan struct{}
-}
-
-func (w *firstWrite) Write(p []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(p)
-	w.once.Do(func() { close(w.done) })
-	return n, err
-}
-
-// Flush supports streaming of answers.
-func (w *firstWrite) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
 
 // refusal is the error response for a message that is not served.
 type refusal struct {

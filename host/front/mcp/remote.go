@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"context"
 	"crypto/rand"
+	"sync"
 	"sync/atomic"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -23,26 +25,59 @@ func newRemote(state *tool.Session) *remote {
 	return &remote{InProcessSession: server.NewInProcessSession(rand.Text(), nil), state: state}
 }
 
-// listener is the session of a connection's client during a listen request, which it does not share: what the library tells it comes before
-// the request's answer.
+// listener is the session of a client during a listen request. The library's own drop what is told just before the answer, and those of one
+// client share it.
 type listener struct {
-	*remote
+	librarySession
+	server        *Server
+	tell          func(protocol.JSONRPCNotification)
 	notifications chan protocol.JSONRPCNotification
+	telling       sync.WaitGroup
+	answered      chan struct{}
+	once          sync.Once
+}
+
+func (s *Server) newListener(tell func(protocol.JSONRPCNotification)) *listener {
+	return &listener{server: s, tell: tell, notifications: make(chan protocol.JSONRPCNotification, queued), answered: make(chan struct{})}
+}
+
+// within returns a context whose client is told through the listener.
+func (l *listener) within(ctx context.Context) context.Context {
+	client, ok := server.ClientSessionFromContext(ctx).(librarySession)
+	if !ok {
+		return ctx // the library refuses the request
+	}
+	l.librarySession = client
+	l.telling.Go(l.pass)
+	return l.server.protocol.WithContext(ctx, l)
 }
 
 func (l *listener) NotificationChannel() chan<- protocol.JSONRPCNotification { return l.notifications }
 
-// tellUntil passes on notifications until the request is answered, those included that came before.
-func (l *listener) tellUntil(answered <-chan struct{}, tell func(protocol.JSONRPCNotification)) {
+// pass passes on notifications until the request is answered, those included that came before.
+func (l *listener) pass() {
 	for {
 		select {
 		case n := <-l.notifications:
-			tell(n)
-		case <-answered:
+			l.tell(n)
+		case <-l.answered:
 			for len(l.notifications) > 0 {
-				tell(<-l.notifications)
+				l.tell(<-l.notifications)
 			}
 			return
 		}
+	}
+}
+
+// end returns when the client was told what comes before the answer.
+func (l *listener) end() {
+	l.once.Do(func() { close(l.answered) })
+	l.telling.Wait()
+}
+
+// listened ends a listener before its request is answered.
+func listened(ctx context.Context, _ any, _ *protocol.SubscriptionsListenRequest, _ *protocol.SubscriptionsListenResult) {
+	if l, ok := server.ClientSessionFromContext(ctx).(*listener); ok {
+		l.end()
 	}
 }

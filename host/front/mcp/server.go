@@ -74,7 +74,7 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(s.list)
 	hooks.AddBeforeSubscriptionsListen(s.listens)
-	hooks.AddAfterSubscriptionsListen(acknowledged)
+	hooks.AddAfterSubscriptionsListen(listened)
 	s.protocol = server.NewMCPServer("alcove", o.Version,
 		server.WithToolCapabilities(s.registry.HasFamilies()),
 		server.WithInstructions(instructions),
