@@ -322,9 +322,8 @@ func (s *Space) counting(ctx context.Context, o Order, v view, work func(counted
 	return work(countedNow{})
 }
 
-// complete sets a search's defaults: without a text, or a vector in its place, it lists the newest.
+// complete sets a search's order: without a text, or a vector in its place, it lists the newest.
 func (q *Search) complete() {
-	q.K = cmp.Or(q.K, 10)
 	if q.Text == "" && q.Vector == nil {
 		q.Order = cmp.Or(q.Order, ByNewest)
 	}

@@ -334,7 +334,6 @@ type Contents struct {
 // Contents describes where a search looked.
 func (a *Access) Contents(ctx context.Context, q Search) (c Contents, err error) {
 	s := a.space
-	q.complete()
 	v, err := s.view(ctx, q.Branch, q.AsOf)
 	if err != nil || !s.isReady() {
 		return c, err

@@ -19,8 +19,6 @@ type Limits struct {
 	Tag       int // bytes of a tag, type or link; 128 (links may be as long as a key)
 	Name      int // characters of a branch's, namespace's or event's name; 128
 	Batch     int // items of one request; 1,000
-	Query     int // bytes of a question; 4 KiB
-	K         int // hits of one search; 50
 	Depth     int // nesting of a value; 512
 	Metadata  int // bytes of a memory's metadata; 64 KiB
 	MergeKeys int // keys that one diff or merge may compare; 200,000
@@ -41,8 +39,6 @@ func (l Limits) withDefaults() Limits {
 		Name:      cmp.Or(l.Name, 128),
 		Batch:     cmp.Or(l.Batch, 1000),
 		Deleted:   cmp.Or(l.Deleted, 100),
-		Query:     cmp.Or(l.Query, 4<<10),
-		K:         cmp.Or(l.K, 50),
 		Depth:     cmp.Or(l.Depth, 512),
 		Metadata:  cmp.Or(l.Metadata, 64<<10),
 		MergeKeys: cmp.Or(l.MergeKeys, 200_000),

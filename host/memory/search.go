@@ -9,8 +9,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// snippetLength bounds a hit's snippet, in characters.
-const snippetLength = 200
+const (
+	MostHits      = 50  // of one search
+	snippetLength = 200 // of a hit, in characters, at most
+)
 
 func (v view) search(namespaces []string, collection string) search.View {
 	return search.View{Lineage: v.lineage, Namespaces: namespaces, Collections: []string{collection}, Now: v.now}
@@ -86,18 +88,18 @@ func (q Search) indexQuery() search.Query {
 // checkSearch completes a search, and limits it to namespaces that the caller may read.
 func (a *Access) checkSearch(q *Search) (err error) {
 	s := a.space
-	q.K, q.by = cmp.Or(q.K, 10), a.caller
+	q.K, q.by = cmp.Or(q.K, search.DefaultHits), a.caller
 	if q.Text == "" && q.Order == "" {
 		return invalid("query is empty: ask something in plain words")
 	}
-	if err := s.limits.checkText("query", q.Text, s.limits.Query); err != nil {
+	if err := s.limits.checkText("query", q.Text, search.LongestQuery); err != nil {
 		return err
 	}
-	if q.K < 1 || q.K > s.limits.K {
-		return invalid("k is %d: it goes from 1 to %d; use offset for more", q.K, s.limits.K)
+	if q.K < 1 || q.K > MostHits {
+		return invalid("k is %d: it goes from 1 to %d; use offset for more", q.K, MostHits)
 	}
-	if q.Offset < 0 || q.Offset > 100_000 {
-		return invalid("offset is %d: it goes from 0 to 100000", q.Offset)
+	if q.Offset < 0 || q.Offset > search.MostOffset {
+		return invalid("offset is %d: it goes from 0 to %d", q.Offset, search.MostOffset)
 	}
 	for _, state := range q.States {
 		if err := checkState(state); err != nil {

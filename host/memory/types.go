@@ -130,7 +130,7 @@ type Search struct {
 	Branch     string   // empty: Default
 	Namespaces []string // nil: all
 	Events     bool     // search events instead of memories
-	K          int      // number of hits; 0: 10; at most Limits.K
+	K          int      // number of hits, at most MostHits; 0: search.DefaultHits
 	Offset     int
 	Tags       []string  // all of these
 	Types      []string  // any of these

@@ -11,8 +11,11 @@ import (
 
 // Limits of a query.
 const (
-	maxQuery  = 4 << 10 // bytes of Text
-	maxWanted = 200_000 // K + Offset
+	DefaultHits  = 10      // K, if it is 0
+	LongestQuery = 4 << 10 // bytes of Text
+	MostOffset   = 100_000
+
+	mostWanted = 2 * MostOffset // K + Offset: to rank hits again, or leave some out, takes more of them
 )
 
 // Count counts the unexpired documents of a view, in any state.
@@ -33,14 +36,14 @@ func (x *Index) Count(ctx context.Context, view View) (int, error) {
 //	ln(1 + (N − df + ½) / (df + ½)) · tf·(k1 + 1) / (tf + k1·(1 − b + b·length/average))
 //
 // Lengths of 32 terms and more are rounded. Conversation describes the further scores of turns. Ties are ordered by
-// namespace, collection and key. Queries over 4 KiB, and K + Offset over 200,000, are errors.
+// namespace, collection and key. A Query beyond its limits is an error.
 func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) {
-	if len(q.Text) > maxQuery {
-		return Result{}, fmt.Errorf("search: the query has %d bytes: at most %d are allowed", len(q.Text), maxQuery)
+	if len(q.Text) > LongestQuery {
+		return Result{}, fmt.Errorf("search: the query has %d bytes: at most %d are allowed", len(q.Text), LongestQuery)
 	}
-	q.K = cmp.Or(q.K, 10)
-	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > maxWanted {
-		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, maxWanted)
+	q.K = cmp.Or(q.K, DefaultHits)
+	if q.K < 0 || q.Offset < 0 || q.K+q.Offset > mostWanted {
+		return Result{}, fmt.Errorf("search: %d hits from %d on are asked for: at most %d in all are allowed", q.K, q.Offset, mostWanted)
 	}
 	asked := x.understand(view, q)
 	x.mu.RLock()

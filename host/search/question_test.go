@@ -187,7 +187,7 @@ func FuzzQuestions(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, question string) {
-		if len(question) > maxQuery {
+		if len(question) > LongestQuery {
 			return
 		}
 		if _, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: question, Explain: true}); err != nil {
@@ -204,7 +204,7 @@ func FuzzQuestions(f *testing.F) {
 func TestAQuestionOfManyWideWordsCostsNoMoreThanAFew(t *testing.T) {
 	x := written(t, "tea", "東京")
 	for _, part := range []string{"t* ", "te~ ", `"tea" `, `-"other" `, "京 ", "-x* "} {
-		asked := x.analyser.parse(strings.Repeat(part, maxQuery/len(part)))
+		asked := x.analyser.parse(strings.Repeat(part, LongestQuery/len(part)))
 		wide := 0
 		for _, c := range asked.clauses {
 			if c.kind != exactly {

@@ -53,7 +53,7 @@ type Query struct {
 	// Question is Text, understood by the analyser of the view's collections; nil: it is not yet.
 	Question *Question
 
-	K       int       // how many hits; 0 means 10
+	K       int       // how many hits; 0 means DefaultHits
 	Offset  int       // how many of the best hits to pass over
 	Tags    []string  // a hit has all of these
 	Types   []string  // a hit has one of these; nil: any

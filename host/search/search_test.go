@@ -85,7 +85,7 @@ func TestAnotherNamespaceDoesNotShowThroughAScore(t *testing.T) {
 }
 
 func TestAQueryThatIsTooLongIsRefusedByItsLimit(t *testing.T) {
-	_, err := New(Options{}).Search(t.Context(), View{}, Query{Text: strings.Repeat("x", maxQuery+1)})
+	_, err := New(Options{}).Search(t.Context(), View{}, Query{Text: strings.Repeat("x", LongestQuery+1)})
 	if err == nil || !strings.Contains(err.Error(), "4096") {
 		t.Errorf("Search of a long query: %v, want an error that names 4096", err)
 	}

@@ -314,8 +314,8 @@ func (x *Index) columns(r *row, c *Columns, test *Test) {
 
 // selectMatching is Select for documents that match a text.
 func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func(*Columns) bool) error {
-	if len(f.Text) > maxQuery {
-		return fmt.Errorf("select: the query has %d bytes: at most %d are allowed", len(f.Text), maxQuery)
+	if len(f.Text) > LongestQuery {
+		return fmt.Errorf("select: the query has %d bytes: at most %d are allowed", len(f.Text), LongestQuery)
 	}
 	q := Query{Text: f.Text, Plain: true, selected: &f}
 	asked := x.understand(view, q)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -36,7 +37,7 @@ func FuzzArguments(f *testing.F) {
 				t.Errorf("an item has the value %q", item.Value)
 			}
 		}
-		if q, _, _, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > mostHits || q.Offset < 0 || q.Text == "" && q.Order == "" && q.Vector == nil) {
+		if q, _, _, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > memory.MostHits || q.Offset < 0 || q.Text == "" && q.Order == "" && q.Vector == nil) {
 			t.Errorf("a search became %+v", q)
 		}
 		decodeBranch(c, "merge")

@@ -7,13 +7,11 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-const (
-	loadName      = "memory_load_family"
-	longestIntent = 4 << 10 // bytes
-)
+const loadName = "memory_load_family"
 
 func (k *kit) loadTool() tool.Spec {
 	return tool.Spec{
@@ -76,8 +74,8 @@ func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 	if name == "" && intent == "" && a.Err() == nil {
 		a.Missing("family", "the name of a family; or intent, what you want to do")
 	}
-	if len(intent) > longestIntent {
-		a.Fault("intent", fmt.Sprintf("intent is longer than %d bytes: say it in fewer words", longestIntent))
+	if len(intent) > search.LongestQuery {
+		a.Fault("intent", fmt.Sprintf("intent is longer than %d bytes: say it in fewer words", search.LongestQuery))
 	}
 	if err := a.Err(); err != nil {
 		return tool.Answer{}, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -90,7 +91,7 @@ func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string
 	a := c.Arguments
 	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
 	q := memory.Search{
-		Text: a.NeedText(parameter, "what to look for, in plain words"), K: int(a.Whole("limit", defaultHits, 1, mostHits)), Namespaces: namespaces,
+		Text: a.NeedText(parameter, "what to look for, in plain words"), K: int(a.Whole("limit", search.DefaultHits, 1, memory.MostHits)), Namespaces: namespaces,
 		Branch: cmp.Or(a.Text("branch"), c.Location().Branch), AsOf: a.AsOf("as_of", c.Now),
 		Mode:    memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
 		Passage: f.passage(),

@@ -21,10 +21,6 @@ const (
 	// results.
 	charactersPerToken = 2
 	noteCharacters     = 300
-
-	defaultHits = 10
-	mostHits    = 50
-	mostOffset  = 100_000
 )
 
 func (k *kit) searchTool() tool.Spec {
@@ -119,8 +115,8 @@ func decodeSearch(c *call) (q memory.Search, f form, limit int, err error) {
 		Text:       a.Text("query"),
 		Order:      memory.Order(a.Choice("order", orders()...)),
 		After:      a.Text("after"),
-		K:          int(a.Whole("k", defaultHits, 1, mostHits)),
-		Offset:     int(a.Whole("offset", 0, 0, mostOffset)),
+		K:          int(a.Whole("k", search.DefaultHits, 1, memory.MostHits)),
+		Offset:     int(a.Whole("offset", 0, 0, search.MostOffset)),
 		Tags:       a.Texts("tags"),
 		Types:      a.Texts("type"),
 		Writers:    a.Texts("agent"),
