@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -512,8 +513,8 @@ var stageDeeds = []stageDeed{
 	{"QueryRecords", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
 			c := records
-			c.Indexes = []FieldIndex{{{"text", StringField}}}
-			page, err := t.QueryRecords(ctx, c, ns, RecordQuery{Order: "text", Limit: 2, Count: true})
+			c.Indexes = []query.Index{{{Path: "text", Type: query.String}}}
+			page, err := t.QueryRecords(ctx, c, ns, query.Query{Order: "text", Limit: 2, Count: true})
 			say(page, err)
 		})
 	}},

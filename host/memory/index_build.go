@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -156,7 +157,7 @@ func (b *building) batch(page []store.Entry, index keptIndex, branch *lineage.Br
 		if err != nil {
 			return batch, err
 		}
-		entries := index.entries(e.Key, &r, fieldsOf(&r))
+		entries := index.entries(e.Key, &r, query.ValuesOf(&r))
 		for key, expires := range entries {
 			batch.Writes = append(batch.Writes, store.Write{Branch: shadow(b.index, b.branch), Key: key, Value: []byte(expires)})
 		}

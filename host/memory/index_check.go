@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -186,7 +187,7 @@ func (s *Space) lackingOf(ctx context.Context, collection string, index keptInde
 		if err != nil {
 			return 0, err
 		}
-		for key, expires := range index.entries(e.Key, &r, fieldsOf(&r)) {
+		for key, expires := range index.entries(e.Key, &r, query.ValuesOf(&r)) {
 			keys, values = append(keys, key), append(values, expires)
 		}
 	}

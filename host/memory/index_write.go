@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // names returns a record's names in an index.
-func (k keptIndex) names(key store.Key, r *record.Record, of *fields) []string {
+func (k keptIndex) names(key store.Key, r *record.Record, of *query.Values) []string {
 	if len(k.Fields) > 0 {
-		return []string{k.Fields.name(key.Name, of)}
+		return []string{k.Fields.Name(key.Name, of)}
 	}
 	var names []string
 	for _, link := range r.Links {
@@ -34,7 +35,7 @@ func (k keptIndex) indexKey(namespace, name string) store.Key {
 }
 
 // entries returns a record's entries in an index: the expiry by name.
-func (k keptIndex) entries(key store.Key, r *record.Record, of *fields) map[store.Key]string {
+func (k keptIndex) entries(key store.Key, r *record.Record, of *query.Values) map[store.Key]string {
 	if r == nil || r.Purged != "" {
 		return nil
 	}
@@ -57,7 +58,7 @@ type indexChange struct {
 // written, whatever others deleted; readers skip stale entries.
 func (set *indexSet) writes(c indexChange) []store.Write {
 	var writes []store.Write
-	was, is := fieldsOf(c.old), fieldsOf(c.new)
+	was, is := query.ValuesOf(c.old), query.ValuesOf(c.new)
 	for _, index := range set.Indexes {
 		before, now := index.entries(c.key, c.old, was), index.entries(c.key, c.new, is)
 		id := shadow(index.ID, c.branch)
@@ -73,13 +74,6 @@ func (set *indexSet) writes(c indexChange) []store.Write {
 		}
 	}
 	return writes
-}
-
-func fieldsOf(r *record.Record) *fields {
-	if r == nil {
-		return &fields{}
-	}
-	return &fields{value: r.Value}
 }
 
 // expectation makes a commit conditional on an unchanged set.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -52,8 +53,8 @@ func shadowLineage(index uint32, l store.Lineage) store.Lineage {
 
 // keptIndex is a stored index.
 type keptIndex struct {
-	ID     uint32     `json:"id"`
-	Fields FieldIndex `json:"fields,omitempty"` // none: the links of memories
+	ID     uint32      `json:"id"`
+	Fields query.Index `json:"fields,omitempty"` // none: the links of memories
 }
 
 // indexSet holds the indexes of a collection.
@@ -185,7 +186,7 @@ func (x *indexes) covering(index uint32, l store.Lineage) store.Lineage {
 }
 
 // kept returns the index of a set that sorts by fields; nil: none.
-func (set *indexSet) kept(fields FieldIndex) *keptIndex {
+func (set *indexSet) kept(fields query.Index) *keptIndex {
 	if set == nil {
 		return nil
 	}
@@ -223,7 +224,7 @@ func (set *indexSet) matches(c Collection) bool {
 	if set == nil {
 		return len(c.Indexes) == 0
 	}
-	return set.PerSpace == c.PerSpace && !slices.ContainsFunc(c.Indexes, func(fields FieldIndex) bool { return set.kept(fields) == nil }) &&
+	return set.PerSpace == c.PerSpace && !slices.ContainsFunc(c.Indexes, func(fields query.Index) bool { return set.kept(fields) == nil }) &&
 		!slices.ContainsFunc(set.Indexes, func(k keptIndex) bool { return !slices.ContainsFunc(c.Indexes, k.Fields.Equal) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -29,17 +30,17 @@ func linkTargets(namespace, link string) []Ref {
 
 // linkName returns the name of a link in the index of links.
 func linkName(to Ref, from store.Key) string {
-	return linkPrefix(to) + string(appendEnded(nil, from.Namespace)) + from.Name
+	return linkPrefix(to) + string(query.AppendEnded(nil, from.Namespace)) + from.Name
 }
 
 // linkPrefix returns the prefix of the names of all links to a memory.
 func linkPrefix(to Ref) string {
-	return string(appendEnded(appendEnded(nil, to.Namespace), to.Key))
+	return string(query.AppendEnded(query.AppendEnded(nil, to.Namespace), to.Key))
 }
 
 // linkSource returns the memory whose link has a name.
 func linkSource(name, prefix string) (Ref, bool) {
-	namespace, key, ok := cutText(strings.TrimPrefix(name, prefix))
+	namespace, key, ok := query.CutText(strings.TrimPrefix(name, prefix))
 	return Ref{namespace, key}, ok && key != ""
 }
 
@@ -145,7 +146,7 @@ func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref
 	prefix := linkPrefix(run.query.To)
 	r := store.Range{Namespace: lineage.Namespace, Collection: indexEntries, Prefix: prefix}
 	if run.behind != (Ref{}) {
-		r.From = prefix + string(appendEnded(nil, run.behind.Namespace)) + run.behind.Key + "\x00"
+		r.From = prefix + string(query.AppendEnded(nil, run.behind.Namespace)) + run.behind.Key + "\x00"
 	}
 	page, next, err := s.engine.ScanAt(ctx, covering, r, "", most)
 	run.ended = next == ""

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -32,8 +33,8 @@ func benchSpace(b *testing.B) *Space {
 	return s
 }
 
-func benchIndexes(n int) []FieldIndex {
-	return []FieldIndex{{{"group", NumberField}, {"n", NumberField}}, {{"n", NumberField}}, {{"name", StringField}}}[:n]
+func benchIndexes(n int) []query.Index {
+	return []query.Index{{{Path: "group", Type: query.Number}, {Path: "n", Type: query.Number}}, {{Path: "n", Type: query.Number}}, {{Path: "name", Type: query.String}}}[:n]
 }
 
 func benchRecord(i int) json.RawMessage {
@@ -89,7 +90,7 @@ func BenchmarkRecordsAreFound(b *testing.B) {
 	began := time.Now()
 	fillRecords(b, s, c, n)
 	b.Logf("%d records were put in %v", n, time.Since(began))
-	q := RecordQuery{Order: "n", Descending: true, Limit: 20, Filters: []RecordFilter{{"group", OpEqual, json.RawMessage(`7`)}}}
+	q := query.Query{Order: "n", Descending: true, Limit: 20, Filters: []query.Filter{{Field: "group", Op: query.Equal, Value: json.RawMessage(`7`)}}}
 	b.Run("a page of 20 by an index", func(b *testing.B) {
 		for b.Loop() {
 			if page, err := stage(b, s, "").QueryRecords(b.Context(), c, "", q); err != nil || len(page.Records) != 20 {

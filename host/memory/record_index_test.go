@@ -14,17 +14,18 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
-var indexedFields = []Field{{"s", StringField}, {"n", NumberField}, {"b", BoolField}, {"at", TimeField}, {"o.s", StringField}}
+var indexedFields = []query.Field{{Path: "s", Type: query.String}, {Path: "n", Type: query.Number}, {Path: "b", Type: query.Bool}, {Path: "at", Type: query.Time}, {Path: "o.s", Type: query.String}}
 
 func thingsCollection() Collection {
 	f := indexedFields
-	return Collection{Name: "fam/things", Indexes: []FieldIndex{{f[0]}, {f[1]}, {f[2]}, {f[3]}, {f[0], f[1]}, {f[4], f[3]}, {f[2], f[0], f[1]}}}
+	return Collection{Name: "fam/things", Indexes: []query.Index{{f[0]}, {f[1]}, {f[2]}, {f[3]}, {f[0], f[1]}, {f[4], f[3]}, {f[2], f[0], f[1]}}}
 }
 
 // indexModel does random things to records and holds queries against plain scans.
@@ -96,7 +97,7 @@ func settled(t testing.TB, s *Space) {
 
 var someStrings = []string{"", "a", "ab", "ab\x00", "ab\x00\xc3\xa9", "b", "\u00e9t\u00e9", "zz", "open", "closed"}
 
-func (m *indexModel) value(f Field) any {
+func (m *indexModel) value(f query.Field) any {
 	if m.rng.Intn(8) == 0 {
 		return nil
 	}
@@ -104,11 +105,11 @@ func (m *indexModel) value(f Field) any {
 		return []any{"of another type"}
 	}
 	switch f.Type {
-	case StringField:
+	case query.String:
 		return someStrings[m.rng.Intn(len(someStrings))]
-	case NumberField:
+	case query.Number:
 		return []any{-1e300, -2.5, -1, 0, 0.5, 1, 2, 3, 1e18}[m.rng.Intn(9)]
-	case BoolField:
+	case query.Bool:
 		return m.rng.Intn(2) == 0
 	}
 	at := time.Date(2029, 12, 31, m.rng.Intn(24), 0, 0, m.rng.Intn(3)*1000, time.UTC)
@@ -307,9 +308,9 @@ func (m *indexModel) look() {
 	}
 }
 
-func (m *indexModel) filter() RecordFilter {
+func (m *indexModel) filter() query.Filter {
 	f := indexedFields[m.rng.Intn(len(indexedFields))]
-	q := RecordFilter{Field: f.Path, Op: []FilterOp{OpEqual, OpEqual, OpIn, OpGreater, OpAtLeast, OpLess, OpAtMost, OpPrefix}[m.rng.Intn(8)]}
+	q := query.Filter{Field: f.Path, Op: []query.Op{query.Equal, query.Equal, query.In, query.Greater, query.AtLeast, query.Less, query.AtMost, query.Prefix}[m.rng.Intn(8)]}
 	typed := func() any {
 		for {
 			if v := m.value(f); v != nil {
@@ -321,11 +322,11 @@ func (m *indexModel) filter() RecordFilter {
 	}
 	var v any
 	switch {
-	case q.Op == OpPrefix && f.Type != StringField:
+	case q.Op == query.Prefix && f.Type != query.String:
 		return m.filter()
-	case q.Op == OpIn:
+	case q.Op == query.In:
 		v = []any{typed(), typed(), nil}[m.rng.Intn(2):]
-	case q.Op == OpEqual && m.rng.Intn(5) == 0:
+	case q.Op == query.Equal && m.rng.Intn(5) == 0:
 		v = nil
 	default:
 		v = typed()
@@ -342,7 +343,7 @@ func (m *indexModel) filter() RecordFilter {
 func (m *indexModel) compare(t *Stage, what string) {
 	m.t.Helper()
 	namespace := m.namespace()
-	q := RecordQuery{Limit: 1 + m.rng.Intn(7), Descending: m.rng.Intn(2) == 0, Count: m.rng.Intn(3) == 0}
+	q := query.Query{Limit: 1 + m.rng.Intn(7), Descending: m.rng.Intn(2) == 0, Count: m.rng.Intn(3) == 0}
 	for range m.rng.Intn(3) {
 		q.Filters = append(q.Filters, m.filter())
 	}
@@ -356,8 +357,8 @@ func (m *indexModel) compare(t *Stage, what string) {
 	if m.rng.Intn(4) == 0 {
 		reader = t.Expired()
 	}
-	if p, err := m.c.plan(namespace, q); err == nil {
-		if kept := m.s.indexes.of(m.c.Name).kept(p.index); kept != nil && m.s.indexes.covering(kept.ID, t.lineage()) != nil {
+	if p, err := m.c.queried().Plan(namespace, q); err == nil {
+		if kept := m.s.indexes.of(m.c.Name).kept(p.Index); kept != nil && m.s.indexes.covering(kept.ID, t.lineage()) != nil {
 			m.answered++
 		}
 	}
@@ -385,7 +386,7 @@ func (m *indexModel) compare(t *Stage, what string) {
 	m.judge(what, q, got, m.naive(reader, namespace, q))
 }
 
-func (m *indexModel) judge(what string, q RecordQuery, got []Record, want map[string]Record) {
+func (m *indexModel) judge(what string, q query.Query, got []Record, want map[string]Record) {
 	m.t.Helper()
 	seen := map[string]bool{}
 	for i, r := range got {
@@ -409,13 +410,13 @@ func (m *indexModel) judge(what string, q RecordQuery, got []Record, want map[st
 	}
 }
 
-func describeQuery(q RecordQuery) string {
+func describeQuery(q query.Query) string {
 	data, err := json.Marshal(q)
 	return fmt.Sprint(string(data), err)
 }
 
 // naive lists everything and selects by decoded values.
-func (m *indexModel) naive(t *Stage, namespace string, q RecordQuery) map[string]Record {
+func (m *indexModel) naive(t *Stage, namespace string, q query.Query) map[string]Record {
 	m.t.Helper()
 	found := map[string]Record{}
 	for after, first := "", true; first || after != ""; first = false {
@@ -424,7 +425,7 @@ func (m *indexModel) naive(t *Stage, namespace string, q RecordQuery) map[string
 			m.fatal("list: %v", err)
 		}
 		for _, r := range page {
-			if !slices.ContainsFunc(q.Filters, func(f RecordFilter) bool { return !naiveAdmits(r.Value, f) }) {
+			if !slices.ContainsFunc(q.Filters, func(f query.Filter) bool { return !naiveAdmits(r.Value, f) }) {
 				found[r.Key] = r
 			}
 		}
@@ -447,20 +448,20 @@ func fieldOf(value json.RawMessage, path string) any {
 }
 
 func typedAs(v any, path string) any {
-	switch f := indexedFields[slices.IndexFunc(indexedFields, func(f Field) bool { return f.Path == path })]; f.Type {
-	case StringField:
+	switch f := indexedFields[slices.IndexFunc(indexedFields, func(f query.Field) bool { return f.Path == path })]; f.Type {
+	case query.String:
 		if s, ok := v.(string); ok {
 			return s
 		}
-	case NumberField:
+	case query.Number:
 		if n, ok := v.(float64); ok {
 			return n
 		}
-	case BoolField:
+	case query.Bool:
 		if b, ok := v.(bool); ok {
 			return b
 		}
-	case TimeField:
+	case query.Time:
 		if s, ok := v.(string); ok {
 			if at, err := time.Parse(time.RFC3339Nano, s); err == nil {
 				return at
@@ -497,29 +498,29 @@ func naiveCompare(a, b any) int {
 	return a.(time.Time).Compare(b.(time.Time))
 }
 
-func naiveAdmits(value json.RawMessage, f RecordFilter) bool {
+func naiveAdmits(value json.RawMessage, f query.Filter) bool {
 	v := fieldOf(value, f.Field)
 	var raw any
 	if err := json.Unmarshal(f.Value, &raw); err != nil {
 		panic(err)
 	}
-	if f.Op == OpIn {
+	if f.Op == query.In {
 		return slices.ContainsFunc(raw.([]any), func(one any) bool { return naiveCompare(v, typedAs(one, f.Field)) == 0 })
 	}
 	want := typedAs(raw, f.Field)
-	if f.Op != OpEqual && v == nil {
+	if f.Op != query.Equal && v == nil {
 		return false
 	}
 	switch c := naiveCompare(v, want); f.Op {
-	case OpEqual:
+	case query.Equal:
 		return c == 0
-	case OpGreater:
+	case query.Greater:
 		return c > 0
-	case OpAtLeast:
+	case query.AtLeast:
 		return c >= 0
-	case OpLess:
+	case query.Less:
 		return c < 0
-	case OpAtMost:
+	case query.AtMost:
 		return c <= 0
 	}
 	return strings.HasPrefix(v.(string), want.(string))

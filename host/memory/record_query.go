@@ -8,8 +8,25 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
+)
+
+// RecordPage is a page of records. With a Next it may have fewer records than the limit, or none.
+type RecordPage struct {
+	Records []Record
+	Next    string // empty: the last page
+	Total   int    // matches in all, if requested
+}
+
+const (
+	mostExamined  = 20_000    // records read, or entries skipped, for one page, and for a count that reads records
+	mostQueried   = 1_000_000 // entries of an index for one count
+	indexEntries  = "_index"  // the collection of shadows that has their entries
+	queryPage     = 500
+	countPage     = 5000
+	exhaustedHint = "declare an index that begins with the filtered fields, or ask for less"
 )
 
 // foundRecord is a match of a query.
@@ -21,7 +38,7 @@ type foundRecord struct {
 }
 
 // QueryRecords reads a page of the records that match a query.
-func (t *Stage) QueryRecords(ctx context.Context, c Collection, namespace string, q RecordQuery) (RecordPage, error) {
+func (t *Stage) QueryRecords(ctx context.Context, c Collection, namespace string, q query.Query) (RecordPage, error) {
 	namespace, err := t.allowing(c).reading(namespace)
 	if err != nil {
 		return RecordPage{}, err
@@ -32,11 +49,11 @@ func (t *Stage) QueryRecords(ctx context.Context, c Collection, namespace string
 	if len(t.seen) > t.space.limits.StageReads {
 		return RecordPage{}, t.exhausted("entries are read", t.space.limits.StageReads)
 	}
-	p, err := c.plan(namespace, q)
+	p, err := c.queried().Plan(namespace, q)
 	if err != nil {
 		return RecordPage{}, err
 	}
-	after, err := p.position()
+	after, err := p.Position()
 	if err != nil {
 		return RecordPage{}, err
 	}
@@ -52,7 +69,7 @@ type recordRun struct {
 	stage      *Stage
 	collection Collection
 	namespace  string
-	plan       *recordPlan
+	plan       *query.Plan
 	after      string
 	lineage    store.Lineage // of the index; nil: scanned has all names
 	kept       *keptIndex
@@ -70,7 +87,7 @@ func (run *recordRun) choose(ctx context.Context) error {
 		return nil
 	}
 	t.space.queueDeclared(c.Name)
-	run.kept = t.space.indexes.of(c.Name).kept(run.plan.index)
+	run.kept = t.space.indexes.of(c.Name).kept(run.plan.Index)
 	if run.kept != nil {
 		if run.lineage = t.space.indexes.covering(run.kept.ID, lineage); run.lineage != nil {
 			return nil
@@ -98,7 +115,7 @@ func (run *recordRun) scan(ctx context.Context, lineage store.Lineage) error {
 			return err
 		}
 		if r.Purged == "" {
-			run.scanned = append(run.scanned, indexEntry{run.plan.index.name(e.Name, fieldsOf(&r)), expiryText(r.Expires)})
+			run.scanned = append(run.scanned, indexEntry{run.plan.Index.Name(e.Name, query.ValuesOf(&r)), expiryText(r.Expires)})
 		}
 	}
 	slices.SortFunc(run.scanned, func(a, b indexEntry) int { return cmp.Compare(a.name, b.name) })
@@ -108,16 +125,16 @@ func (run *recordRun) scan(ctx context.Context, lineage store.Lineage) error {
 func (run *recordRun) unbuilt() error {
 	if run.stage.at.IsNow() {
 		return &Error{Code: Unavailable, Retryable: true, Message: fmt.Sprintf("index %s of collection %s is being built on branch %s: try again in a few seconds",
-			run.plan.index, run.collection.Name, run.stage.branch.Name)}
+			run.plan.Index, run.collection.Name, run.stage.branch.Name)}
 	}
 	return &Error{Code: Exhausted, Details: map[string]any{"limit": mostExamined},
 		Message: fmt.Sprintf("index %s of collection %s has nothing of this moment, and more than %d records would have to be read: ask for a newer moment, or list without filters and order",
-			run.plan.index, run.collection.Name, mostExamined)}
+			run.plan.Index, run.collection.Name, mostExamined)}
 }
 
 // entries yields the entries of the index within the spans, in order, after the cursor, until yield returns false.
 func (run *recordRun) entries(ctx context.Context, pageSize int, behind string, yield func(indexEntry) (more bool)) error {
-	spans, desc := slices.Clone(run.plan.spans), run.plan.query.Descending
+	spans, desc := slices.Clone(run.plan.Spans), run.plan.Query.Descending
 	if desc {
 		slices.Reverse(spans)
 	}
@@ -141,23 +158,23 @@ func (run *recordRun) entries(ctx context.Context, pageSize int, behind string, 
 }
 
 // within yields the entries of one span, and perhaps some before the cursor.
-func (run *recordRun) within(ctx context.Context, span interval, pageSize int, behind string, yield func(indexEntry) bool) error {
-	desc := run.plan.query.Descending
+func (run *recordRun) within(ctx context.Context, span query.Span, pageSize int, behind string, yield func(indexEntry) bool) error {
+	desc := run.plan.Query.Descending
 	if run.lineage == nil {
 		list := slices.Clone(run.scanned)
 		if desc {
 			slices.Reverse(list)
 		}
 		for _, e := range list {
-			if span.has(e.name) && !yield(e) {
+			if span.Has(e.name) && !yield(e) {
 				return nil
 			}
 		}
 		return nil
 	}
-	r := store.Range{Namespace: run.namespace, Collection: indexEntries, Prefix: run.plan.base, From: max(span.from, behind), Reverse: desc}
+	r := store.Range{Namespace: run.namespace, Collection: indexEntries, Prefix: run.plan.Base, From: max(span.From, behind), Reverse: desc}
 	if desc {
-		r.From = span.to
+		r.From = span.To
 		if behind != "" && (r.From == "" || behind < r.From) {
 			r.From = behind
 		}
@@ -169,8 +186,8 @@ func (run *recordRun) within(ctx context.Context, span interval, pageSize int, b
 		if err != nil {
 			return err
 		}
-		if !span.has(e.Name) {
-			if !desc && e.Name >= span.from || desc && e.Name < span.from {
+		if !span.Has(e.Name) {
+			if !desc && e.Name >= span.From || desc && e.Name < span.From {
 				return nil
 			}
 			continue
@@ -190,10 +207,10 @@ func (run *recordRun) candidate(e indexEntry) (key string, ok bool) {
 			return "", false
 		}
 	}
-	if !run.plan.admitsName(e.name) {
+	if !run.plan.AdmitsName(e.name) {
 		return "", false
 	}
-	if key, ok = run.plan.index.cutKey(e.name); !ok {
+	if key, ok = run.plan.Index.CutKey(e.name); !ok {
 		return "", false
 	}
 	_, staged := run.stage.changed[run.at(key)]
@@ -206,7 +223,7 @@ func (run *recordRun) at(key string) site {
 
 // page reads the page, and counts if requested.
 func (run *recordRun) page(ctx context.Context) (RecordPage, error) {
-	limit, desc := run.stage.space.page(run.plan.query.Limit), run.plan.query.Descending
+	limit, desc := run.stage.space.page(run.plan.Query.Limit), run.plan.Query.Descending
 	list, upTo, err := run.read(ctx, limit)
 	if err != nil {
 		return RecordPage{}, err
@@ -234,9 +251,9 @@ func (run *recordRun) page(ctx context.Context) (RecordPage, error) {
 		}
 	}
 	if upTo != "" {
-		page.Next = run.plan.cursor(upTo)
+		page.Next = run.plan.Cursor(upTo)
 	}
-	if run.plan.query.Count {
+	if run.plan.Query.Count {
 		page.Total, err = run.count(ctx)
 	}
 	return page, err
@@ -302,7 +319,7 @@ func (run *recordRun) fetch(ctx context.Context, batch []foundRecord) ([]foundRe
 		if err != nil {
 			return nil, err
 		}
-		if name, ok := run.plan.admits(e.Name, r, t.now); ok && name == batch[i].name {
+		if name, ok := run.plan.Admits(e.Name, r, t.now); ok && name == batch[i].name {
 			list = append(list, foundRecord{batch[i].name, batch[i].key, e, r})
 		}
 	}
@@ -316,7 +333,7 @@ func (run *recordRun) staged() (list []foundRecord) {
 			continue
 		}
 		r := run.stage.changed[at]
-		if name, ok := run.plan.admits(at.Name, r, run.stage.now); ok && run.inSpans(name) {
+		if name, ok := run.plan.Admits(at.Name, r, run.stage.now); ok && run.inSpans(name) {
 			list = append(list, foundRecord{name: name, key: at.Name, r: r})
 		}
 	}
@@ -324,13 +341,13 @@ func (run *recordRun) staged() (list []foundRecord) {
 }
 
 func (run *recordRun) inSpans(name string) bool {
-	return slices.ContainsFunc(run.plan.spans, func(span interval) bool { return span.has(name) })
+	return slices.ContainsFunc(run.plan.Spans, func(span query.Span) bool { return span.Has(name) })
 }
 
 // count counts all matches of the query.
 func (run *recordRun) count(ctx context.Context) (int, error) {
 	total, examined, most := len(run.staged()), 0, mostQueried
-	if run.plan.apart {
+	if run.plan.Apart {
 		most = mostExamined
 	}
 	var batch []foundRecord
@@ -349,7 +366,7 @@ func (run *recordRun) count(ctx context.Context) (int, error) {
 		key, ok := run.candidate(e)
 		switch {
 		case !ok:
-		case !run.plan.apart:
+		case !run.plan.Apart:
 			total++
 		default:
 			if batch = append(batch, foundRecord{name: e.name, key: key}); len(batch) == queryPage {
@@ -365,4 +382,11 @@ func (run *recordRun) count(ctx context.Context) (int, error) {
 		flush()
 	}
 	return total, err
+}
+
+func expiryText(micros int64) string {
+	if micros == 0 {
+		return ""
+	}
+	return strconv.FormatInt(micros, 10)
 }

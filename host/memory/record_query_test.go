@@ -3,7 +3,6 @@ package memory
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,11 +15,13 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
+	"github.com/alcove-memory/alcove/host/memory/query"
+	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 func tasksCollection() Collection {
-	return Collection{Name: "fam/tasks", Indexes: []FieldIndex{{{"owner", StringField}, {"due", TimeField}}, {{"rank", NumberField}}}}
+	return Collection{Name: "fam/tasks", Indexes: []query.Index{{{Path: "owner", Type: query.String}, {Path: "due", Type: query.Time}}, {{Path: "rank", Type: query.Number}}}}
 }
 
 func keepIn(t testing.TB, st *Stage, c Collection, key, value string) {
@@ -30,7 +31,7 @@ func keepIn(t testing.TB, st *Stage, c Collection, key, value string) {
 	}
 }
 
-func queried(t testing.TB, st *Stage, c Collection, q RecordQuery) string {
+func queried(t testing.TB, st *Stage, c Collection, q query.Query) string {
 	t.Helper()
 	page, err := st.QueryRecords(t.Context(), c, "", q)
 	if err != nil {
@@ -43,8 +44,8 @@ func queried(t testing.TB, st *Stage, c Collection, q RecordQuery) string {
 	return strings.Join(keys, " ")
 }
 
-func byOwner(owner string) RecordQuery {
-	return RecordQuery{Filters: []RecordFilter{{"owner", OpEqual, json.RawMessage(fmt.Sprintf("%q", owner))}}}
+func byOwner(owner string) query.Query {
+	return query.Query{Filters: []query.Filter{{Field: "owner", Op: query.Equal, Value: json.RawMessage(fmt.Sprintf("%q", owner))}}}
 }
 
 func TestAPurgeErasesWhatIndexesHaveOfARecord(t *testing.T) {
@@ -139,7 +140,7 @@ func TestWritersBesideAChangeOfIndexesLeaveNoRecordWithoutItsEntry(t *testing.T)
 	settled(t, s)
 	st = stage(t, s, "")
 	for _, order := range []string{"owner", "rank"} {
-		page, err := st.QueryRecords(t.Context(), c, "", RecordQuery{Order: order, Count: true, Limit: 1})
+		page, err := st.QueryRecords(t.Context(), c, "", query.Query{Order: order, Count: true, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,24 +180,24 @@ func TestLimitsOfQueriesNameThem(t *testing.T) {
 	s := testSpace(t)
 	c := tasksCollection()
 	st := stage(t, s, "")
-	many := make([]RecordFilter, mostFilters+1)
-	values := "[" + strings.Repeat("1,", mostValues) + "1]"
-	for name, q := range map[string]RecordQuery{
+	many := make([]query.Filter, 17)
+	values := "[" + strings.Repeat("1,", 100) + "1]"
+	for name, q := range map[string]query.Query{
 		"17 filters: at most 16":    {Filters: many},
-		"at most 100 values":        {Filters: []RecordFilter{{"rank", OpIn, json.RawMessage(values)}}},
-		"at most 8192 are":          {Order: "rank", After: strings.Repeat("a", mostCursor+1)},
-		`is not one of eq, in`:      {Filters: []RecordFilter{{"rank", "like", json.RawMessage(`1`)}}},
-		"needs a field of type":     {Filters: []RecordFilter{{"rank", OpPrefix, json.RawMessage(`1`)}}},
-		`"indexes": [["colour"]]`:   {Filters: []RecordFilter{{"colour", OpEqual, json.RawMessage(`1`)}}},
-		`"indexes": [["due:time"]]`: {Filters: []RecordFilter{{"due", OpEqual, json.RawMessage(`"2026-01-01T00:00:00Z"`)}}},
-		"needs a time":              {Filters: []RecordFilter{{"due", OpEqual, json.RawMessage(`"soon"`)}}},
+		"at most 100 values":        {Filters: []query.Filter{{Field: "rank", Op: query.In, Value: json.RawMessage(values)}}},
+		"at most 8192 are":          {Order: "rank", After: strings.Repeat("a", 8193)},
+		`is not one of eq, in`:      {Filters: []query.Filter{{Field: "rank", Op: "like", Value: json.RawMessage(`1`)}}},
+		"needs a field of type":     {Filters: []query.Filter{{Field: "rank", Op: query.Prefix, Value: json.RawMessage(`1`)}}},
+		`"indexes": [["colour"]]`:   {Filters: []query.Filter{{Field: "colour", Op: query.Equal, Value: json.RawMessage(`1`)}}},
+		`"indexes": [["due:time"]]`: {Filters: []query.Filter{{Field: "due", Op: query.Equal, Value: json.RawMessage(`"2026-01-01T00:00:00Z"`)}}},
+		"needs a time":              {Filters: []query.Filter{{Field: "due", Op: query.Equal, Value: json.RawMessage(`"soon"`)}}},
 	} {
 		var e *Error
 		if _, err := st.QueryRecords(t.Context(), c, "", q); !errors.As(err, &e) || e.Code != InvalidArgument || !strings.Contains(e.Message, name) {
 			t.Errorf("%+v: %v; want %s", q, err, name)
 		}
 	}
-	long, err := json.Marshal(map[string]string{"owner": strings.Repeat("x", indexedString+1)})
+	long, err := json.Marshal(map[string]string{"owner": strings.Repeat("x", 1025)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestAnIndexThatIsNotBuiltYetSaysSoBeyondWhatIsScanned(t *testing.T) {
 	}
 	old := stage(t, s, "")
 	var e *Error
-	if _, err := old.QueryRecords(t.Context(), c, "", RecordQuery{Order: "rank"}); !errors.As(err, &e) || e.Code != Unavailable || !e.Retryable {
+	if _, err := old.QueryRecords(t.Context(), c, "", query.Query{Order: "rank"}); !errors.As(err, &e) || e.Code != Unavailable || !e.Retryable {
 		t.Errorf("before the index is built: %v", err)
 	}
 	s.DeclareIndexes(c)
@@ -228,7 +229,7 @@ func TestAnIndexThatIsNotBuiltYetSaysSoBeyondWhatIsScanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled(t, s)
-	page, err := stage(t, s, "").QueryRecords(t.Context(), c, "", RecordQuery{Order: "rank", Count: true, Limit: 3})
+	page, err := stage(t, s, "").QueryRecords(t.Context(), c, "", query.Query{Order: "rank", Count: true, Limit: 3})
 	if err != nil || len(page.Records) != 3 || page.Total <= mostExamined {
 		t.Errorf("once it is built: %d records of %d, %v", len(page.Records), page.Total, err)
 	}
@@ -236,7 +237,7 @@ func TestAnIndexThatIsNotBuiltYetSaysSoBeyondWhatIsScanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := past.QueryRecords(t.Context(), c, "", RecordQuery{Order: "rank"}); !errors.As(err, &e) || e.Code != Exhausted {
+	if _, err := past.QueryRecords(t.Context(), c, "", query.Query{Order: "rank"}); !errors.As(err, &e) || e.Code != Exhausted {
 		t.Errorf("before there was an index: %v", err)
 	}
 }
@@ -300,30 +301,30 @@ func TestTheHistoryOfARecordIsPaged(t *testing.T) {
 
 func FuzzCursorsOfQueries(f *testing.F) {
 	c := tasksCollection()
-	q := RecordQuery{Order: "owner"}
-	p, err := c.plan("default", q)
+	q := query.Query{Order: "owner"}
+	p, err := c.queried().Plan("default", q)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(p.cursor(c.Indexes[0].name("k", &fields{value: json.RawMessage(`{"owner":"ann","due":"2026-01-01T00:00:00Z"}`)})))
-	f.Add(base64.RawURLEncoding.EncodeToString([]byte(p.id)))
-	f.Add(p.cursor("\x02\x00\xff"))
+	f.Add(p.Cursor(c.Indexes[0].Name("k", query.ValuesOf(&record.Record{Value: json.RawMessage(`{"owner":"ann","due":"2026-01-01T00:00:00Z"}`)}))))
+	f.Add(p.Cursor(""))
+	f.Add(p.Cursor("\x02\x00\xff"))
 	f.Add("!")
 	f.Fuzz(func(t *testing.T, after string) {
 		q.After = after
-		p, err := c.plan("default", q)
+		p, err := c.queried().Plan("default", q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, err := p.position()
+		name, err := p.Position()
 		if err != nil || after == "" {
 			return
 		}
-		if back := p.cursor(name); back != after {
+		if back := p.Cursor(name); back != after {
 			t.Errorf("%q is at %q, which is %q", after, name, back)
 		}
-		p.admitsName(name)
-		if key, ok := p.index.cutKey(name); ok && !strings.HasSuffix(name, key) {
+		p.AdmitsName(name)
+		if key, ok := p.Index.CutKey(name); ok && !strings.HasSuffix(name, key) {
 			t.Errorf("%q has the key %q", name, key)
 		}
 		if from, ok := linkSource(name, ""); ok && from.Key == "" {
@@ -338,21 +339,21 @@ func FuzzIndexedValuesSortAsTheyDo(f *testing.F) {
 	f.Add(`"2026-01-01T00:00:00Z"`, `"2026-01-01T01:00:00+02:00"`)
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, field := range indexedFields[:4] {
-			x, okX := field.appendValue(nil, json.RawMessage(a))
-			y, okY := field.appendValue(nil, json.RawMessage(b))
+			x, okX := field.Append(nil, json.RawMessage(a))
+			y, okY := field.Append(nil, json.RawMessage(b))
 			var va, vb any
 			if !okX || !okY || json.Unmarshal([]byte(a), &va) != nil || json.Unmarshal([]byte(b), &vb) != nil {
 				continue
 			}
 			want := naiveCompare(typedAs(va, field.Path), typedAs(vb, field.Path))
 			got := bytes.Compare(x, y)
-			if field.Type == TimeField && got == 0 {
+			if field.Type == query.Time && got == 0 {
 				continue // to the microsecond
 			}
 			if got != want {
 				t.Errorf("%s: %s and %s compare as %d, encoded as %d", field.Type, a, b, want, got)
 			}
-			if value, rest, ok := field.cutValue(string(x) + "rest"); !ok || value != string(x) || rest != "rest" {
+			if value, rest, ok := field.Cut(string(x) + "rest"); !ok || value != string(x) || rest != "rest" {
 				t.Errorf("%s: %q is cut into %q and %q", field.Type, x, value, rest)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
@@ -74,11 +75,14 @@ type Collection struct {
 	Internal bool          // the server's own: guests cannot name it, and callers' rights do not apply
 	Expires  time.Duration // lifetime of a record; 0: unlimited
 	Fields   []string      // with searchable text
-	Indexes  []FieldIndex  // to find and sort records by
+	Indexes  []query.Index // to find and sort records by
 	// Unversioned means that only the newest version of a record can be read. Such a collection is PerSpace.
 	Unversioned bool
 	Quota       Quota // of all collections of the same family: those with the same name before the slash
 }
+
+// queried returns the collection for a plan.
+func (c Collection) queried() query.Records { return query.Records{Name: c.Name, Indexes: c.Indexes} }
 
 // Record is one version of a family's record.
 type Record struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
@@ -175,9 +176,9 @@ func (t *Stage) newRecord(c Collection, it RecordItem) (record.Record, error) {
 		return record.Record{}, invalid("value is not valid JSON: %v", err)
 	}
 	r := record.Record{Value: value, Fields: c.Fields, Agent: t.agent}
-	of := fieldsOf(&r)
+	of := query.ValuesOf(&r)
 	for _, index := range c.Indexes {
-		if err := index.check(of); err != nil {
+		if err := index.Check(of); err != nil {
 			return r, err
 		}
 	}

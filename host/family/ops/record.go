@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/query"
 )
 
 // CollectionOf converts a family's collection from its manifest.
@@ -18,10 +19,10 @@ func CollectionOf(m *abi.Manifest, c abi.Collection) (memory.Collection, error) 
 	out := memory.Collection{Name: m.Name + "/" + c.Name, PerSpace: c.Per == "space", Expires: expires, Fields: c.Searchable,
 		Unversioned: c.Versioned != nil && !*c.Versioned}
 	for _, fields := range c.Indexes {
-		var index memory.FieldIndex
+		var index query.Index
 		for _, field := range fields {
 			path, kind := abi.IndexedField(field)
-			index = append(index, memory.Field{Path: path, Type: memory.FieldType(kind)})
+			index = append(index, query.Field{Path: path, Type: query.Type(kind)})
 		}
 		out.Indexes = append(out.Indexes, index)
 	}
@@ -250,9 +251,9 @@ func recordScan(call *Call, ctx context.Context, r abi.RecordScanRequest) (out a
 
 // queryRecords answers from indexes.
 func queryRecords(ctx context.Context, stage *memory.Stage, c memory.Collection, namespace string, r abi.RecordListRequest, limit int) (out abi.RecordListResponse, err error) {
-	q := memory.RecordQuery{Prefix: r.Prefix, Order: r.Order, Descending: r.Descending, After: r.After, Limit: limit, Count: r.Count}
+	q := query.Query{Prefix: r.Prefix, Order: r.Order, Descending: r.Descending, After: r.After, Limit: limit, Count: r.Count}
 	for _, f := range r.Filters {
-		q.Filters = append(q.Filters, memory.RecordFilter{Field: f.Field, Op: memory.FilterOp(f.Op), Value: f.Value})
+		q.Filters = append(q.Filters, query.Filter{Field: f.Field, Op: query.Op(f.Op), Value: f.Value})
 	}
 	page, err := stage.QueryRecords(ctx, c, namespace, q)
 	if err != nil {

@@ -91,9 +91,10 @@ func rules() []rule {
 		{pkg: "host/memory/fault", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/effect", own: []string{"host/memory/fault"}, never: append(outside, "os")},
 		{pkg: "host/memory/quota", own: []string{"host/memory/fault", "host/memory/record", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/query", own: []string{"host/memory/fault", "host/memory/record"}, never: append(outside, "os")},
 		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/effect", "host/memory/fault", "host/memory/quota", "host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/effect", "host/memory/fault", "host/memory/quota", "host/memory/query", "host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/internal/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/internal/schema", "host/internal/jsonrpc", "host/internal/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool/operation", own: []string{"host/memory", "host/tool"}, never: append(outside, "os")},
@@ -121,7 +122,7 @@ func rules() []rule {
 		{pkg: "registry/review", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "host/family/policy", own: []string{"abi", "host/internal/namespace"}, never: append(outside, "os")},
 		{pkg: "host/family/outside/outbound", own: []string{"abi", "host/family/ops", "host/memory/traces", "host/regular", "registry"}, never: []string{"os/exec"}},
-		{pkg: "host/family/ops", own: []string{"host/internal/namespace", "abi", "registry", "host/memory", "host/memory/effect", "host/family/policy", "host/search", "host/internal/jsontext", "host/memory/recalls", "host/memory/usage", "host/memory/sessions", "host/memory/scope", "host/family/config", "host/tool/tokens"}, never: append(outside, "os")},
+		{pkg: "host/family/ops", own: []string{"host/internal/namespace", "abi", "registry", "host/memory", "host/memory/effect", "host/memory/query", "host/family/policy", "host/search", "host/internal/jsontext", "host/memory/recalls", "host/memory/usage", "host/memory/sessions", "host/memory/scope", "host/family/config", "host/tool/tokens"}, never: append(outside, "os")},
 		{pkg: "host/operator/segments", own: []string{"host/durable"}, never: outside},
 		{pkg: "host/operator/audit", own: []string{"host/durable", "host/operator/segments", "host/regular"}, never: outside},
 		{pkg: "host/operator/requestlog", own: []string{"host/durable", "host/internal/jsontext", "host/operator/segments"}, never: outside},

@@ -1,4 +1,5 @@
-package memory
+// Package query plans queries of families' records by the indexes of their fields, and encodes the fields so that they sort.
+package query
 
 import (
 	"bytes"
@@ -8,31 +9,34 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alcove-memory/alcove/host/memory/fault"
+	"github.com/alcove-memory/alcove/host/memory/record"
 )
 
-// FieldType is the type by which an indexed field is compared.
-type FieldType string
+// Type is the type by which an indexed field is compared.
+type Type string
 
 // The types of indexed fields.
 const (
-	StringField FieldType = "string"
-	NumberField FieldType = "number" // as 64-bit floating point
-	BoolField   FieldType = "bool"
-	TimeField   FieldType = "time" // RFC 3339 text, to the microsecond
+	String Type = "string"
+	Number Type = "number" // as 64-bit floating point
+	Bool   Type = "bool"
+	Time   Type = "time" // RFC 3339 text, to the microsecond
 )
 
 // Field is a field by which an index sorts records.
 type Field struct {
-	Path string    `json:"path"` // names of nested fields, separated by dots
-	Type FieldType `json:"type"`
+	Path string `json:"path"` // names of nested fields, separated by dots
+	Type Type   `json:"type"`
 }
 
-// FieldIndex sorts the records of a collection by one or more fields. A field that is absent, null or of another type counts as
+// Index sorts the records of a collection by one or more fields. A field that is absent, null or of another type counts as
 // null, which sorts first.
-type FieldIndex []Field
+type Index []Field
 
 // Equal reports whether two indexes have equal fields.
-func (x FieldIndex) Equal(other FieldIndex) bool {
+func (x Index) Equal(other Index) bool {
 	if len(x) != len(other) {
 		return false
 	}
@@ -44,7 +48,7 @@ func (x FieldIndex) Equal(other FieldIndex) bool {
 	return true
 }
 
-func (x FieldIndex) String() string {
+func (x Index) String() string {
 	paths := make([]string, len(x))
 	for i, f := range x {
 		paths[i] = f.Path
@@ -61,21 +65,21 @@ const (
 	classValue byte = 2
 )
 
-// appendValue appends a value of a field; one of another type becomes null, and ok is false.
-func (f Field) appendValue(to []byte, value json.RawMessage) (encoded []byte, ok bool) {
+// Append appends a value of a field; one of another type becomes null, and ok is false.
+func (f Field) Append(to []byte, value json.RawMessage) (encoded []byte, ok bool) {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || string(value) == "null" {
 		return append(to, classNull), true
 	}
 	typed := append(to, classValue)
 	switch f.Type {
-	case StringField:
+	case String:
 		typed, ok = appendString(typed, value)
-	case NumberField:
+	case Number:
 		typed, ok = appendNumber(typed, value)
-	case BoolField:
+	case Bool:
 		typed, ok = appendBool(typed, value)
-	case TimeField:
+	case Time:
 		typed, ok = appendTime(typed, value)
 	}
 	if !ok {
@@ -103,11 +107,11 @@ func appendText(to []byte, text string) []byte {
 	return to
 }
 
-// appendEnded appends text and its terminator.
-func appendEnded(to []byte, text string) []byte { return append(appendText(to, text), 0, 1) }
+// AppendEnded appends text and its terminator.
+func AppendEnded(to []byte, text string) []byte { return append(appendText(to, text), 0, 1) }
 
-// cutText is the inverse of appendEnded.
-func cutText(from string) (text, rest string, ok bool) {
+// CutText is the inverse of AppendEnded.
+func CutText(from string) (text, rest string, ok bool) {
 	for i := 0; i+1 < len(from); i++ {
 		if from[i] != 0 {
 			continue
@@ -162,8 +166,8 @@ func appendTime(to []byte, value json.RawMessage) ([]byte, bool) {
 	return binary.BigEndian.AppendUint64(to, uint64(at.UnixMicro())^1<<63), true
 }
 
-// cutValue splits off an encoded value of a field.
-func (f Field) cutValue(from string) (value, rest string, ok bool) {
+// Cut splits off an encoded value of a field.
+func (f Field) Cut(from string) (value, rest string, ok bool) {
 	if from == "" {
 		return "", "", false
 	}
@@ -172,10 +176,10 @@ func (f Field) cutValue(from string) (value, rest string, ok bool) {
 	case from[0] == classNull:
 	case from[0] != classValue:
 		return "", "", false
-	case f.Type == StringField:
-		_, rest, ok := cutText(from[1:])
+	case f.Type == String:
+		_, rest, ok := CutText(from[1:])
 		return from[:len(from)-len(rest)], rest, ok
-	case f.Type == BoolField:
+	case f.Type == Bool:
 		size = 2
 	default:
 		size = 9
@@ -186,19 +190,27 @@ func (f Field) cutValue(from string) (value, rest string, ok bool) {
 	return from[:size], from[size:], true
 }
 
-// fields reads fields of a record's value, parsing each level once.
-type fields struct {
+// Values reads fields of a record's value, parsing each level once.
+type Values struct {
 	value  json.RawMessage
 	levels map[string]map[string]json.RawMessage // by the object's path, with a trailing dot
 }
 
+// ValuesOf returns the values of a record; nil has none.
+func ValuesOf(r *record.Record) *Values {
+	if r == nil {
+		return &Values{}
+	}
+	return &Values{value: r.Value}
+}
+
 // at returns the value of a field; nil: absent.
-func (f *fields) at(path string) json.RawMessage {
+func (f *Values) at(path string) json.RawMessage {
 	cut := strings.LastIndexByte(path, '.') + 1
 	return f.level(path[:cut])[path[cut:]]
 }
 
-func (f *fields) level(path string) map[string]json.RawMessage {
+func (f *Values) level(path string) map[string]json.RawMessage {
 	if level, read := f.levels[path]; read {
 		return level
 	}
@@ -217,35 +229,35 @@ func (f *fields) level(path string) map[string]json.RawMessage {
 	return level
 }
 
-// name returns a record's name in an index: the values of its fields, and the record's key.
-func (x FieldIndex) name(key string, of *fields) string {
+// Name returns a record's name in an index: the values of its fields, and the record's key.
+func (x Index) Name(key string, of *Values) string {
 	var out []byte
 	for _, f := range x {
-		out, _ = f.appendValue(out, of.at(f.Path))
+		out, _ = f.Append(out, of.at(f.Path))
 	}
 	return string(append(out, key...))
 }
 
-// cutKey returns the record's key from a name of the index.
-func (x FieldIndex) cutKey(name string) (key string, ok bool) {
+// CutKey returns the record's key from a name of the index.
+func (x Index) CutKey(name string) (key string, ok bool) {
 	for _, f := range x {
-		if _, name, ok = f.cutValue(name); !ok {
+		if _, name, ok = f.Cut(name); !ok {
 			return "", false
 		}
 	}
 	return name, name != ""
 }
 
-// check refuses a value with too long a text for its index.
-func (x FieldIndex) check(of *fields) error {
+// Check refuses a value with too long a text for its index.
+func (x Index) Check(of *Values) error {
 	for _, f := range x {
 		value := of.at(f.Path)
-		if f.Type != StringField || len(value) <= indexedString {
+		if f.Type != String || len(value) <= indexedString {
 			continue
 		}
 		var text string
 		if json.Unmarshal(value, &text) == nil && len(text) > indexedString {
-			return invalid("field %s is indexed and has %d bytes: at most %d are allowed", f.Path, len(text), indexedString)
+			return fault.Invalid("field %s is indexed and has %d bytes: at most %d are allowed", f.Path, len(text), indexedString)
 		}
 	}
 	return nil
