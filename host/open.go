@@ -30,8 +30,6 @@ import (
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
-	"github.com/alcove-memory/alcove/host/tool/core"
-	"github.com/alcove-memory/alcove/host/tool/families"
 )
 
 // Host is an open data directory. This process owns it until Close.
@@ -89,6 +87,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	h.space, err = space.Open(ctx, h.options, space.Environment{
 		ReadOnly: h.readOnly, CheckKey: h.keys.Check, WhileKey: h.keys.While, Purging: h.account.Erase, Sessions: h.sessions,
 		Delegates: admission.Delegates{Keys: h.keys, Logger: h.options.Logger}, Called: h.account.Metrics().CountGuest,
+		Calls: tool.Options{Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called},
 	}, &h.closers)
 	if err != nil {
 		return err
@@ -101,47 +100,26 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.openHTTPSessions(); err != nil {
 		return err
 	}
-	return h.openFronts()
+	h.openFronts()
+	return nil
 }
 
 // openFronts makes what serves clients.
-func (h *Host) openFronts() error {
-	dispatcher, err := h.dispatcher()
-	if err != nil {
-		return err
-	}
+func (h *Host) openFronts() {
 	limits := connection.Limits{Keys: h.keys}.WithDefaults()
-	h.mcp = mcp.New(dispatcher, mcp.Options{
+	h.mcp = mcp.New(h.space.Tools, mcp.Options{
 		Version: h.options.Version, Logger: h.options.Logger, Clock: h.options.Clock, ReadOnly: h.options.ReadOnly || h.readOnly,
 		Identify: h.admission.Identify, Limits: limits, Sessions: h.sessions, Kept: h.keptSessions(),
 	})
 	h.rest = rest.New(rest.Options{
-		Dispatcher: dispatcher, Client: h.admission.Client, Limits: limits, Version: h.options.Version, Logger: h.options.Logger,
+		Dispatcher: h.space.Tools, Client: h.admission.Client, Limits: limits, Version: h.options.Version, Logger: h.options.Logger,
 	})
 	h.streams = stream.New(stream.Options{
-		Space: h.space.Memory, Dispatcher: dispatcher, Logger: h.options.Logger, Stopped: stopped(),
+		Space: h.space.Memory, Dispatcher: h.space.Tools, Logger: h.options.Logger, Stopped: stopped(),
 		Client: h.admission.Client, Sessions: h.sessions,
 		Limits: stream.Limits{Limits: connection.Limits{Keys: limits.Keys, Input: limits.Input}, Streams: listen.Streams(listen.Descriptors())},
 	})
-	h.wire = operations.New(operations.Options{Dispatcher: dispatcher, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
-	return nil
-}
-
-// dispatcher calls the core tools and those of the families.
-func (h *Host) dispatcher() (*tool.Dispatcher, error) {
-	o := core.Options{Space: h.space.Memory, Version: h.options.Version, Writable: h.Writable, Locked: h.Locked}
-	var source tool.Source
-	if h.space.Families != nil {
-		offered := families.New(h.space.Families)
-		source, o.Meaning = offered, offered.Meaning
-	}
-	all := tool.NewRegistry(source)
-	err := all.Add(core.Specs(o)...)
-	d := tool.NewDispatcher(all, tool.Options{Logger: h.options.Logger, Clock: h.options.Clock, Limits: h.keys, Refused: h.account.Refused, Called: h.account.Called})
-	if h.space.Families != nil {
-		h.space.Families.SetCallable(families.NewCallable(d))
-	}
-	return d, err
+	h.wire = operations.New(operations.Options{Dispatcher: h.space.Tools, Logger: h.options.Logger, Limits: limits, Sessions: h.sessions})
 }
 
 // openDir takes possession of the data directory.

@@ -54,7 +54,7 @@ func TestAToolThatOnlyReadsCanBeCalledInThePast(t *testing.T) {
 	write("a", "now", "now-link")
 	write("later", "later", "a")
 	for _, at := range []memory.AsOf{{Version: before.Version}, {Time: before.Timestamp}} {
-		result, err := w.call(Call{Tool: "reads_do", AsOf: at})
+		result, err := w.call(given{Tool: "reads_do", AsOf: at})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,17 +77,8 @@ func TestAToolThatOnlyReadsCanBeCalledInThePast(t *testing.T) {
 		t.Errorf("now it sees %s", got[0].OK)
 	}
 	for _, at := range []memory.AsOf{{Version: 1 << 40}, {Time: time.Now().Add(time.Hour)}} {
-		if _, err := w.call(Call{Tool: "reads_do", AsOf: at}); code(err) != memory.InvalidArgument {
+		if _, err := w.call(given{Tool: "reads_do", AsOf: at}); code(err) != memory.InvalidArgument {
 			t.Errorf("as of %+v: %v", at, err)
 		}
-	}
-}
-
-func TestAToolThatMayWriteIsRefusedInThePast(t *testing.T) {
-	w := open(t, nil).with(aFamily("writes"), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}})
-	w.store("a", `"then"`)
-	_, err := w.call(Call{Tool: "writes_do", Arguments: json.RawMessage(`{}`), AsOf: memory.AsOf{Version: 1}})
-	if code(err) != memory.InvalidArgument || !strings.Contains(err.Error(), "the past cannot be changed") || w.value("", "a") != `"then"` {
-		t.Errorf("refused with %v, and a is %s", err, w.value("", "a"))
 	}
 }

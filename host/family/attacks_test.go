@@ -213,7 +213,7 @@ func TestSearchStatisticsAndProposalsTellAFamilyNothingOfOtherNamespaces(t *test
 			foreign := aFamily("foreign")
 			foreign.Capabilities = without(abi.CanMemoryWrite)
 			w.with(foreign, script{steps: []step{{"memory.put", `{"items":[{"key":"h0","value":"tea proposed","namespace":"home"}]}`}}})
-			result, err := w.call(Call{Tool: "foreign_do", Location: memory.Location{Namespace: "home"}})
+			result, err := w.call(given{Tool: "foreign_do", Location: memory.Location{Namespace: "home"}})
 			if err != nil || result.Proposal == "" {
 				t.Fatalf("no proposal at home: %+v, %v", result, err)
 			}
@@ -232,12 +232,12 @@ func TestSearchStatisticsAndProposalsTellAFamilyNothingOfOtherNamespaces(t *test
 			{"memory.put", `{"items":[{"key":"h0","value":"taken","namespace":"home"}]}`},
 		}})
 		for range 2 { // the second call sees the proposal of the first
-			if _, err := w.call(Call{Tool: "curious_do", Location: memory.Location{Namespace: "work"}}); err != nil {
+			if _, err := w.call(given{Tool: "curious_do", Location: memory.Location{Namespace: "work"}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w.waitIdle()
-		result, err := w.call(Call{Tool: "curious_do", Location: memory.Location{Namespace: "work"}})
+		result, err := w.call(given{Tool: "curious_do", Location: memory.Location{Namespace: "work"}})
 		if err != nil {
 			t.Fatal(err)
 		}

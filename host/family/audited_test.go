@@ -69,7 +69,7 @@ func audited(t testing.TB) (*world, *recorder) {
 func TestEachCallOfAGuestIsRecordedWithWhatItDidAndWrote(t *testing.T) {
 	w, h := audited(t)
 	w.with(aFamily("notes"), script{steps: []step{{"memory.put", `{"items":[{"key":"secret-key","value":"secret value"}]}`}, {"caller.get", `{}`}}})
-	_, err := w.call(Call{Tool: "notes_do", RequestID: "r1", Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}})
+	_, err := w.call(given{Tool: "notes_do", RequestID: "r1", Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestWithoutARecordNoFamilyIsCalledAndNothingIsGranted(t *testing.T) {
 	h.mu.Lock()
 	h.broken = errors.New("no space left on device")
 	h.mu.Unlock()
-	_, err := w.call(Call{Tool: "notes_do"})
+	_, err := w.call(given{Tool: "notes_do"})
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Unavailable || !known.Retryable || !strings.Contains(known.Message, "no space left") {
 		t.Errorf("a call: %v", err)
@@ -234,7 +234,7 @@ func TestAKillLosesNoRecordOfACallThatWrote(t *testing.T) {
 	w.with(aFamily("notes"), script{steps: []step{{"log.append", `{"event":"said","data":{"n":1}}`}}})
 	const calls = 3
 	for i := range calls {
-		if _, err := w.call(Call{Tool: "notes_do", RequestID: fmt.Sprint("r", i), Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}}); err != nil {
+		if _, err := w.call(given{Tool: "notes_do", RequestID: fmt.Sprint("r", i), Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Rights: memory.FullRights()}}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -284,7 +284,7 @@ func BenchmarkAuditOfASmallGuest(b *testing.B) {
 	script := script{says: `{}`}
 	without := open(b, nil).with(aFamily("notes"), script)
 	with := open(b, func(o *Options) { o.Audit = log }).with(aFamily("notes"), script)
-	call := Call{Tool: "notes_do", Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}}
+	call := given{Tool: "notes_do", Arguments: []byte(`{}`), Caller: memory.Caller{Agent: "ann", Client: "editor", Session: "s", Rights: memory.FullRights()}}
 	const block = 2048 // calls, so that each block has its part of what writes the log
 	var ratios []float64
 	var spent [2]time.Duration
@@ -295,7 +295,7 @@ func BenchmarkAuditOfASmallGuest(b *testing.B) {
 			w := []*world{without, with}[at]
 			begun := time.Now()
 			for range block {
-				if _, err := w.Families.Call(b.Context(), call); err != nil {
+				if _, err := w.Call(b.Context(), call); err != nil {
 					b.Fatal(err)
 				}
 			}

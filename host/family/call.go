@@ -1,14 +1,11 @@
 package family
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -21,9 +18,7 @@ import (
 
 // Call is a call of a tool.
 type Call struct {
-	Tool      string
-	Arguments json.RawMessage // an object
-	Checked   json.RawMessage // the input schema that Arguments were validated against; nil: none
+	Arguments json.RawMessage // an object that fits the tool's input schema
 	memory.Location
 	Caller    memory.Caller
 	RequestID string
@@ -31,8 +26,6 @@ type Call struct {
 	AsOf      memory.AsOf // the moment that a read-only tool sees; the zero AsOf: now
 	// Progress reports progress; total is 0 if unknown. Nil: not reported.
 	Progress func(done, total float64, message string)
-	// Ended receives the outcome of the guest's request, success or failure. Nil: not reported.
-	Ended func(*sandbox.Result)
 }
 
 // Result is a tool's answer.
@@ -44,26 +37,27 @@ type Result struct {
 
 }
 
+// endedKey is the key of a context's function that WithEnded sets.
+type endedKey struct{}
+
+// WithEnded has a function receive the outcome of the guest's request of each call that is made with the context, success or failure.
+func WithEnded(ctx context.Context, ended func(*sandbox.Result)) context.Context {
+	return context.WithValue(ctx, endedKey{}, ended)
+}
+
+func endedIn(ctx context.Context) func(*sandbox.Result) {
+	ended, _ := ctx.Value(endedKey{}).(func(*sandbox.Result))
+	return ended
+}
+
 // attempts limits how often a call is made when its commit conflicts.
 const attempts = 8
 
 // Call calls a tool. Its writes are committed atomically with its answer.
-func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
-	x, t, err := f.tool(c.Caller, c.Tool)
-	if err != nil {
-		return Result{}, err
-	}
-	if c.Caller.Rights.WritesNothing() && !onlyReads(t) && !t.Mixed {
-		return Result{}, &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("%s may write, and this memory can only be read; the server's operator can allow writing", t.Name)}
-	}
+func (f *Families) Call(ctx context.Context, t *Tool, c Call) (Result, error) {
+	x := t.family
 	if !c.AsOf.IsNow() && t.Mixed {
 		c.Caller.Rights = c.Caller.Rights.ReadOnly()
-	}
-	if !c.AsOf.IsNow() && !onlyReads(t) && !t.Mixed {
-		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s may write, and the past cannot be changed: leave as_of out to act on the present", t.Name)}
-	}
-	if err := x.checkArguments(t, Prepared{Arguments: c.Arguments, Checked: c.Checked}); err != nil {
-		return Result{}, err
 	}
 	m, release, err := f.acquire(ctx, x)
 	if err != nil {
@@ -73,7 +67,7 @@ func (f *Families) Call(ctx context.Context, c Call) (Result, error) {
 	effects := c.effects(f.spaceFor(c.Caller, x))
 	ctx = effect.With(ctx, effects)
 	c.Caller.Family, c.Caller.Call = x.name, cmp.Or(c.Caller.Call, c.RequestID)
-	result, err := f.callAgain(ctx, x, t, m, c)
+	result, err := f.callAgain(ctx, t, m, c)
 	if err != nil && effects.Count() > 0 {
 		f.o.Logger.Warn("a call failed after it had sent something", "tool", t.Name, "sent", effects.List(), "error", err)
 	}
@@ -90,19 +84,19 @@ func (c Call) effects(space *memory.Access) *effect.Ledger {
 }
 
 // callAgain retries a call until it is not overtaken, unless it had external effects: those would be repeated.
-func (f *Families) callAgain(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {
-	result, err := f.callOnce(ctx, x, t, m, c)
+func (f *Families) callAgain(ctx context.Context, t *Tool, m Guest, c Call) (Result, error) {
+	result, err := f.callOnce(ctx, t, m, c)
 	if !mayRepeat(ctx, err) {
 		return result, err
 	}
 	select { // one after the other: calls overtaken together would overtake each other again
-	case x.again <- struct{}{}:
-		defer func() { <-x.again }()
+	case t.family.again <- struct{}{}:
+		defer func() { <-t.family.again }()
 	case <-ctx.Done():
 		return result, err
 	}
 	for attempt := 2; attempt <= attempts && mayRepeat(ctx, err) && ctx.Err() == nil; attempt++ {
-		result, err = f.callOnce(ctx, x, t, m, c)
+		result, err = f.callOnce(ctx, t, m, c)
 	}
 	return result, err
 }
@@ -118,7 +112,7 @@ type overtaken struct{ error }
 func (o overtaken) Unwrap() error { return o.error }
 
 // orOvertaken tells a commit conflict from a conflict that a guest reports, and from a reused request id.
-func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
+func orOvertaken(ctx context.Context, t *Tool, err error) error {
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Conflict || errors.Is(err, memory.ErrRequestReused) {
 		return err
@@ -130,42 +124,13 @@ func orOvertaken(ctx context.Context, t *abi.Tool, err error) error {
 	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
 }
 
-// onlyReads reports whether a tool declares itself read-only.
-func onlyReads(t *abi.Tool) bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
-
-// tool returns a tool with its family, for a caller: tools of families that it has no right to do not exist.
-func (f *Families) tool(c memory.Caller, name string) (*family, *abi.Tool, error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	x := f.tools[name]
-	if x == nil {
-		return nil, nil, f.unusableTool(c, name)
-	}
-	for _, t := range f.toolsOf(x) {
-		if t.Name == name && c.Rights.May(memory.ToUse(x.name)) {
-			return x, &t, nil
-		}
-	}
-	return nil, nil, f.unknownTool(c, name)
-}
-
-// unusableTool returns why a caller cannot use a tool that no family serves. The caller holds mu.
-func (f *Families) unusableTool(c memory.Caller, name string) error {
-	for _, broken := range f.known {
-		declares := slices.ContainsFunc(broken.manifest.Tools, func(t abi.Tool) bool { return t.Name == name })
-		if declares && c.Rights.May(memory.ToUse(broken.name)) {
-			return broken.usable()
-		}
-	}
-	return f.unknownTool(c, name)
-}
-
-func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest, c Call) (Result, error) {
-	space := f.spaceFor(c.Caller, x)
-	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name, Content: c.content()}
+func (f *Families) callOnce(ctx context.Context, t *Tool, m Guest, c Call) (Result, error) {
+	space := f.spaceFor(c.Caller, t.family)
+	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name}
 	if c.RequestID != "" {
+		commit.Content = c.content()
 		if answer, version, err := space.Answered(ctx, commit); version != 0 || err != nil {
-			return repetition(committed(t, answer, version)), err
+			return repetition(t.withVersion(answer, version)), err
 		}
 	}
 	if err := effect.Of(ctx).Earlier(ctx); err != nil {
@@ -175,9 +140,9 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newRequest(x, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
+	w := f.newRequest(t.family, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	held := space.Caller().Rights
-	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, c.Ended
+	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, endedIn(ctx)
 	output, err := w.callTool(ctx, m, t, c.Arguments)
 	if err != nil || c.DryRun {
 		return Result{Output: output, Notes: w.rehearsed()}, err
@@ -188,8 +153,8 @@ func (f *Families) callOnce(ctx context.Context, x *family, t *abi.Tool, m Guest
 
 // forTool returns the caller that a tool acts for: a tool declared read-only cannot write. Clients trust the declaration,
 // and may not ask their users.
-func forTool(c memory.Caller, t *abi.Tool) memory.Caller {
-	if onlyReads(t) {
+func forTool(c memory.Caller, t *Tool) memory.Caller {
+	if t.onlyReads() {
 		c.Rights = c.Rights.ReadOnly()
 	}
 	return c
@@ -217,7 +182,7 @@ func (c Call) content() json.RawMessage {
 }
 
 // callTool asks the guest for a tool's result, and validates it.
-func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments json.RawMessage) (json.RawMessage, error) {
+func (w *request) callTool(ctx context.Context, m Guest, t *Tool, arguments json.RawMessage) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
@@ -231,7 +196,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *abi.Tool, arguments 
 	if err != nil {
 		return nil, err
 	}
-	if err := w.family.checkOutput(t, output); err != nil {
+	if err := t.checkOutput(output); err != nil {
 		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the answer of %s does not match its output_schema, so nothing of it was kept: %v", t.Name, err),
 			Details: map[string]any{"family": w.family.name, "class": string(abi.ClassAnswer)}}
 		w.families.troubles.add(w.family.name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
@@ -309,7 +274,7 @@ func asMemory(err error) error {
 }
 
 // commit writes what was staged: directly where the family may write, or as a proposal where it may only propose.
-func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool, output json.RawMessage, c memory.Commit) (Result, error) {
+func (w *request) commit(ctx context.Context, space *memory.Access, t *Tool, output json.RawMessage, c memory.Commit) (Result, error) {
 	result := Result{Notes: w.notes}
 	c.Proposal = w.proposal()
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
@@ -320,11 +285,11 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool,
 	if done.Replayed {
 		answer, version, err := space.Answered(ctx, c)
 		if err == nil {
-			answer = committed(t, answer, version)
+			answer = t.withVersion(answer, version)
 		}
 		return repetition(answer), orOvertaken(ctx, t, err)
 	}
-	result.Version, result.Output = done.Version, committed(t, output, done.Version)
+	result.Version, result.Output = done.Version, t.withVersion(output, done.Version)
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
 		result.Proposal = done.Branch
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))
@@ -340,45 +305,6 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *abi.Tool,
 // repetition returns the result of a request that was carried out before, with its answer.
 func repetition(answer json.RawMessage) Result {
 	return Result{Output: answer, Notes: []string{"this request was carried out before; nothing was done again"}}
-}
-
-// committed sets the version of the commit in a result whose schema asks for it, unless the guest did.
-func committed(t *abi.Tool, output json.RawMessage, version uint64) json.RawMessage {
-	name := committedMember(t.OutputSchema)
-	end := bytes.LastIndexByte(output, '}')
-	if name == "" || version == 0 || end < 0 {
-		return output
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(output, &members) != nil || members[name] != nil {
-		return output
-	}
-	comma := ","
-	if len(members) == 0 {
-		comma = ""
-	}
-	return fmt.Appendf(slices.Clone(output[:end]), "%s%q:%d}", comma, name, version)
-}
-
-// committedMember returns the member of a result that is the version of the commit; empty: none.
-func committedMember(schema json.RawMessage) string {
-	if !bytes.Contains(schema, []byte(abi.CommittedKeyword)) {
-		return ""
-	}
-	var result struct {
-		Properties map[string]struct {
-			Committed bool `json:"x-committed"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(schema, &result) != nil {
-		return ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(result.Properties)) {
-		if result.Properties[name].Committed {
-			return name
-		}
-	}
-	return ""
 }
 
 // rehearsed returns the notes of a dry run.

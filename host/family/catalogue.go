@@ -363,7 +363,7 @@ func checkedFamily(source string, report *sandbox.Report, b sandbox.Binary) *fam
 
 func newFamily(source, digest string, m *abi.Manifest, section []byte, o origin) *family {
 	return &family{name: m.Name, digest: digest, source: source, manifest: m, section: section, declared: config.Declared(m), origin: o,
-		loading: make(chan struct{}, 1), again: make(chan struct{}, 1), schemas: &schemas{}}
+		loading: make(chan struct{}, 1), again: make(chan struct{}, 1)}
 }
 
 // publish replaces the known families, and reports whether they differ. The caller holds changing

@@ -20,11 +20,11 @@ func TestTheVersionOfTheCommitIsSetWhereTheSchemaAsksForIt(t *testing.T) {
 		{``, `{}`, `{}`},
 	} {
 		output := json.RawMessage(c.output)
-		if got := committed(&abi.Tool{OutputSchema: json.RawMessage(c.schema)}, output, 7); string(got) != c.want || string(output) != c.output {
+		if got := newTool(nil, abi.Tool{OutputSchema: json.RawMessage(c.schema)}).withVersion(output, 7); string(got) != c.want || string(output) != c.output {
 			t.Errorf("%s of %s: %s, want %s", c.output, c.schema, got, c.want)
 		}
 	}
-	if got := committed(&abi.Tool{OutputSchema: json.RawMessage(asks)}, json.RawMessage(`{}`), 0); string(got) != `{}` {
+	if got := newTool(nil, abi.Tool{OutputSchema: json.RawMessage(asks)}).withVersion(json.RawMessage(`{}`), 0); string(got) != `{}` {
 		t.Errorf("nothing was written: %s", got)
 	}
 }

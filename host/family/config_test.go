@@ -25,7 +25,7 @@ func sharing(name string) *abi.Manifest {
 // askAs has the tool of a family called in a namespace, and gives the host's answers.
 func (w *world) askAs(t *testing.T, name, namespace string, c memory.Caller) []response {
 	t.Helper()
-	result, err := w.Call(t.Context(), Call{Tool: name + "_do", Arguments: json.RawMessage(`{}`), Location: memory.Location{Namespace: namespace}, Caller: c})
+	result, err := w.Call(t.Context(), given{Tool: name + "_do", Arguments: json.RawMessage(`{}`), Location: memory.Location{Namespace: namespace}, Caller: c})
 	if err != nil {
 		t.Fatal(err)
 	}

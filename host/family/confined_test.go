@@ -121,7 +121,7 @@ func TestACommitIsFoundUnderItsCallAndItsFamily(t *testing.T) {
 	w := open(t, nil).with(nosy(), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"branch.fork", `{"name":"idea"}`}}})
 	c := atHome()
 	c.Rights = memory.FullRights()
-	if _, err := w.call(Call{Tool: "nosy_do", Caller: c, RequestID: "r1"}); err != nil {
+	if _, err := w.call(given{Tool: "nosy_do", Caller: c, RequestID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
 	list, _, err := w.space.As(owner("")).Commits(t.Context(), memory.CommitQuery{Call: "r1"})
@@ -139,7 +139,7 @@ func TestACommitIsFoundUnderItsCallAndItsFamily(t *testing.T) {
 func TestAConfinedCallersRequestIsAnsweredTwiceAndDoneOnce(t *testing.T) {
 	w := open(t, nil).with(nosy(), script{steps: []step{{"log.append", `{"event":"e","namespace":"home","data":1}`}}})
 	for range 2 {
-		if _, err := w.call(Call{Tool: "nosy_do", Location: memory.Location{Namespace: "home"}, Caller: atHome(), RequestID: "r1"}); err != nil {
+		if _, err := w.call(given{Tool: "nosy_do", Location: memory.Location{Namespace: "home"}, Caller: atHome(), RequestID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -160,7 +160,7 @@ func retryable(err error) bool {
 func TestInADryRunOnlyGETAndHEADLeave(t *testing.T) {
 	h := serveWebhooks(t)
 	w := reaching(t, t.TempDir(), h).with(aFamily("tidy"), script{steps: []step{look, {"http.fetch", `{"endpoint":"hooks","method":"HEAD"}`}, notify, remove, complete, writeHot}})
-	result, err := w.call(Call{Tool: "tidy_do", DryRun: true, RequestID: "r"})
+	result, err := w.call(given{Tool: "tidy_do", DryRun: true, RequestID: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestInADryRunOnlyGETAndHEADLeave(t *testing.T) {
 	if !slices.Equal(result.Notes, want) || w.value("", "hot") != "" {
 		t.Errorf("the notes are %q", result.Notes)
 	}
-	if _, err := w.call(Call{Tool: "tidy_do", RequestID: "r"}); err != nil || len(h.got()) != 7 {
+	if _, err := w.call(given{Tool: "tidy_do", RequestID: "r"}); err != nil || len(h.got()) != 7 {
 		t.Errorf("the same request in earnest: %v after %q", err, h.got())
 	}
 }
@@ -188,7 +188,7 @@ func TestADryRunThatFailsSaysWhatWasNotSent(t *testing.T) {
 		with(aFamily("outer"), script{steps: []step{{"tools.call", `{"tool":"inner_do","arguments":{}}`}, remove}, fails: `{"code":"denied","message":"gone"}`}).
 		with(aFamily("traps"), script{steps: []step{notify}, traps: true})
 	for tool, want := range map[string][]string{"inner_do": {"POST hooks/notify"}, "outer_do": {"POST hooks/notify", "DELETE hooks/thing"}, "traps_do": {"POST hooks/notify"}} {
-		_, err := w.call(Call{Tool: tool, DryRun: true})
+		_, err := w.call(given{Tool: tool, DryRun: true})
 		if err == nil || !slices.Equal(details(err)["not_sent"].([]string), want) || details(err)["dry_run"] != true {
 			t.Errorf("dry run of %s: %v with %v, want %q not sent", tool, err, details(err), want)
 		}
@@ -213,14 +213,14 @@ func TestACallThatSentSomethingIsNotMadeAgainWhenItsCommitIsAConflict(t *testing
 	for tool, sent := range map[string]string{"posts_do": "POST hooks/notify was sent and answered 201", "asks_do": "llm.complete llm was sent and answered",
 		"nests_do": "POST hooks/notify was sent and answered 201"} {
 		before := len(h.got())
-		_, err := w.call(Call{Tool: tool, RequestID: tool})
+		_, err := w.call(given{Tool: tool, RequestID: tool})
 		if code(err) != memory.Conflict || !strings.Contains(err.Error(), sent+"; nothing was stored: ") || retryable(err) {
 			t.Errorf("%s: %v, want a conflict that says %q and is not retryable", tool, err, sent)
 		}
 		if got := h.got()[before:]; len(got) != 1 {
 			t.Errorf("%s sent %q", tool, got)
 		}
-		if _, err := w.call(Call{Tool: tool, RequestID: tool}); code(err) != memory.Conflict || !strings.Contains(err.Error(), sent) || !strings.Contains(err.Error(), "new request") {
+		if _, err := w.call(given{Tool: tool, RequestID: tool}); code(err) != memory.Conflict || !strings.Contains(err.Error(), sent) || !strings.Contains(err.Error(), "new request") {
 			t.Errorf("%s sent again by its client: %v", tool, err)
 		}
 		if got := h.got()[before:]; len(got) != 1 {
@@ -235,7 +235,7 @@ func TestACallThatOnlyLookedIsMadeAgainWhenItsCommitIsAConflict(t *testing.T) {
 	w.store("hot", `"cold"`)
 	var once sync.Once
 	h.do(func(http.ResponseWriter, *http.Request) { once.Do(func() { w.store("hot", `"theirs"`) }) })
-	if _, err := w.call(Call{Tool: "looks_do"}); err != nil || len(h.got()) != 2 || w.value("", "hot") != `"mine"` {
+	if _, err := w.call(given{Tool: "looks_do"}); err != nil || len(h.got()) != 2 || w.value("", "hot") != `"mine"` {
 		t.Errorf("after %q: %v", h.got(), err)
 	}
 }
@@ -246,7 +246,7 @@ func TestAnErrorOfACallSaysWhatItHadSent(t *testing.T) {
 	schema.Tools[0].OutputSchema = json.RawMessage(`{"type":"object","required":["n"]}`)
 	w := reaching(t, t.TempDir(), h).with(aFamily("traps"), script{steps: []step{notify}, traps: true}).with(schema, script{steps: []step{notify}})
 	for _, tool := range []string{"traps_do", "lies_do"} {
-		_, err := w.call(Call{Tool: tool})
+		_, err := w.call(given{Tool: tool})
 		if err == nil || !strings.Contains(err.Error(), "POST hooks/notify was sent and answered 201") || retryable(err) || code(err) == memory.Internal {
 			t.Errorf("%s: code %s, %v, want what was sent, and an error that is not retryable", tool, code(err), err)
 		}
@@ -256,12 +256,12 @@ func TestAnErrorOfACallSaysWhatItHadSent(t *testing.T) {
 func TestARequestThatSentSomethingAndChangedNothingIsAnsweredTwiceAndDoneOnce(t *testing.T) {
 	h := serveWebhooks(t)
 	w := reaching(t, t.TempDir(), h).with(aFamily("posts"), script{steps: []step{notify}})
-	first, err := w.call(Call{Tool: "posts_do", RequestID: "r"})
+	first, err := w.call(given{Tool: "posts_do", RequestID: "r"})
 	if err != nil || first.Version != 0 {
 		t.Fatalf("Call = %+v, %v, want no new version", first, err)
 	}
 	for name, after := range map[string]*world{"at once": w, "after a crash": reaching(t, snapshot(w), h)} {
-		again, err := after.call(Call{Tool: "posts_do", RequestID: "r"})
+		again, err := after.call(given{Tool: "posts_do", RequestID: "r"})
 		if err != nil || string(again.Output) != string(first.Output) || len(h.got()) != 1 {
 			t.Errorf("%s: %s, %v, and %q was sent", name, again.Output, err, h.got())
 		}
@@ -277,11 +277,11 @@ func TestACallThatASentRequestSurvivedIsNotMadeAgain(t *testing.T) {
 			dir = snapshot(w) // the server dies while it waits for the second answer
 		}
 	})
-	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); err != nil {
+	if _, err := w.call(given{Tool: "posts_do", RequestID: "r"}); err != nil {
 		t.Fatal(err)
 	}
 	after := reaching(t, dir, h)
-	_, err := after.call(Call{Tool: "posts_do", RequestID: "r"})
+	_, err := after.call(given{Tool: "posts_do", RequestID: "r"})
 	for _, part := range []string{"POST hooks/notify was sent and answered 201", "DELETE hooks/thing was sent, and its answer is not known", "new request"} {
 		if code(err) != memory.Conflict || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
@@ -290,7 +290,7 @@ func TestACallThatASentRequestSurvivedIsNotMadeAgain(t *testing.T) {
 	if len(h.got()) != 2 || after.value("", "hot") != "" {
 		t.Errorf("what was sent: %q", h.got())
 	}
-	if _, err := after.call(Call{Tool: "posts_do", RequestID: "another"}); err != nil || len(h.got()) != 4 {
+	if _, err := after.call(given{Tool: "posts_do", RequestID: "another"}); err != nil || len(h.got()) != 4 {
 		t.Errorf("a new request: %v after %q", err, h.got())
 	}
 }
@@ -301,12 +301,12 @@ func TestTheSameRequestTwiceAtOnceSendsOnce(t *testing.T) {
 	both := make(chan struct{})
 	var failed atomic.Int32
 	h.do(func(http.ResponseWriter, *http.Request) {
-		if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); code(err) == memory.Conflict {
+		if _, err := w.call(given{Tool: "posts_do", RequestID: "r"}); code(err) == memory.Conflict {
 			failed.Add(1)
 		}
 		close(both)
 	})
-	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); err != nil {
+	if _, err := w.call(given{Tool: "posts_do", RequestID: "r"}); err != nil {
 		t.Error(err)
 	}
 	<-both
@@ -323,13 +323,13 @@ func TestACallWhoseRequestsNeverLeftMayBeMadeAgain(t *testing.T) {
 	if err := w.SetEndpoint("hooks", &registry.Endpoint{Kind: "http", URL: nobody.URL}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); err == nil || strings.Contains(err.Error(), "was sent") {
+	if _, err := w.call(given{Tool: "posts_do", RequestID: "r"}); err == nil || strings.Contains(err.Error(), "was sent") {
 		t.Errorf("nothing left, and it says: %v", err)
 	}
 	if err := w.SetEndpoint("hooks", &registry.Endpoint{Kind: "http", URL: h.url}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); !strings.Contains(err.Error(), "POST hooks/notify was sent and answered 201") || len(h.got()) != 1 {
+	if _, err := w.call(given{Tool: "posts_do", RequestID: "r"}); !strings.Contains(err.Error(), "POST hooks/notify was sent and answered 201") || len(h.got()) != 1 {
 		t.Errorf("the same request later: %v after %q", err, h.got())
 	}
 }
@@ -338,11 +338,11 @@ func TestManyEffectsAreNamedUpToABound(t *testing.T) {
 	h := serveWebhooks(t)
 	m := aFamily("posts")
 	w := reaching(t, t.TempDir(), h).with(m, script{steps: slices.Repeat([]step{notify}, 40), traps: true})
-	_, err := w.call(Call{Tool: "posts_do", RequestID: "r"})
+	_, err := w.call(given{Tool: "posts_do", RequestID: "r"})
 	if err == nil || len(h.got()) != 40 || len(details(err)["sent"].([]string)) != 17 || !strings.Contains(err.Error(), "24 or more others") {
 		t.Errorf("Call: %v, want 16 effects and 24 others", err)
 	}
-	_, err = w.call(Call{Tool: "posts_do", DryRun: true})
+	_, err = w.call(given{Tool: "posts_do", DryRun: true})
 	if err == nil || len(details(err)["not_sent"].([]string)) != 16 || !strings.Contains(err.Error(), "and 24 more") {
 		t.Errorf("a dry run: %v, want 16 effects and 24 more", err)
 	}
@@ -360,10 +360,10 @@ func TestAnOvertakenCallRunsAgainWhateverTheKeyIsCalled(t *testing.T) {
 			w.store("request id", `"theirs"`)
 		}
 	})
-	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r"}); err != nil || len(h.got()) != 2 {
+	if _, err := w.call(given{Tool: "posts_do", RequestID: "r"}); err != nil || len(h.got()) != 2 {
 		t.Errorf("%v after %q", err, h.got())
 	}
-	if _, err := w.call(Call{Tool: "posts_do", RequestID: "r", Arguments: json.RawMessage(`{"another":1}`)}); !errors.Is(err, memory.ErrRequestReused) || retryable(err) {
+	if _, err := w.call(given{Tool: "posts_do", RequestID: "r", Arguments: json.RawMessage(`{"another":1}`)}); !errors.Is(err, memory.ErrRequestReused) || retryable(err) {
 		t.Errorf("a request id that is used twice: %v", err)
 	}
 }

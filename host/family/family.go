@@ -53,6 +53,7 @@ type While func(ctx context.Context, key string) (held context.Context, stop fun
 // Options configures families. Space, Sandbox and Dir are required.
 type Options struct {
 	Space     *memory.Space
+	Callable  Callable                                      // the tools that families can call; nil: none
 	Proxy     *Proxy                                        // passes on what is asked of the families, once they are there; nil: none
 	Sandbox   *sandbox.Sandbox                              // the caller closes it after the families
 	Admit     Admit                                         // nil: the sandbox admits modules
@@ -105,7 +106,6 @@ type Families struct {
 	tools  map[string]*family // by the name of a tool
 	// published are tools that families made at run time, by the family's name.
 	published map[string][]abi.Tool
-	callable  Callable // nil: families call each other by exact names, and arguments are only checked
 	shared    *config.Keys
 	journaled map[string]bool // open sessions that are in the journal
 	changed   chan struct{}
@@ -143,7 +143,8 @@ type family struct {
 	signed   signature.Signed // of its bytes
 	fault    string           // why it cannot be used; empty: usable
 	clashes  bool             // the fault is a name clash
-	schemas  *schemas
+	listing  sync.Once
+	listed   []*Tool // of the manifest
 
 	loading   chan struct{} // has room for one load at a time
 	again     chan struct{} // has room for one overtaken call at a time
@@ -244,6 +245,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Locked {
 		o.Watch = "" // nothing comes while it runs
+	}
+	if o.Callable == nil {
+		o.Callable = noTools{}
 	}
 	if o.Retry == 0 {
 		o.Retry = 2 * time.Second

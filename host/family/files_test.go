@@ -91,7 +91,7 @@ func TestACallerUsesARootOfItsNamespacesAlone(t *testing.T) {
 	} {
 		w, dir := withNotes(t, registry.Root{Namespace: c.of}, nil)
 		w.with(aFamily("tidy"), script{steps: []step{listFiles, readFile, putFile}})
-		r, err := w.call(Call{Tool: "tidy_do", Caller: memory.Caller{Agent: "a", Rights: c.rights}})
+		r, err := w.call(given{Tool: "tidy_do", Caller: memory.Caller{Agent: "a", Rights: c.rights}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestACallerUsesARootOfItsNamespacesAlone(t *testing.T) {
 func TestADryRunWritesNoFile(t *testing.T) {
 	w, dir := withNotes(t, registry.Root{}, nil)
 	w.with(aFamily("tidy"), script{steps: []step{readFile, putFile}})
-	r, err := w.call(Call{Tool: "tidy_do", DryRun: true})
+	r, err := w.call(given{Tool: "tidy_do", DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +143,11 @@ func TestACallThatWroteAFileIsNotRepeated(t *testing.T) {
 		}
 	}
 	w.with(aFamily("tidy"), script{steps: []step{readHot, putFile, writeHot}})
-	_, err := w.call(Call{Tool: "tidy_do", RequestID: "r"})
+	_, err := w.call(given{Tool: "tidy_do", RequestID: "r"})
 	if err == nil || retryable(err) || details(err)["sent"] == nil || o.writes != 1 || !hasFile(dir) || w.value("", "hot") != `"theirs"` {
 		t.Errorf("%v after %d writes; %v", err, o.writes, details(err))
 	}
-	if _, err := w.call(Call{Tool: "tidy_do", RequestID: "r"}); err == nil || o.writes != 1 {
+	if _, err := w.call(given{Tool: "tidy_do", RequestID: "r"}); err == nil || o.writes != 1 {
 		t.Errorf("the same request again: %v after %d writes", err, o.writes)
 	}
 }

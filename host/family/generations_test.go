@@ -167,7 +167,7 @@ func TestAFamilysOwnWritesComeBackOnlyIfItAsks(t *testing.T) {
 		if _, err := w.callAs("watch", "watch_do", owner("bob"), memory.Item{Key: "mine", Value: json.RawMessage(`1`)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.call(Call{Tool: "other_do", Caller: owner("bob")}); err != nil {
+		if _, err := w.call(given{Tool: "other_do", Caller: owner("bob")}); err != nil {
 			t.Fatal(err)
 		}
 		await.That(t, "it was told of the other's write", func() bool { return slices.Contains(keys(told()), want[len(want)-1]) })
@@ -304,7 +304,7 @@ func TestAStoreHookThatProposesKeepsAWriteOffItsBranch(t *testing.T) {
 	if keys, err := w.space.As(owner("")).Forget(t.Context(), memory.Location{}, []string{"old"}, memory.Write{}); err != nil || len(keys) != 1 || w.value("", "old") != "1" {
 		t.Errorf("forgot %q, %v", keys, err)
 	}
-	result, err := w.call(Call{Tool: "writes_do"})
+	result, err := w.call(given{Tool: "writes_do"})
 	if err != nil || !strings.HasPrefix(result.Proposal, "proposals/board/") || w.value("", "tool") != "" || w.value(result.Proposal, "tool") != "1" {
 		t.Errorf("Call = %+v, %v, want what it wrote on the branch of a proposal", result, err)
 	}

@@ -733,7 +733,7 @@ func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
 func TestAJobOfAVersionThatWasReplacedNeedsTheRightOfTheNewOne(t *testing.T) {
 	m := withJob("tidy", "")
 	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy","after_s":3600}`}}})
-	if _, err := w.call(Call{Tool: "tidy_do"}); err != nil {
+	if _, err := w.call(given{Tool: "tidy_do"}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := w.Jobs(t.Context())

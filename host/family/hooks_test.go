@@ -181,7 +181,7 @@ func TestWithoutARefusingHookNothingIsStored(t *testing.T) {
 	if _, err := w.Grant(GrantRequest{Family: "other", All: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(Call{Tool: "other_do"}); err == nil || w.value("", "k") != "" {
+	if _, err := w.call(given{Tool: "other_do"}); err == nil || w.value("", "k") != "" {
 		t.Errorf("a family is a way around it: %v", err)
 	}
 }
@@ -425,7 +425,7 @@ func TestAFamilyIsUnloadedAfterItsIdleTimeWhenTheClockIsPutBack(t *testing.T) {
 	var now atomicTime
 	now.set(time.Now())
 	w := open(t, func(o *Options) { o.Clock, o.Idle, o.Poll = now.get, time.Hour, time.Hour }).with(aFamily("tidy"), script{says: `{}`})
-	if _, err := w.call(Call{Tool: "tidy_do"}); err != nil {
+	if _, err := w.call(given{Tool: "tidy_do"}); err != nil {
 		t.Fatal(err)
 	}
 	now.set(now.get().Add(-10 * 24 * time.Hour))
@@ -446,7 +446,7 @@ func TestAPurgeErasesWhatFamiliesAndAnswersHaveOfIt(t *testing.T) {
 	w := open(t, nil).with(m, script{steps: []step{{"record.put", `{"collection":"kept","items":[{"key":"k","value":{"text":"the anchor weighs ninety"}},{"key":"other","value":{"text":"harmless"}}]}`},
 		{"record.put", `{"collection":"all","items":[{"key":"k","value":["the anchor weighs ninety"]}]}`}, {"memory.get", `{"keys":["secret"]}`}}})
 	w.store("secret", `{"text":"the anchor weighs ninety"}`)
-	if _, err := w.call(Call{Tool: "copies_do", RequestID: "r1"}); err != nil {
+	if _, err := w.call(given{Tool: "copies_do", RequestID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.space.Purge(t.Context(), purge.Request{Key: "secret"}); err != nil {

@@ -18,7 +18,7 @@ func TestInfoHasManifestGrantConfigurationLimitsAndUse(t *testing.T) {
 	if _, err := w.Configure(t.Context(), "notes", map[string]json.RawMessage{"word": json.RawMessage(`"mine"`)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(Call{Tool: "notes_do"}); err != nil {
+	if _, err := w.call(given{Tool: "notes_do"}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := w.Info(t.Context(), "notes")

@@ -68,7 +68,7 @@ func TestEachOperationOfAFollowedFamilyIsTold(t *testing.T) {
 		})
 	}()
 	<-followed
-	if _, err := w.Call(t.Context(), Call{Tool: "notes_do", Arguments: []byte(`{}`), Caller: owner("a")}); err != nil {
+	if _, err := w.Call(t.Context(), given{Tool: "notes_do", Arguments: []byte(`{}`), Caller: owner("a")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
@@ -101,7 +101,7 @@ func TestAFollowerSurvivesAnUpdateAndEndsWithTheFamily(t *testing.T) {
 	w := open(t, nil)
 	w.install(aFamily("notes"), script{})
 	told, ended := w.follows(t.Context(), "notes")
-	if _, err := w.call(Call{Tool: "notes_do"}); err != nil {
+	if _, err := w.call(given{Tool: "notes_do"}); err != nil {
 		t.Fatal(err)
 	}
 	if e := <-told; e.Kind != EventEnded || e.Request != 1 {
@@ -112,7 +112,7 @@ func TestAFollowerSurvivesAnUpdateAndEndsWithTheFamily(t *testing.T) {
 	if _, err := w.Update(t.Context(), "notes", pack(t, next, script{steps: []step{{"config.get", `{}`}}})); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(Call{Tool: "notes_do"}); err != nil {
+	if _, err := w.call(given{Tool: "notes_do"}); err != nil {
 		t.Fatal(err)
 	}
 	if e := <-told; e.Kind != EventEnded || e.Request != 2 || e.HostCalls != 1 {

@@ -24,6 +24,7 @@ type Described struct {
 	Fault     string         `json:"fault,omitempty"` // why it cannot be used
 	Grant     registry.Grant `json:"grant"`
 	Published []abi.Tool     `json:"published,omitempty"` // tools made at run time
+	Tools     []*Tool        `json:"-"`                   // all, to be called
 	// Guard is another version that serves the store hook; nil: none.
 	Guard *Guarding `json:"guard,omitempty"`
 	// Update is what this version lacks of the grant before. The previous version of an installed family is known to the
@@ -73,7 +74,7 @@ func (f *Families) Show() []Described {
 
 // describe returns an operator's view of a family. The caller holds mu.
 func (f *Families) describe(x *family) Described {
-	d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x)}
+	d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x), Tools: f.toolsOf(x)}
 	if g := f.guards[x.name]; g != nil && slices.Contains(f.serving(), x.name) {
 		d.Guard = &Guarding{Digest: g.Digest, Version: g.Version, Missing: g.gone}
 	}

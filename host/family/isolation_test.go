@@ -102,7 +102,7 @@ func secretly(t *testing.T, text string) *world {
 	other.Collections = []abi.Collection{{Name: "own", Searchable: []string{"text"}}}
 	w.with(other, script{steps: []step{{"memory.get", `{"keys":["k"],"namespace":"home"}`}, {"record.put", `{"collection":"own","items":[{"key":"r","value":{"text":"` + text + ` of another"}}]}`},
 		{"memory.put", `{"items":[{"key":"k2","namespace":"home","value":"` + text + `"}]}`}}})
-	if _, err := w.call(Call{Tool: "other_do", Location: memory.Location{Namespace: "home"}}); err != nil {
+	if _, err := w.call(given{Tool: "other_do", Location: memory.Location{Namespace: "home"}}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -181,7 +181,7 @@ func (p probed) answers(t *testing.T, granted []registry.Capability) []response 
 		t.Fatal(err)
 	}
 	p.waitIdle()
-	result, err := p.call(Call{Tool: "probe_do", Location: memory.Location{Namespace: "work"}})
+	result, err := p.call(given{Tool: "probe_do", Location: memory.Location{Namespace: "work"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestAnotherFamilysPowersAreReachedOnlyThroughToolsThatWereGranted(t *testin
 		t.Errorf("a family that may call meek_do alone was answered with %+v", got)
 	}
 	calls("insider", "*")
-	result, err := w.call(Call{Tool: "insider_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
+	result, err := w.call(given{Tool: "insider_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestACallerWhoMayOnlyReadChangesNothingThroughFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "probe_do", Location: memory.Location{Namespace: "work"}, Caller: readingCaller()})
+	result, err := w.call(given{Tool: "probe_do", Location: memory.Location{Namespace: "work"}, Caller: readingCaller()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestAModuleThatIsSwappedQuicklyNeverHasWhatAnotherWasGranted(t *testing.T) 
 	}
 	goods, evils := 0, 0
 	ask := func() {
-		result, err := w.call(Call{Tool: "notes_do"})
+		result, err := w.call(given{Tool: "notes_do"})
 		if err != nil {
 			return // it was just going away
 		}

@@ -27,7 +27,7 @@ func TestAListingIsOfWhatTheCallerMayReadAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	result, err := w.call(Call{Tool: "facts_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
+	result, err := w.call(given{Tool: "facts_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestCallersWhoAppendAtOnceAllSucceed(t *testing.T) {
 	for range callers {
 		ended.Go(func() {
 			for range each {
-				if _, err := w.Call(t.Context(), Call{Tool: "notes_do", Arguments: json.RawMessage(`{}`), Caller: owner("")}); err != nil {
+				if _, err := w.Call(t.Context(), given{Tool: "notes_do", Arguments: json.RawMessage(`{}`), Caller: owner("")}); err != nil {
 					failed <- err
 				}
 			}

@@ -152,7 +152,7 @@ func (l *listener) send(v vectors.Message) error {
 		var r abi.ToolRequest
 		l.read(v.Request, &r)
 		l.on()
-		_, err := l.Call(ctx, Call{Tool: r.Tool, Arguments: r.Arguments, Caller: owner("ann"), RequestID: "request-1"})
+		_, err := l.Call(ctx, given{Tool: r.Tool, Arguments: r.Arguments, Caller: owner("ann"), RequestID: "request-1"})
 		return err
 	case abi.KindHook:
 		return l.sendHook(v)
@@ -189,7 +189,7 @@ func (l *listener) sendHook(v vectors.Message) error {
 		}
 		w := l.newRequest(x, registry.Calls, stage, owner("ann"), "", "")
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
-		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), &abi.Tool{}, json.RawMessage(`{}`), memory.Commit{})
+		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), &Tool{}, json.RawMessage(`{}`), memory.Commit{})
 		return err
 	case abi.HookMerged:
 		return l.merge(*r.Merge)

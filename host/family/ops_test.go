@@ -57,7 +57,7 @@ func TestRequestsBeyondABoundAreRefusedByItsName(t *testing.T) {
 func TestARequiredForkThatFailsFailsTheCall(t *testing.T) {
 	for required, fails := range map[string]bool{``: false, `,"required":true`: true} {
 		w := open(t, nil).with(aFamily("forks"), script{steps: []step{{"branch.fork", `{"name":"default"` + required + `}`}}})
-		r, err := w.call(Call{Tool: "forks_do"})
+		r, err := w.call(given{Tool: "forks_do"})
 		if fails != (err != nil) || fails == (len(r.Notes) > 0) {
 			t.Errorf("fork with %q: %v, notes %q, want an error: %t, else a note", required, err, r.Notes, fails)
 		}

@@ -85,7 +85,7 @@ func TestToolsThatArePublishedAtOnceAreAllThere(t *testing.T) {
 	ended := make(chan error, n)
 	for i := range n {
 		go func() {
-			_, err := w.Call(t.Context(), Call{Tool: "maker" + string(rune('a'+i)) + "_do", Arguments: json.RawMessage(`{}`), Caller: owner("")})
+			_, err := w.Call(t.Context(), given{Tool: "maker" + string(rune('a'+i)) + "_do", Arguments: json.RawMessage(`{}`), Caller: owner("")})
 			ended <- err
 		}()
 	}

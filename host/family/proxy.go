@@ -2,6 +2,7 @@ package family
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 
 	"github.com/alcove-memory/alcove/host/family/hooks"
@@ -94,4 +95,36 @@ func (p *Proxy) EmbedderOf(name string) (hooks.Embedder, bool) {
 		return f.hooks.EmbedderOf(name)
 	}
 	return hooks.Embedder{}, false
+}
+
+// All lists the families by name.
+func (p *Proxy) All() []Described {
+	if f := p.Families(); f != nil {
+		return f.All()
+	}
+	return nil
+}
+
+// Changed returns a channel that is closed when the result of All changes.
+func (p *Proxy) Changed() <-chan struct{} {
+	if f := p.Families(); f != nil {
+		return f.Changed()
+	}
+	return p.made
+}
+
+// Load makes a family ready for calls.
+func (p *Proxy) Load(ctx context.Context, name string) error {
+	if f := p.Families(); f != nil {
+		return f.Load(ctx, name)
+	}
+	return unknown("family", name, nil)
+}
+
+// ValuesOf returns the values of a family's settings; without families, none.
+func (p *Proxy) ValuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
+	if f := p.Families(); f != nil {
+		return f.ValuesOf(ctx, name, namespace, agent)
+	}
+	return nil, nil
 }

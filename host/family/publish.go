@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
 // published is the collection of tools that families made at run time: a record per tool, keyed by family and name.
@@ -93,7 +94,7 @@ func (r *request) mayPublish(t abi.Tool) error {
 	if err != nil {
 		return err
 	}
-	if err := checkManifest(data); err != nil {
+	if _, err := sandbox.ParseManifest(data); err != nil {
 		return invalidf("the tool could not be in a manifest: %v", err)
 	}
 	names := r.families.namesBeside(r.family, t.Name)
@@ -164,8 +165,12 @@ func (f *Families) readPublished(ctx context.Context) error {
 }
 
 // toolsOf returns all tools of a family: its manifest's, and its published ones. The caller holds mu.
-func (f *Families) toolsOf(x *family) []abi.Tool {
-	return append(slices.Clip(x.manifest.Tools), f.publishedBy(x)...)
+func (f *Families) toolsOf(x *family) []*Tool {
+	list := slices.Clip(x.tools())
+	for _, t := range f.publishedBy(x) {
+		list = append(list, newTool(x, t))
+	}
+	return list
 }
 
 // publishedBy returns the published tools of a family that are offered. The caller holds mu.

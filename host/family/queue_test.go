@@ -86,7 +86,7 @@ func TestHundredsOfJobsAreDone(t *testing.T) {
 	now.set(time.Now())
 	w := open(t, func(o *Options) { o.Clock = now.get }).with(withJob("tidy", ""), script{steps: repeated(step{"job.enqueue", `{"job":"tidy","after_s":60}`}, 300), says: `1`})
 	began := time.Now()
-	if _, err := w.call(Call{Tool: "tidy_do"}); err != nil {
+	if _, err := w.call(given{Tool: "tidy_do"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Install(pack(t, withJob("tidy", ""), script{says: `2`})); err != nil { // one that queues nothing

@@ -57,7 +57,7 @@ func TestAFamilyKeepsRecordsUpToItsQuota(t *testing.T) {
 	w := open(t, nil).with(keeper("notes"), script{steps: []step{putRecords("list", "a", "b"), putRecords("all", "c"), putRecords("list", "d"), {"record.delete", `{"collection":"list","keys":["a"]}`}, putRecords("list", "e")}})
 	w.limit("notes", map[string]int64{abi.QuotaRecords: 3})
 	for _, dry := range []bool{true, false} {
-		result, err := w.call(Call{Tool: "notes_do", DryRun: dry})
+		result, err := w.call(given{Tool: "notes_do", DryRun: dry})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestCallsAtOnceShareOneQuota(t *testing.T) {
 	var calling sync.WaitGroup
 	for j := range 12 {
 		calling.Go(func() {
-			result, err := w.call(Call{Tool: fmt.Sprint("notes_", j)})
+			result, err := w.call(given{Tool: fmt.Sprint("notes_", j)})
 			switch {
 			case code(err) == memory.Exhausted:
 				full.Add(1)

@@ -94,7 +94,7 @@ func TestARefusalOfRecordsKeepsNothingOfTheCall(t *testing.T) {
 	m.Hooks.Store.Collections = []string{"notes/*"}
 	w := open(t, nil).with(noteTaker("notes"), script{steps: append([]step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, takesNotes.steps...)}).
 		with(m, script{says: `{"refuse":"no secrets"}`})
-	if _, err := w.call(Call{Tool: "notes_do"}); code(err) != memory.Denied || !strings.Contains(err.Error(), "family redactor refused it: no secrets") {
+	if _, err := w.call(given{Tool: "notes_do"}); code(err) != memory.Denied || !strings.Contains(err.Error(), "family redactor refused it: no secrets") {
 		t.Errorf("notes_do: %v, want it denied for the refusal of redactor", err)
 	}
 	job := w.enqueue("notes")
@@ -109,7 +109,7 @@ func TestARecordHookThatFailsIsTreatedAsTheOperatorSaid(t *testing.T) {
 		m := recordRedactor()
 		m.Hooks.Store.OnFailure = failure
 		w := open(t, nil).with(noteTaker("notes"), takesNotes).with(m, script{traps: true})
-		result, err := w.call(Call{Tool: "notes_do"})
+		result, err := w.call(given{Tool: "notes_do"})
 		if (err != nil) != (want == nothing) || w.notes("notes") != want || err == nil && !strings.Contains(strings.Join(result.Notes, "\n"), "family redactor was skipped") {
 			t.Errorf("%s: kept %s with the notes %q, %v", failure, w.notes("notes"), result.Notes, err)
 		}
@@ -118,7 +118,7 @@ func TestARecordHookThatFailsIsTreatedAsTheOperatorSaid(t *testing.T) {
 
 func TestARecordHookChangesValuesAlone(t *testing.T) {
 	w := open(t, nil).with(noteTaker("notes"), takesNotes).with(recordRedactor(), script{says: `{"entries":[{"tags":["seen"]}]}`})
-	if _, err := w.call(Call{Tool: "notes_do"}); code(err) != memory.Unavailable || !strings.Contains(err.Error(), "more of a record than its value") {
+	if _, err := w.call(given{Tool: "notes_do"}); code(err) != memory.Unavailable || !strings.Contains(err.Error(), "more of a record than its value") {
 		t.Errorf("notes_do: %v, want it unavailable, for more than the value is changed", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestARecordHookRefusesDeletionsThatItAsksAbout(t *testing.T) {
 	w := open(t, nil).with(noteTaker("notes"), takesNotes).with(m, script{says: `{"refuse":"records stay"}`})
 	w.do("notes")
 	w.with(noteTaker("notes"), deletes)
-	if _, err := w.call(Call{Tool: "notes_do"}); code(err) != memory.Denied || w.record("", memory.Collection{Name: "notes/own"}, "k") != `"secret"` {
+	if _, err := w.call(given{Tool: "notes_do"}); code(err) != memory.Denied || w.record("", memory.Collection{Name: "notes/own"}, "k") != `"secret"` {
 		t.Errorf("a deletion: %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestRecordsOfABranchAreProposedAndThoseOfASpaceAreNot(t *testing.T) {
 		t.Errorf("%+v; kept %s", result, w.record("", own, "k"))
 	}
 	w = open(t, nil).with(noteTaker("notes"), takesNotes).with(recordRedactor(), script{says: `{"propose":"look at it"}`})
-	if _, err := w.call(Call{Tool: "notes_do"}); code(err) != memory.Denied || !strings.Contains(err.Error(), "the same on every branch") || w.notes("notes") != nothing {
+	if _, err := w.call(given{Tool: "notes_do"}); code(err) != memory.Denied || !strings.Contains(err.Error(), "the same on every branch") || w.notes("notes") != nothing {
 		t.Errorf("%v; kept %s", err, w.notes("notes"))
 	}
 }
@@ -155,7 +155,7 @@ func TestARecordHookHasNoMoreRightsThanTheCallerThatWrites(t *testing.T) {
 	m.Hooks.Store.Collections = []string{"notes/own"}
 	asks := script{steps: []step{{"memory.get", `{"keys":["k"],"namespace":"home"}`}, {"memory.get", `{"keys":["k"],"namespace":"work"}`}}, around: [2]string{`{"entries":[{"value":`, `}]}`}}
 	w := open(t, nil).with(noteTaker("notes"), script{steps: takesNotes.steps[:1]}).with(m, asks)
-	_, err := w.call(Call{Tool: "notes_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
+	_, err := w.call(given{Tool: "notes_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"work"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestRecordsWaitForAMissingFamilyThatMayReadThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		await.That(t, "the lock file is followed", func() bool { _, _, err := w.keep("k", `1`); return code(err) == memory.Unavailable })
-		_, err := w.call(Call{Tool: "notes_do"})
+		_, err := w.call(given{Tool: "notes_do"})
 		if (code(err) == memory.Unavailable) != (want == nothing) || w.notes("notes") != want {
 			t.Errorf("with records.read=%s: %v, kept %s", reads, err, w.notes("notes"))
 		}

@@ -48,8 +48,8 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 }
 
 // within returns the request for another family's tool in the same stage, as part of the same work.
-func (r *request) within(x *family, t *abi.Tool) *request {
-	inner := r.families.newRequest(x, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
+func (r *request) within(t *Tool) *request {
+	inner := r.families.newRequest(t.family, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
 	inner.DryRun, inner.Held, inner.offered = r.DryRun, r.Held, r.offered
 	return inner
 }
@@ -63,11 +63,9 @@ func (r *request) configJSON(ctx context.Context) (json.RawMessage, error) {
 type toolsOf struct{ *request }
 
 // List implements ops.Tools.
-func (r toolsOf) List() (list []abi.ForeignTool) {
+func (r toolsOf) List() []abi.ForeignTool {
 	f := r.families
-	if c := f.callableTools(); c != nil {
-		list = c.Core()
-	}
+	list := f.o.Callable.Core()
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
@@ -85,47 +83,25 @@ func (r toolsOf) List() (list []abi.ForeignTool) {
 }
 
 // Offered implements ops.Tools.
-func (r toolsOf) Offered() (list []abi.ForeignTool) {
-	f := r.families
-	if c := f.callableTools(); c != nil {
-		return c.Offered(r.offered)
-	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
-		x := f.tools[name]
-		for _, t := range f.toolsOf(x) {
-			if t.Name == name && r.offered.May(memory.ToUse(x.name)) {
-				list = append(list, abi.ForeignTool{Name: t.Name, Family: x.name, Description: t.Description, InputSchema: t.InputSchema})
-			}
-		}
-	}
-	return list
-}
+func (r toolsOf) Offered() []abi.ForeignTool { return r.families.o.Callable.Offered(r.offered) }
 
 // Call implements ops.Tools: the tool's family has its own powers, bounded by its caller's.
-func (r toolsOf) Call(ctx context.Context, tool, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
-	x, t, err := r.families.tool(r.Caller, tool)
+func (r toolsOf) Call(ctx context.Context, name, spelling string, arguments json.RawMessage) (json.RawMessage, error) {
+	p, err := r.families.o.Callable.Prepare(r.toolCall(spelling, arguments, r.Caller))
+	r.logNotes(name, p.Notes)
 	if err != nil {
 		return nil, err
 	}
-	if r.Caller.Rights.WritesNothing() && !onlyReads(t) && !t.Mixed {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: tool + " may write, and the caller may only read"}
+	if p.Tool.Name != name { // which the family may call
+		return nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: spelling + " has just become the name of another tool: try again"}
 	}
-	p, err := r.prepare(spelling, arguments)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.checkArguments(t, p); err != nil {
-		return nil, err
-	}
-	m, release, err := r.families.acquire(ctx, x)
+	m, release, err := r.families.acquire(ctx, p.Tool.family)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	inner, sent := r.within(x, t), effect.Of(ctx).Count()
-	output, err := inner.callTool(ctx, m, t, p.Arguments)
+	inner, sent := r.within(p.Tool), effect.Of(ctx).Count()
+	output, err := inner.callTool(ctx, m, p.Tool, p.Arguments)
 	if err != nil {
 		return nil, effect.Of(ctx).FailedSince(sent, err)
 	}

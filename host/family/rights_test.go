@@ -23,7 +23,7 @@ func without(names ...abi.Capability) []abi.Request {
 // as calls the only tool of a family for a caller.
 func (w *world) as(c memory.Caller, name string) []response {
 	w.t.Helper()
-	result, err := w.call(Call{Tool: name + "_do", Caller: c})
+	result, err := w.call(given{Tool: name + "_do", Caller: c})
 	if err != nil {
 		w.t.Fatalf("call %s_do: %v", name, err)
 	}
@@ -91,7 +91,7 @@ func TestTheZeroCallerMayDoNothing(t *testing.T) {
 		{"record.search", `{"collection":"own","query":"tea","namespaces":["*"]}`}, {"memory.put", `{"items":[{"key":"a","value":1}]}`},
 	}})
 	asked := false
-	result, err := w.Call(t.Context(), Call{Tool: "nosy_do", Arguments: json.RawMessage(`{}`), Ended: func(*sandbox.Result) { asked = true }})
+	result, err := w.Call(t.Context(), given{Tool: "nosy_do", Arguments: json.RawMessage(`{}`), Ended: func(*sandbox.Result) { asked = true }})
 	if code(err) != memory.Denied || result.Output != nil || asked {
 		t.Errorf("it was answered with %s, %v; asked: %v", result.Output, err, asked)
 	}
@@ -108,7 +108,7 @@ func TestACallerWritesWhereTheyMayWriteAndReadsElsewhere(t *testing.T) {
 		{"memory.put", `{"items":[{"key":"a","namespace":"shared","value":1}]}`}, {"record.put", `{"collection":"own","namespace":"shared","items":[{"key":"a","value":1}]}`},
 		{"memory.get", `{"keys":["k"],"namespace":"closed"}`}, {"record.list", `{"collection":"own","namespace":"closed"}`}}
 	w := open(t, nil).with(m, script{steps: append(steps, step{"job.enqueue", `{"job":"tidy"}`})})
-	result, err := w.call(Call{Tool: "notes_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"shared"}, []string{"work"})}})
+	result, err := w.call(given{Tool: "notes_do", Location: memory.Location{Namespace: "work"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"shared"}, []string{"work"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
 	if _, err := stage.Commit(t.Context(), memory.Commit{}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := w.call(Call{Tool: "notes_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
+	result, err := w.call(given{Tool: "notes_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestACallersNamespacesBoundWhatAFamilyKeepsForThem(t *testing.T) {
 func TestAJobHasNoMoreRightsThanWhoeverQueuedIt(t *testing.T) {
 	m := withJob("tidy", "")
 	w := open(t, nil).with(m, script{steps: []step{{"job.enqueue", `{"job":"tidy"}`}, {"memory.put", `{"items":[{"key":"a","namespace":"closed","value":1}]}`}}})
-	if _, err := w.call(Call{Tool: "tidy_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}}); err != nil {
+	if _, err := w.call(given{Tool: "tidy_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo(nil, []string{"open"})}}); err != nil {
 		t.Fatal(err)
 	}
 	await.That(t, "the job ran", func() bool {
@@ -216,7 +216,7 @@ func TestAComparisonShowsNoOtherFamilysRecords(t *testing.T) {
 	for _, m := range []*abi.Manifest{mine, other} {
 		w.with(m, script{steps: []step{{"branch.diff", `{"source":"draft","target":"default"}`},
 			{"record.put", `{"collection":"own","items":[{"key":"k","value":"of ` + m.Name + `"}]}`}}})
-		if _, err := w.call(Call{Tool: m.Name + "_do", Location: memory.Location{Branch: "draft"}}); err != nil {
+		if _, err := w.call(given{Tool: m.Name + "_do", Location: memory.Location{Branch: "draft"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -339,10 +339,10 @@ func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 	}
 	w := open(t, nil).with(kept, script{steps: []step{{"record.put", `{"collection":"pages","items":[{"key":"p","value":{"text":"a lantern","n":7}}]}`}}})
 	w.with(reader, script{steps: slices.Concat(read, refused, counted)})
-	if _, err := w.call(Call{Tool: "kept_do", Location: memory.Location{Namespace: "open"}}); err != nil {
+	if _, err := w.call(given{Tool: "kept_do", Location: memory.Location{Namespace: "open"}}); err != nil {
 		t.Fatal(err)
 	}
-	call := Call{Tool: "reader_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"open"}, []string{"open"})}}
+	call := given{Tool: "reader_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: memory.RightsTo([]string{"open"}, []string{"open"})}}
 	result, err := w.call(call)
 	if err != nil {
 		t.Fatal(err)
@@ -396,7 +396,7 @@ func TestLinksOfANamespaceThatTheCallerMayNotReadAreAsIfTheyWereNotThere(t *test
 	keep("closed", "plan", "open#boat")
 	said := func(rights memory.Rights) (list []string) {
 		t.Helper()
-		result, err := w.call(Call{Tool: "graph_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: rights}})
+		result, err := w.call(given{Tool: "graph_do", Location: memory.Location{Namespace: "open"}, Caller: memory.Caller{Rights: rights}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func TestFamiliesOfTheSameCodeHaveTheirOwnPowers(t *testing.T) {
 	if rich[0].Error != nil || rich[2].Error != nil || len(h.got()) != 1 || string(rich[1].OK) != `{"config":{"whose":"rich"}}` {
 		t.Errorf("the rich one: %+v, what left: %q", rich, h.got())
 	}
-	if _, err := w.call(Call{Tool: "short_do"}); details(err)["limit"] != abi.LimitHostCalls {
+	if _, err := w.call(given{Tool: "short_do"}); details(err)["limit"] != abi.LimitHostCalls {
 		t.Errorf("the one with two host calls: %v", err)
 	}
 	if poor, _ := w.do("poor"); poor[0].Error == nil || poor[2].Error == nil {

@@ -232,7 +232,7 @@ func TestSessionsAreShownToTheirAgentAndToMembersOfItsScopes(t *testing.T) {
 func TestTheAnswerWithASecretIsNotKept(t *testing.T) {
 	w := open(t, func(o *Options) { o.Delegates = sampleDelegates{} })
 	w.with(aFamily("asks"), script{steps: []step{{"identity.delegate", `{"name":"task","namespaces":["work"],"expires_s":60}`}, {"memory.put", `{"items":[{"key":"a","value":1}]}`}}})
-	call := Call{Tool: "asks_do", Caller: owner("ann"), RequestID: "once", Arguments: json.RawMessage(`{}`)}
+	call := given{Tool: "asks_do", Caller: owner("ann"), RequestID: "once", Arguments: json.RawMessage(`{}`)}
 	first, err := w.Call(t.Context(), call)
 	if err != nil || !strings.Contains(string(first.Output), "secret of task") {
 		t.Fatalf("Call = %s, %v, want the secret of task", first.Output, err)
@@ -272,7 +272,7 @@ func (fullDelegates) Issue(string) error {
 func TestAKeyThatCouldNotBeIssuedIsNotAnswered(t *testing.T) {
 	w := open(t, func(o *Options) { o.Delegates = fullDelegates{} })
 	w.with(aFamily("asks"), script{steps: []step{{"identity.delegate", `{"name":"task","namespaces":["work"],"expires_s":60}`}}})
-	result, err := w.call(Call{Tool: "asks_do", Caller: owner("ann")})
+	result, err := w.call(given{Tool: "asks_do", Caller: owner("ann")})
 	if code(err) != memory.Exhausted || !strings.Contains(err.Error(), "issue the key of") || len(result.Output) > 0 {
 		t.Errorf("got %s, %v, want no answer and why", result.Output, err)
 	}

@@ -19,7 +19,7 @@ func TestTheFeedSaysWhoDidWhat(t *testing.T) {
 		with(aFamily("drops"), script{steps: []step{{"memory.delete", `{"keys":["a"]}`}}}).
 		with(aFamily("reads"), script{steps: []step{{"feed.read", `{}`}, {"feed.read", `{"agents":["bob"]}`}, {"feed.read", `{"kinds":["acts.*","event_logged"]}`}, {"feed.read", `{"kinds":["none"]}`}}})
 	w.askAs(t, "acts", "", owner("ann"))
-	if _, err := w.call(Call{Tool: "drops_do", Caller: owner("bob")}); err != nil {
+	if _, err := w.call(given{Tool: "drops_do", Caller: owner("bob")}); err != nil {
 		t.Fatal(err)
 	}
 	var pages []abi.FeedReadResponse
@@ -118,7 +118,7 @@ func TestASequenceNumberIsThatOfTheEventThoughOthersLogMeanwhile(t *testing.T) {
 	numbers := make(chan uint64, 8)
 	for range 8 {
 		go func() {
-			result, err := w.Call(context.Background(), Call{Tool: "logs_do", Arguments: json.RawMessage(`{}`), Caller: owner("ann")})
+			result, err := w.Call(context.Background(), given{Tool: "logs_do", Arguments: json.RawMessage(`{}`), Caller: owner("ann")})
 			var answer []struct{ OK abi.LogAppendResponse }
 			if err != nil || json.Unmarshal(result.Output, &answer) != nil {
 				numbers <- 0
@@ -175,7 +175,7 @@ func TestANamespaceIsDeletedInPartsAndItsHistoryStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.call(Call{Tool: "drops_do", Caller: owner("ann"), DryRun: true}); err != nil {
+	if _, err := w.call(given{Tool: "drops_do", Caller: owner("ann"), DryRun: true}); err != nil {
 		t.Fatal(err)
 	}
 	if w.valueAt("work", "k0") == "" {
@@ -252,7 +252,7 @@ func TestVectorsAreMadeAgainAfterTheCommitAndNotTooOften(t *testing.T) {
 	now := testclock.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	w := openAt(t, now.Now, func(o *Options) { o.Embedder = rebuilt{names: &names} })
 	w.with(aFamily("again"), script{steps: []step{{"embed.rebuild", `{}`}}})
-	if _, err := w.call(Call{Tool: "again_do", Caller: owner("ann"), DryRun: true}); err != nil || len(names) != 0 {
+	if _, err := w.call(given{Tool: "again_do", Caller: owner("ann"), DryRun: true}); err != nil || len(names) != 0 {
 		t.Errorf("a dry run made %v, %v", names, err)
 	}
 	for i, c := range []struct {

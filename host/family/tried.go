@@ -69,14 +69,17 @@ func (f *Families) try(ctx context.Context, x *family, m Guest, t Trial) (Result
 	if t.Hook != "" {
 		return f.tryHook(ctx, x, m, t)
 	}
-	for _, tool := range x.manifest.Tools {
+	for _, tool := range x.tools() {
 		if tool.Name != t.Tool {
 			continue
 		}
-		if err := x.checkArguments(&tool, Prepared{Arguments: t.Arguments}); err != nil {
+		p, err := f.o.Callable.Read(tool.Tool, t.Arguments)
+		if err != nil {
 			return Result{}, err
 		}
-		return f.callOnce(ctx, x, &tool, m, Call{Tool: tool.Name, Arguments: t.Arguments, Location: t.Location, Caller: t.Caller, DryRun: true, Ended: t.Ended})
+		result, err := f.callOnce(WithEnded(ctx, t.Ended), tool, m, Call{Arguments: p.Arguments, Location: t.Location, Caller: t.Caller, DryRun: true})
+		result.Notes = append(p.Notes, result.Notes...)
+		return result, err
 	}
 	return Result{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %s has no tool %.80q", x.name, t.Tool)}
 }

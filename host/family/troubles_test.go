@@ -13,7 +13,7 @@ func TestWhatGoesWrongWithAFamilyIsCounted(t *testing.T) {
 	denied.Capabilities = without(abi.CanHTTP)
 	w := open(t, nil).with(aFamily("traps"), script{traps: true}).with(denied, script{steps: []step{{"http.fetch", `{"endpoint":"web","method":"GET","path":"/"}`}}})
 	for range 2 {
-		if _, err := w.call(Call{Tool: "traps_do", Caller: owner("")}); err == nil {
+		if _, err := w.call(given{Tool: "traps_do", Caller: owner("")}); err == nil {
 			t.Fatal("it does not trap")
 		}
 		w.as(owner(""), "nosy")

@@ -233,7 +233,7 @@ func TestOnlyCallersAndFamiliesThatMayChangeAllSettingsOfAChangeUndoIt(t *testin
 			t.Errorf("undo by %s = %s, %v, want it denied for %q", c.family, r.OK, r.Error, c.want)
 		}
 	}
-	dry, err := w.Call(t.Context(), Call{Tool: "one_do", Arguments: json.RawMessage(`{}`), Caller: owner("ann"), DryRun: true})
+	dry, err := w.Call(t.Context(), given{Tool: "one_do", Arguments: json.RawMessage(`{}`), Caller: owner("ann"), DryRun: true})
 	if err != nil || !strings.Contains(string(responses(t, dry.Output)[0].OK), `"key":"weight_b","version":2`) {
 		t.Errorf("a dry run: %s, %v", dry.Output, err)
 	}

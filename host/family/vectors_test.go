@@ -210,7 +210,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	for _, a := range v.Before {
 		w := s.begin(t)
 		mustAsk(t, w, a)
-		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &abi.Tool{}, json.RawMessage(`{}`), memory.Commit{}); err != nil {
+		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &Tool{}, json.RawMessage(`{}`), memory.Commit{}); err != nil {
 			t.Fatalf("commit %s: %v", a.Op, err)
 		}
 	}

@@ -55,7 +55,7 @@ func TestAFamilyProposesInItsJobsWhatItWritesInItsCalls(t *testing.T) {
 func TestAFamilyProposesInItsCallsWhatItWritesInItsJobs(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: putsAndAsks})
 	w.writesDuring("tidy", registry.Jobs)
-	rehearsed, err := w.call(Call{Tool: "tidy_do", DryRun: true})
+	rehearsed, err := w.call(given{Tool: "tidy_do", DryRun: true})
 	if err != nil || !strings.Contains(strings.Join(rehearsed.Notes, "\n"), "would be proposed") {
 		t.Errorf("a dry run says %q, %v", rehearsed.Notes, err)
 	}

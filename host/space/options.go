@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // Options say what to open, and how.
@@ -64,6 +65,7 @@ type Environment struct {
 	Delegates ops.Delegates                            // nil: no keys can be made
 	Watch     func(family.Guest) family.Guest          // replaces the guests of families, which then run stepwise; nil: they are as admitted
 	Purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
+	Calls     tool.Options                             // bounds the calls of tools, and receives them; Logger and Clock are the space's
 	Called    func(audit.Entry)                        // receives each request to a guest; nil: what families do is not recorded
 }
 

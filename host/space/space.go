@@ -22,7 +22,9 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/early"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
+	"github.com/alcove-memory/alcove/host/tool/families"
 )
 
 // Space is an open space and what serves it.
@@ -31,6 +33,7 @@ type Space struct {
 	Embedders *embedders.Embedders
 	Memory    *memory.Space
 	Families  *family.Families // nil: there are none
+	Tools     *tool.Dispatcher // of the core and of the families
 	Usage     *usage.Counter   // of tools; nil: there are no families that could ask
 	Without   error            // why there are no families though there should be; nil: nothing is missing
 	Audit     *audit.Log       // nil: nothing is recorded
@@ -99,10 +102,26 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 	}
 	closing.Later("the memory", func() error { return p.Memory.Close(context.WithoutCancel(ctx)) })
 	if a.ReadOnly || a.Dormant {
-		return p, nil
+		return p, p.openTools(o, a, nil)
 	}
 	p.Embedders.Start(p.Memory)
 	return p, p.openFamilies(ctx, o, a, &lock, closing)
+}
+
+// openTools makes the tools of the core and of the families; without families if source is nil.
+func (p *Space) openTools(o Options, a Environment, source *families.Source) error {
+	c := core.Options{Space: p.Memory, Version: o.Version, Writable: p.Writable, Locked: p.Locked}
+	all := tool.NewRegistry(nil)
+	if source != nil {
+		all, c.Meaning = tool.NewRegistry(source), source.Meaning
+	}
+	if err := all.Add(core.Specs(c)...); err != nil {
+		return err
+	}
+	calls := a.Calls
+	calls.Logger, calls.Clock = o.Logger, o.Clock
+	p.Tools = tool.NewDispatcher(all, calls)
+	return nil
 }
 
 // openFamilies makes families ready to be called. Without a sandbox or an audit log there are none, and the server goes on only if
@@ -114,7 +133,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	case errors.As(err, &edited):
 		return err
 	case err != nil:
-		return p.goWithout(o, lock.Lock, fmt.Errorf("what families do cannot be recorded: %w", err))
+		return p.goWithout(o, a, lock.Lock, fmt.Errorf("what families do cannot be recorded: %w", err))
 	}
 	p.locked = o.Locked || lock.Lock.Locked
 	o.Locked = p.locked
@@ -122,7 +141,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 	if box == nil {
 		box, err = sandbox.New(sandbox.Config{Cache: cacheOf(o), Scratch: []string{os.TempDir(), o.Dir}, Log: o.Logger, Compiler: o.Compiler, Inspect: o.Inspect})
 		if err != nil {
-			return p.goWithout(o, lock.Lock, err)
+			return p.goWithout(o, a, lock.Lock, err)
 		}
 		closing.Later("the sandbox", box.Close)
 	}
@@ -141,8 +160,12 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 		Space: p.Memory.As(memory.Caller{Rights: memory.FullRights()}), Namespace: ops.SystemNamespace, Clock: o.Clock, Logger: o.Logger,
 		Wanted: func() bool { f := p.proxy.Families(); return f != nil && f.AnyGranted(abi.CanToolsUsage) },
 	})
+	source := families.New(p.proxy)
+	if err := p.openTools(o, a, &source); err != nil {
+		return err
+	}
 	options := family.Options{
-		Space: p.Memory, Proxy: p.proxy, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
+		Space: p.Memory, Callable: families.NewCallable(p.Tools), Proxy: p.proxy, Sandbox: box, Early: first, Dir: o.Dir, Built: o.Families, Release: o.Release, Watch: o.FamiliesDir, Core: core.Names(), Locked: o.Locked, Lock: &lock.Lock, Audit: recorder, ReadOnly: o.ReadOnly,
 		Clock: o.Clock, Logger: o.Logger, Outside: outside, Embedder: p.Embedders, Usage: p.Usage, CheckKey: a.CheckKey, WhileKey: a.WhileKey,
 		Delegates: a.Delegates, Files: &files.Files{Private: []string{o.Dir}},
 	}
@@ -158,12 +181,10 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 			return a.Watch(m), nil
 		}
 	}
-	families, err := family.New(ctx, options)
-	if err != nil {
+	if p.Families, err = family.New(ctx, options); err != nil {
 		return err
 	}
-	closing.Later("the families", families.Close)
-	p.Families = families
+	closing.Later("the families", p.Families.Close)
 	if !o.ReadOnly {
 		closing.Later("the count of feeds", Running(ctx, func(ctx context.Context) { watchFeeds(ctx, p.Memory, o.Logger) }))
 		closing.Later("the usage of tools", Running(ctx, p.Usage.Run))

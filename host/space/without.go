@@ -13,9 +13,9 @@ import (
 
 // goWithout goes on without tool families, because of an error. It returns the error if the server can write and is locked, or a family has
 // to be asked before anything is stored.
-func (p *Space) goWithout(o Options, lock registry.Lock, why error) error {
+func (p *Space) goWithout(o Options, a Environment, lock registry.Lock, why error) error {
 	if o.ReadOnly { // nothing is stored, and what is read needs no family
-		return p.keepWithout(o, why)
+		return p.keepWithout(o, a, why)
 	}
 	guards := lock.Guards()
 	last, unknown := audit.LastLock(owner.AuditPath(o.Dir))
@@ -27,14 +27,14 @@ func (p *Space) goWithout(o Options, lock registry.Lock, why error) error {
 	case unknown != nil:
 		return fmt.Errorf("%w: whether the directory is locked is not known without its audit log, so that it is not served without tool families", why)
 	}
-	return p.keepWithout(o, why)
+	return p.keepWithout(o, a, why)
 }
 
 // keepWithout notes why there are no tool families.
-func (p *Space) keepWithout(o Options, why error) error {
+func (p *Space) keepWithout(o Options, a Environment, why error) error {
 	p.Without = why
 	o.Logger.Warn("going on without tool families", "error", why)
-	return nil
+	return p.openTools(o, a, nil)
 }
 
 // unguarded are the hooks of a space whose families are not ready: what they have to be asked about is refused.

@@ -19,6 +19,7 @@ type Request struct {
 	Session   *Session // nil: one that lasts for the call
 	// Stage is the stage of the family's call that makes this one; nil: none.
 	Stage *memory.Staged
+	Found *Tool // as Dispatcher.Find found it; nil: the dispatcher finds it
 
 	Branch, Namespace string // defaults for the arguments; empty: the session's
 	Home              string // the namespace in place of the session's; empty: that
@@ -29,6 +30,9 @@ type Request struct {
 	Progress          Progress // nil: not reported
 	Admission         Admission
 }
+
+// ofClient reports whether a client makes the call: neither a family, as part of a client's call, nor an operator.
+func (r Request) ofClient() bool { return r.Stage == nil && !r.Caller.Operator }
 
 // at returns where a call is made that names no place.
 func (r Request) at() memory.Location {

@@ -83,9 +83,8 @@ func (d *Dispatcher) Registry() *Registry { return d.registry }
 // Dispatch calls a tool: it finds the tool, checks the caller's rights and the arguments, and runs the handler. A fault of
 // the server is logged and returned as a memory.Error that reveals no internals.
 func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
-	t, ok := d.registry.FindFor(r.Caller.Rights, r.Tool)
-	if !ok {
-		err := d.notFound(r)
+	t, err := d.Find(r)
+	if err != nil {
 		d.Note(r, err)
 		return Answer{}, err
 	}
@@ -98,7 +97,7 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 	defer release()
 	begun, at := d.options.Clock(), r.at()
 	a, err := d.within(ctx, t, r)
-	if d.options.Called != nil && r.Stage == nil {
+	if d.options.Called != nil && r.ofClient() {
 		d.options.Called(Done{t, r, at, a, err, d.options.Clock().Sub(begun)})
 	}
 	d.noteOf(t, r, err)
@@ -114,6 +113,34 @@ func (d *Dispatcher) Dispatch(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, &memory.Error{Code: f.Code, Message: f.Message}
 	}
 	return Answer{}, err
+}
+
+// Find finds the tool of a request, for its caller.
+func (d *Dispatcher) Find(r Request) (*Tool, error) {
+	if r.Found != nil {
+		return r.Found, nil
+	}
+	if t, ok := d.registry.FindFor(r.Caller.Rights, r.Tool); ok {
+		return t, nil
+	}
+	return nil, d.notFound(r)
+}
+
+// Prepare decides a request, but makes no call: it finds the tool, and checks the caller's rights and the arguments.
+func (d *Dispatcher) Prepare(r Request) (*Tool, Prepared, error) {
+	t, err := d.Find(r)
+	if err != nil {
+		return nil, Prepared{}, err
+	}
+	p, err := d.prepare(t, r)
+	return t, p, err
+}
+
+func (d *Dispatcher) prepare(t *Tool, r Request) (Prepared, error) {
+	if err := d.authorise(t, r); err != nil {
+		return Prepared{}, err
+	}
+	return t.Prepare(r.Arguments)
 }
 
 // admit checks the limits of the caller's key. A family's call is admitted as a whole.
@@ -142,7 +169,7 @@ func (d *Dispatcher) Note(r Request, err error) {
 
 func (d *Dispatcher) noteOf(t *Tool, r Request, err error) {
 	var known *memory.Error
-	if d.options.Refused == nil || r.Stage != nil || !errors.As(err, &known) {
+	if d.options.Refused == nil || !r.ofClient() || !errors.As(err, &known) {
 		return
 	}
 	refused := Refused{Request: r, Tool: t.Name, Family: t.Family, Rule: known.Rule, Err: known}
@@ -190,10 +217,7 @@ func (d *Dispatcher) within(ctx context.Context, t *Tool, r Request) (Answer, er
 }
 
 func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, error) {
-	if err := d.authorise(t, r); err != nil {
-		return Answer{}, err
-	}
-	p, err := t.Prepare(r.Arguments)
+	p, err := d.prepare(t, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -211,10 +235,12 @@ func (d *Dispatcher) call(ctx context.Context, t *Tool, r Request) (Answer, erro
 
 // authorise refuses a call that the caller may not make, or of an unusable family.
 func (d *Dispatcher) authorise(t *Tool, r Request) error {
-	if r.Stage != nil && !t.Staged {
+	if r.Stage != nil && t.IsCore() && !t.Staged {
 		return &memory.Error{Code: memory.InvalidArgument, Message: t.Name + " cannot be called by a family: use the host's operations"}
 	}
 	switch denied := !t.Annotations.Permitted(r.Caller.Rights.WritesNothing()); {
+	case denied && r.Stage != nil && !t.IsCore():
+		return &memory.Error{Code: memory.Denied, Message: t.Name + " may write, and the caller may only read"}
 	case denied && r.Stage != nil:
 		return &memory.Error{Code: memory.Denied, Message: t.Name + " would write: the family needs memory.read and memory.write for the namespace, and its caller the right to write there"}
 	case denied:

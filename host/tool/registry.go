@@ -398,6 +398,9 @@ func titled(name string) string {
 	return strings.ToUpper(title[:1]) + title[1:]
 }
 
+// New returns a tool that is in no registry.
+func New(s Spec) *Tool { return newTool(s) }
+
 func newTool(s Spec) *Tool {
 	s.Title = cmp.Or(s.Title, titled(s.Name))
 	t := &Tool{Spec: s, Spelling: flat(s.Name), parameters: parametersOf(s)}

@@ -46,6 +46,8 @@ type Spec struct {
 	With string
 	// Staged tools can be called within a family's call, and respect its stage.
 	Staged bool
+	// Origin is the tool as its Source knows it; nil: a core tool.
+	Origin any
 
 	Annotations Annotations
 	Handler     Handler

@@ -37,7 +37,7 @@ func memoryOf(key, text string) memory.Item {
 // ask calls a tool, and reads its result into out unless that is nil.
 func ask(t *testing.T, f *family.Families, tool, arguments string, out any) family.Result {
 	t.Helper()
-	result, err := f.Call(t.Context(), family.Call{Caller: memory.Caller{Rights: memory.FullRights()}, Tool: tool, Arguments: json.RawMessage(arguments)})
+	result, err := server.CallTool(t.Context(), f, tool, arguments)
 	if err != nil {
 		t.Fatalf("call %s: %v", tool, err)
 	}

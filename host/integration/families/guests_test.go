@@ -53,7 +53,7 @@ func model(t *testing.T, says string) (address string, prompts *[]string) {
 
 func suggest(t *testing.T, f *family.Families) (tags []string, source string) {
 	t.Helper()
-	result, err := f.Call(t.Context(), family.Call{Caller: memory.Caller{Rights: memory.FullRights()}, Tool: "memory_suggest_tags", Arguments: json.RawMessage(`{"text":"We moved the billing database to Lisbon"}`)})
+	result, err := server.CallTool(t.Context(), f, "memory_suggest_tags", `{"text":"We moved the billing database to Lisbon"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestConsolidationOfTenThousandMemoriesIsAProposalAndUndoneByDroppingIt(t *t
 	}
 	var ended *sandbox.Result
 	began := time.Now()
-	result, err := f.Call(t.Context(), family.Call{Caller: memory.Caller{Rights: memory.FullRights()}, Tool: "memory_consolidate", Arguments: json.RawMessage(`{}`), Ended: func(r *sandbox.Result) { ended = r }})
+	result, err := server.CallTool(family.WithEnded(t.Context(), func(r *sandbox.Result) { ended = r }), f, "memory_consolidate", `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}

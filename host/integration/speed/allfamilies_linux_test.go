@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/server"
@@ -131,7 +130,7 @@ func measureFamilies(t *testing.T, dir string) {
 	m.Loaded, m.OthersCPU = residentSet(t), usedCPU(t)-cpu
 	for _, d := range f.All() {
 		began := time.Now()
-		_, err := f.Call(t.Context(), family.Call{Tool: d.Manifest.Tools[0].Name, Arguments: arguments(d.Manifest.Tools[0].InputSchema), Caller: memory.Caller{Rights: memory.FullRights()}})
+		_, err := server.CallTool(t.Context(), f, d.Manifest.Tools[0].Name, string(arguments(d.Manifest.Tools[0].InputSchema)))
 		if refused := new(memory.Error); err != nil && (!errors.As(err, &refused) || refused.Code == memory.Internal) {
 			t.Fatalf("call of %s: %v", d.Manifest.Name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // operatorAgent is the name kept with what an operator does through tools.
@@ -101,7 +102,7 @@ func (a Acts) families() []operator.Binding {
 		})).Changing(),
 		operator.ListRoots.By(fromFamilies(a, list(families.Roots))),
 		operator.SetRoot.By(byFamilies(a, func(f families, _ context.Context, r operator.RootRequest) error { return f.SetRoot(r.Name, r.Root) })).Changing(),
-		operator.CallTool.By(fromFamilies(a, callTool)),
+		operator.CallTool.By(fromFamilies(a, a.callTool)),
 		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })),
 		operator.SetQuota.By(command(a.setQuota)),
 	}
@@ -148,10 +149,16 @@ func lineTo(w io.Writer) func(operator.FamilyEvent) error {
 	}
 }
 
-func callTool(f *family.Families, ctx context.Context, r operator.ToolCall) (operator.ToolAnswer, error) {
-	who := memory.Caller{Agent: operatorAgent, Operator: true, Rights: memory.FullRights()}
-	result, err := f.Call(ctx, family.Call{Tool: r.Tool, Arguments: r.Arguments, Location: memory.Location{Branch: r.Branch, Namespace: r.Namespace}, Caller: who})
-	return operator.ToolAnswer{Result: result.Output, Notes: result.Notes}, err
+func (a Acts) callTool(_ *family.Families, ctx context.Context, r operator.ToolCall) (operator.ToolAnswer, error) {
+	answer, err := a.Space.Tools.Dispatch(ctx, tool.Request{
+		Tool: r.Tool, Arguments: r.Arguments, Branch: r.Branch, Namespace: r.Namespace, Detail: tool.Full, Admission: tool.Admitted,
+		Caller: memory.Caller{Agent: operatorAgent, Operator: true, Rights: memory.FullRights()},
+	})
+	if err != nil {
+		return operator.ToolAnswer{}, err
+	}
+	result, err := tool.Encode(answer.Structured)
+	return operator.ToolAnswer{Result: result, Notes: answer.Notes}, err
 }
 
 // everything is the space for somebody who may do all.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -60,6 +61,16 @@ func Parts(t testing.TB, dir string, cache sandbox.Cache) (*memory.Space, *famil
 		}
 	})
 	return s, f
+}
+
+// CallTool calls a family's tool with arguments that fit, as the owner.
+func CallTool(ctx context.Context, f *family.Families, name, arguments string) (family.Result, error) {
+	who := memory.Caller{Rights: memory.FullRights()}
+	t, err := f.Find(who, name)
+	if err != nil {
+		return family.Result{}, err
+	}
+	return f.Call(ctx, t, family.Call{Caller: who, Arguments: json.RawMessage(arguments)})
 }
 
 // Install installs a family, and grants it all that it asks for.

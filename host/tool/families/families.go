@@ -17,15 +17,18 @@ import (
 )
 
 // Source are the families as a source of tools, without those whose names clients know others by.
-type Source struct{ families *family.Families }
+type Source struct{ families *family.Proxy }
 
 // New returns the tools of families.
-func New(f *family.Families) Source { return Source{f} }
+func New(f *family.Proxy) Source { return Source{f} }
 
+// Families implements tool.Source.
 func (f Source) Families() []tool.Family { return f.shown(f.families.All()) }
 
+// Changed implements tool.Source.
 func (f Source) Changed() <-chan struct{} { return f.families.Changed() }
 
+// Load implements tool.Source.
 func (f Source) Load(ctx context.Context, name string) error { return f.families.Load(ctx, name) }
 
 func (f Source) shown(all []family.Described) []tool.Family {
@@ -55,9 +58,10 @@ func (f Source) Meaning(ctx context.Context, namespace, agent string) (m core.Me
 func (f Source) family(d family.Described) tool.Family {
 	m := d.Manifest
 	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
-	for i, t := range append(slices.Clone(m.Tools), d.Published...) {
-		s := f.spec(m.Name, t)
-		s.Generated = i >= len(m.Tools)
+	for i, t := range d.Tools {
+		s := spec(m.Name, t.Tool)
+		s.Generated, s.Origin = i >= len(m.Tools), t
+		s.Handler = f.handler(s, t)
 		out.Tools = append(out.Tools, s)
 	}
 	for hook := range d.Grant.Hooks {
@@ -76,7 +80,7 @@ func (f Source) family(d family.Described) tool.Family {
 }
 
 // spec is a tool of a manifest. An annotation that is not given is the one that is true of the most careless tool.
-func (f Source) spec(name string, t abi.Tool) tool.Spec {
+func spec(name string, t abi.Tool) tool.Spec {
 	hint := func(given *bool, otherwise bool) bool {
 		if given == nil {
 			return otherwise
@@ -90,14 +94,16 @@ func (f Source) spec(name string, t abi.Tool) tool.Spec {
 	for _, alias := range t.Aliases {
 		s.Aliases, s.Presets[alias.Name] = append(s.Aliases, alias.Name), alias.Arguments
 	}
-	s.Handler = func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
-		r, err := f.families.Call(ctx, family.Call{
-			Tool: t.Name, Arguments: c.JSON, Checked: t.InputSchema, Location: c.Location(), RequestID: c.RequestID,
-			Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
+	return s
+}
+
+func (f Source) handler(s tool.Spec, t *family.Tool) tool.Handler {
+	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
+		r, err := f.families.Families().Call(ctx, t, family.Call{
+			Arguments: c.JSON, Location: c.Location(), RequestID: c.RequestID, Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
 		})
 		return s.Answer(tool.Result{Output: r.Output, Version: r.Version, Proposal: r.Proposal, Notes: r.Notes}), err
 	}
-	return s
 }
 
 // Callable are the tools that families can call. Their arguments are read as those of clients' calls.
@@ -124,6 +130,12 @@ func (a Callable) Core() (list []abi.ForeignTool) {
 	return list
 }
 
+// IsCore implements family.Callable.
+func (a Callable) IsCore(name string) bool {
+	t, ok := a.dispatcher.Registry().Find(name)
+	return ok && t.IsCore() && t.Staged && t.Name == name
+}
+
 // Offered implements family.Callable.
 func (a Callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
 	for _, t := range a.dispatcher.Registry().Offered(rights) {
@@ -136,7 +148,7 @@ func (a Callable) Offered(rights memory.Rights) (list []abi.ForeignTool) {
 }
 
 // CallCore implements family.Callable.
-func (a Callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMessage, []string, error) {
+func (a Callable) CallCore(ctx context.Context, c family.ToolCall) (json.RawMessage, []string, error) {
 	answer, err := a.dispatcher.Dispatch(ctx, tool.Request{
 		Tool: c.Tool, Arguments: c.Arguments, Caller: c.Caller, Stage: c.Stage, Branch: c.Branch, Namespace: c.Namespace, DryRun: c.DryRun, Detail: tool.Full,
 	})
@@ -147,21 +159,36 @@ func (a Callable) CallCore(ctx context.Context, c family.CoreCall) (json.RawMess
 	return result, answer.Notes, err
 }
 
-// Prepare implements family.Callable. A tool that is not in the registry is its family's to check.
-func (a Callable) Prepare(name string, arguments json.RawMessage) (family.Prepared, error) {
-	t := a.dispatcher.Registry().Snapshot().Find(name)
-	if t == nil {
-		return family.Prepared{Arguments: arguments}, nil
+// Prepare implements family.Callable.
+func (a Callable) Prepare(c family.ToolCall) (family.Prepared, error) {
+	r := tool.Request{Tool: c.Tool, Arguments: c.Arguments, Caller: c.Caller, Stage: c.Stage}
+	t, err := a.dispatcher.Find(r)
+	if err != nil {
+		return family.Prepared{}, err
 	}
-	p, err := t.Prepare(arguments)
+	origin, ok := t.Origin.(*family.Tool)
+	if !ok {
+		return family.Prepared{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no tool %q for families: use the host's operations", t.Name)}
+	}
+	r.Found = t
+	_, p, err := a.dispatcher.Prepare(r)
 	if err != nil {
 		return family.Prepared{}, err
 	}
 	if p.Branch != "" || p.Namespace != "" || p.AsOf != "" || p.DryRun {
-		return family.Prepared{}, &memory.Error{Code: memory.InvalidArgument, Message: name +
+		return family.Prepared{}, &memory.Error{Code: memory.InvalidArgument, Message: c.Tool +
 			" is called as part of the call that is running, on its branch and in its namespace: leave branch, namespace, as_of and dry_run out of the arguments"}
 	}
-	return family.Prepared{Arguments: p.JSON, Checked: t.Input, Notes: p.Notes()}, nil
+	return family.Prepared{Tool: origin, Arguments: p.JSON, Notes: p.Notes()}, nil
+}
+
+// Read implements family.Callable.
+func (a Callable) Read(t abi.Tool, arguments json.RawMessage) (family.Prepared, error) {
+	p, err := tool.New(spec("", t)).Prepare(arguments)
+	if err != nil {
+		return family.Prepared{}, err
+	}
+	return family.Prepared{Arguments: p.JSON, Notes: p.Notes()}, nil
 }
 
 // CheckNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/host/tool"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
@@ -28,11 +29,7 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return fmt.Errorf("write the arguments: %w", err)
 	}
-	known, own, ok := s.find(name)
-	if !ok {
-		return alcove.Errorf(alcove.NotFound, "the family has no tool %s", name)
-	}
-	p, err := known.Prepare(raw)
+	t, p, err := s.tools.Prepare(tool.Request{Tool: name, Arguments: raw, Caller: s.caller()})
 	if err != nil {
 		return asError(err)
 	}
@@ -40,8 +37,8 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return asError(err)
 	}
-	r, err := s.families.Call(s.t.Context(), family.Call{
-		Tool: own, AsOf: at, Arguments: p.JSON, Checked: known.Input, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
+	r, err := s.families.Call(s.t.Context(), t.Origin.(*family.Tool), family.Call{
+		AsOf: at, Arguments: p.JSON, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
 	})
 	s.Notes = append(p.Notes(), r.Notes...)
 	if err != nil || result == nil {

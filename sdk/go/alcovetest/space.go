@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +27,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/families"
 	"github.com/alcove-memory/alcove/registry"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
@@ -64,7 +64,7 @@ type Space struct {
 	space    *memory.Space
 	hooks    hooks
 	host     *ops.Host
-	tools    *tool.Registry
+	tools    *tool.Dispatcher
 	clock    clock
 	guest    family.Guest
 	others   others
@@ -131,7 +131,6 @@ func (s *Space) Beside(guest Guest, manifest []byte) {
 	_, err = s.families.Grant(family.GrantRequest{Family: name, All: true})
 	s.must(err)
 	s.must(s.families.Load(s.t.Context(), name))
-	s.offer(installed.Manifest)
 }
 
 // others are the families that Beside added, by their packed modules.
@@ -191,8 +190,9 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	}
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
+	s.tools = tool.NewDispatcher(tool.NewRegistry(families.New(s.hooks.Proxy)), tool.Options{Clock: s.clock.read})
 	s.families, err = family.New(s.t.Context(), family.Options{
-		Space: s.space, Proxy: s.hooks.Proxy, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Space: s.space, Callable: families.NewCallable(s.tools), Proxy: s.hooks.Proxy, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
 			if s.others.of(module) == nil {
@@ -233,20 +233,6 @@ func (s *Space) install(module []byte) {
 	s.must(err)
 	s.must(s.families.Load(s.t.Context(), s.manifest.Name))
 	s.must(s.families.Listen(s.t.Context()))
-	s.tools = tool.NewRegistry(nil)
-	s.offer(s.manifest)
-}
-
-// offer makes the tools of a family callable.
-func (s *Space) offer(m *abi.Manifest) {
-	s.t.Helper()
-	for _, t := range m.Tools {
-		spec := tool.Spec{Name: t.Name, Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters, Presets: map[string]map[string]json.RawMessage{}}
-		for _, alias := range t.Aliases {
-			spec.Aliases, spec.Presets[flat(alias.Name)] = append(spec.Aliases, flat(alias.Name)), alias.Arguments
-		}
-		s.must(s.tools.Add(spec))
-	}
 }
 
 func (s *Space) must(err error) {
@@ -307,25 +293,6 @@ func (s *Space) Published() map[string]abi.Tool {
 	}
 	return all
 }
-
-// find is a tool of the manifest or a published one, by any spelling of its name, and its own name.
-func (s *Space) find(spelling string) (known *tool.Tool, name string, ok bool) {
-	if known, ok = s.tools.Find(spelling); ok {
-		return known, known.Name, true
-	}
-	for _, t := range s.Published() {
-		if flat(t.Name) == flat(spelling) {
-			one := tool.NewRegistry(nil)
-			s.must(one.Add(tool.Spec{Name: flat(t.Name), Description: t.Description, Input: t.InputSchema, Output: t.OutputSchema, Parameters: t.Parameters}))
-			known, ok = one.Find(spelling)
-			return known, t.Name, ok
-		}
-	}
-	return nil, "", false
-}
-
-// flat is a name as model APIs accept it, by which a registry finds core tools.
-func flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
 func (s *Space) Limit(limits map[string]int64) {

@@ -77,10 +77,12 @@ func (t *test) generate(c *Check, tool abi.Tool, n int, do func(arguments []byte
 // call calls a tool, and adds what is wrong with its answer to a check. It returns nil if the guest was not asked.
 func (t *test) call(ctx context.Context, c *Check, tool abi.Tool, arguments []byte) (ended *sandbox.Result) {
 	t.calls++
-	_, err := t.world.Families.Call(ctx, family.Call{
-		Tool: tool.Name, Arguments: arguments, Checked: tool.InputSchema, Location: memory.Location{Branch: memory.Default, Namespace: memory.Default},
-		Caller: tester(), RequestID: fmt.Sprintf("conform-%d", t.calls), Ended: func(r *sandbox.Result) { ended = r },
-	})
+	found, err := t.world.Families.Find(tester(), tool.Name)
+	if err == nil {
+		_, err = t.world.Families.Call(family.WithEnded(ctx, func(r *sandbox.Result) { ended = r }), found, family.Call{
+			Arguments: arguments, Location: memory.Location{Branch: memory.Default, Namespace: memory.Default}, Caller: tester(), RequestID: fmt.Sprintf("conform-%d", t.calls),
+		})
+	}
 	if ended == nil {
 		if err != nil {
 			c.Reason = err.Error()

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/store"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // Call is a call of a tool in a space that nobody needs.
@@ -77,7 +78,7 @@ func Run(ctx context.Context, t Call) (tried Result, err error) {
 	if t.Hook != "" {
 		return callHook(ctx, families, report.Manifest.Name, t)
 	}
-	return call(ctx, families, tool, t.Arguments)
+	return call(ctx, p.Tools, tool, t.Arguments)
 }
 
 // callHook asks a hook of the family.
@@ -92,10 +93,11 @@ func callHook(ctx context.Context, families *family.Families, name string, t Cal
 }
 
 // call makes the call, and gives what became of it the form of a request's end.
-func call(ctx context.Context, families *family.Families, tool string, arguments json.RawMessage) (Result, error) {
+func call(ctx context.Context, tools *tool.Dispatcher, name string, arguments json.RawMessage) (Result, error) {
 	var tried Result
-	r, err := families.Call(ctx, family.Call{Tool: tool, Arguments: arguments, Caller: memory.Caller{Rights: memory.FullRights()}, Ended: func(r *sandbox.Result) { tried.Result = r }})
-	tried.Notes = r.Notes
+	ctx = family.WithEnded(ctx, func(r *sandbox.Result) { tried.Result = r })
+	a, err := tools.Dispatch(ctx, tool.Request{Tool: name, Arguments: arguments, Caller: memory.Caller{Rights: memory.FullRights()}})
+	tried.Notes = a.Notes
 	var failed *memory.Error
 	switch {
 	case err == nil:
