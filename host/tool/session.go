@@ -34,7 +34,15 @@ type Session struct {
 	mu                sync.Mutex
 	branch, namespace string
 	families          map[string]bool
-	loads             int
+	loads, moves      int
+}
+
+// SessionState is where a session is: what the next server needs to go on with it.
+type SessionState struct {
+	Branch    string   `json:"branch"`
+	Namespace string   `json:"namespace"`
+	Families  []string `json:"families"` // that are loaded
+	Changes   int      `json:"changes"`  // of the session so far
 }
 
 // NewSession returns a new session.
@@ -87,6 +95,20 @@ func (s *Session) Unload(family string) {
 	}
 }
 
+// State returns where the session is.
+func (s *Session) State() SessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return SessionState{s.branch, s.namespace, append([]string{}, slices.Sorted(maps.Keys(s.families))...), s.loads + s.moves}
+}
+
+// Changes returns the number of changes to State.
+func (s *Session) Changes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loads + s.moves
+}
+
 // Loads returns the number of changes to Loaded.
 func (s *Session) Loads() int {
 	s.mu.Lock()
@@ -112,5 +134,9 @@ func (s *Session) At() (branch, namespace string) {
 func (s *Session) Move(branch, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.branch, s.namespace = cmp.Or(branch, s.branch), cmp.Or(namespace, s.namespace)
+	branch, namespace = cmp.Or(branch, s.branch), cmp.Or(namespace, s.namespace)
+	if branch != s.branch || namespace != s.namespace {
+		s.branch, s.namespace = branch, namespace
+		s.moves++
+	}
 }

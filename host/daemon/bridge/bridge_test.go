@@ -258,6 +258,30 @@ func TestTheStateInAnAnswerIsKeptForTheNextOwnerAndFromTheClient(t *testing.T) {
 	}
 }
 
+func TestTheLatestStateIsKeptInWhateverOrderAnswersCome(t *testing.T) {
+	n := 0
+	c := start(t, func(m jsonrpc.Message) []byte {
+		if m.Method == "ping" {
+			return nil
+		}
+		n++
+		return result(m, fmt.Sprintf(`{"_meta":{"alcove/session":{"branch":"b%d","namespace":"n","families":[],"changes":%d}}}`, n, max(0, 4-n)))
+	}, func(m jsonrpc.Message) []byte {
+		if m.Method == "die" {
+			return nil
+		}
+		return result(m, `{"_meta":{"alcove/session":{"branch":"new","namespace":"n","families":[],"changes":1}}}`)
+	}, ok)
+	for id, method := range []string{"initialize", "tools/call", "tools/call", "ping", "tools/call", "die"} {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{}}`, id, method)
+		c.expect(fmt.Sprintf(`"id":%d`, id))
+	}
+	c.end()
+	if got := fmt.Sprint(c.dials); got != "[{  []} {b2 n []} {new n []}]" {
+		t.Errorf("dialled for %s", got)
+	}
+}
+
 func TestTheStateOfAClientWithoutASessionIsNotKept(t *testing.T) {
 	dials, answer := afterMove(t, false, `{"_meta":{"alcove/session":{"branch":"idea","namespace":"n","families":[]}}}`)
 	if dials != "[{  []} {  []}]" || answer != "{}" {

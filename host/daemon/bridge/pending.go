@@ -49,6 +49,7 @@ type pending struct {
 	initialize  *jsonrpc.Message // that was answered well; nil before
 	initialized []byte           // the notification that followed
 	place       SessionState     // where the session is, as its last owner said
+	changes     int              // of the session at its last owner
 	left        chan struct{}    // tells that a request is done
 }
 
@@ -118,8 +119,8 @@ func (p *pending) answered(r *request, m jsonrpc.Message) []byte {
 		p.initialize = &r.Message
 	case r.calls:
 		line, place := takeState(m)
-		if place != nil && p.initialize != nil { // without an initialization there is no session to move
-			p.place = *place
+		if place != nil && p.initialize != nil && place.Changes >= p.changes { // without an initialization there is no session to move
+			p.place, p.changes = place.SessionState, place.Changes
 		}
 		return line
 	}
@@ -133,10 +134,11 @@ func (p *pending) confirmed(line []byte) {
 	p.initialized = line
 }
 
-// session returns the state that a new owner needs.
+// session returns the state that a new owner needs, which counts changes from then on.
 func (p *pending) session() (initialize *jsonrpc.Message, initialized []byte, place SessionState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.changes = 0
 	return p.initialize, p.initialized, p.place
 }
 

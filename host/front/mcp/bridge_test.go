@@ -140,7 +140,7 @@ func TestOnlyBridgesAreToldWhereTheirSessionIs(t *testing.T) {
 	b := connect(t, s, Session{})
 	b.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"},"_meta":{"alcove/bridge":true}}`)
 	told := b.request("tools/call", load)
-	const state = `"_meta":{"alcove/session":{"branch":"default","namespace":"default","families":["site"]}},`
+	const state = `"_meta":{"alcove/session":{"branch":"default","namespace":"default","families":["site"],"changes":1}},`
 	if without := strings.Replace(told, state, "", 1); without == told || without != plain {
 		t.Errorf("a bridge is told %s, want %s with %s", told, plain, state)
 	}
@@ -157,7 +157,7 @@ func TestABridgeOverHTTPIsToldByTheNextServer(t *testing.T) {
 	second := keyed(t, newServerOf(t, space, Options{Kept: kept}, f))
 	for i, each := range []struct{ url, family, want string }{{first, "site", `["site"]`}, {second, "auto-tag", `["auto-tag","site"]`}} {
 		_, told := post(t, each.url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_load_family","arguments":{"family":"`+each.family+`"}}}`, session)
-		if want := `"alcove/session":{"branch":"default","namespace":"default","families":` + each.want + `}`; !strings.Contains(told, want) {
+		if want := `"alcove/session":{"branch":"default","namespace":"default","families":` + each.want; !strings.Contains(told, want) {
 			t.Errorf("server %d, which began with %s, tells %s, want %s", i, text, told, want)
 		}
 	}

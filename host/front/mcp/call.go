@@ -33,14 +33,7 @@ type toolCall struct {
 	message     *message
 	tell        func(protocol.JSONRPCNotification) // ahead of the answer
 	listChanged func()                             // notifies the client
-	moved       *sessionState                      // what a bridge needs to resume the session; nil: it has not changed
-}
-
-// sessionState is the state of a session, as in a hello that resumes it.
-type sessionState struct {
-	Branch    string   `json:"branch"`
-	Namespace string   `json:"namespace"`
-	Families  []string `json:"families"`
+	moved       *tool.SessionState                 // where the session is, for a bridge; nil: where it was
 }
 
 // callSession is the session of a client during one call, with the called tool in the caller's spelling: the protocol library finds tools by
@@ -114,7 +107,7 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	state, bridged := c.server.state(ctx)
 	progress := c.server.progress(c.message.progress, c.tell)
 	defer progress.end()
-	loads := state.Loads()
+	loads, changes := state.Loads(), state.Changes()
 	who := c.server.who(ctx, session)
 	branch, namespace := state.At()
 	home, usual := "", namespace
@@ -132,22 +125,14 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	if client := server.ClientSessionFromContext(ctx); client != nil && !server.IsModernRequest(ctx) {
 		c.server.sessions.keep(client.SessionID()) // before the answer: a kill after it loses nothing
 	}
-	if bridged {
-		c.moved = moved(state, branch, namespace, loads)
+	if bridged && state.Changes() != changes {
+		at := state.State()
+		c.moved = &at
 	}
 	if state.Loads() != loads && c.server.watchers.changed(state) {
 		c.listChanged()
 	}
 	return a, err
-}
-
-// moved returns the state of a session, unless it is what it was before a call.
-func moved(state *tool.Session, branch, namespace string, loads int) *sessionState {
-	nowBranch, nowNamespace := state.At()
-	if nowBranch == branch && nowNamespace == namespace && state.Loads() == loads {
-		return nil
-	}
-	return &sessionState{nowBranch, nowNamespace, append([]string{}, state.Loaded()...)}
 }
 
 // caller returns the session of a call: the connection's, or of the holder of the key that the call presents.
@@ -166,6 +151,14 @@ func (s *Server) caller(session Session, given json.RawMessage) (Session, error)
 		return session, err
 	}
 	return session.As(holder), nil
+}
+
+// admission returns how a call counts that was admitted by its connection's key, and may present another.
+func admission(connection, caller Session) tool.Admission {
+	if connection.Key == caller.Key {
+		return tool.Admitted
+	}
+	return tool.ToAdmit
 }
 
 // who returns the caller of a request.

@@ -202,6 +202,13 @@ func errorMessage(id json.RawMessage, code int, text string) protocol.JSONRPCErr
 	}
 }
 
+// limitMessage returns the error response to a request beyond a limit.
+func limitMessage(id json.RawMessage, err error) protocol.JSONRPCError {
+	answer, f := errorMessage(id, jsonrpc.CodeServer, err.Error()), tool.FailureOf(err)
+	answer.Error.Data = map[string]any{"code": f.Code, "retryable": f.Retryable, "details": f.Details}
+	return answer
+}
+
 // encode encodes a message to a client. What a tool answers, which is JSON already, is put into the message as it is: the library's
 // encoding of a result would check and copy it several times.
 func encode(m protocol.JSONRPCMessage) ([]byte, error) {
