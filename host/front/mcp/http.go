@@ -33,7 +33,7 @@ func (s *Server) Handler() http.Handler {
 			server.WithSessionIdleTTL(sessionIdle),
 			server.WithStreamableHTTPLogger(s.options.Logger),
 			server.WithHTTPContextFunc(served),
-			server.WithDisableLocalhostProtection(true), // package api checks the host, and knows the names in the certificate
+			server.WithDisableLocalhostProtection(true), // package listen checks the host, and knows the names in the certificate
 		)
 	})
 	return http.HandlerFunc(s.serveHTTP)
