@@ -1,4 +1,4 @@
-package memory
+package spelling
 
 import (
 	"slices"
@@ -20,10 +20,10 @@ func TestTheDistanceOfTwoKeysIsInLetters(t *testing.T) {
 
 func TestTheNearestKeysComeFirst(t *testing.T) {
 	keys := []string{"user/name/first", "other", "user/nome", "User_Name", "name", "user/names", "u", "user/name2", "user/name3", "user/names"}
-	if got, want := nearest(keys, "user/name"), []string{"User_Name", "user/name2", "user/name3", "user/names", "user/nome"}; !slices.Equal(got, want) {
+	if got, want := Nearest(keys, "user/name", 5), []string{"User_Name", "user/name2", "user/name3", "user/names", "user/nome"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := nearest([]string{"a", "b", "ab", "zz"}, "x"); got != nil {
+	if got := Nearest([]string{"a", "b", "ab", "zz"}, "x", 5); got != nil {
 		t.Errorf("of keys of a letter or two, got %q, want none", got)
 	}
 }
