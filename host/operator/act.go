@@ -62,6 +62,26 @@ func (b Binding) Changing() Binding {
 	return b
 }
 
+// If refuses the act while ready returns an error.
+func (b Binding) If(ready func() error) Binding {
+	do, write := b.do, b.write
+	b.do = func(ctx context.Context, request json.RawMessage) (any, error) {
+		if err := ready(); err != nil {
+			return nil, err
+		}
+		return do(ctx, request)
+	}
+	if write != nil {
+		b.write = func(ctx context.Context, request json.RawMessage, w io.Writer) error {
+			if err := ready(); err != nil {
+				return err
+			}
+			return write(ctx, request, w)
+		}
+	}
+	return b
+}
+
 // By binds an act to what carries it out.
 func (a Act[In, Out]) By(do func(context.Context, In) (Out, error)) Binding {
 	return Binding{name: string(a), do: func(ctx context.Context, request json.RawMessage) (any, error) {

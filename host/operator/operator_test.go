@@ -80,6 +80,24 @@ func TestAServerInThisProcessAnswersAsAnother(t *testing.T) {
 	}
 }
 
+func TestAnActThatIsNotReadyIsRefusedUndone(t *testing.T) {
+	away := errors.New("there are no families")
+	client := connected(t, NewServer([]Binding{
+		Retain.By(func(context.Context, None) (Retained, error) { t.Error("an act was carried out"); return Retained{}, nil }).If(func() error { return away }),
+		Export.By(func(context.Context, ExportRequest, io.Writer) error { t.Error("a stream was written"); return nil }).If(func() error { return away }),
+		Flush.By(func(context.Context, None) (None, error) { return None{}, nil }).If(func() error { return nil }),
+	}, ServerOptions{}))
+	if _, err := Query(t.Context(), client, Retain); err == nil || err.Error() != away.Error() {
+		t.Errorf("an act: got %v, want %v", err, away)
+	}
+	if err := Receive(t.Context(), client, Export, ExportRequest{}, io.Discard); err == nil || err.Error() != away.Error() {
+		t.Errorf("a stream: got %v, want %v", err, away)
+	}
+	if err := Command(t.Context(), client, Flush, None{}); err != nil {
+		t.Errorf("an act that is ready: %v", err)
+	}
+}
+
 func TestAnActIsBoundOnce(t *testing.T) {
 	defer func() {
 		if why := recover(); why == nil {

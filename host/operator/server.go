@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -28,26 +27,16 @@ func NewServer(bindings []Binding, o ServerOptions) *admin.Server {
 		if server.Acts[b.name] != nil || server.Streams[b.name] != nil {
 			panic("operator: the act " + b.name + " is bound twice")
 		}
-		switch {
-		case b.write != nil:
+		if b.changes && o.Changeable != nil {
+			b = b.If(o.Changeable)
+		}
+		if b.write != nil {
 			server.Streams[b.name] = b.write
-		case b.changes && o.Changeable != nil:
-			server.Acts[b.name] = guard(b.do, o.Changeable)
-		default:
+		} else {
 			server.Acts[b.name] = b.do
 		}
 	}
 	return server
-}
-
-// guard refuses an act while files must not be changed.
-func guard(do admin.Act, changeable func() error) admin.Act {
-	return func(ctx context.Context, request json.RawMessage) (any, error) {
-		if err := changeable(); err != nil {
-			return nil, err
-		}
-		return do(ctx, request)
-	}
 }
 
 // codeOf is the code of an error for clients, as on every interface; empty: it has none.

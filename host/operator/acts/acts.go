@@ -45,7 +45,7 @@ func cannot(what string) error {
 
 // Bindings binds each act to what carries it out.
 func (a Acts) Bindings() []operator.Binding {
-	return slices.Concat(a.care(), a.copies(), a.embedders(), a.keys(), a.families(), a.settings())
+	return slices.Concat(a.care(), a.copies(), a.embedders(), a.keys(), a.families())
 }
 
 // query carries out an act without a request.
@@ -73,6 +73,9 @@ func (a Acts) care() []operator.Binding {
 		}),
 		operator.Retain.By(query(m.Retain)),
 		operator.GetAuditHead.By(query(a.auditHead)),
+		operator.UndoFamily.By(a.undoFamily),
+		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })),
+		operator.SetQuota.By(command(a.setQuota)),
 	}
 }
 
@@ -101,6 +104,22 @@ func (a Acts) durability(ctx context.Context) (operator.Durability, error) {
 		return operator.Durability{}, cannot("does not count what it makes durable")
 	}
 	return e.Durability(ctx)
+}
+
+// everything is the space for somebody who may do all.
+func (a Acts) everything() *memory.Access {
+	return a.Space.Memory.As(memory.Caller{Rights: memory.FullRights()})
+}
+
+func (a Acts) setQuota(ctx context.Context, r operator.QuotaRequest) error {
+	stage, err := a.everything().Stage(ctx, memory.Default)
+	if err == nil {
+		err = stage.SetQuota(ctx, r.Namespace, r.Quota)
+	}
+	if err == nil {
+		_, err = stage.Commit(ctx, memory.Commit{})
+	}
+	return err
 }
 
 func (a Acts) copies() []operator.Binding {
@@ -149,7 +168,7 @@ func (a Acts) embedders() []operator.Binding {
 		return command(func(_ context.Context, r operator.EmbedderName) error { return do(r.Name) })
 	}
 	return []operator.Binding{
-		operator.ListEmbedders.By(query(func(context.Context) ([]operator.EmbedderState, error) { return e.States(), nil })),
+		operator.ListEmbedders.By(show(e.States)),
 		operator.SetEmbedder.By(e.Set).Changing(),
 		operator.RegenerateEmbedder.By(named(e.Regenerate)).Changing(),
 		operator.RemoveEmbedder.By(named(e.Remove)).Changing(),

@@ -187,32 +187,31 @@ func (s *Server) Call(ctx context.Context, name string, request, answer any) err
 	if act == nil {
 		return unknown(name)
 	}
-	asked, err := json.Marshal(request)
-	if err != nil {
-		return fmt.Errorf("ask for %s: %w", name, err)
+	text, err := json.Marshal(request)
+	var result any
+	if err == nil {
+		result, err = act(ctx, text)
 	}
-	result, err := act(ctx, asked)
-	if err != nil {
-		return err
+	if err == nil {
+		text, err = json.Marshal(result)
 	}
-	answered, err := json.Marshal(result)
-	if err != nil {
-		return fmt.Errorf("encode the answer of %s: %w", name, err)
+	if err == nil {
+		err = json.Unmarshal(text, answer)
 	}
-	return json.Unmarshal(answered, answer)
+	return err
 }
 
-// Stream carries out an act whose answer is a stream, for this process.
+// Stream is Call for an act whose answer is a stream.
 func (s *Server) Stream(ctx context.Context, name string, request any, w io.Writer) error {
 	stream := s.Streams[name]
 	if stream == nil {
 		return unknown(name)
 	}
-	asked, err := json.Marshal(request)
-	if err != nil {
-		return fmt.Errorf("ask for %s: %w", name, err)
+	text, err := json.Marshal(request)
+	if err == nil {
+		err = stream(ctx, text, w)
 	}
-	return stream(ctx, asked, w)
+	return err
 }
 
 // Client asks for acts.
