@@ -83,7 +83,10 @@ func TestAServerInThisProcessAnswersAsAnother(t *testing.T) {
 func TestAnActThatIsNotReadyIsRefusedUndone(t *testing.T) {
 	away := errors.New("there are no families")
 	client := connected(t, NewServer([]Binding{
-		Retain.By(func(context.Context, None) (Retained, error) { t.Error("an act was carried out"); return Retained{}, nil }).If(func() error { return away }),
+		Retain.By(func(context.Context, None) (Retained, error) {
+			t.Error("an act was carried out")
+			return Retained{}, nil
+		}).If(func() error { return away }),
 		Export.By(func(context.Context, ExportRequest, io.Writer) error { t.Error("a stream was written"); return nil }).If(func() error { return away }),
 		Flush.By(func(context.Context, None) (None, error) { return None{}, nil }).If(func() error { return nil }),
 	}, ServerOptions{}))

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"strings"
 )
@@ -51,6 +52,15 @@ func (e *Error) normal() *Error {
 		e.Code = "E_" + e.Code
 	}
 	return e
+}
+
+// decodeError returns the error that an answer has; nil: it has none.
+func decodeError(answer []byte) *Error {
+	var read struct{ Error *Error }
+	if json.Unmarshal(answer, &read) != nil || read.Error == nil {
+		return nil
+	}
+	return read.Error.normal()
 }
 
 // lost means that a request is unanswered. Whether it was done is not known, unless refused says that it was not begun.

@@ -108,9 +108,8 @@ func (s *Session) Call(ctx context.Context, tool string, arguments any) (ToolRes
 // failed returns the error that a result is: in its structured form or in its text.
 func (r ToolResult) failed() *Error {
 	for _, raw := range [][]byte{r.Structured, []byte(r.Text)} {
-		var wrapped struct{ Error *Error }
-		if json.Unmarshal(raw, &wrapped) == nil && wrapped.Error != nil && wrapped.Error.Message != "" {
-			return wrapped.Error.normal()
+		if e := decodeError(raw); e != nil && e.Message != "" {
+			return e
 		}
 		var plain Error
 		if json.Unmarshal(raw, &plain) == nil && plain.Message != "" {

@@ -236,11 +236,10 @@ func (c *lineConn) read(r *bufio.Reader) {
 
 // lastWords returns why a server ends a connection whose open requests it has not begun.
 func lastWords(line []byte) error {
-	var said struct{ Error *Error }
-	if json.Unmarshal(line, &said) != nil || said.Error == nil {
-		return errors.New("the alcove server ended the connection")
+	if e := decodeError(line); e != nil {
+		return e
 	}
-	return said.Error.normal()
+	return errors.New("the alcove server ended the connection")
 }
 
 // end ends the connection; the first reason is kept.

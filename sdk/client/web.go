@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -81,14 +80,14 @@ func unanswered(ctx context.Context, err error) error {
 
 // refusal returns the error of a request that the server did not take.
 func refusal(status int, body []byte) error {
-	var said struct{ Error *Error }
-	if json.Unmarshal(body, &said) != nil || said.Error == nil {
-		said.Error = &Error{Code: Internal, Message: fmt.Sprintf("the server answered %d %s: is %q an alcove server?", status, http.StatusText(status), strings.TrimSpace(string(body[:min(len(body), 60)])))}
+	e := decodeError(body)
+	if e == nil {
+		e = &Error{Code: Internal, Message: fmt.Sprintf("the server answered %d %s: is %q an alcove server?", status, http.StatusText(status), strings.TrimSpace(string(body[:min(len(body), 60)])))}
 	}
 	if status == http.StatusServiceUnavailable {
-		return &lost{true, said.Error.normal()}
+		return &lost{true, e}
 	}
-	return said.Error.normal()
+	return e
 }
 
 func (w *web) close() error {

@@ -274,8 +274,8 @@ func (c *Client) Stream(ctx context.Context, name string, request any, w io.Writ
 	if _, err := io.Copy(w, response.Body); err != nil {
 		return fmt.Errorf("receive %s: %w", name, err)
 	}
-	if said := response.Trailer.Get(errorTrailer); said != "" {
-		return fault{said, response.Trailer.Get(codeTrailer)}.err()
+	if message := response.Trailer.Get(errorTrailer); message != "" {
+		return fault{message, response.Trailer.Get(codeTrailer)}.err()
 	}
 	return nil
 }

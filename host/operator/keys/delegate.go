@@ -68,7 +68,7 @@ func (k *Keys) draft(caller memory.Caller, family string, g Grant) (key Key, err
 	if err := within(g, caller.Rights); err != nil {
 		return key, err
 	}
-	return Key{Grant: g, Created: now, By: by}, k.room(g.Agent, by)
+	return Key{Grant: g, Created: now, By: by}, k.checkDelegated(g.Agent, by)
 }
 
 // attach bounds a delegation by the key of the caller.
@@ -128,8 +128,8 @@ func mayPass(name string, ceiling, now func(string) bool) bool {
 	return now(name)
 }
 
-// room returns an error if there are as many delegated keys as there may be, or if an agent with another key has the name.
-func (k *Keys) room(agent string, by *Delegation) error {
+// checkDelegated returns an error if there are as many delegated keys as there may be, or if an agent with another key has the name.
+func (k *Keys) checkDelegated(agent string, by *Delegation) error {
 	now, related, kept := k.o.Clock(), 0, 0
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -178,7 +178,7 @@ func (k *Keys) Issue(id string) (Key, error) {
 	if s == nil {
 		return Key{}, errors.New("the key was drafted too long ago: make another")
 	}
-	if err := k.room(s.Agent, s.By); err != nil { // others may have been issued meanwhile
+	if err := k.checkDelegated(s.Agent, s.By); err != nil { // others may have been issued meanwhile
 		return Key{}, err
 	}
 	file := k.snapshot()

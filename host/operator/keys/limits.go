@@ -76,8 +76,8 @@ type uses struct {
 	byID map[string]*use
 }
 
-// told passes on the refusal of a call by the holder of a key.
-func (k *Keys) told(id string, err error) error {
+// reportExceeded reports the refusal of a call by the holder of a key, and returns it.
+func (k *Keys) reportExceeded(id string, err error) error {
 	var known *memory.Error
 	if k.o.Exceeded == nil || !errors.As(err, &known) {
 		return err
@@ -97,7 +97,7 @@ func (k *Keys) told(id string, err error) error {
 // when the call is over. An empty id is the owner of the data directory, without limits.
 func (k *Keys) Begin(id string) (end func(), err error) {
 	end, err = k.begin(id)
-	return end, k.told(id, err)
+	return end, k.reportExceeded(id, err)
 }
 
 func (k *Keys) begin(id string) (end func(), err error) {
@@ -121,7 +121,7 @@ func (k *Keys) begin(id string) (end func(), err error) {
 }
 
 // Charge counts one more call within one that Begin admitted, such as those of a batch.
-func (k *Keys) Charge(id string) error { return k.told(id, k.charge(id)) }
+func (k *Keys) Charge(id string) error { return k.reportExceeded(id, k.charge(id)) }
 
 func (k *Keys) charge(id string) error {
 	all := k.bounds(id)

@@ -74,7 +74,7 @@ func (a *Account) Add(r Refusal) {
 	r = r.clipped()
 	now := a.o.Clock()
 	a.mu.Lock()
-	r = a.room(r)
+	r = a.kindOf(r)
 	t, known := a.kinds[r]
 	if !known {
 		a.kinds[r] = &tally{}
@@ -87,8 +87,8 @@ func (a *Account) Add(r Refusal) {
 	}
 }
 
-// room returns the kind that a refusal counts as: its own, or that of others. The caller holds mu.
-func (a *Account) room(r Refusal) Refusal {
+// kindOf returns the kind that a refusal counts as: its own, or that of others. The caller holds mu.
+func (a *Account) kindOf(r Refusal) Refusal {
 	if a.kinds[r] != nil {
 		return r
 	}

@@ -131,9 +131,9 @@ func (l *Log) Tidy() error {
 	return l.tidy(0)
 }
 
-// tidy deletes the oldest segments: those that expired, and for room. The caller holds mu.
-func (l *Log) tidy(room int64) error {
-	if _, err := l.lines.Trim(l.o.Bytes-room, l.expired); err != nil {
+// tidy deletes the oldest segments: those that expired, and those in the way of bytes to reserve. The caller holds mu.
+func (l *Log) tidy(reserve int64) error {
+	if _, err := l.lines.Trim(l.o.Bytes-reserve, l.expired); err != nil {
 		return fmt.Errorf("delete old entries of the request log: %w", err)
 	}
 	return nil
