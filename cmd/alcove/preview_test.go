@@ -152,7 +152,7 @@ func everyPreviewIsTested(t *testing.T, runs []printing) {
 
 // A function that has the server change the lock file announces the change, so that a new command cannot leave it out.
 func TestWhatChangesTheLockFileAnnouncesIt(t *testing.T) {
-	acts := []string{"InstallFamily", "UpdateFamily", "RollbackFamily", "RemoveFamily", "GrantFamily", "TrustKeys", "SetEndpoint", "SetRoot"}
+	acts := []string{"InstallFamily", "UpdateFamily", "RollBackFamily", "RemoveFamily", "GrantFamily", "TrustKeys", "SetEndpoint", "SetRoot"}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
