@@ -54,7 +54,7 @@ func (a *Access) Fork(ctx context.Context, from, name string, at AsOf, w Write) 
 	if w.DryRun {
 		return s.branchToBe(record, len(v.lineage))
 	}
-	counted, finish := s.counters.collect(ctx, v.branch, start)
+	counted, finish := s.counters.Collect(ctx, v.branch, start)
 	b, err := s.newBranch(ctx, record, store.Batch{Counters: counted, Expect: []store.Expectation{v.branch.Alive()}, Request: req}, w.by)
 	finish(err)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -160,7 +161,7 @@ func (b *browsing) find(ctx context.Context) (err error) {
 	if tallied {
 		most = b.firsts.most // the others need no look
 	}
-	return b.space.counting(ctx, b.q.Order, b.view, func(counted countedNow) error {
+	return b.space.counting(ctx, b.q.Order, b.view, func(counted counters.Present) error {
 		if done, err := b.byCounters(ctx, within, counted, tallied); done || err != nil {
 			return err
 		}
@@ -175,8 +176,8 @@ func (b *browsing) find(ctx context.Context) (err error) {
 }
 
 // consider adds a match unless it is on a page before, and reports whether it did.
-func (b *browsing) consider(c *search.Columns, counted countedNow) bool {
-	at := position{b.q.Order.value(c, counted.of(c.Namespace, c.Key)), c.Namespace, c.Key}
+func (b *browsing) consider(c *search.Columns, counted counters.Present) bool {
+	at := position{b.q.Order.value(c, counted.Of(c.Namespace, c.Key)), c.Namespace, c.Key}
 	if b.from != nil && at.compare(b.from) <= 0 {
 		return false
 	}
@@ -189,23 +190,23 @@ const mostInOrder = 64
 
 // byCounters lists by a counter without a look at all matches: the first ones with a counter of each namespace, then, if these do not
 // fill the page, the others by their keys. done is false if it is not worth it.
-func (b *browsing) byCounters(ctx context.Context, within search.View, counted countedNow, tallied bool) (done bool, err error) {
+func (b *browsing) byCounters(ctx context.Context, within search.View, counted counters.Present, tallied bool) (done bool, err error) {
 	index := b.space.index
-	if !tallied || !b.q.Order.counts() || b.filter.Text != "" || len(b.filter.Tags) > 0 || len(b.filter.Agents) > 0 || counted.column == nil {
+	if !tallied || !b.q.Order.counts() || b.filter.Text != "" || len(b.filter.Tags) > 0 || len(b.filter.Agents) > 0 || !counted.Any() {
 		return false, nil
 	}
 	namespaces, err := index.Namespaces(ctx, within)
 	if err != nil || len(namespaces) > mostInOrder {
 		return false, err
 	}
-	var start *position
+	var start *counters.Place
 	if b.from != nil {
-		start = &position{value: b.from.value} // before all keys with the value
+		start = &counters.Place{Value: b.from.value} // before all keys with the value
 	}
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		one, added := within, 0
 		one.Namespaces = []string{name}
-		err := index.SelectKeys(ctx, one, b.filter, countedKeys(counted.descending(name, b.q.Order.counter(), start)), func(c *search.Columns) bool {
+		err := index.SelectKeys(ctx, one, b.filter, countedKeys(counted.Descending(name, b.q.Order.counter(), start)), func(c *search.Columns) bool {
 			if b.consider(c, counted) {
 				added++
 			}
@@ -223,7 +224,7 @@ func (b *browsing) byCounters(ctx context.Context, within search.View, counted c
 		rest.After = &search.Place{Namespace: b.from.namespace, Key: b.from.key}
 	}
 	return true, index.Select(ctx, within, b.filter, rest, func(c *search.Columns) bool {
-		if b.q.Order.value(c, counted.of(c.Namespace, c.Key)) == 0 {
+		if b.q.Order.value(c, counted.Of(c.Namespace, c.Key)) == 0 {
 			b.consider(c, counted)
 		}
 		return !c.InOrder || len(b.firsts.list) < b.firsts.most
@@ -231,7 +232,7 @@ func (b *browsing) byCounters(ctx context.Context, within search.View, counted c
 }
 
 // countedKeys returns the keys alone.
-func countedKeys(counted iter.Seq2[string, countRecord]) iter.Seq[string] {
+func countedKeys(counted iter.Seq2[string, counters.Record]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for key := range counted {
 			if !yield(key) {
@@ -315,11 +316,16 @@ func SearchBegan(after string, now time.Time) time.Time {
 }
 
 // counting runs work with the counters, if an order needs them.
-func (s *Space) counting(ctx context.Context, o Order, v view, work func(countedNow) error) error {
-	if o.counts() {
-		return s.counters.now(ctx, v.branch, work)
+func (s *Space) counting(ctx context.Context, o Order, v view, work func(counters.Present) error) error {
+	if !o.counts() {
+		return work(counters.Present{})
 	}
-	return work(countedNow{})
+	counted, release, err := s.counters.Now(ctx, v.branch)
+	if err != nil {
+		return s.translate("read counters", err)
+	}
+	defer release()
+	return work(counted)
 }
 
 // complete sets a search's order: without a text, or a vector in its place, it lists the newest.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
@@ -70,7 +71,7 @@ func storedCount(t *testing.T, s *Space, engine *countingEngine, branch, key str
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := decodeCount(values[0])
+	r, err := counters.Decode(values[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +97,8 @@ func TestAFlushForgetsWhatWasCountedOnABranchThatIsDeletedMeanwhile(t *testing.T
 	if n := storedCount(t, s, engine, "", "k"); n != 1 {
 		t.Errorf("%d accesses on the other branch are written", n)
 	}
-	if len(s.counters.pending) != 0 || s.counters.size != 0 {
-		t.Errorf("%d counts of %v wait", s.counters.size, s.counters.pending)
+	if branches, keys := s.counters.Pending(); branches != 0 || keys != 0 {
+		t.Errorf("%d counts of %d branches wait", keys, branches)
 	}
 }
 
@@ -150,7 +151,7 @@ func TestWhatIsForgottenOrDeletedIsNoLongerCountedAsWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.counters.size != 0 {
-		t.Errorf("%d counts wait although nothing is left to count", s.counters.size)
+	if _, keys := s.counters.Pending(); keys != 0 {
+		t.Errorf("%d counts wait although nothing is left to count", keys)
 	}
 }

@@ -66,7 +66,7 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 	if err := s.changeBranches(ctx, changed, store.Batch{Quiet: quiet, Request: req}, w.by); err != nil {
 		return s.translate("delete branch "+name, err)
 	}
-	s.counters.drop(b.ID)
+	s.counters.Drop(b.ID)
 	s.queueReclaim()
 	return nil
 }

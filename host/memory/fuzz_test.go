@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/memory/counters"
 )
 
 // Counts come from a file that anybody may have made.
@@ -13,11 +15,11 @@ func FuzzStoredCount(f *testing.F) {
 	f.Add([]byte(`{"n":1,"t":2,"h":-0.5}`))
 	f.Add([]byte(`{"n":9223372036854775807,"h":1e308}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := decodeCount(data)
+		r, err := counters.Decode(data)
 		if err != nil {
 			return
 		}
-		sum := r.plus(countRecord{Accesses: 1, Last: 3, Health: 0.5}).minus(r)
+		sum := r.Plus(counters.Record{Accesses: 1, Last: 3, Health: 0.5}).Minus(r)
 		if _, err := json.Marshal(sum); err != nil {
 			t.Errorf("%q added up to %+v, which cannot be written: %v", data, sum, err)
 		}

@@ -170,7 +170,7 @@ func undisturbed(t *testing.T, dir string, do func(context.Context, *interrupted
 	t.Helper()
 	s := openInterrupted(t, dir, func(bolt.Step) error { steps++; return nil })
 	before = s.look(t)
-	if err := s.counters.flush(t.Context()); err != nil {
+	if err := s.counters.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	steps = 0

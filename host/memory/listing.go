@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -33,7 +34,7 @@ func (o Order) check() error {
 func (o Order) counts() bool { return o == ByAccesses || o == ByAccess }
 
 // value returns the sort value of a memory, greatest first.
-func (o Order) value(c *search.Columns, counted countRecord) int64 {
+func (o Order) value(c *search.Columns, counted counters.Record) int64 {
 	switch o {
 	case ByNewest:
 		return c.Created
@@ -133,7 +134,7 @@ func (f *Filter) counts() bool {
 }
 
 // admitsCounted tests the counters.
-func (f *Filter) admitsCounted(r countRecord) bool {
+func (f *Filter) admitsCounted(r counters.Record) bool {
 	return f.Accesses.has(r.Accesses) && f.Health.has(r.Health) && (f.Accessed.IsZero() || r.Last != 0 && f.Accessed.Has(r.Last))
 }
 

@@ -91,7 +91,7 @@ func (s *listedSpace) fill(b *testing.B, agent string, from, to int, now time.Ti
 		}
 	}
 	for i, key := range recalled {
-		s.counters.touch(must.Get(s.branch(Default)), memoryKey(Default, key), 1+int64(i%10), float64(i%5-2)/5)
+		s.counters.Touch(must.Get(s.branch(Default)), memoryKey(Default, key), 1+int64(i%10), float64(i%5-2)/5)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/search"
 )
 
@@ -66,7 +67,7 @@ func (q *listing) fromCounters(ctx context.Context, v search.View) error {
 	if err != nil {
 		return err
 	}
-	counted, candidates, required := q.counted.required(q.Namespace, &q.Filter)
+	counted, candidates, required := required(q.counted, q.Namespace, &q.Filter)
 	if !required {
 		counted = all
 	}
@@ -89,9 +90,9 @@ func (q *listing) fromCounters(ctx context.Context, v search.View) error {
 }
 
 // knowing returns keys, and keeps the counters of the last one for consider, which would have to look them up.
-func (q *listing) knowing(keys iter.Seq2[string, countRecord]) iter.Seq[string] {
+func (q *listing) knowing(keys iter.Seq2[string, counters.Record]) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		var last countRecord
+		var last counters.Record
 		q.known = &last
 		defer func() { q.known = nil }()
 		for key, counts := range keys {
@@ -109,7 +110,7 @@ func among(most, all, few int) int { return int(float64(most) * float64(all) / f
 func (q *listing) byCounters(ctx context.Context, v search.View, all int) error {
 	index, full := q.stage.space.index, false
 	if q.from == nil || q.from.value > 0 {
-		err := index.SelectKeys(ctx, v, q.filter, q.knowing(q.counted.descending(q.Namespace, q.Order.counter(), q.from)), func(c *search.Columns) bool {
+		err := index.SelectKeys(ctx, v, q.filter, q.knowing(q.counted.Descending(q.Namespace, q.Order.counter(), q.from.counted())), func(c *search.Columns) bool {
 			full = !q.stored(c)
 			return !full
 		})
@@ -117,42 +118,50 @@ func (q *listing) byCounters(ctx context.Context, v search.View, all int) error 
 			return err
 		}
 	}
-	uncounted := all - q.counted.size(q.Namespace, q.Order.counter(), 1, math.MaxInt64)
+	uncounted := all - q.counted.Size(q.Namespace, q.Order.counter(), 1, math.MaxInt64)
 	rest := search.Ordering{By: search.ByName, Most: among(q.firsts.most, all, uncounted)}
 	if q.from != nil && q.from.value == 0 {
 		rest.After = &search.Place{Namespace: q.Namespace, Key: q.from.key}
 	}
 	return index.Select(ctx, v, q.filter, rest, func(c *search.Columns) bool {
-		return q.Order.value(c, q.counted.of(c.Namespace, c.Key)) != 0 || q.stored(c)
+		return q.Order.value(c, q.counted.Of(c.Namespace, c.Key)) != 0 || q.stored(c)
 	})
 }
 
-// counter is what an order by counters goes by.
-func (o Order) counter() counter {
-	if o == ByAccess {
-		return lastAccess
+// counted is the place among counted keys; nil: the start.
+func (p *position) counted() *counters.Place {
+	if p == nil {
+		return nil
 	}
-	return accessCount
+	return &counters.Place{Value: p.value, Key: p.key}
+}
+
+// counter is what an order by counters goes by.
+func (o Order) counter() counters.Counter {
+	if o == ByAccess {
+		return counters.LastAccess
+	}
+	return counters.Accesses
 }
 
 // required returns the keys that have the counters a filter asks for, and about how many; ok is false if a memory without counters has them.
-func (n countedNow) required(namespace string, f *Filter) (about int, keys iter.Seq2[string, countRecord], ok bool) {
-	use := func(by counter, least, most int64) {
-		if size := n.size(namespace, by, least, most); !ok || size < about {
-			about, keys, ok = size, n.between(namespace, by, least, most), true
+func required(n counters.Present, namespace string, f *Filter) (about int, keys iter.Seq2[string, counters.Record], ok bool) {
+	use := func(by counters.Counter, least, most int64) {
+		if size := n.Size(namespace, by, least, most); !ok || size < about {
+			about, keys, ok = size, n.Between(namespace, by, least, most), true
 		}
 	}
 	if !f.Accessed.IsZero() {
-		use(lastAccess, max(1, f.Accessed.First()), f.Accessed.Last())
+		use(counters.LastAccess, max(1, f.Accessed.First()), f.Accessed.Last())
 	}
 	if r := f.Accesses; r.Min != nil && *r.Min > 0 {
-		use(accessCount, *r.Min, end(r.Max, math.MaxInt64))
+		use(counters.Accesses, *r.Min, end(r.Max, math.MaxInt64))
 	}
 	switch r := f.Health; {
 	case r.Min != nil && *r.Min > 0:
-		use(health, sortable(*r.Min), sortable(end(r.Max, 1)))
+		use(counters.Health, counters.SortHealth(*r.Min), counters.SortHealth(end(r.Max, 1)))
 	case r.Max != nil && *r.Max < 0:
-		use(health, sortable(end(r.Min, -1)), sortable(*r.Max))
+		use(counters.Health, counters.SortHealth(end(r.Min, -1)), counters.SortHealth(*r.Max))
 	}
 	return about, keys, ok
 }

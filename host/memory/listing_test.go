@@ -604,7 +604,7 @@ func TestAListingByCountersHasEachMemoryOnceThatIsNotRecalledMeanwhile(t *testin
 		now := atomic.Int64{}
 		s, closeSpace := openSpace(t, t.TempDir(), func() time.Time { return time.UnixMicro(now.Add(1)) })
 		t.Cleanup(closeSpace)
-		recall := func(key string) { s.counters.touch(must.Get(s.branch(Default)), memoryKey(Default, key), 1, 0) }
+		recall := func(key string) { s.counters.Touch(must.Get(s.branch(Default)), memoryKey(Default, key), 1, 0) }
 		for i := range 40 {
 			key := fmt.Sprintf("k%02d", i)
 			put(t, s, "", key, key)

@@ -662,7 +662,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
-	counted, finish, err := p.space.counters.merge(ctx, p)
+	counted, finish, err := p.space.counters.Merge(ctx, p.counts())
 	defer finish()
 	if err != nil {
 		return MergeResult{}, err
@@ -695,7 +695,7 @@ func (p *mergePlan) isEmpty(ctx context.Context) (bool, error) {
 	if len(p.writes)+len(p.silent) > 0 {
 		return false, nil
 	}
-	brings, err := p.space.counters.brings(ctx, p)
+	brings, err := p.space.counters.Brings(ctx, p.counts())
 	return !brings, p.space.translate("compare counters", err)
 }
 

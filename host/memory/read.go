@@ -26,7 +26,7 @@ func (a *Access) Recall(ctx context.Context, p Location, key string, at AsOf) (*
 	}
 	m, err := v.present(found[0])
 	if m != nil && !v.past {
-		s.counters.touch(v.branch, found[0].Key, 1, 0)
+		s.counters.Touch(v.branch, found[0].Key, 1, 0)
 	}
 	return m, err
 }
@@ -39,7 +39,7 @@ func (a *Access) CountAccesses(branch string, hits []Hit) error {
 	}
 	for _, h := range hits {
 		if a.caller.Rights.MayRead(h.Namespace) {
-			a.space.counters.touch(b, memoryKey(h.Namespace, h.Key), 1, 0)
+			a.space.counters.Touch(b, memoryKey(h.Namespace, h.Key), 1, 0)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
@@ -116,7 +117,7 @@ type Space struct {
 	id        string
 
 	catalogue *lineage.Catalogue
-	counters  *counting
+	counters  *counters.Counting
 	chores    *chores
 	usage     *quota.Usage
 	scopes    scope.Table
@@ -179,7 +180,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if s.readOnly {
 		return s, nil
 	}
-	s.background.Go(func() { s.counters.run(running) })
+	s.background.Go(func() { s.counters.Run(running) })
 	s.background.Go(func() { s.chores.run(running) })
 	s.background.Go(func() { s.keepRetaining(running) })
 	s.queueCount()
@@ -218,7 +219,8 @@ func newSpace(o Options) *Space {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.counters = newCounting(s, cmp.Or(o.CounterDelay, 2*time.Second))
+	s.counters = counters.New(counters.Options{Engine: s.engine, Catalogue: s.catalogue, Clock: s.clock, Logger: s.logger,
+		Delay: cmp.Or(o.CounterDelay, 2*time.Second), ReadOnly: s.readOnly})
 	s.chores = newChores(s.logger)
 	return s
 }
@@ -228,7 +230,7 @@ func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
 	s.saveIndex(ctx, s.index.SaveAll)
-	return s.counters.flush(ctx)
+	return s.counters.Flush(ctx)
 }
 
 // Ready waits until the index is filled.

@@ -381,11 +381,11 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 // count adds the staged counts.
 func (t *Stage) count() {
 	for _, c := range t.counts {
-		t.space.counters.touch(t.branch, c.key, c.accesses, c.health)
+		t.space.counters.Touch(t.branch, c.key, c.accesses, c.health)
 	}
 	for _, at := range t.order {
 		if at.Collection == memories && t.changed[at] == nil {
-			t.space.counters.reset(t.branch, at.Key)
+			t.space.counters.Reset(t.branch, at.Key)
 		}
 	}
 }

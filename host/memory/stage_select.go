@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -77,8 +78,8 @@ type listing struct {
 	digest  [8]byte
 	from    *position // nil: the first page
 	counts  bool      // the filter or the order uses counters
-	counted countedNow
-	known   *countRecord // the counters of the memory to consider; nil: counted has them
+	counted counters.Present
+	known   *counters.Record // the counters of the memory to consider; nil: counted has them
 	firsts  firsts
 	total   int
 	tallied bool // total is known without the memories
@@ -233,7 +234,7 @@ func (q *listing) limit() int { return q.stage.space.page(q.Limit) }
 
 // collect finds the page, by the index or by a scan, with staged changes.
 func (q *listing) collect(ctx context.Context, by func(context.Context) error) error {
-	find := func(counted countedNow) error {
+	find := func(counted counters.Present) error {
 		q.counted, q.total, q.tallied, q.firsts = counted, 0, false, firsts{most: q.limit() + 1} // one more reveals a next page
 		if err := by(ctx); err != nil {
 			return err
@@ -241,10 +242,15 @@ func (q *listing) collect(ctx context.Context, by func(context.Context) error) e
 		q.addStaged()
 		return nil
 	}
-	if q.counts {
-		return q.stage.space.counters.now(ctx, q.stage.branch, find)
+	if !q.counts {
+		return find(counters.Present{})
 	}
-	return find(countedNow{})
+	counted, release, err := q.stage.space.counters.Now(ctx, q.stage.branch)
+	if err != nil {
+		return q.stage.space.translate("read counters", err)
+	}
+	defer release()
+	return find(counted)
 }
 
 // consider adds a memory that the filter admits, apart from conditions on counters, which it tests. It reports whether a memory
@@ -255,12 +261,12 @@ func (q *listing) consider(c *search.Columns, staged bool) bool {
 			return true
 		}
 	}
-	var counted countRecord
+	var counted counters.Record
 	if q.counts {
 		if q.known != nil {
 			counted = *q.known
 		} else {
-			counted = q.counted.of(c.Namespace, c.Key)
+			counted = q.counted.Of(c.Namespace, c.Key)
 		}
 		if !q.Filter.admitsCounted(counted) {
 			return true

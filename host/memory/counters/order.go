@@ -1,4 +1,4 @@
-package memory
+package counters
 
 import (
 	"cmp"
@@ -7,30 +7,33 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/memory/record"
 )
 
-// counter is one of the counters of a memory.
-type counter int
+// Counter is one of the counters of a memory.
+type Counter int
 
+// The counters.
 const (
-	accessCount counter = iota
-	lastAccess
-	health
+	Accesses Counter = iota
+	LastAccess
+	Health
 )
 
 // of is a counter's value, as a number in the same order; 0 without counts.
-func (c counter) of(r countRecord) int64 {
+func (c Counter) of(r Record) int64 {
 	switch c {
-	case accessCount:
+	case Accesses:
 		return r.Accesses
-	case lastAccess:
+	case LastAccess:
 		return r.Last
 	}
-	return sortable(r.Health)
+	return SortHealth(r.Health)
 }
 
-// sortable maps numbers to integers in the same order, and 0 to 0.
-func sortable(n float64) int64 {
+// SortHealth maps numbers to integers in the same order, and 0 to 0.
+func SortHealth(n float64) int64 {
 	bits := int64(math.Float64bits(n + 0)) // -0 + 0 is 0
 	if bits < 0 {
 		return bits ^ math.MaxInt64
@@ -41,7 +44,7 @@ func sortable(n float64) int64 {
 // sortedBy identifies sorted counters of a column.
 type sortedBy struct {
 	namespace string
-	counter   counter
+	counter   Counter
 }
 
 // sortedCounters are the keys of a namespace by a counter, greatest first, and then by themselves.
@@ -53,7 +56,7 @@ type sortedCounters struct {
 type countedKey struct {
 	value  int64
 	key    string
-	counts countRecord
+	counts Record
 }
 
 func (k countedKey) compare(o countedKey) int {
@@ -63,8 +66,8 @@ func (k countedKey) compare(o countedKey) int {
 // mostChanged is how many keys may have changed, beside a sixteenth, before counters are sorted again.
 const mostChanged = 1024
 
-// order returns the sorted counters of a namespace. The caller holds counting.writing.
-func (c *countedColumn) order(by sortedBy) *sortedCounters {
+// order returns the sorted counters of a namespace. The caller holds Counting.writing.
+func (c *column) order(by sortedBy) *sortedCounters {
 	s := c.sorted[by]
 	if s != nil && len(s.changed) <= mostChanged+len(s.list)/16 {
 		return s
@@ -79,16 +82,16 @@ func (c *countedColumn) order(by sortedBy) *sortedCounters {
 }
 
 // fresh are the keys whose present counters are not those of a sorted list, sorted.
-func (n countedNow) fresh(by sortedBy) (list []countedKey, isFresh func(key string) bool) {
+func (n Present) fresh(by sortedBy) (list []countedKey, isFresh func(key string) bool) {
 	changed := n.column.order(by).changed
 	keys := maps.Clone(changed)
 	for key := range n.waiting {
-		if key.Collection == memories && key.Namespace == by.namespace {
+		if key.Collection == record.Memories && key.Namespace == by.namespace {
 			keys[key.Name] = true
 		}
 	}
 	for key := range keys {
-		r := n.of(by.namespace, key)
+		r := n.Of(by.namespace, key)
 		list = append(list, countedKey{by.counter.of(r), key, r})
 	}
 	slices.SortFunc(list, countedKey.compare)
@@ -107,16 +110,16 @@ func within(list []countedKey, least, most int64) []countedKey {
 	return list[from:max(from, to)]
 }
 
-// size is how many keys between returns, or about.
-func (n countedNow) size(namespace string, c counter, least, most int64) int {
+// Size is how many keys Between returns, or about.
+func (n Present) Size(namespace string, c Counter, least, most int64) int {
 	s := n.column.order(sortedBy{namespace, c})
 	return len(within(s.list, least, most)) + len(s.changed) + len(n.waiting)
 }
 
-// between returns the keys of a namespace with a counter from least to most, in no order, with their counters.
-func (n countedNow) between(namespace string, c counter, least, most int64) iter.Seq2[string, countRecord] {
+// Between returns the keys of a namespace with a counter from least to most, in no order, with their counters.
+func (n Present) Between(namespace string, c Counter, least, most int64) iter.Seq2[string, Record] {
 	by := sortedBy{namespace, c}
-	return func(yield func(string, countRecord) bool) {
+	return func(yield func(string, Record) bool) {
 		fresh, isFresh := n.fresh(by)
 		for _, k := range within(n.column.order(by).list, least, most) {
 			if !isFresh(k.key) && !yield(k.key, k.counts) {
@@ -131,21 +134,27 @@ func (n countedNow) between(namespace string, c counter, least, most int64) iter
 	}
 }
 
-// descending returns the keys of a namespace with a counter above 0, greatest first, behind a position, with their counters.
-func (n countedNow) descending(namespace string, c counter, from *position) iter.Seq2[string, countRecord] {
+// Place is a place among the keys of a namespace by a counter.
+type Place struct {
+	Value int64
+	Key   string
+}
+
+// Descending returns the keys of a namespace with a counter above 0, greatest first, behind a position, with their counters.
+func (n Present) Descending(namespace string, c Counter, from *Place) iter.Seq2[string, Record] {
 	by := sortedBy{namespace, c}
 	behind := func(list []countedKey) []countedKey {
 		list = within(list, 1, math.MaxInt64)
 		if from == nil {
 			return list
 		}
-		at, found := slices.BinarySearchFunc(list, countedKey{value: from.value, key: from.key}, countedKey.compare)
+		at, found := slices.BinarySearchFunc(list, countedKey{value: from.Value, key: from.Key}, countedKey.compare)
 		if found {
 			at++
 		}
 		return list[at:]
 	}
-	return func(yield func(string, countRecord) bool) {
+	return func(yield func(string, Record) bool) {
 		fresh, isFresh := n.fresh(by)
 		fresh = behind(fresh)
 		for _, k := range behind(n.column.order(by).list) {
