@@ -48,22 +48,6 @@ func Members(object []byte) iter.Seq2[json.RawMessage, json.RawMessage] {
 	}
 }
 
-// Without returns an object, which must be compact JSON, without its members of a name that needs no escapes.
-func Without(object []byte, name string) []byte {
-	quoted := `"` + name + `"`
-	rest := append(make([]byte, 0, len(object)), '{')
-	for member, value := range Members(object) {
-		if string(member) == quoted {
-			continue
-		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
-		}
-		rest = append(append(append(rest, member...), ':'), value...)
-	}
-	return append(rest, '}')
-}
-
 // Elements goes through the elements of a list, which must be valid JSON.
 func Elements(list []byte) iter.Seq[json.RawMessage] { return parts(list) }
 

@@ -27,16 +27,6 @@ func TestStringsAreValuesAndNoFieldNames(t *testing.T) {
 	}
 }
 
-func TestAMemberIsTakenOutOfAnObjectAndOfNoneWithinIt(t *testing.T) {
-	for object, want := range map[string]string{
-		`{}`: `{}`, `{"a":1}`: `{}`, `{"a":1,"b":2}`: `{"b":2}`, `{"b":"\"a\":1","a":[{"a":1}]}`: `{"b":"\"a\":1"}`, `{"b":{"a":1},"A":3}`: `{"b":{"a":1},"A":3}`,
-	} {
-		if got := Without([]byte(object), "a"); string(got) != want {
-			t.Errorf("%s without a is %s, not %s", object, got, want)
-		}
-	}
-}
-
 func TestEqualValuesAreEqualInCanonicalForm(t *testing.T) {
 	a, errA := Canonical([]byte(` {"b": 9007199254740993, "a": "<&>"}`))
 	b, errB := Canonical([]byte(`{"a":"<&>","b":9007199254740993}`))

@@ -34,9 +34,9 @@ func shorten[R row](rows []R, limit int) ([]R, cut, error) {
 }
 
 // shortenEncoded is shorten, and returns the rows that are kept as JSON, too.
-func shortenEncoded[R row](rows []R, limit int) ([]R, []tool.Encoded, cut, error) {
+func shortenEncoded[R row](rows []R, limit int) ([]R, [][]byte, cut, error) {
 	var c cut
-	sizes, encoded := make([]int, len(rows)), make([]tool.Encoded, len(rows))
+	sizes, encoded := make([]int, len(rows)), make([][]byte, len(rows))
 	total := 2 // brackets
 	count := func(i int) {
 		total -= sizes[i]
@@ -89,41 +89,15 @@ func shortenEncoded[R row](rows []R, limit int) ([]R, []tool.Encoded, cut, error
 	return rows[:kept], encoded[:kept], c, nil
 }
 
-func encodeRow(r row) (tool.Encoded, error) {
+func encodeRow(r row) ([]byte, error) {
 	if h, ok := r.(*hit); ok {
-		return h.encode()
+		return h.appendTo(make([]byte, 0, len(h.Value)+usualRow))
 	}
 	return tool.Encode(r)
 }
 
-// joined is a list of rows as JSON.
-func joined(rows []tool.Encoded) tool.Encoded {
-	length := 2
-	for _, row := range rows {
-		length += len(row) + 1
-	}
-	list := append(make(tool.Encoded, 0, length), '[')
-	for i, row := range rows {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, row...)
-	}
-	return append(list, ']')
-}
-
-// withList is an object that begins with a list, before the members of another object.
-func withList(name string, list tool.Encoded, rest any) (tool.Encoded, error) {
-	members, err := tool.Encode(rest)
-	if err != nil {
-		return nil, err
-	}
-	members = members[1:]
-	if string(members) != "}" {
-		members = append([]byte{','}, members...)
-	}
-	return slices.Concat([]byte(`{"`+name+`":`), list, members), nil
-}
+// usualRow is about the length of a hit beside its value, in bytes.
+const usualRow = 256
 
 // omitted replaces a dropped value in a row: dropping a shorter value gains nothing.
 const omitted = `"value_omitted":true,`

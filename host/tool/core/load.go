@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -48,11 +49,10 @@ func (k *kit) loadTool() tool.Spec {
 	}
 }
 
-// loaded is the answer of memory_load_family.
+// loaded is the answer of memory_load_family, if it gives no tools.
 type loaded struct {
 	Family      string      `json:"family,omitempty"`
 	Loaded      []string    `json:"loaded"`
-	Tools       []*toolRow  `json:"tools,omitempty"`
 	Suggestions []suggested `json:"suggestions,omitempty"`
 	Note        string      `json:"note,omitempty"`
 }
@@ -125,17 +125,26 @@ func (c *call) load(ctx context.Context, f *tool.Set, why []suggestion) (tool.An
 	if !c.Session.Stateless() {
 		c.Session.Load(f.Name)
 	}
-	r := loaded{Family: f.Name, Loaded: c.loaded(), Suggestions: suggestedOf(why)}
+	var rows []*toolRow
 	for _, t := range f.Offered(c.ReadOnly()) {
-		r.Tools = append(r.Tools, rowOf(t, false))
+		rows = append(rows, rowOf(t, false))
 	}
-	rows, cut, err := shorten(r.Tools, tool.MaxAnswer)
+	_, encoded, cut, err := shortenEncoded(rows, tool.MaxAnswer)
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode the tools of %s: %w", f.Name, err)
 	}
-	r.Tools = rows
-	r.Note = c.also(c.loadNote(f, cut))
-	return tool.Answer{Structured: r, Plain: r}, nil
+	o := jsontext.NewObject(nil)
+	o.Text("family", f.Name)
+	o.Any("loaded", c.loaded())
+	if len(encoded) > 0 {
+		o.List("tools", encoded)
+	}
+	if len(why) > 0 {
+		o.Any("suggestions", suggestedOf(why))
+	}
+	o.Text("note", c.also(c.loadNote(f, cut)))
+	whole, err := o.End()
+	return tool.Answer{Structured: tool.Encoded(whole), Plain: tool.Encoded(whole)}, err
 }
 
 // loadNote returns a note on how to call a family's tools, and which are missing.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -39,6 +40,19 @@ func particularsOf(m memory.Memory) particulars {
 		p.State = ""
 	}
 	return p
+}
+
+// appendTo appends them to an object, as their tags have it.
+func (p *particulars) appendTo(o *jsontext.Object) {
+	o.Texts("tags", p.Tags)
+	o.Text("type", p.Type)
+	o.NumberAt("importance", p.Importance)
+	o.Values("metadata", p.Metadata)
+	o.Text("agent", p.Agent)
+	o.Text("state", string(p.State))
+	o.Texts("supersedes", p.Supersedes)
+	o.Texts("links", p.Links)
+	o.Text("expires_at", p.Expires)
 }
 
 // shortened is an importance without what binary fractions add to it: 0.7200000000000001 is 0.72.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
 	"github.com/alcove-memory/alcove/host/search"
@@ -20,12 +21,7 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	r := struct {
-		Facts    []*fact `json:"facts"`
-		RecallID string  `json:"recallId,omitempty"`
-		Partial  bool    `json:"partial,omitempty"`
-		Note     string  `json:"note,omitempty"`
-	}{RecallID: c.recordRecall(ctx, q, found.Hits), Partial: found.Partial}
+	id := c.recordRecall(ctx, q, found.Hits)
 	rows := make([]*fact, len(found.Hits))
 	for i := range found.Hits {
 		h := &found.Hits[i]
@@ -35,9 +31,14 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	kept, cut, err := shorten(rows, tool.MaxAnswer)
-	r.Facts, r.Note = kept, c.also(hint, accountsNote(kept, cut, c.same("branch", "as_of")))
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
+	kept, encoded, cut, err := shortenEncoded(rows, tool.MaxAnswer)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	o := jsontext.NewObject(nil)
+	o.List("facts", encoded)
+	o.Text("recallId", id)
+	return answered(o, found.Partial, c.also(hint, accountsNote(kept, cut, c.same("branch", "as_of"))))
 }
 
 // recallTopic searches the call's namespace, or those that it names.
@@ -59,14 +60,22 @@ func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
 		h := &found.Hits[i]
 		rows[i] = &topical{MemoryID: idOf(h), Type: h.Type, account: accountOf(h, f)}
 	}
-	kept, cut, err := shorten(rows, tool.MaxAnswer)
-	r := struct {
-		Memories []*topical `json:"memories"`
-		Count    int        `json:"count"`
-		Partial  bool       `json:"partial,omitempty"`
-		Note     string     `json:"note,omitempty"`
-	}{kept, len(kept), found.Partial, c.also(accountsNote(kept, cut, c.same("branch", "as_of")))}
-	return tool.Answer{Structured: r, Plain: r, Notes: tool.NotesOf(r.Note), HasNotes: true, Partial: r.Partial}, err
+	kept, encoded, cut, err := shortenEncoded(rows, tool.MaxAnswer)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	o := jsontext.NewObject(nil)
+	o.List("memories", encoded)
+	o.Count("count", uint64(len(kept)))
+	return answered(o, found.Partial, c.also(accountsNote(kept, cut, c.same("branch", "as_of"))))
+}
+
+// answered ends the object of an answer, the same for programs and models.
+func answered(o *jsontext.Object, partial bool, note string) (tool.Answer, error) {
+	o.True("partial", partial)
+	o.Text("note", note)
+	whole, err := o.End()
+	return tool.Answer{Structured: tool.Encoded(whole), Plain: tool.Encoded(whole), Notes: tool.NotesOf(note), HasNotes: true, Partial: partial}, err
 }
 
 // nothingAbout returns the error of a recall by topic that finds no memory.

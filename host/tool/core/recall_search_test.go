@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -169,16 +170,21 @@ func TestRecallFindsOnlyWhatTheCallerMayRead(t *testing.T) {
 	}
 }
 
-func TestAHitIsEncodedAsItIs(t *testing.T) {
-	snippet := `"value":0 <s>`
-	for _, value := range []string{``, `"<text> \"value\":0"`, `""`, `{"value":0}`, `0`, `null`} {
+func TestAHitIsEncodedAsItsTagsHaveIt(t *testing.T) {
+	snippet, yes := `"value":0 <s>`, particulars{
+		Tags: []string{`"value":0`, "é\u2028"}, Type: "note", Importance: new(1e-9), Metadata: map[string]json.RawMessage{"b": json.RawMessage(`{"c": [1, 2]}`), "a<": json.RawMessage(`"x"`)},
+		Agent: "ann", State: memory.Archived, Supersedes: []string{"old"}, Links: []string{"l", ""}, Expires: "2026-03-01T12:00:00Z",
+	}
+	for _, value := range []string{``, `"<text> \"value\":0"`, `""`, `{"value":0}`, `{"value": "<"}`, `0`, `null`, `{`} {
 		for _, h := range []hit{
-			{Key: `"value":0`, Namespace: `value":0`, Branch: `\"value":0`, Score: new(1.5), Snippet: &snippet, particulars: particulars{Tags: []string{`"value":0`}}},
+			{Key: `"value":0`, Namespace: `value":0`, Branch: `\"value":0`, Score: new(1.5), Snippet: &snippet, particulars: yes},
+			{Key: "k", Omitted: true, Truncated: true, Score: new(0.), Snippet: new(""), Similar: 3, Version: 7, Timestamp: "t", dates: dates{"u", "c"}, Fewer: true},
+			{Key: "k", Score: new(1e-7), Why: &why{Branch: "b", Explanation: search.Explanation{Terms: []search.Term{{Term: "<t>", IDF: 1e21}}, Turn: &search.Features{Zone: .5}}, Features: map[string]float64{"age": 0}}},
 			{Event: "value", Sequence: 7, Data: json.RawMessage(`{"value":0}`), Truncated: true}, {},
 		} {
 			h.Value = json.RawMessage(value)
-			got, err := h.encode()
-			if want, wrong := tool.Encode(&h); string(got) != string(want) || (err == nil) != (wrong == nil) {
+			got, err := encodeRow(&h)
+			if want, wrong := tool.Encode(&h); (err == nil) != (wrong == nil) || err == nil && string(got) != string(want) {
 				t.Errorf("encoded as %s, %v, not %s, %v", got, err, want, wrong)
 			}
 		}

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -188,16 +188,17 @@ func find(ctx context.Context, c *call) (tool.Answer, error) {
 	}
 	said := slices.Concat(found.Notes, tool.NotesOf(hint), searchNote(kept, cut, limit, q, c.same("branch", "as_of")), c.TakeNotes())
 	note, next := strings.Join(said, " "), nextPage(found, cut)
-	structured, err := withList("results", joined(encoded), struct {
-		Total   int    `json:"total"`
-		Next    string `json:"next,omitempty"`
-		Partial bool   `json:"partial,omitempty"`
-		Note    string `json:"note,omitempty"`
-	}{found.Total, next, found.Partial, note})
+	o := jsontext.NewObject(nil)
+	list := o.List("results", encoded)
+	o.Count("total", uint64(found.Total))
+	o.Text("next", next)
+	o.True("partial", found.Partial)
+	o.Text("note", note)
+	structured, err := o.End()
 	if err != nil {
 		return tool.Answer{}, fmt.Errorf("encode results: %w", err)
 	}
-	return tool.Answer{Structured: structured, Plain: joined(encoded), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
+	return tool.Answer{Structured: tool.Encoded(structured), Plain: tool.Encoded(list), Notes: slices.Concat(tool.NotesOf(note), tool.NotesOf(nextNote(next, found.Total))), HasNotes: true, Partial: found.Partial}, nil
 }
 
 // hit is a search result: a memory, or an event of the log.
@@ -257,17 +258,31 @@ func hitOf(h *memory.Hit, event bool, f form) *hit {
 	return r
 }
 
-// encode returns the hit as JSON. A text is put in afterwards: it is compact JSON already, and encoding/json takes longer to check it than
-// for all the rest.
-func (h *hit) encode() (tool.Encoded, error) {
-	if len(h.Value) == 0 || h.Value[0] != '"' {
-		return tool.Encode(h)
+// appendTo appends the hit as JSON, as its tags have it.
+func (h *hit) appendTo(to []byte) ([]byte, error) {
+	o := jsontext.NewObject(to)
+	o.Text("key", h.Key)
+	o.Text("event", h.Event)
+	o.Whole("sequence", h.Sequence)
+	o.Text("namespace", h.Namespace)
+	o.Text("branch", h.Branch)
+	o.Value("value", h.Value)
+	o.Value("data", h.Data)
+	o.True("value_omitted", h.Omitted)
+	o.True("truncated", h.Truncated)
+	o.NumberAt("score", h.Score)
+	o.TextAt("snippet", h.Snippet)
+	o.Whole("similar", uint64(h.Similar))
+	o.Whole("version", h.Version)
+	o.Text("timestamp", h.Timestamp)
+	o.Text("updated", h.Updated)
+	o.Text("created", h.Created)
+	h.particulars.appendTo(o)
+	o.True("details_omitted", h.Fewer)
+	if h.Why != nil {
+		o.Any("why", h.Why)
 	}
-	around := *h
-	around.Value = json.RawMessage("0")
-	encoded, err := tool.Encode(around)
-	before, after, _ := bytes.Cut(encoded, []byte(`"value":0`)) // quotes within the members before it are escaped
-	return slices.Concat(before, []byte(`"value":`), []byte(h.Value), after), err
+	return o.End()
 }
 
 // nextPage returns the cursor of the page after the one that is shown; "" if there is none, or if its end was left out.
