@@ -24,8 +24,8 @@ import (
 // longestConfig is how much of a client's configuration is read, in bytes.
 const longestConfig = 8 << 20
 
-// configured is a file in which a client keeps its MCP servers.
-type configured struct {
+// clientFile is a file in which a client keeps its MCP servers.
+type clientFile struct {
 	client string // the argument of alcove connect; empty: it has no recipe
 	title  string
 	path   string
@@ -33,7 +33,7 @@ type configured struct {
 }
 
 // configurations lists the files of known clients: the user's own, and those of the folder that the command runs in.
-func (a *app) configurations(folder string) []configured {
+func (a *app) configurations(folder string) []clientFile {
 	home := cmp.Or(a.env("HOME"), a.env("USERPROFILE"))
 	if home == "" {
 		return nil
@@ -46,7 +46,7 @@ func (a *app) configurations(folder string) []configured {
 		apps = cmp.Or(a.env("APPDATA"), filepath.Join(home, "AppData", "Roaming"))
 	}
 	servers := []string{"mcpServers"}
-	list := []configured{
+	list := []clientFile{
 		{"claude-desktop", "Claude Desktop", filepath.Join(apps, "Claude", "claude_desktop_config.json"), servers},
 		{"claude-code", "Claude Code", filepath.Join(home, ".claude.json"), servers},
 		{"claude-code", "Claude Code", filepath.Join(home, ".claude.json"), []string{"projects", "*", "mcpServers"}},
@@ -60,11 +60,11 @@ func (a *app) configurations(folder string) []configured {
 		{"", "Gemini CLI", filepath.Join(home, ".gemini", "settings.json"), servers},
 		{"codex", "Codex", filepath.Join(home, ".codex", "config.toml"), []string{"mcp_servers"}},
 	}
-	return slices.CompactFunc(list, func(a, b configured) bool { return a.path == b.path && slices.Equal(a.list, b.list) }) // the folder may be the home
+	return slices.CompactFunc(list, func(a, b clientFile) bool { return a.path == b.path && slices.Equal(a.list, b.list) }) // the folder may be the home
 }
 
-// launched is a server in a client's configuration.
-type launched struct {
+// serverEntry is a server in a client's configuration.
+type serverEntry struct {
 	Command string
 	Args    []string
 	Env     map[string]string
@@ -73,7 +73,7 @@ type launched struct {
 }
 
 // UnmarshalJSON reads the forms of all clients: Zed's command may be an object, Windsurf calls url serverUrl.
-func (l *launched) UnmarshalJSON(raw []byte) error {
+func (l *serverEntry) UnmarshalJSON(raw []byte) error {
 	var read struct {
 		Command   json.RawMessage
 		Args      []string
@@ -87,7 +87,7 @@ func (l *launched) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &read); err != nil {
 		return err
 	}
-	*l = launched{Args: read.Args, Env: read.Env, URL: cmp.Or(read.URL, read.ServerURL, read.HTTPURL), Headers: read.Headers}
+	*l = serverEntry{Args: read.Args, Env: read.Env, URL: cmp.Or(read.URL, read.ServerURL, read.HTTPURL), Headers: read.Headers}
 	if l.Headers == nil {
 		l.Headers = read.HTTPHead
 	}
@@ -107,13 +107,13 @@ func (l *launched) UnmarshalJSON(raw []byte) error {
 }
 
 // ours reports whether an entry is about this program.
-func (l launched) ours(name string) bool {
+func (l serverEntry) ours(name string) bool {
 	base := strings.TrimSuffix(strings.ToLower(filepath.Base(filepath.ToSlash(l.Command))), ".exe")
 	return base == "alcove" || strings.Contains(strings.ToLower(name), "alcove")
 }
 
 // value returns what an entry's arguments have for a flag, or its environment for a variable; empty: neither.
-func (l launched) value(flag, variable string) string {
+func (l serverEntry) value(flag, variable string) string {
 	for i, arg := range l.Args {
 		if value, ok := strings.CutPrefix(arg, flag+"="); ok {
 			return value
@@ -150,7 +150,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 }
 
 // judge tells whether an entry leads to the data directory.
-func (c configured) judge(name string, s launched, dir string) finding {
+func (c clientFile) judge(name string, s serverEntry, dir string) finding {
 	where := fmt.Sprintf("%s: %q in %s ", c.title, name, c.path)
 	again := "; alcove connect prints the lines that do"
 	if c.client != "" {
@@ -184,7 +184,7 @@ func (c configured) judge(name string, s launched, dir string) finding {
 	return finding{"client", noted, where + "uses another data directory: " + other}
 }
 
-func (c configured) judgeURL(s launched, dir, where string, wrong func(string, ...any) finding) finding {
+func (c clientFile) judgeURL(s serverEntry, dir, where string, wrong func(string, ...any) finding) finding {
 	at, err := url.Parse(s.URL)
 	if err != nil || at.Host == "" {
 		return wrong("has a url that is none")
@@ -227,7 +227,7 @@ func samePath(a, b string) bool {
 }
 
 // servers reads the servers in a client's configuration.
-func (c configured) servers() (map[string]launched, error) {
+func (c clientFile) servers() (map[string]serverEntry, error) {
 	data, err := regular.Read(c.path, longestConfig)
 	if err != nil {
 		return nil, err
@@ -238,19 +238,19 @@ func (c configured) servers() (map[string]launched, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
 	}
-	found := map[string]launched{}
+	found := map[string]serverEntry{}
 	return found, member(plainJSON(data), c.list, found)
 }
 
 // member adds the servers below the members of an object.
-func member(raw json.RawMessage, path []string, found map[string]launched) error {
+func member(raw json.RawMessage, path []string, found map[string]serverEntry) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return errors.New("it is not a JSON object")
 	}
 	if len(path) == 0 {
 		for name, value := range members {
-			var s launched
+			var s serverEntry
 			if json.Unmarshal(value, &s) == nil {
 				found[name] = s
 			}
@@ -303,15 +303,15 @@ func plainJSON(text []byte) []byte {
 }
 
 // tomlServers reads the tables [LIST.NAME] of a TOML file: command, args and url as basic or literal strings, one a line.
-func tomlServers(text, list string) map[string]launched {
-	found, name := map[string]launched{}, ""
+func tomlServers(text, list string) map[string]serverEntry {
+	found, name := map[string]serverEntry{}, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if table, ok := strings.CutPrefix(line, "["); ok {
 			name = ""
 			if inner, ok := strings.CutPrefix(strings.TrimSuffix(table, "]"), list+"."); ok && !strings.ContainsAny(inner, ".[") {
 				name = strings.Trim(inner, `"'`)
-				found[name] = launched{}
+				found[name] = serverEntry{}
 			}
 			continue
 		}

@@ -265,7 +265,7 @@ func (a *app) connectTo(family string) error {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	if a.asJSON {
-		return a.printLine(developed{Event: "serving", Family: family, Data: a.data, Connect: []string{program, "mcp", "--data", a.data, "--families", family}})
+		return a.printLine(devEvent{Event: "serving", Family: family, Data: a.data, Connect: []string{program, "mcp", "--data", a.data, "--families", family}})
 	}
 	return a.printf("connect a client:  %s mcp --data %s --families %s\n", quoted(program), quoted(a.data), family)
 }
@@ -287,8 +287,8 @@ func (d *development) follow(ctx context.Context, family string) {
 	}()
 }
 
-// developed is a line of JSON about a build, or where clients connect.
-type developed struct {
+// devEvent is a line of JSON about a build, or where clients connect.
+type devEvent struct {
 	Event   string   `json:"event"` // serving, built or failed
 	Family  string   `json:"family,omitempty"`
 	Data    string   `json:"data,omitempty"`
@@ -302,7 +302,7 @@ type developed struct {
 
 // report prints what became of a build.
 func (d *development) report(r develop.Report) {
-	e := developed{Event: "built", Family: d.family, Digest: d.digest, BuildMS: milliseconds(r.Build), SwapMS: milliseconds(r.Swap)}
+	e := devEvent{Event: "built", Family: d.family, Digest: d.digest, BuildMS: milliseconds(r.Build), SwapMS: milliseconds(r.Swap)}
 	var build *develop.BuildError
 	if r.Err != nil {
 		e.Event, e.Error = "failed", r.Err.Error()

@@ -45,10 +45,10 @@ func startDevOf(t testing.TB, program string, env []string, dir string, flags ..
 }
 
 // until reads lines up to one that is of an event and has a text.
-func (d *dev) until(event, has string) developed {
+func (d *dev) until(event, has string) devEvent {
 	d.t.Helper()
 	for d.lines.Scan() {
-		var e developed
+		var e devEvent
 		if err := json.Unmarshal(d.lines.Bytes(), &e); err != nil {
 			d.t.Fatalf("decode %s: %v", d.lines.Bytes(), err)
 		}
@@ -57,7 +57,7 @@ func (d *dev) until(event, has string) developed {
 		}
 	}
 	d.t.Fatalf("it ended before %s %s: %v", event, has, d.lines.Err())
-	return developed{}
+	return devEvent{}
 }
 
 // edit replaces a text in a file of a project.

@@ -193,7 +193,7 @@ func (a *app) readMemories(ctx context.Context, in importer.Input, o importOptio
 
 // storeMemories stores what read adds, in batches.
 func (a *app) storeMemories(ctx context.Context, o importOptions, read func(add func(operator.Memory) error) error) (operator.Imported, error) {
-	i := &importing{app: a, options: o, bar: a.progress("importing", -1)}
+	i := &batcher{app: a, options: o, bar: a.progress("importing", -1)}
 	err := read(func(m operator.Memory) error { return i.add(ctx, m) })
 	if err == nil {
 		err = i.flush(ctx)
@@ -205,8 +205,8 @@ func (a *app) storeMemories(ctx context.Context, o importOptions, read func(add 
 	return i.done, err
 }
 
-// importing gathers memories into batches.
-type importing struct {
+// batcher gathers memories into batches.
+type batcher struct {
 	*app
 	options importOptions
 	bar     interface {
@@ -218,7 +218,7 @@ type importing struct {
 	done  operator.Imported
 }
 
-func (i *importing) add(ctx context.Context, m operator.Memory) error {
+func (i *batcher) add(ctx context.Context, m operator.Memory) error {
 	if i.options.namespace != "" {
 		m.Namespace = i.options.namespace
 	}
@@ -235,7 +235,7 @@ func (i *importing) add(ctx context.Context, m operator.Memory) error {
 	return i.flush(ctx)
 }
 
-func (i *importing) flush(ctx context.Context) error {
+func (i *batcher) flush(ctx context.Context) error {
 	if len(i.batch) == 0 {
 		return nil
 	}

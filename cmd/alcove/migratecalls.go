@@ -44,8 +44,8 @@ The files are changed in place, unless --dry-run is given. - rewrites standard i
 	return c
 }
 
-// migrated is what was done to a file.
-type migrated struct {
+// fileReport is what was done to a file.
+type fileReport struct {
 	File    string           `json:"file"`
 	Changed bool             `json:"changed"`
 	Changes []migrate.Change `json:"changes"`
@@ -58,7 +58,7 @@ func (a *app) migrateCalls(files []string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	list := []migrated{}
+	list := []fileReport{}
 	for _, path := range files {
 		m, err := a.migrateFile(tools, path, dry)
 		if err != nil {
@@ -73,13 +73,13 @@ func (a *app) migrateCalls(files []string, dry bool) error {
 }
 
 // migrateFile rewrites a file, or shows how.
-func (a *app) migrateFile(tools migrate.Tools, path string, dry bool) (migrated, error) {
+func (a *app) migrateFile(tools migrate.Tools, path string, dry bool) (fileReport, error) {
 	text, err := a.textOf(path)
 	if err != nil {
-		return migrated{}, err
+		return fileReport{}, err
 	}
 	r := tools.Rewrite(text)
-	m := migrated{File: path, Changed: r.Text != text, Changes: append([]migrate.Change{}, r.Changes...), Left: append([]migrate.Left{}, r.Left...)}
+	m := fileReport{File: path, Changed: r.Text != text, Changes: append([]migrate.Change{}, r.Changes...), Left: append([]migrate.Left{}, r.Left...)}
 	switch {
 	case dry:
 		m.Diff = migrate.Diff(path, text, r.Text)
@@ -101,7 +101,7 @@ func (a *app) migrateFile(tools migrate.Tools, path string, dry bool) (migrated,
 }
 
 // tellMigrated prints the calls that were rewritten, and those that were left.
-func (a *app) tellMigrated(m migrated) error {
+func (a *app) tellMigrated(m fileReport) error {
 	for _, c := range m.Changes {
 		if c.Dropped != "" {
 			if err := a.notef("%s:%d: %s: %s has no %s\n", m.File, c.Line, c.Old, c.New, c.Dropped); err != nil {

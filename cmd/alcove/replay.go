@@ -25,8 +25,8 @@ type replayFlags struct {
 	apply                  bool
 }
 
-// replayed is the outcome of a call that was run again.
-type replayed struct {
+// replayOutcome is the outcome of a call that was run again.
+type replayOutcome struct {
 	Time       time.Time `json:"time"` // of the logged call
 	Agent      string    `json:"agent,omitempty"`
 	Tool       string    `json:"tool"`
@@ -77,7 +77,7 @@ func (a *app) replay(ctx context.Context, f replayFlags, args []string) error {
 		return err
 	}
 	defer c.Close()
-	var list []replayed
+	var list []replayOutcome
 	different, skipped := 0, 0
 	seen := map[string]bool{}
 	for _, e := range entries {
@@ -159,8 +159,8 @@ func skips(e requestlog.Entry, seen map[string]bool) string {
 }
 
 // run runs a call again.
-func (f replayFlags) run(ctx context.Context, c *client.Session, e requestlog.Entry, seen map[string]bool) (replayed, error) {
-	r := replayed{Time: e.Time, Agent: e.Agent, Tool: e.Tool, Was: e.Outcome, Skipped: skips(e, seen)}
+func (f replayFlags) run(ctx context.Context, c *client.Session, e requestlog.Entry, seen map[string]bool) (replayOutcome, error) {
+	r := replayOutcome{Time: e.Time, Agent: e.Agent, Tool: e.Tool, Was: e.Outcome, Skipped: skips(e, seen)}
 	if r.Skipped != "" {
 		return r, nil
 	}
@@ -200,7 +200,7 @@ func (f replayFlags) run(ctx context.Context, c *client.Session, e requestlog.En
 	return r, nil
 }
 
-func (r replayed) line() string {
+func (r replayOutcome) line() string {
 	said := "the same: " + r.Is
 	switch {
 	case r.Skipped != "":

@@ -47,7 +47,7 @@ func run(args []string, out io.Writer) error {
 	case "sign":
 		return sign(out, i, strings.Fields(*keys), *signatures)
 	case "sbom":
-		return writeSBOM(out, released{program: *program, version: *version, image: *path, signatures: *signatures, families: i.Families()})
+		return writeSBOM(out, releasedProgram{program: *program, version: *version, image: *path, signatures: *signatures, families: i.Families()})
 	}
 	return fmt.Errorf("there is no command %q: give sign or sbom", args[0])
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/alcove-memory/alcove/registry/catalogue"
 )
 
-// released is a program of a release.
-type released struct {
+// releasedProgram is a program of a release.
+type releasedProgram struct {
 	program, image string // files
 	version        string
 	signatures     string // of the catalogue; empty: none
@@ -30,7 +30,7 @@ type released struct {
 
 // writeSBOM writes the bill of materials of a program in the form CycloneDX 1.6: the modules that were linked, as the program itself
 // tells, the standard library, and the families with their digests. It has no time and no serial number: equal programs have equal ones.
-func writeSBOM(out io.Writer, r released) error {
+func writeSBOM(out io.Writer, r releasedProgram) error {
 	program, err := os.ReadFile(r.program)
 	if err != nil {
 		return fmt.Errorf("read the program: %w", err)
@@ -55,7 +55,7 @@ func writeSBOM(out io.Writer, r released) error {
 	return encoder.EncodeVersion(bom, cdx.SpecVersion1_6)
 }
 
-func (r released) bom(program []byte, info *debug.BuildInfo) (*cdx.BOM, error) {
+func (r releasedProgram) bom(program []byte, info *debug.BuildInfo) (*cdx.BOM, error) {
 	families, err := familyComponents(r.families)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (r released) bom(program []byte, info *debug.BuildInfo) (*cdx.BOM, error) {
 }
 
 // component describes the program itself.
-func (r released) component(program []byte, info *debug.BuildInfo) (cdx.Component, error) {
+func (r releasedProgram) component(program []byte, info *debug.BuildInfo) (cdx.Component, error) {
 	digest := digestOf(r.families)
 	properties := []cdx.Property{{Name: "alcove:catalogue", Value: digest}}
 	keys, err := catalogue.Verify(r.signatures, digest)

@@ -141,7 +141,7 @@ func (a *admission) checked(ctx context.Context, manifest []byte) (*Module, erro
 	if err != nil {
 		return nil, err
 	}
-	k := admitted{Code: hex.EncodeToString(c.digest[:])}
+	k := admissionRecord{Code: hex.EncodeToString(c.digest[:])}
 	for _, m := range a.module.Memories {
 		k.MemoryPages += int64(m.Min)
 	}
@@ -263,18 +263,18 @@ func (a *admission) version() string {
 func (a *admission) checkReserved() error {
 	for _, i := range a.module.Imports {
 		if strings.HasPrefix(i.Module, abi.Reserved) || strings.HasPrefix(i.Name, abi.Reserved) {
-			return reserved(i.Module+"."+i.Name, i.Offset)
+			return checkNotReserved(i.Module+"."+i.Name, i.Offset)
 		}
 	}
 	for _, e := range a.module.Exports {
 		if strings.HasPrefix(e.Name, abi.Reserved) {
-			return reserved(e.Name, e.Offset)
+			return checkNotReserved(e.Name, e.Offset)
 		}
 	}
 	return nil
 }
 
-func reserved(name string, offset int) error {
+func checkNotReserved(name string, offset int) error {
 	return refuse(abi.ClassReserved, "rename it", "it uses the name %q at byte %d, and names that begin with %q belong to the host", name, offset, abi.Reserved)
 }
 
@@ -412,7 +412,7 @@ func (a *admission) rewrite() error {
 	rewritten, report, err := meter.Rewrite(a.validated, meter.Options{TableMax: math.MaxUint32, MaxBytes: maxMetered})
 	switch {
 	case errors.As(err, &name):
-		return reserved(name.Name, name.Offset)
+		return checkNotReserved(name.Name, name.Offset)
 	case errors.As(err, &large):
 		return refuse(abi.ClassCompile, "make it smaller", "its metered code has more than %d bytes", large.Most)
 	case err != nil:

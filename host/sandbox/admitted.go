@@ -11,9 +11,9 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 )
 
-// admitted is the cache entry of a module that passed all checks. It is keyed by the version of the checks and the digest of
+// admissionRecord is the cache entry of a module that passed all checks. It is keyed by the version of the checks and the digest of
 // the module, or of its body: the module without custom sections.
-type admitted struct {
+type admissionRecord struct {
 	Code        string `json:"code"`               // SHA-256 of the rewritten module, hexadecimal
 	Manifest    string `json:"manifest,omitempty"` // SHA-256 of its manifest, hexadecimal; empty for a body
 	MemoryPages int64  `json:"memory_pages"`       // initial
@@ -30,7 +30,7 @@ func hexDigest(data []byte) string {
 
 // keep caches that a module passed, so that next time it is neither read nor checked, and that its body passed, so that it is
 // neither checked nor rewritten with another manifest.
-func (a *admission) keep(k admitted, manifest []byte) error {
+func (a *admission) keep(k admissionRecord, manifest []byte) error {
 	c := a.sandbox.cache
 	failed := c.putAdmitted(dirBodies, a.body, k)
 	k.Manifest = hexDigest(manifest)
@@ -38,7 +38,7 @@ func (a *admission) keep(k admitted, manifest []byte) error {
 }
 
 // putAdmitted writes an entry. It does nothing if name is empty.
-func (c *cache) putAdmitted(kind, name string, k admitted) error {
+func (c *cache) putAdmitted(kind, name string, k admissionRecord) error {
 	if name == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (c *cache) putAdmitted(kind, name string, k admitted) error {
 }
 
 // getAdmitted reads an entry. It returns false if there is none, or it is not authentic.
-func (c *cache) getAdmitted(kind, name string) (k admitted, code [sha256.Size]byte, ok bool) {
+func (c *cache) getAdmitted(kind, name string) (k admissionRecord, code [sha256.Size]byte, ok bool) {
 	err := c.get(kind, name, func(r io.Reader, size int64) error {
 		data, err := io.ReadAll(r)
 		if err != nil || json.Unmarshal(data, &k) != nil {
@@ -111,7 +111,7 @@ func (a *admission) ofBody(ctx context.Context, body string, manifest []byte) (*
 }
 
 // readKnown reads the manifest of a module that passed before. It returns false if these options would refuse the module.
-func (a *admission) readKnown(manifest []byte, parse func([]byte) (*abi.Manifest, error), k admitted) bool {
+func (a *admission) readKnown(manifest []byte, parse func([]byte) (*abi.Manifest, error), k admissionRecord) bool {
 	a.manifest, a.limits = nil, a.first()
 	if manifest != nil {
 		m, err := parse(manifest)

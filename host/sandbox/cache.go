@@ -56,7 +56,7 @@ func openCache(dir, keyFile string, most int64) (*cache, error) {
 			return nil, err
 		}
 	}
-	if err := unexposed(dir); err != nil {
+	if err := checkUnexposed(dir); err != nil {
 		return nil, err
 	}
 	key, err := readKey(keyFile)
@@ -249,7 +249,7 @@ func CacheUse(config Cache) (Use, error) {
 	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) {
 		return u, nil
 	}
-	if err := errors.Join(checkPrivate(c.dir), unexposed(c.dir)); err != nil {
+	if err := errors.Join(checkPrivate(c.dir), checkUnexposed(c.dir)); err != nil {
 		return u, err
 	}
 	for _, f := range c.files() {

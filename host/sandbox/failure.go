@@ -73,8 +73,8 @@ func full(err error) bool {
 // littleMemory stands for a peak memory of a compiler that is hidden by the larger one of the process that started it.
 const littleMemory = -1
 
-// ending describes how a compiler exited.
-type ending struct {
+// exitStatus describes how a compiler exited.
+type exitStatus struct {
 	exit   *exec.ExitError
 	said   string // on standard error
 	used   int64  // peak memory, in bytes; 0: unknown; or littleMemory
@@ -88,7 +88,7 @@ func (s *Sandbox) failed(late context.Context, timeout time.Duration, err error,
 		return refuse(abi.ClassCompile, "make its functions smaller; trying again helps only if the machine was very busy",
 			"compiling it took longer than %v (%s)", timeout, abi.LimitCompileMS)
 	}
-	e := ending{said: said, limit: s.compiler.Memory}
+	e := exitStatus{said: said, limit: s.compiler.Memory}
 	if !errors.As(err, &e.exit) {
 		return notStarted(err)
 	}
@@ -100,7 +100,7 @@ func (s *Sandbox) failed(late context.Context, timeout time.Duration, err error,
 }
 
 // bySignal explains the failure of a compiler that a signal ended.
-func (e ending) bySignal() error {
+func (e exitStatus) bySignal() error {
 	switch e.signal {
 	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT, syscall.SIGTRAP:
 		return e.crashed()
@@ -113,7 +113,7 @@ func (e ending) bySignal() error {
 }
 
 // byCode explains the failure of a compiler that exited by itself.
-func (e ending) byCode() error {
+func (e exitStatus) byCode() error {
 	switch e.exit.ExitCode() {
 	case exitRefused:
 		return refuse(abi.ClassCompile, "build it for WebAssembly 2.0 without extensions", "%s", e.excerpt())
@@ -133,7 +133,7 @@ func (e ending) byCode() error {
 }
 
 // byRuntime explains the failure of a compiler that Go's runtime ended. The first lines of its output have the reason.
-func (e ending) byRuntime() error {
+func (e exitStatus) byRuntime() error {
 	says := func(texts ...string) bool {
 		for _, text := range texts {
 			if strings.Contains(e.said, text) {
@@ -154,7 +154,7 @@ func (e ending) byRuntime() error {
 }
 
 // outOfMemory distinguishes a module that needs too much memory from a machine that has too little.
-func (e ending) outOfMemory() error {
+func (e exitStatus) outOfMemory() error {
 	if e.used == 0 || e.used >= e.limit/4 {
 		return e.tooMuchMemory()
 	}
@@ -166,23 +166,23 @@ func (e ending) outOfMemory() error {
 		Do: doMemory + " (see ulimit -v and the limits of its container)", Retryable: true}
 }
 
-func (e ending) tooMuchMemory() error {
+func (e exitStatus) tooMuchMemory() error {
 	return refuse(abi.ClassCompile, "make its functions smaller; trying again does not help", "compiling it took more than %d bytes of memory (%s)", e.limit, abi.LimitCompileBytes)
 }
 
-func (e ending) tooLarge() error {
+func (e exitStatus) tooLarge() error {
 	return refuse(abi.ClassCompile, "make it smaller; trying again does not help", "its native code would have more than %d bytes", maxEntry)
 }
 
 // crashed refuses a module that crashes the compiler, as it would again.
-func (e ending) crashed() error {
+func (e exitStatus) crashed() error {
 	return refuse(abi.ClassCompile, "build it in another way, and report this; trying again does not help", "the compiler crashed on it (%v): %s", e.exit, e.excerpt())
 }
 
 const longestExcerpt = 300 // characters
 
 // excerpt returns the compiler's output, shortened to one line of an error.
-func (e ending) excerpt() string {
+func (e exitStatus) excerpt() string {
 	text := strings.Join(strings.FieldsFunc(e.said, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if text == "" {
 		return "it said nothing"

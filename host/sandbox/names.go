@@ -46,7 +46,7 @@ func functionNames(module []byte, moved func(uint32) uint32) map[uint32]string {
 	}
 	for len(section) > 0 {
 		id := section[0]
-		content, rest, err := sized(section[1:])
+		content, rest, err := cutSized(section[1:])
 		if err != nil {
 			return nil
 		}
@@ -70,7 +70,7 @@ func namesIn(data []byte, moved func(uint32) uint32) map[uint32]string {
 		if n <= 0 {
 			return names
 		}
-		name, rest, err := sized(data[n:])
+		name, rest, err := cutSized(data[n:])
 		if err != nil {
 			return names
 		}

@@ -37,8 +37,8 @@ func ours(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && owned(info) && (runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0)
 }
 
-// unexposed checks that no user but root can replace dir with another directory.
-func unexposed(dir string) error {
+// checkUnexposed checks that no user but root can replace dir with another directory.
+func checkUnexposed(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || runtime.GOOS == "windows" {
 		return err
@@ -76,7 +76,7 @@ func openWorkspace(parents []string) (*workspace, error) {
 			failed = append(failed, err)
 			continue
 		}
-		if err = unexposed(dir); err == nil {
+		if err = checkUnexposed(dir); err == nil {
 			err = private(dir)
 		}
 		if err == nil {

@@ -42,14 +42,14 @@ func sections(module []byte, f func(whole, name, data []byte) bool) error {
 	}
 	for rest := module[8:]; len(rest) > 0; {
 		id, before := rest[0], rest
-		content, after, err := sized(rest[1:])
+		content, after, err := cutSized(rest[1:])
 		if err != nil {
 			return fmt.Errorf("section %d: %w", id, err)
 		}
 		rest = after
 		var name, data []byte
 		if id == customSection {
-			if name, data, err = sized(content); err != nil {
+			if name, data, err = cutSized(content); err != nil {
 				return fmt.Errorf("a custom section: %w", err)
 			}
 		}
@@ -85,8 +85,8 @@ func bodyOf(module []byte) (body [sha256.Size]byte, manifests [][]byte, ok bool)
 	return body, manifests, true
 }
 
-// sized splits off length-prefixed bytes.
-func sized(data []byte) (content, rest []byte, err error) {
+// cutSized splits off length-prefixed bytes.
+func cutSized(data []byte) (content, rest []byte, err error) {
 	n, used := binary.Uvarint(data)
 	if used <= 0 || n > uint64(len(data)-used) {
 		return nil, nil, errors.New("it is cut off")

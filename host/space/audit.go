@@ -46,11 +46,11 @@ func (p *Space) openAudit(ctx context.Context, o Options, a Environment, lock *l
 		closing.Later("the anchor of the audit log", Running(ctx, func(ctx context.Context) { log.RunAnchor(ctx, o.Anchor, cmp.Or(o.AnchorEvery, anchorEvery)) }))
 	}
 	closing.Later("the writer of the audit log", Running(ctx, log.Run))
-	return auditing{log, a.Called}, nil
+	return auditor{log, a.Called}, nil
 }
 
-// beginning is what the audit log has of a server that begins.
-type beginning struct {
+// startEntry is what the audit log has of a server that begins.
+type startEntry struct {
 	Version   string `json:"version"`
 	Catalogue string `json:"catalogue"` // digest of the families that the program carries
 	ReadOnly  bool   `json:"read_only,omitempty"`
@@ -64,7 +64,7 @@ func begins(o Options, lock *lockfile.File, last audit.LockState) ([]audit.Entry
 	if err != nil {
 		return entries, err
 	}
-	detail, err := json.Marshal(beginning{o.Version, family.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
+	detail, err := json.Marshal(startEntry{o.Version, family.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +72,14 @@ func begins(o Options, lock *lockfile.File, last audit.LockState) ([]audit.Entry
 	return entries, lock.Mark(&entries[len(entries)-1])
 }
 
-// auditing records and counts.
-type auditing struct {
+// auditor records and counts.
+type auditor struct {
 	*audit.Log
 	called func(audit.Entry)
 }
 
 // Add implements family.Audit.
-func (a auditing) Add(e audit.Entry) uint64 {
+func (a auditor) Add(e audit.Entry) uint64 {
 	if e.Kind == audit.Called {
 		a.called(e)
 	}

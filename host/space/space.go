@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 	index := search.New(tuned)
 	var until memory.Hooks
 	if guards := lock.Lock.Guards(); len(guards) > 0 {
-		until = unguarded{guards}
+		until = refusingHooks{guards}
 	}
 	p.proxy = family.NewProxy(until)
 	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})

@@ -37,27 +37,27 @@ func (p *Space) keepWithout(o Options, a Environment, why error) error {
 	return p.openTools(o, a, nil)
 }
 
-// unguarded are the hooks of a space whose families are not ready: what they have to be asked about is refused.
-type unguarded struct{ families []string }
+// refusingHooks are the hooks of a space whose families are not ready: what they have to be asked about is refused.
+type refusingHooks struct{ families []string }
 
 // Storing implements memory.Hooks.
-func (u unguarded) Storing(context.Context, memory.Storing) (memory.Decision, error) {
+func (u refusingHooks) Storing(context.Context, memory.Storing) (memory.Decision, error) {
 	return memory.Decision{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("nothing was stored, because family %s has to be asked first, and no families run here", strings.Join(u.families, ", "))}
 }
 
 // Asks implements memory.Hooks.
-func (unguarded) Asks(memory.Change, string) bool { return true }
+func (refusingHooks) Asks(memory.Change, string) bool { return true }
 
 // Depth implements memory.Hooks.
-func (unguarded) Depth() int { return 0 }
+func (refusingHooks) Depth() int { return 0 }
 
 // Rank implements memory.Hooks.
-func (unguarded) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
+func (refusingHooks) Rank(context.Context, memory.Ranking) ([]float32, bool, error) {
 	return nil, false, nil
 }
 
 // GuardBranch implements memory.BranchGuard.
-func (u unguarded) GuardBranch(string, memory.Caller) error {
+func (u refusingHooks) GuardBranch(string, memory.Caller) error {
 	_, err := u.Storing(context.Background(), memory.Storing{})
 	return err
 }

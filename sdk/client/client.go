@@ -140,7 +140,7 @@ func (c *Client) retry(ctx context.Context, try func() error) error {
 			return ctx.Err()
 		}
 		err := try()
-		if !errors.As(err, new(*lost)) {
+		if !errors.As(err, new(*lostError)) {
 			return err
 		}
 		if time.Now().Add(pause).After(until) {

@@ -63,18 +63,18 @@ func decodeError(answer []byte) *Error {
 	return read.Error.normal()
 }
 
-// lost means that a request is unanswered. Whether it was done is not known, unless refused says that it was not begun.
-type lost struct {
+// lostError means that a request is unanswered. Whether it was done is not known, unless refused says that it was not begun.
+type lostError struct {
 	refused bool
 	err     error
 }
 
-func (l *lost) Error() string { return l.err.Error() }
-func (l *lost) Unwrap() error { return l.err }
+func (l *lostError) Error() string { return l.err.Error() }
+func (l *lostError) Unwrap() error { return l.err }
 
 // final turns what is left of a lost request into an Error.
 func final(err error) error {
-	var l *lost
+	var l *lostError
 	if !errors.As(err, &l) {
 		return err
 	}

@@ -97,14 +97,14 @@ func (a *Answer) normal() {
 	}
 }
 
-// encoded is an operation as it is sent.
-type encoded struct {
-	Method   string          `json:"method,omitempty"`
-	Params   any             `json:"params,omitempty"`
-	Batch    []encoded       `json:"batch,omitempty"`
-	Then     []encoded       `json:"then,omitempty"`
-	Options  *encodedOptions `json:"options,omitempty"`
-	Metadata *encodedRequest `json:"metadata,omitempty"`
+// encodedOperation is an operation as it is sent.
+type encodedOperation struct {
+	Method   string             `json:"method,omitempty"`
+	Params   any                `json:"params,omitempty"`
+	Batch    []encodedOperation `json:"batch,omitempty"`
+	Then     []encodedOperation `json:"then,omitempty"`
+	Options  *encodedOptions    `json:"options,omitempty"`
+	Metadata *encodedRequest    `json:"metadata,omitempty"`
 }
 
 type encodedOptions struct {
@@ -131,8 +131,8 @@ func (o Operation) encode() ([]byte, error) {
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
 }
 
-func (o Operation) encoded() encoded {
-	e := encoded{Method: o.Method, Params: o.Params}
+func (o Operation) encoded() encodedOperation {
+	e := encodedOperation{Method: o.Method, Params: o.Params}
 	given := encodedOptions{o.Namespace, o.Branch, o.DryRun, o.Timeout.Milliseconds()}
 	if given != (encodedOptions{}) {
 		e.Options = &given

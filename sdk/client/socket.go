@@ -56,7 +56,7 @@ func (s *socket) connected(ctx context.Context) (*lineConn, error) {
 	}
 	path, err := s.find()
 	if err != nil {
-		return nil, &lost{true, err}
+		return nil, &lostError{true, err}
 	}
 	s.conn, err = greet(ctx, path, s.options)
 	return s.conn, err
@@ -69,7 +69,7 @@ func (s *socket) close() error {
 	if s.conn == nil {
 		return nil
 	}
-	s.conn.end(&lost{false, errClosed})
+	s.conn.end(&lostError{false, errClosed})
 	return nil
 }
 
@@ -99,7 +99,7 @@ func greet(ctx context.Context, path string, o Options) (*lineConn, error) {
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
-		return nil, &lost{true, err}
+		return nil, &lostError{true, err}
 	}
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Now()) })()
 	r := bufio.NewReaderSize(conn, helloLimit)
@@ -119,18 +119,18 @@ func introduce(conn io.Writer, r *bufio.Reader, o Options) error {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	if _, err := conn.Write(append(line, '\n')); err != nil {
-		return &lost{true, fmt.Errorf("say hello: %w", err)}
+		return &lostError{true, fmt.Errorf("say hello: %w", err)}
 	}
 	answer, err := r.ReadSlice('\n')
 	if err != nil {
-		return &lost{true, fmt.Errorf("read the answer to the hello: %w", err)}
+		return &lostError{true, fmt.Errorf("read the answer to the hello: %w", err)}
 	}
 	var w welcome
 	switch err := json.Unmarshal(answer, &w); {
 	case err != nil:
 		return fmt.Errorf("read the answer to the hello: %w", err)
 	case w.Error != nil && w.Error.Retryable:
-		return &lost{true, w.Error.normal()}
+		return &lostError{true, w.Error.normal()}
 	case w.Error != nil:
 		return w.Error.normal()
 	case w.Alcove != protocolVersion || w.Protocol != operations:
@@ -171,7 +171,7 @@ func (c *lineConn) do(ctx context.Context, operation []byte) ([]byte, error) {
 	}
 	defer c.forget(id)
 	if err := c.write(id, operation); err != nil {
-		c.end(&lost{false, err})
+		c.end(&lostError{false, err})
 	}
 	select {
 	case r := <-answered:
@@ -185,7 +185,7 @@ func (c *lineConn) register() (uint64, chan reply, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended != nil {
-		return 0, nil, &lost{true, c.ended}
+		return 0, nil, &lostError{true, c.ended}
 	}
 	c.next++
 	answered := make(chan reply, 1)
@@ -217,11 +217,11 @@ func (c *lineConn) read(r *bufio.Reader) {
 	for {
 		line, id, err := readAnswer(r, c.maxAnswer)
 		if err != nil && line == nil && id == 0 {
-			c.end(&lost{false, err})
+			c.end(&lostError{false, err})
 			return
 		}
 		if id == 0 { // the server's last words
-			c.end(&lost{true, lastWords(line)})
+			c.end(&lostError{true, lastWords(line)})
 			return
 		}
 		c.mu.Lock()
@@ -243,7 +243,7 @@ func lastWords(line []byte) error {
 }
 
 // end ends the connection; the first reason is kept.
-func (c *lineConn) end(why *lost) {
+func (c *lineConn) end(why *lostError) {
 	c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -284,7 +284,7 @@ func skip(r *bufio.Reader, err error, limit int) error {
 		_, err = r.ReadSlice('\n')
 	}
 	if err != nil {
-		return &lost{false, err}
+		return &lostError{false, err}
 	}
 	return tooLong(limit)
 }

@@ -181,7 +181,7 @@ func (s *Stream) subscribe(ctx context.Context, conn *webSocket) error {
 	case err != nil:
 		return unanswered(ctx, err)
 	case m.Error != nil && m.Error.normal().Retryable:
-		return &lost{true, m.Error}
+		return &lostError{true, m.Error}
 	case m.Error != nil:
 		return m.Error
 	case m.Type != "subscribed":
@@ -254,7 +254,7 @@ func (c *Client) streamAddress() (*url.URL, Options, error) {
 		err = json.Unmarshal(data, &record)
 	}
 	if err != nil || record.HTTP == "" {
-		return nil, c.options, &lost{true, errors.Join(errors.New("the server serves no HTTP, over which events come"), err)}
+		return nil, c.options, &lostError{true, errors.Join(errors.New("the server serves no HTTP, over which events come"), err)}
 	}
 	u := &url.URL{Scheme: "http", Host: record.HTTP, Path: "/"}
 	if record.TLS {

@@ -75,7 +75,7 @@ func unanswered(ctx context.Context, err error) error {
 	if errors.As(err, new(*tls.CertificateVerificationError)) {
 		return &Error{Code: Unavailable, Message: "the server's certificate is not trusted: " + err.Error(), cause: err}
 	}
-	return &lost{false, err}
+	return &lostError{false, err}
 }
 
 // refusal returns the error of a request that the server did not take.
@@ -85,7 +85,7 @@ func refusal(status int, body []byte) error {
 		e = &Error{Code: Internal, Message: fmt.Sprintf("the server answered %d %s: is %q an alcove server?", status, http.StatusText(status), strings.TrimSpace(string(body[:min(len(body), 60)])))}
 	}
 	if status == http.StatusServiceUnavailable {
-		return &lost{true, e}
+		return &lostError{true, e}
 	}
 	return e
 }

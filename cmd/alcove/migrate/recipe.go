@@ -20,10 +20,10 @@ type recipe struct {
 	left     string   // why the call stays as it is; empty: it does not
 }
 
-// taken holds the arguments of a call that no recipe has used yet.
-type taken struct{ rest []member }
+// restArguments holds the arguments of a call that no recipe has used yet.
+type restArguments struct{ rest []member }
 
-func (t *taken) take(name string) *value {
+func (t *restArguments) take(name string) *value {
 	i := slices.IndexFunc(t.rest, func(m member) bool { return m.key == name })
 	if i < 0 {
 		return nil
@@ -34,7 +34,7 @@ func (t *taken) take(name string) *value {
 }
 
 // as takes an argument under another name.
-func (t *taken) as(name string, now string) []member {
+func (t *restArguments) as(name string, now string) []member {
 	if v := t.take(name); v != nil {
 		return []member{{now, *v}}
 	}
@@ -42,7 +42,7 @@ func (t *taken) as(name string, now string) []member {
 }
 
 // or takes an argument, or has a value in its place.
-func (t *taken) or(name, now string, otherwise value) []member {
+func (t *restArguments) or(name, now string, otherwise value) []member {
 	if m := t.as(name, now); m != nil {
 		return m
 	}
@@ -50,7 +50,7 @@ func (t *taken) or(name, now string, otherwise value) []member {
 }
 
 // common takes the arguments that each step has.
-func (t *taken) common() (list []member) {
+func (t *restArguments) common() (list []member) {
 	for _, name := range []string{"scopeId", "scopeIds", "namespace", "branch"} {
 		list = append(list, t.as(name, name)...)
 	}
@@ -58,7 +58,7 @@ func (t *taken) common() (list []member) {
 }
 
 // dropped are the arguments that are left.
-func (t *taken) dropped() (names []string) {
+func (t *restArguments) dropped() (names []string) {
 	for _, m := range t.rest {
 		names = append(names, m.key)
 	}
@@ -82,7 +82,7 @@ func is(name string, v value) []member { return []member{{name, v}} }
 
 // replacing is what replaces a call of a deprecated tool.
 func replacing(t successor.Tool, arguments []member) recipe {
-	a := &taken{arguments}
+	a := &restArguments{arguments}
 	switch t.Name {
 	case "memory_get_context":
 		return getContext(a)
@@ -111,7 +111,7 @@ func replacing(t successor.Tool, arguments []member) recipe {
 	return recipe{left: "use " + t.Text()}
 }
 
-func getContext(a *taken) recipe {
+func getContext(a *restArguments) recipe {
 	where, topic := a.common(), a.take("topic")
 	if topic == nil {
 		return recipe{left: "it has no topic"}
@@ -129,7 +129,7 @@ func getContext(a *taken) recipe {
 	return r
 }
 
-func prune(a *taken) recipe {
+func prune(a *restArguments) recipe {
 	stale := step{"memory_list_stale_facts", with(a.as("olderThanDays", "olderThanDays"), a.as("limit", "limit"), a.common())}
 	dry := a.take("dryRun")
 	r := recipe{steps: []step{stale}, dropped: a.dropped()}
@@ -139,7 +139,7 @@ func prune(a *taken) recipe {
 	return r
 }
 
-func vaultSync(a *taken) recipe {
+func vaultSync(a *restArguments) recipe {
 	where, direction := a.common(), a.take("direction").str()
 	source := a.as("files", "files")
 	target := a.as("target", "target")
@@ -156,7 +156,7 @@ func vaultSync(a *taken) recipe {
 	return recipe{steps: []step{taken, exported}, dropped: a.dropped()}
 }
 
-func endSession(a *taken) recipe {
+func endSession(a *restArguments) recipe {
 	where, summary := a.common(), a.take("summary")
 	if summary == nil {
 		return recipe{left: "it has no summary"}

@@ -11,7 +11,7 @@ import (
 
 // measureFamilies measures what families add: a store with a store hook, a search with a rank hook, and a tool of a sample family beside the
 // core tool that does the same. What a build cannot do is noted, with its reason.
-func (s *server) measureFamilies(ctx context.Context, call caller, calls int, module string, m measured) error {
+func (s *server) measureFamilies(ctx context.Context, call caller, calls int, module string, m measurement) error {
 	for _, part := range []struct {
 		name    string
 		measure func() error

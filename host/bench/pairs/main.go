@@ -48,8 +48,8 @@ type options struct {
 // figures are what one run measured, by name: milliseconds, MiB for memory, or a ratio.
 type figures map[string]float64
 
-// measured is the outcome of a run.
-type measured struct {
+// measurement is the outcome of a run.
+type measurement struct {
 	figures figures
 	missing map[string]string // the reasons of what was not measured
 }
@@ -58,7 +58,7 @@ func compare(ctx context.Context, before, after string, pairs int, o options) er
 	if before == "" {
 		return fmt.Errorf("name the build to compare with: -before PATH")
 	}
-	var runs [2][]measured
+	var runs [2][]measurement
 	for n := range pairs {
 		order := []int{0, 1}
 		if n%2 == 1 { // neither is always the first of its pair
@@ -77,11 +77,11 @@ func compare(ctx context.Context, before, after string, pairs int, o options) er
 }
 
 // report prints each figure that either build has, over the pairs in which both have it.
-func report(w io.Writer, before, after []measured) error {
+func report(w io.Writer, before, after []measurement) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "figure\tbefore\tafter\tratio (median of pairs)\tsmallest\tlargest")
 	names, missing := map[string]bool{}, map[string]bool{}
-	for side, runs := range [][]measured{before, after} {
+	for side, runs := range [][]measurement{before, after} {
 		for _, m := range runs {
 			for name := range m.figures {
 				names[name] = true

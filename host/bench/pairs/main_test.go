@@ -24,8 +24,8 @@ func TestTheSampleFamilyIsGenerated(t *testing.T) {
 }
 
 func TestWhatABuildLacksIsNamed(t *testing.T) {
-	before := []measured{{figures{"store": 2}, map[string]string{"hook": "it has none"}}, {figures{"store": 4}, nil}}
-	after := []measured{{figures{"store": 1, "hook": 3}, nil}, {figures{"store": 2, "hook": 5}, nil}}
+	before := []measurement{{figures{"store": 2}, map[string]string{"hook": "it has none"}}, {figures{"store": 4}, nil}}
+	after := []measurement{{figures{"store": 1, "hook": 3}, nil}, {figures{"store": 2, "hook": 5}, nil}}
 	var out strings.Builder
 	if err := report(&out, before, after); err != nil {
 		t.Fatal(err)

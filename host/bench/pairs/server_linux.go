@@ -25,14 +25,14 @@ const ticks = 100
 type caller func(request []byte) ([]byte, error)
 
 // run starts a build on a new data directory, makes the calls and measures them.
-func run(ctx context.Context, binary string, o options) (m measured, err error) {
+func run(ctx context.Context, binary string, o options) (m measurement, err error) {
 	dir, err := os.MkdirTemp("", "pairs")
 	if err != nil {
 		return m, err
 	}
 	defer os.RemoveAll(dir)
 	f := figures{}
-	m = measured{f, map[string]string{}}
+	m = measurement{f, map[string]string{}}
 	if err := coldStart(ctx, binary, filepath.Join(dir, "cold"), f); err != nil {
 		return m, err
 	}
@@ -190,7 +190,7 @@ func (s *server) post(body []byte) ([]byte, error) {
 }
 
 // measure makes calls of each kind, and notes the median latency and the server's CPU time per call.
-func (s *server) measure(ctx context.Context, front string, call caller, calls int, m measured) error {
+func (s *server) measure(ctx context.Context, front string, call caller, calls int, m measurement) error {
 	for _, kind := range []struct {
 		name, tool string
 		arguments  func(n int) map[string]any

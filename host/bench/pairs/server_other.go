@@ -7,6 +7,6 @@ import (
 	"errors"
 )
 
-func run(context.Context, string, options) (measured, error) {
-	return measured{}, errors.New("figures of processes are read from /proc: run it on Linux")
+func run(context.Context, string, options) (measurement, error) {
+	return measurement{}, errors.New("figures of processes are read from /proc: run it on Linux")
 }

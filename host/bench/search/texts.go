@@ -39,7 +39,7 @@ type library interface {
 	close() error
 }
 
-// selfTimed is a library in a process of its own, which measures there what the latest build or search took.
+// timedProcess is a library in a process of its own, which measures there what the latest build or search took.
 type selfTimed interface{ took() time.Duration }
 
 // timeOf is what a build or search took that began at start.
@@ -50,7 +50,7 @@ func timeOf(l library, start time.Time) time.Duration {
 	return time.Since(start)
 }
 
-// measured is what came of a library.
+// measurement is what came of a library.
 type measured struct {
 	build, p50, p99 time.Duration
 	bytes           int64

@@ -24,8 +24,8 @@ func (e *ExposedError) Error() string {
 	return fmt.Sprintf("%s can replace what is in the data directory %s: %s", e.Who, e.Dir, e.Do)
 }
 
-// exposed describes who can create files in a directory.
-type exposed struct {
+// dirAccess describes who can create files in a directory.
+type dirAccess struct {
 	all    bool // every user
 	sticky bool // every user, but only the owner of a file can replace it
 	group  bool

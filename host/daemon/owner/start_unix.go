@@ -26,14 +26,14 @@ func Writable(dir string) error {
 }
 
 // exposure returns who else can create files in a directory. The sticky bit protects the files of others.
-func exposure(info fs.FileInfo) exposed {
+func exposure(info fs.FileInfo) dirAccess {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return exposed{}
+		return dirAccess{}
 	}
 	sticky := info.Mode()&fs.ModeSticky != 0
 	all := info.Mode().Perm()&0o002 != 0
-	e := exposed{all: all && !sticky, sticky: all && sticky, group: info.Mode().Perm()&0o020 != 0}
+	e := dirAccess{all: all && !sticky, sticky: all && sticky, group: info.Mode().Perm()&0o020 != 0}
 	if uid := int(stat.Uid); uid != os.Getuid() && os.Getuid() != 0 {
 		e.owner = uid
 	}

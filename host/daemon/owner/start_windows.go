@@ -25,4 +25,4 @@ func private(fs.FileInfo) bool { return true }
 func Writable(string) error { return nil }
 
 // exposure returns nothing on Windows: the access list that a directory inherits is not checked.
-func exposure(fs.FileInfo) exposed { return exposed{} }
+func exposure(fs.FileInfo) dirAccess { return dirAccess{} }

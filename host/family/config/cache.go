@@ -19,7 +19,7 @@ type version struct {
 }
 
 // stateOf returns the state of the records read; ok is false if some are only staged.
-func stateOf(keys *Keys, found []kept) (s state, ok bool) {
+func stateOf(keys *Keys, found []scopeRecord) (s state, ok bool) {
 	s.keys = keys
 	for i, k := range found {
 		if k.record == nil {
@@ -36,8 +36,8 @@ func stateOf(keys *Keys, found []kept) (s state, ok bool) {
 // mostResolved bounds the cached states of a family; a full cache is emptied.
 const mostResolved = 256
 
-// resolved is what a state gives: the values of a family, and the same as JSON. Neither changes.
-type resolved struct {
+// resolution is what a state gives: the values of a family, and the same as JSON. Neither changes.
+type resolution struct {
 	values map[string]json.RawMessage
 	text   json.RawMessage
 }
@@ -45,7 +45,7 @@ type resolved struct {
 // cache caches values of a family. It may be used concurrently.
 type cache struct {
 	mu     sync.Mutex
-	states map[state]resolved
+	states map[state]resolution
 
 	newest newest
 }
@@ -57,18 +57,18 @@ type newest struct {
 	values  map[For]map[string]json.RawMessage
 }
 
-func (c *cache) get(s state) (r resolved, ok bool) {
+func (c *cache) get(s state) (r resolution, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok = c.states[s]
 	return r, ok
 }
 
-func (c *cache) put(s state, r resolved) {
+func (c *cache) put(s state, r resolution) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.states == nil || len(c.states) >= mostResolved {
-		c.states = map[state]resolved{}
+		c.states = map[state]resolution{}
 	}
 	c.states[s] = r
 }

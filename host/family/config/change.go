@@ -75,11 +75,11 @@ type put struct {
 	set    document // including the changes so far
 	faults []Fault
 	done   []Changed
-	logged []logged
+	logged []historyEntry
 }
 
-// logged is a change to log in the history.
-type logged struct {
+// historyEntry is a change to log in the history.
+type historyEntry struct {
 	key string
 	Version
 	together map[string]uint64 // see record
@@ -194,7 +194,7 @@ func (p *put) change(c Change, rolledBackTo *uint64) {
 // changed records that a key was changed.
 func (p *put) changed(key string, before, next entry, by By, rolledBackTo *uint64) {
 	p.done = append(p.done, Changed{Key: key, Version: next.Version, Before: before.Value, After: next.Value, Change: changeID(key, next.Version)})
-	p.logged = append(p.logged, logged{key: key, Version: Version{Version: next.Version, Before: before.Value, After: next.Value, Priority: next.Priority, At: next.At, By: by, RolledBackTo: rolledBackTo}})
+	p.logged = append(p.logged, historyEntry{key: key, Version: Version{Version: next.Version, Before: before.Value, After: next.Value, Priority: next.Priority, At: next.At, By: by, RolledBackTo: rolledBackTo}})
 }
 
 // priority returns the priority of a value; system values have none.
@@ -307,7 +307,7 @@ type record struct {
 }
 
 // log adds a change to the history, and drops the oldest.
-func (s Settings) log(ctx context.Context, scope Scope, l logged) error {
+func (s Settings) log(ctx context.Context, scope Scope, l historyEntry) error {
 	value, err := json.Marshal(record{l.Version, l.together})
 	if err != nil {
 		return err

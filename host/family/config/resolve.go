@@ -197,7 +197,7 @@ type Settings struct {
 	Own   *Family // whose own keys are known beside the shared ones; nil: none
 }
 
-func (s Settings) resolver(found []kept) (*resolver, error) {
+func (s Settings) resolver(found []scopeRecord) (*resolver, error) {
 	r := &resolver{all: s.Keys, own: s.Own}
 	for _, k := range found {
 		d, err := k.document()
@@ -222,9 +222,9 @@ func (s Settings) JSON(ctx context.Context, f For) (json.RawMessage, error) {
 }
 
 // resolved returns the values from the cache, or resolves them and encodes them once.
-func (s Settings) resolved(ctx context.Context, f For) (resolved, error) {
+func (s Settings) resolved(ctx context.Context, f For) (resolution, error) {
 	if len(s.Own.keys) == 0 {
-		return resolved{map[string]json.RawMessage{}, json.RawMessage("{}")}, nil
+		return resolution{map[string]json.RawMessage{}, json.RawMessage("{}")}, nil
 	}
 	scopes := f.scopes()
 	if !slices.ContainsFunc(s.Own.keys, func(k *Key) bool { return k.Shared }) {
@@ -232,7 +232,7 @@ func (s Settings) resolved(ctx context.Context, f For) (resolved, error) {
 	}
 	found, err := read(ctx, s.Stage, scopes)
 	if err != nil {
-		return resolved{}, err
+		return resolution{}, err
 	}
 	at, cacheable := stateOf(s.Keys, found)
 	if known, ok := s.Own.resolved.get(at); ok && cacheable {
@@ -246,10 +246,10 @@ func (s Settings) resolved(ctx context.Context, f For) (resolved, error) {
 }
 
 // resolve resolves the values of all keys that Own declares from the records read.
-func (s Settings) resolve(found []kept) (resolved, error) {
+func (s Settings) resolve(found []scopeRecord) (resolution, error) {
 	r, err := s.resolver(found)
 	if err != nil {
-		return resolved{}, err
+		return resolution{}, err
 	}
 	names := make([]string, len(s.Own.keys))
 	for i, k := range s.Own.keys {
@@ -261,9 +261,9 @@ func (s Settings) resolve(found []kept) (resolved, error) {
 	}
 	text, err := json.Marshal(values)
 	if err != nil {
-		return resolved{}, fmt.Errorf("encode the settings of family %s: %w", s.Own.Name, err)
+		return resolution{}, fmt.Errorf("encode the settings of family %s: %w", s.Own.Name, err)
 	}
-	return resolved{values, text}, nil
+	return resolution{values, text}, nil
 }
 
 // States returns settings as they apply, without undeclared keys.

@@ -84,14 +84,14 @@ func (e entry) set() bool { return len(e.Value) > 0 }
 // count is the key of the record with the number of scopes.
 const count = "scopes"
 
-// kept is the record of a scope's settings.
-type kept struct {
+// scopeRecord is the record of a scope's settings.
+type scopeRecord struct {
 	scope  Scope
 	record *memory.Record // nil: nothing is set
 }
 
 // read reads the records of some scopes, in their order.
-func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]kept, error) {
+func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]scopeRecord, error) {
 	names := make([]string, len(scopes))
 	for i, s := range scopes {
 		names[i] = s.String()
@@ -100,9 +100,9 @@ func read(ctx context.Context, stage *memory.Stage, scopes []Scope) ([]kept, err
 	if err != nil {
 		return nil, err
 	}
-	list := make([]kept, len(scopes))
+	list := make([]scopeRecord, len(scopes))
 	for i, r := range records {
-		list[i] = kept{scopes[i], r}
+		list[i] = scopeRecord{scopes[i], r}
 	}
 	return list, nil
 }
@@ -117,7 +117,7 @@ func readOne(ctx context.Context, stage *memory.Stage, s Scope) (document, error
 }
 
 // document decodes the settings of the scope.
-func (k kept) document() (d document, err error) {
+func (k scopeRecord) document() (d document, err error) {
 	if k.record == nil {
 		return nil, nil
 	}

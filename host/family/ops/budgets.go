@@ -41,17 +41,17 @@ type bounds struct {
 func (call *Call) bounds(n budgetNames) bounds {
 	b := call.Budget
 	if b == nil {
-		b = unbounded{}
+		b = noBudget{}
 	}
 	return bounds{n, call.Manifest.Name, b}
 }
 
-// unbounded is the Budget of families without one.
-type unbounded struct{}
+// noBudget is the Budget of families without one.
+type noBudget struct{}
 
-func (unbounded) Limit(string) int64                            { return 0 }
-func (unbounded) Methods() []string                             { return nil }
-func (unbounded) Spend(string, int64) (func(used int64), error) { return func(int64) {}, nil }
+func (noBudget) Limit(string) int64                            { return 0 }
+func (noBudget) Methods() []string                             { return nil }
+func (noBudget) Spend(string, int64) (func(used int64), error) { return func(int64) {}, nil }
 
 func (b bounds) exhausted(name string, limit int64, what string) *abi.Error {
 	return &abi.Error{Code: abi.CodeExhausted, Details: map[string]any{"limit": name, "value": limit},

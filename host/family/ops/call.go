@@ -122,7 +122,7 @@ type Host struct {
 	Refused func(family string, err error)
 	table   map[abi.Op]operation
 
-	rebuilds  *rebuilding
+	rebuilds  *rebuildTimer
 	tokenizer func() (*tokens.Tokenizer, error)
 }
 
@@ -131,7 +131,7 @@ func NewHost(h Host) *Host {
 	if h.Recalls == nil {
 		h.Recalls = recalls.New(recalls.Options{Space: h.Space})
 	}
-	h.table, h.rebuilds, h.tokenizer = operations(), &rebuilding{}, sync.OnceValues(tokens.Load)
+	h.table, h.rebuilds, h.tokenizer = operations(), &rebuildTimer{}, sync.OnceValues(tokens.Load)
 	return &h
 }
 
@@ -164,9 +164,9 @@ type Call struct {
 	host *Host
 	Request
 
-	proposes bool       // something staged needs a proposal
-	secret   bool       // its answer shows one, and is not kept
-	later    []deferred // to run after the commit
+	proposes bool          // something staged needs a proposal
+	secret   bool          // its answer shows one, and is not kept
+	later    []afterCommit // to run after the commit
 }
 
 // space returns the space for the caller, for work outside the stage.
@@ -443,8 +443,8 @@ func AsABI(err error) error {
 	return err
 }
 
-// deferred is work for after the commit.
-type deferred struct {
+// afterCommit is work for after the commit.
+type afterCommit struct {
 	do       func(ctx context.Context) error
 	required bool // its failure is the call's
 }
@@ -454,7 +454,7 @@ func (call *Call) After(what string, do func(ctx context.Context) error) { call.
 
 // after is After, for a failure that is the call's own where that is required.
 func (call *Call) after(what string, do func(ctx context.Context) error, required bool) {
-	call.later = append(call.later, deferred{required: required, do: func(ctx context.Context) error {
+	call.later = append(call.later, afterCommit{required: required, do: func(ctx context.Context) error {
 		if err := do(ctx); err != nil {
 			return fmt.Errorf("could not %s: %w", what, err)
 		}

@@ -91,7 +91,7 @@ func fileWrite(call *Call, ctx context.Context, r abi.FileWriteRequest) (answer 
 	if err != nil {
 		return answer, err
 	}
-	out := outgoing{what: fmt.Sprintf("a write of %d files to %s, %s first,", len(r.Files), name, shownPath(r.Files[0].Path))}
+	out := outsideRequest{what: fmt.Sprintf("a write of %d files to %s, %s first,", len(r.Files), name, shownPath(r.Files[0].Path))}
 	answer, err = call.host.Files.Write(ctx, root, r, out.leave)
 	out.ended(fmt.Sprintf("answered: %d written", answer.Written), err)
 	return answer, out.outcome(call.refusedFile(err))

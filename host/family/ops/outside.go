@@ -64,7 +64,7 @@ func llmComplete(call *Call, ctx context.Context, r abi.LLMCompleteRequest) (ans
 	}
 	ctx, cancel := b.timed(ctx)
 	defer cancel()
-	out := outgoing{what: "llm.complete " + name} // it costs money
+	out := outsideRequest{what: "llm.complete " + name} // it costs money
 	answer, err = call.host.Outside.Complete(ctx, b.answering(e), r, b.paced(out.leave))
 	out.ended("answered", err)
 	if err == nil {
@@ -97,7 +97,7 @@ func httpFetch(call *Call, ctx context.Context, r abi.HTTPFetchRequest) (answer 
 	if call.Caller.Rights.WritesNothing() {
 		return answer, &abi.Error{Code: abi.CodeDenied, Message: "only GET and HEAD are allowed to callers that may only read"}
 	}
-	out := outgoing{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
+	out := outsideRequest{what: fmt.Sprintf("%s %s/%s", r.Method, name, shownPath(r.Path))}
 	if r.Repeatable {
 		answer, err = call.host.Outside.Fetch(ctx, e, r, b.paced(func(ctx context.Context) error { return effect.Of(ctx).Harmless(out.what) }))
 		return answer, b.failed(ctx, err, call.outside(err))
@@ -124,15 +124,15 @@ func shownPath(path string) string {
 	return path
 }
 
-// outgoing is a request with an external effect.
-type outgoing struct {
+// outsideRequest is a request with an external effect.
+type outsideRequest struct {
 	what   string
 	effect *effect.Effect // nil: not sent
 	sent   bool           // it was sent, and may have had its effect
 }
 
 // leave records the effect. Repeated attempts of one request are the same effect: earlier ones had none.
-func (o *outgoing) leave(ctx context.Context) (err error) {
+func (o *outsideRequest) leave(ctx context.Context) (err error) {
 	if o.effect == nil {
 		o.effect, err = effect.Of(ctx).Begin(ctx, o.what)
 	}
@@ -140,7 +140,7 @@ func (o *outgoing) leave(ctx context.Context) (err error) {
 }
 
 // ended records its outcome.
-func (o *outgoing) ended(how string, err error) {
+func (o *outsideRequest) ended(how string, err error) {
 	var told interface{ NoEffect() bool }
 	switch {
 	case o.effect == nil:
@@ -154,7 +154,7 @@ func (o *outgoing) ended(how string, err error) {
 }
 
 // outcome returns an error for the guest: not retryable if the request may have had its effect.
-func (o *outgoing) outcome(err error) error {
+func (o *outsideRequest) outcome(err error) error {
 	var known *abi.Error
 	if !o.sent || !errors.As(err, &known) || !known.Retryable {
 		return err

@@ -139,14 +139,14 @@ func versionAt(call *Call, ctx context.Context, r abi.VersionAtRequest) (out abi
 // rebuildEvery is the minimal interval between rebuilds by embed.rebuild, across families.
 const rebuildEvery = 10 * time.Minute
 
-// rebuilding is the time of the last rebuild.
-type rebuilding struct {
+// rebuildTimer is the time of the last rebuild.
+type rebuildTimer struct {
 	mu   sync.Mutex
 	last time.Time
 }
 
 // wait returns the time until the next rebuild may begin. A clock that was put back does not extend it.
-func (r *rebuilding) wait(now time.Time) time.Duration {
+func (r *rebuildTimer) wait(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.last.Add(rebuildEvery).Sub(now)
@@ -157,7 +157,7 @@ func (r *rebuilding) wait(now time.Time) time.Duration {
 }
 
 // begin reports whether a rebuild may begin now, and if so records it.
-func (r *rebuilding) begin(now time.Time) bool {
+func (r *rebuildTimer) begin(now time.Time) bool {
 	if r.wait(now) > 0 {
 		return false
 	}

@@ -68,12 +68,12 @@ type budget struct {
 	left int // of them
 }
 
-// exceeded is what spend panics with: the library has no other way out.
-type exceeded struct{}
+// budgetExceeded is what spend panics with: the library has no other way out.
+type budgetExceeded struct{}
 
 func (b *budget) spend(steps int) {
 	if b.left -= steps; b.left < 0 {
-		panic(exceeded{})
+		panic(budgetExceeded{})
 	}
 }
 
@@ -83,7 +83,7 @@ func (b *budget) during(work func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case exceeded:
+		case budgetExceeded:
 			err = ErrTooMuch
 		default:
 			err = fmt.Errorf("it cannot be checked: %v", r)

@@ -41,7 +41,7 @@ func parseFront(front []byte) (map[string]any, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, &frontError{root.Line, errors.New("it is no map: write each field as name: value")}
 	}
-	d := decoding{open: map[*yaml.Node]bool{}}
+	d := nodeDecoder{open: map[*yaml.Node]bool{}}
 	return d.mapping(root, 1)
 }
 
@@ -101,8 +101,8 @@ func ofParser(problem string) bool {
 	return false
 }
 
-// decoding converts nodes to values, within the limits.
-type decoding struct {
+// nodeDecoder converts nodes to values, within the limits.
+type nodeDecoder struct {
 	nodes   int                 // without those that aliases stand for
 	bytes   int                 // with them
 	aliases int                 // within so many of them
@@ -110,7 +110,7 @@ type decoding struct {
 }
 
 // value decodes a node within depth lists and maps.
-func (d *decoding) value(n *yaml.Node, depth int) (any, error) {
+func (d *nodeDecoder) value(n *yaml.Node, depth int) (any, error) {
 	switch n.Kind {
 	case yaml.AliasNode:
 		return d.alias(n, depth)
@@ -123,7 +123,7 @@ func (d *decoding) value(n *yaml.Node, depth int) (any, error) {
 }
 
 // count adds a node to what the limits are for.
-func (d *decoding) count(n *yaml.Node, depth int) error {
+func (d *nodeDecoder) count(n *yaml.Node, depth int) error {
 	if d.aliases == 0 {
 		d.nodes++
 	}
@@ -140,7 +140,7 @@ func (d *decoding) count(n *yaml.Node, depth int) error {
 }
 
 // alias decodes what an alias stands for. Of an error there, the line is that of the outermost alias.
-func (d *decoding) alias(n *yaml.Node, depth int) (any, error) {
+func (d *nodeDecoder) alias(n *yaml.Node, depth int) (any, error) {
 	if d.open[n.Alias] {
 		return nil, &frontError{n.Line, fmt.Errorf("the alias %q stands for what it is in", n.Value)}
 	}
@@ -156,7 +156,7 @@ func (d *decoding) alias(n *yaml.Node, depth int) (any, error) {
 	return v, err
 }
 
-func (d *decoding) sequence(n *yaml.Node, depth int) ([]any, error) {
+func (d *nodeDecoder) sequence(n *yaml.Node, depth int) ([]any, error) {
 	if err := d.count(n, depth); err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (d *decoding) sequence(n *yaml.Node, depth int) ([]any, error) {
 	return list, nil
 }
 
-func (d *decoding) mapping(n *yaml.Node, depth int) (map[string]any, error) {
+func (d *nodeDecoder) mapping(n *yaml.Node, depth int) (map[string]any, error) {
 	if err := d.count(n, depth); err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (d *decoding) mapping(n *yaml.Node, depth int) (map[string]any, error) {
 }
 
 // key returns a key as it is written.
-func (d *decoding) key(n *yaml.Node, depth int) (string, error) {
+func (d *nodeDecoder) key(n *yaml.Node, depth int) (string, error) {
 	written := n
 	if n.Kind == yaml.AliasNode {
 		written = n.Alias
@@ -217,7 +217,7 @@ func (d *decoding) key(n *yaml.Node, depth int) (string, error) {
 }
 
 // merge copies the members of a map, or of each in a list, over those before the key <<.
-func (d *decoding) merge(into map[string]any, n *yaml.Node, depth int) error {
+func (d *nodeDecoder) merge(into map[string]any, n *yaml.Node, depth int) error {
 	v, err := d.value(n, depth)
 	if err != nil {
 		return err

@@ -108,22 +108,22 @@ func (in Input) Read(ctx context.Context, yield Yield) error {
 			err = yield(m)
 		}
 		if err != nil {
-			return &refused{err}
+			return &stopError{err}
 		}
 		return nil
 	})
 }
 
-// refused is an error that ends Read even when errors are skipped, such as one returned by Yield.
-type refused struct{ err error }
+// stopError is an error that ends Read even when errors are skipped, such as one returned by Yield.
+type stopError struct{ err error }
 
-func (e *refused) Error() string { return e.err.Error() }
-func (e *refused) Unwrap() error { return e.err }
+func (e *stopError) Error() string { return e.err.Error() }
+func (e *stopError) Unwrap() error { return e.err }
 
 // wrong returns the error of a part of the input, or nil if the part is skipped.
 func (in Input) wrong(path, place string, err error) error {
 	placed := at(path, place, err)
-	if isRefused := new(refused); errors.As(err, &isRefused) || in.Skip == nil {
+	if isRefused := new(stopError); errors.As(err, &isRefused) || in.Skip == nil {
 		return placed
 	}
 	return in.Skip(placed)
@@ -241,7 +241,7 @@ func nextLine(r *bufio.Reader, line []byte) (_ []byte, last bool, err error) {
 			continue
 		}
 		if failed != nil && !errors.Is(failed, io.EOF) {
-			return nil, true, &refused{failed}
+			return nil, true, &stopError{failed}
 		}
 		return bytes.TrimSuffix(line, []byte("\n")), failed != nil, err
 	}
@@ -256,15 +256,15 @@ func at(path, place string, err error) *InputError {
 	return &InputError{Path: path, Location: place, Err: err}
 }
 
-// bounded limits the bytes read between resets.
-type bounded struct {
+// limitedReader limits the bytes read between resets.
+type limitedReader struct {
 	r    io.Reader
 	left int64
 }
 
 var errElement = &LimitError{"bytes in an element", maxElement, "split it"}
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errElement
 	}
@@ -280,7 +280,7 @@ func elements[T any](input Input, fields []string, do func(element T) error) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	in := &bounded{bufio.NewReaderSize(f, 256<<10), maxElement}
+	in := &limitedReader{bufio.NewReaderSize(f, 256<<10), maxElement}
 	dec := json.NewDecoder(in)
 	if err := toArray(dec, fields); err != nil {
 		return at(input.Path, "", err)
@@ -393,16 +393,16 @@ func readMemories(in Input, yield Yield) error {
 	err := in.lines(func(n int, line []byte) error {
 		if n == 1 {
 			if err := portable.CheckHeader(line); err != nil {
-				return &refused{err}
+				return &stopError{err}
 			}
 			return nil
 		}
 		if ended {
-			return &refused{errors.New("something follows the last line")}
+			return &stopError{errors.New("something follows the last line")}
 		}
 		if bytes.HasPrefix(line, []byte(portable.Trailer)) {
 			if err := portable.CheckTrailer(line, count); err != nil {
-				return &refused{err}
+				return &stopError{err}
 			}
 			ended = true
 			return nil

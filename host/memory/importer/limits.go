@@ -72,7 +72,7 @@ func checkJSON(raw []byte) error {
 // remember counts names. Exceeding the limit ends Read.
 func (in Input) remember(x *index, names ...string) error {
 	if err := x.add(names...); err != nil {
-		return &refused{err}
+		return &stopError{err}
 	}
 	return nil
 }

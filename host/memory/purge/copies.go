@@ -41,7 +41,7 @@ func (c *Copies) add(found Copy) {
 
 // copies searches every version for the traces so far. A certain copy that a family made, and an answer with one, is erased; what
 // others wrote, and a possible copy, is only listed.
-func (r *purging) copies(ctx context.Context) error {
+func (r *purgeRun) copies(ctx context.Context) error {
 	for _, b := range r.space.Branches.Kept() {
 		var key store.Key // the last one; listed and named are about it
 		var listed, named bool
@@ -76,7 +76,7 @@ func (r *purging) copies(ctx context.Context) error {
 }
 
 // elsewhere has files beside the store searched for the traces so far.
-func (r *purging) elsewhere() error {
+func (r *purgeRun) elsewhere() error {
 	if r.space.Elsewhere == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (r *purging) elsewhere() error {
 const notesPage = 500
 
 // notes searches the notes of commits for the traces so far. One with a certain copy is dropped.
-func (r *purging) notes(ctx context.Context) error {
+func (r *purgeRun) notes(ctx context.Context) error {
 	var drop []uint64
 	system := r.space.Branches.System()
 	for n, err := range store.Notes(ctx, r.space.Engine.Notes, 0, store.Latest, notesPage) {
@@ -120,7 +120,7 @@ const (
 )
 
 // judge decides whether a version is a copy of what is being purged, and says why it may be one.
-func (r *purging) judge(e store.Entry) (judgement, string) {
+func (r *purgeRun) judge(e store.Entry) (judgement, string) {
 	if e.Deleted {
 		return isNone, ""
 	}
@@ -150,7 +150,7 @@ func (r *purging) judge(e store.Entry) (judgement, string) {
 }
 
 // judgeMemory treats other memories with the same text as possible copies: callers wrote them.
-func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
+func (r *purgeRun) judgeMemory(e store.Entry) (judgement, string) {
 	if _, purge := r.plan.replace(e); purge && e.Key == r.plan.key() {
 		return isNone, ""
 	}
@@ -163,7 +163,7 @@ func (r *purging) judgeMemory(e store.Entry) (judgement, string) {
 }
 
 // judgeEvent treats a copy in an event as certain only if a family logged the event.
-func (r *purging) judgeEvent(e store.Entry) (judgement, string) {
+func (r *purgeRun) judgeEvent(e store.Entry) (judgement, string) {
 	logged, err := record.DecodeEvent(e)
 	if _, purge := r.plan.replace(e); err != nil || logged.Data == nil || purge && e.Key == r.plan.key() {
 		return isNone, ""

@@ -84,12 +84,12 @@ type Space struct {
 // Plan says where to erase, and what is left of an entry.
 type Plan struct {
 	within  store.Range
-	replace replacing
+	replace eraser
 	traces  *traces.Set // of what is erased; nil when copies of it are not looked for
 }
 
-// replacing returns what is left of an entry, and whether to purge it.
-type replacing func(store.Entry) (value []byte, purge bool)
+// eraser returns what is left of an entry, and whether to purge it.
+type eraser func(store.Entry) (value []byte, purge bool)
 
 // Memory is the plan for all versions of a memory.
 func Memory(key store.Key) Plan {
@@ -140,8 +140,8 @@ func only(key store.Key) store.Range {
 	return store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
 }
 
-// purging is a purge that runs.
-type purging struct {
+// purgeRun is a purge that runs.
+type purgeRun struct {
 	space Space
 	plan  Plan
 	done  Result
@@ -159,13 +159,13 @@ const TraceBytes = 16 << 20
 
 // Run erases. Certain copies are erased first, so that a purge that failed can be repeated; its result says what was erased.
 func (s Space) Run(ctx context.Context, p Plan) (Result, error) {
-	run := &purging{space: s, plan: p, done: Result{Erased: []Erased{}}}
+	run := &purgeRun{space: s, plan: p, done: Result{Erased: []Erased{}}}
 	err := run.all(ctx)
 	return run.done, err
 }
 
 // all erases the copies of what is to be erased, TraceBytes bytes of it at a time, and then the originals.
-func (r *purging) all(ctx context.Context) error {
+func (r *purgeRun) all(ctx context.Context) error {
 	if r.plan.traces != nil {
 		key, any := r.plan.traces.Key(), false
 		err := r.each(ctx, func(e store.Entry, _ []byte) error {
@@ -195,7 +195,7 @@ func (r *purging) all(ctx context.Context) error {
 }
 
 // each calls do with the versions to erase and what is left of them.
-func (r *purging) each(ctx context.Context, do func(e store.Entry, left []byte) error) error {
+func (r *purgeRun) each(ctx context.Context, do func(e store.Entry, left []byte) error) error {
 	for _, b := range r.space.Branches.Kept() {
 		err := r.space.eachVersion(ctx, b, r.plan.within, func(e store.Entry) error {
 			if e.Deleted {
@@ -229,7 +229,7 @@ func (s Space) eachVersion(ctx context.Context, b *lineage.Branch, within store.
 }
 
 // erase replaces a version by what is left of it, in batches.
-func (r *purging) erase(ctx context.Context, e store.Entry, left []byte) error {
+func (r *purgeRun) erase(ctx context.Context, e store.Entry, left []byte) error {
 	if r.space.Erasing != nil {
 		r.space.Erasing(e)
 	}
@@ -242,7 +242,7 @@ func (r *purging) erase(ctx context.Context, e store.Entry, left []byte) error {
 	return r.flush(ctx)
 }
 
-func (r *purging) flush(ctx context.Context) error {
+func (r *purgeRun) flush(ctx context.Context) error {
 	err := r.space.Engine.Replace(ctx, r.batch)
 	if err == nil {
 		err = r.space.Replaced(ctx, r.was)

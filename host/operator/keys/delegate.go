@@ -190,10 +190,10 @@ func (k *Keys) Issue(id string) (Key, error) {
 }
 
 // takeDraft removes a draft and returns it; nil: there is none.
-func (k *Keys) takeDraft(id string) *stored {
+func (k *Keys) takeDraft(id string) *storedKey {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := slices.IndexFunc(k.drafts, func(s *stored) bool { return s.ID == id })
+	at := slices.IndexFunc(k.drafts, func(s *storedKey) bool { return s.ID == id })
 	if at < 0 {
 		return nil
 	}
@@ -203,9 +203,9 @@ func (k *Keys) takeDraft(id string) *stored {
 }
 
 // withoutPast drops delegated keys that ended long ago, and the oldest of the others that ended if there are too many.
-func (k *Keys) withoutPast(all []*stored) []*stored {
+func (k *Keys) withoutPast(all []*storedKey) []*storedKey {
 	now := k.o.Clock()
-	all = slices.DeleteFunc(all, func(s *stored) bool { return s.By != nil && s.ended(now).Before(now.Add(-keptEnded)) })
+	all = slices.DeleteFunc(all, func(s *storedKey) bool { return s.By != nil && s.ended(now).Before(now.Add(-keptEnded)) })
 	ended := 0
 	for i, s := range slices.Backward(all) {
 		if s.By == nil || s.ended(now).Equal(now) {
@@ -239,7 +239,7 @@ func (k *Keys) DelegatedBy(caller memory.Caller, family, id string) error {
 }
 
 // withDelegated returns the ids of a key, first, and of those delegated from it.
-func withDelegated(all []*stored, id string) []string {
+func withDelegated(all []*storedKey, id string) []string {
 	ids := []string{id}
 	for at := 0; at < len(ids); at++ {
 		for _, s := range all {

@@ -164,11 +164,11 @@ func TestDelegatedKeysLeaveRoomForOperators(t *testing.T) {
 	parent, _ := k.must(t, ann)
 	ended := 0
 	for i := range MaxKeys - forOperators - mostEnded - 1 {
-		s := &stored{Key: Key{ID: fmt.Sprint("other", i), Grant: Grant{Agent: fmt.Sprint("other", i), Expires: task.Expires}, By: &Delegation{Family: fmt.Sprint("f", i)}}}
+		s := &storedKey{Key: Key{ID: fmt.Sprint("other", i), Grant: Grant{Agent: fmt.Sprint("other", i), Expires: task.Expires}, By: &Delegation{Family: fmt.Sprint("f", i)}}}
 		k.file.Keys = append(k.file.Keys, s)
 	}
 	for i := range mostEnded + 500 { // delegated and revoked again and again
-		s := &stored{Key: Key{ID: fmt.Sprint("ended", i), Grant: Grant{Agent: fmt.Sprint("ended", i), Expires: task.Expires}, Revoked: began.Add(-time.Minute), By: &Delegation{}}}
+		s := &storedKey{Key: Key{ID: fmt.Sprint("ended", i), Grant: Grant{Agent: fmt.Sprint("ended", i), Expires: task.Expires}, Revoked: began.Add(-time.Minute), By: &Delegation{}}}
 		k.file.Keys = append(k.file.Keys, s)
 	}
 	if _, _, err := k.Draft(parent.Caller(), "sites", task); codeOf(err) != memory.Exhausted || !strings.Contains(err.Error(), "for operators") {
@@ -176,7 +176,7 @@ func TestDelegatedKeysLeaveRoomForOperators(t *testing.T) {
 	}
 	full := slices.Clone(k.file.Keys) // a thousand keys are not created one by one: each would write the file
 	for i := range forOperators - 1 {
-		full = append(full, &stored{Key: Key{ID: fmt.Sprint("agent", i), Grant: ann}})
+		full = append(full, &storedKey{Key: Key{ID: fmt.Sprint("agent", i), Grant: ann}})
 	}
 	k.file.Keys = full
 	if _, _, err := k.Create(ann); err != nil {

@@ -52,9 +52,9 @@ type Keys struct {
 	mu       sync.RWMutex
 	file     contents
 	required bool // whether the mark of required keys is there
-	byID     map[string]*stored
+	byID     map[string]*storedKey
 	holds    map[string]map[*hold]bool // by key id
-	drafts   []*stored                 // delegated keys that are not issued, oldest first
+	drafts   []*storedKey              // delegated keys that are not issued, oldest first
 
 	uses uses
 }
@@ -64,21 +64,21 @@ type hold struct{ end context.CancelCauseFunc }
 
 // contents is the file of the keys.
 type contents struct {
-	Sum      string    `json:"sha256,omitempty"` // of the file without it
-	Required bool      `json:"required,omitempty"`
-	Limits   Limits    `json:"limits,omitzero"` // of keys without their own
-	Keys     []*stored `json:"keys"`
+	Sum      string       `json:"sha256,omitempty"` // of the file without it
+	Required bool         `json:"required,omitempty"`
+	Limits   Limits       `json:"limits,omitzero"` // of keys without their own
+	Keys     []*storedKey `json:"keys"`
 }
 
-// stored is a key with the digest of its secret. The secret is random, so a plain digest resists guessing.
-type stored struct {
+// storedKey is a key with the digest of its secret. The secret is random, so a plain digest resists guessing.
+type storedKey struct {
 	Key
 	Digest string `json:"sha256"`
 }
 
 // Open reads the keys of a data directory; a missing file has none.
 func Open(o Options) (*Keys, error) {
-	k := &Keys{o: o, byID: map[string]*stored{}, holds: map[string]map[*hold]bool{}}
+	k := &Keys{o: o, byID: map[string]*storedKey{}, holds: map[string]map[*hold]bool{}}
 	data, err := read(o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
@@ -214,14 +214,14 @@ func (k *Keys) Create(g Grant) (key Key, secret string, err error) {
 }
 
 // newKey gives a key its id and secret.
-func newKey(key Key) (s *stored, secret string) {
+func newKey(key Key) (s *storedKey, secret string) {
 	id, random := make([]byte, idBytes), make([]byte, secretBytes)
 	rand.Read(id)
 	rand.Read(random)
 	key.ID = hex.EncodeToString(id)
 	secret = prefix + "_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random)
 	digest := sha256.Sum256([]byte(secret))
-	return &stored{key, hex.EncodeToString(digest[:])}, secret
+	return &storedKey{key, hex.EncodeToString(digest[:])}, secret
 }
 
 // List returns all keys, oldest first, revoked and expired ones included.
@@ -262,7 +262,7 @@ func (k *Keys) change(verb, id string, do func(file *contents, at int) Key) (Key
 	k.changing.Lock()
 	defer k.changing.Unlock()
 	file := k.snapshot()
-	at := slices.IndexFunc(file.Keys, func(s *stored) bool { return s.ID == id })
+	at := slices.IndexFunc(file.Keys, func(s *storedKey) bool { return s.ID == id })
 	if at < 0 {
 		return Key{}, notFound("%s a key: there is no key %.64q: alcove key list shows all", verb, id)
 	}
@@ -279,7 +279,7 @@ func (k *Keys) change(verb, id string, do func(file *contents, at int) Key) (Key
 }
 
 // revokeAll marks keys of a copy of the contents as revoked.
-func (k *Keys) revokeAll(all []*stored, ids []string) {
+func (k *Keys) revokeAll(all []*storedKey, ids []string) {
 	for i, s := range all {
 		if slices.Contains(ids, s.ID) && s.Revoked.IsZero() {
 			revoked := *s
@@ -363,7 +363,7 @@ func (k *Keys) Check(id string) error {
 }
 
 // check returns why a key, or one that it was delegated from, does not hold.
-func (k *Keys) check(s *stored) error {
+func (k *Keys) check(s *storedKey) error {
 	now := k.o.Clock()
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -450,7 +450,7 @@ func (k *Keys) replace(file contents) error {
 	if err := durable.WriteFile(k.o.Path, text, 0o600); err != nil {
 		return err
 	}
-	byID := make(map[string]*stored, len(file.Keys))
+	byID := make(map[string]*storedKey, len(file.Keys))
 	for _, s := range file.Keys {
 		byID[s.ID] = s
 	}

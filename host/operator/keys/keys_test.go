@@ -194,9 +194,9 @@ func TestGrantsAreChecked(t *testing.T) {
 
 func TestThereIsALimitOfKeys(t *testing.T) {
 	file := path(t)
-	full := contents{Keys: make([]*stored, MaxKeys)}
+	full := contents{Keys: make([]*storedKey, MaxKeys)}
 	for i := range full.Keys {
-		full.Keys[i] = &stored{Key: Key{ID: strings.Repeat("0", i%7+1)}}
+		full.Keys[i] = &storedKey{Key: Key{ID: strings.Repeat("0", i%7+1)}}
 	}
 	data, err := full.format()
 	if err == nil {

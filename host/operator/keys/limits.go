@@ -131,15 +131,15 @@ func (k *Keys) charge(id string) error {
 	return take(all, id)
 }
 
-// bound is a key against whose limits a call counts.
-type bound struct {
+// limitedKey is a key against whose limits a call counts.
+type limitedKey struct {
 	id     string
 	limits Limits
 	use    *use
 }
 
 // name returns how the holder of a key is told of the bound.
-func (b bound) name(holder string) string {
+func (b limitedKey) name(holder string) string {
 	if b.id == holder {
 		return "this key"
 	}
@@ -147,7 +147,7 @@ func (b bound) name(holder string) string {
 }
 
 // bounds returns what bounds the calls with a key: the key, and those that it was delegated from. Nothing bounds the owner.
-func (k *Keys) bounds(id string) (all []bound) {
+func (k *Keys) bounds(id string) (all []limitedKey) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	for range MaxDepth + 1 {
@@ -156,9 +156,9 @@ func (k *Keys) bounds(id string) (all []bound) {
 		}
 		s := k.byID[id]
 		if s == nil {
-			return append(all, bound{id: id, limits: Limits{}.within(k.file.Limits)})
+			return append(all, limitedKey{id: id, limits: Limits{}.within(k.file.Limits)})
 		}
-		all = append(all, bound{id: id, limits: s.Limits.within(k.file.Limits)})
+		all = append(all, limitedKey{id: id, limits: s.Limits.within(k.file.Limits)})
 		id = s.parent()
 	}
 	return all
@@ -214,7 +214,7 @@ func (k *Keys) Limit(l Limits) error {
 }
 
 // refill sets the uses of some bounds, refilled up to now. The caller holds mu.
-func (u *uses) refill(all []bound, now time.Time) {
+func (u *uses) refill(all []limitedKey, now time.Time) {
 	for i, b := range all {
 		all[i].use = u.of(b.id, b.limits, now)
 	}
@@ -238,7 +238,7 @@ func (u *uses) of(id string, l Limits, now time.Time) *use {
 }
 
 // take takes a token of each bound, or none and returns when there will be one.
-func take(all []bound, holder string) error {
+func take(all []limitedKey, holder string) error {
 	for _, b := range all {
 		if b.use.tokens < 1 {
 			l := b.limits
@@ -252,7 +252,7 @@ func take(all []bound, holder string) error {
 	return nil
 }
 
-func (u *uses) end(all []bound) {
+func (u *uses) end(all []limitedKey) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, b := range all {

@@ -6,14 +6,14 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// metered is a function being rewritten. It pays for its regions. Callees that use fuel find it in the global.
-type metered struct {
+// functionRewriter is a function being rewritten. It pays for its regions. Callees that use fuel find it in the global.
+type functionRewriter struct {
 	*rewriter
-	*measured
+	*measurement
 	signature wasm.FuncType
 	out       *code
-	next      int       // index into charges
-	blocks    []nesting // open blocks
+	next      int         // index into charges
+	blocks    []openBlock // open blocks
 	last      wasm.Instr
 	inlined   int // memory operations that pay inline
 
@@ -25,10 +25,10 @@ type metered struct {
 // body rewrites one function.
 func (w *rewriter) body(i int) (wasm.Code, error) {
 	original := &w.from.Codes[i]
-	f := &metered{
-		rewriter: w, measured: &w.functions[i], signature: w.from.FuncType(w.imported + uint32(i)),
+	f := &functionRewriter{
+		rewriter: w, measurement: &w.functions[i], signature: w.from.FuncType(w.imported + uint32(i)),
 		out:    &code{bytes: make([]byte, 0, len(original.Body)+len(original.Body)/4+64)},
-		blocks: []nesting{{}},
+		blocks: []openBlock{{}},
 	}
 	locals := uint32(len(f.signature.Params))
 	for _, g := range original.Locals {
@@ -44,7 +44,7 @@ func (w *rewriter) body(i int) (wasm.Code, error) {
 	return wasm.Code{Locals: groups, Body: f.out.bytes}, nil
 }
 
-func (w *rewriter) count(f *metered) {
+func (w *rewriter) count(f *functionRewriter) {
 	w.report.Loops += f.loops
 	if f.weight > 0 {
 		w.report.Recursive++
@@ -58,7 +58,7 @@ func (w *rewriter) count(f *metered) {
 
 // enter pays for the function. If it needs an epilogue, all exits but return lead to the end of a block that the epilogue
 // follows.
-func (f *metered) enter() {
+func (f *functionRewriter) enter() {
 	if f.leaf {
 		return
 	}
@@ -72,10 +72,10 @@ func (f *metered) enter() {
 }
 
 // wrapped reports whether the function needs an epilogue: writing back the fuel, or restoring the depth.
-func (f *metered) wrapped() bool { return f.local || f.weight > 0 }
+func (f *functionRewriter) wrapped() bool { return f.local || f.weight > 0 }
 
 // exit writes the epilogue.
-func (f *metered) exit() {
+func (f *functionRewriter) exit() {
 	f.spill()
 	if f.weight > 0 {
 		f.out.get(f.depthBefore).index(wasm.OpGlobalSet, f.depthGlobal)
@@ -83,13 +83,13 @@ func (f *metered) exit() {
 }
 
 // nest saves the call depth and increases it.
-func (f *metered) nest() {
+func (f *functionRewriter) nest() {
 	if f.weight > 0 {
 		f.out.index(wasm.OpGlobalGet, f.depthGlobal).tee(f.depthBefore).i32(f.weight).op(wasm.OpI32Add).index(wasm.OpGlobalSet, f.depthGlobal)
 	}
 }
 
-func (f *metered) resultType() {
+func (f *functionRewriter) resultType() {
 	switch results := f.signature.Results; len(results) {
 	case 0:
 		f.out.raw(0x40)
@@ -114,7 +114,7 @@ func (w *rewriter) blockType(results []wasm.ValType) uint32 {
 	return index
 }
 
-func (f *metered) instructions(original *wasm.Code) error {
+func (f *functionRewriter) instructions(original *wasm.Code) error {
 	r := original.Instructions(math.MaxInt)
 	var in wasm.Instr
 	copied := 0 // bytes before it are in the output
@@ -139,7 +139,7 @@ func (f *metered) instructions(original *wasm.Code) error {
 }
 
 // keeps reports whether an instruction stays unchanged.
-func (f *metered) keeps(in *wasm.Instr) bool {
+func (f *functionRewriter) keeps(in *wasm.Instr) bool {
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpIf:
 		f.open(false)
@@ -161,7 +161,7 @@ func (f *metered) keeps(in *wasm.Instr) bool {
 	return true
 }
 
-func (f *metered) replace(in *wasm.Instr, original []byte) {
+func (f *functionRewriter) replace(in *wasm.Instr, original []byte) {
 	switch in.Op {
 	case wasm.OpLoop:
 		f.openLoop(in, original)
@@ -196,7 +196,7 @@ func (f *metered) replace(in *wasm.Instr, original []byte) {
 }
 
 // replaceBulk pays for operations by the amount they move, and marks irreversible ones.
-func (f *metered) replaceBulk(in *wasm.Instr, original []byte) {
+func (f *functionRewriter) replaceBulk(in *wasm.Instr, original []byte) {
 	switch in.Op {
 	case wasm.OpMemoryFill:
 		f.moveBytes(in, original, f.fill)

@@ -66,7 +66,7 @@ func (w *rewriter) tableMost(table uint32) uint32 {
 }
 
 // moveBytes pays for a memory operation. More than a chunk is left to a helper that checks the fuel.
-func (f *metered) moveBytes(in *wasm.Instr, original []byte, helper uint32) {
+func (f *functionRewriter) moveBytes(in *wasm.Instr, original []byte, helper uint32) {
 	b := f.bulk(in)
 	if _, _, ok := b.known(&f.last); ok {
 		f.out.raw(original...)
@@ -86,7 +86,7 @@ func (f *metered) moveBytes(in *wasm.Instr, original []byte, helper uint32) {
 }
 
 // moveReferences pays for a table operation.
-func (f *metered) moveReferences(in *wasm.Instr, original []byte) {
+func (f *functionRewriter) moveReferences(in *wasm.Instr, original []byte) {
 	b := f.bulk(in)
 	switch _, _, ok := b.known(&f.last); {
 	case ok:
@@ -100,12 +100,12 @@ func (f *metered) moveReferences(in *wasm.Instr, original []byte) {
 }
 
 // upTo pushes the number as an i64, or 0 if it exceeds most: the operation then fails or traps at once.
-func (f *metered) upTo(most uint32) {
+func (f *functionRewriter) upTo(most uint32) {
 	f.out.get(f.number).op(wasm.OpI64ExtendI32U).i64(0).get(f.number).i32(int32(most)).op(wasm.OpI32LeU, wasm.OpSelect)
 }
 
 // payByCount pays for the number in the i32 on the stack, and leaves it there.
-func (f *metered) payByCount(shift int64, most uint32) {
+func (f *functionRewriter) payByCount(shift int64, most uint32) {
 	f.out.tee(f.number)
 	f.upTo(most)
 	f.out.i64(shift).op(wasm.OpI64Shl)
@@ -113,7 +113,7 @@ func (f *metered) payByCount(shift int64, most uint32) {
 }
 
 // grow marks what a growth changed, or its refusal.
-func (f *metered) grow(original []byte, changed int32) {
+func (f *functionRewriter) grow(original []byte, changed int32) {
 	f.out.raw(original...)
 	f.out.tee(f.number)
 	f.out.i32(Refused).i32(changed).get(f.number).i32(-1).op(wasm.OpI32Eq, wasm.OpSelect)
@@ -121,7 +121,7 @@ func (f *metered) grow(original []byte, changed int32) {
 }
 
 // drop marks that a segment was dropped.
-func (f *metered) drop(original []byte) {
+func (f *functionRewriter) drop(original []byte) {
 	f.out.i32(Irreversible).index(wasm.OpGlobalSet, f.changed)
 	f.out.raw(original...)
 }

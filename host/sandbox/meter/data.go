@@ -40,23 +40,23 @@ func (w *rewriter) joinData() {
 	}
 }
 
-// located is a segment and its address.
-type located struct {
+// placedSegment is a segment and its address.
+type placedSegment struct {
 	wasm.Data
 	at uint64
 }
 
 // locate sorts segments by address. It returns false if an address is not constant, or two segments overlap.
-func locate(segments []wasm.Data) ([]located, bool) {
-	sorted := make([]located, len(segments))
+func locate(segments []wasm.Data) ([]placedSegment, bool) {
+	sorted := make([]placedSegment, len(segments))
 	for i, s := range segments {
 		at, ok := offset(s)
 		if !ok {
 			return nil, false
 		}
-		sorted[i] = located{s, at}
+		sorted[i] = placedSegment{s, at}
 	}
-	slices.SortStableFunc(sorted, func(a, b located) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(sorted, func(a, b placedSegment) int { return cmp.Compare(a.at, b.at) })
 	for i := 1; i < len(sorted); i++ {
 		if before := sorted[i-1]; sorted[i].at < before.at+uint64(len(before.Bytes)) {
 			return nil, false

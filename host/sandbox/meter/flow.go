@@ -30,7 +30,7 @@ type loop struct {
 // block whose paths all lead to its end, that is the region before the block; otherwise, a new one.
 type flow struct {
 	*rewriter
-	f       *measured
+	f       *measurement
 	index   int // of the function's Code
 	regions []region
 	frames  []frame
@@ -51,7 +51,7 @@ func (w *rewriter) read(i int) error {
 	for _, g := range c.Locals {
 		price += int64(g.Count) / localsPerOne
 	}
-	w.functions[i] = measured{}
+	w.functions[i] = measurement{}
 	r := &w.flow
 	*r = flow{
 		rewriter: w, f: &w.functions[i], index: i, loop: none, now: none,

@@ -2,8 +2,8 @@ package meter
 
 import "github.com/alcove-memory/alcove/host/sandbox/wasm"
 
-// nesting is an open block of the original function.
-type nesting struct {
+// openBlock is an open block of the original function.
+type openBlock struct {
 	outlined bool  // a loop that calls the host from outside its code
 	price    int64 // of that loop
 	added    uint32
@@ -29,19 +29,19 @@ type nesting struct {
 // on the stack, so a loop with parameters cannot be left and re-entered.
 const addedBlocks = 3
 
-func (f *metered) top() *nesting { return &f.blocks[len(f.blocks)-1] }
+func (f *functionRewriter) top() *openBlock { return &f.blocks[len(f.blocks)-1] }
 
-func (f *metered) open(outlined bool) {
+func (f *functionRewriter) open(outlined bool) {
 	added := f.top().added
 	if outlined {
 		added += addedBlocks
 	}
-	f.blocks = append(f.blocks, nesting{outlined: outlined, added: added})
+	f.blocks = append(f.blocks, openBlock{outlined: outlined, added: added})
 }
 
-func (f *metered) close() { f.blocks = f.blocks[:len(f.blocks)-1] }
+func (f *functionRewriter) close() { f.blocks = f.blocks[:len(f.blocks)-1] }
 
-func (f *metered) openLoop(in *wasm.Instr, original []byte) {
+func (f *functionRewriter) openLoop(in *wasm.Instr, original []byte) {
 	if !f.entered(in.End) { // unreachable
 		f.open(false)
 		f.out.raw(original...)
@@ -63,7 +63,7 @@ func (f *metered) openLoop(in *wasm.Instr, original []byte) {
 }
 
 // closeLoop closes a loop and the blocks around it.
-func (f *metered) closeLoop() {
+func (f *functionRewriter) closeLoop() {
 	price := f.top().price
 	f.close()
 	f.out.op(wasm.OpEnd).index(wasm.OpBr, 2).op(wasm.OpEnd)
@@ -73,7 +73,7 @@ func (f *metered) closeLoop() {
 }
 
 // branch retargets a branch to account for the added blocks.
-func (f *metered) branch(in *wasm.Instr) {
+func (f *functionRewriter) branch(in *wasm.Instr) {
 	f.out.op(in.Op)
 	if in.Op == wasm.OpBrTable {
 		f.out.bytes = wasm.AppendU32(f.out.bytes, uint32(len(in.Targets)))
@@ -84,7 +84,7 @@ func (f *metered) branch(in *wasm.Instr) {
 	f.out.bytes = wasm.AppendU32(f.out.bytes, f.label(in.Index))
 }
 
-func (f *metered) label(label uint32) uint32 {
+func (f *functionRewriter) label(label uint32) uint32 {
 	target := f.blocks[len(f.blocks)-1-int(label)]
 	return label + f.top().added - target.added
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
 )
 
-// measured is the result of the first pass over a function.
-type measured struct {
+// measurement is the result of the first pass over a function.
+type measurement struct {
 	entry   int64 // of a leaf: the price that its callers pay
 	leaf    bool  // no charge of its own
 	local   bool  // keeps the fuel in a local variable
@@ -23,7 +23,7 @@ type measured struct {
 // measure reads all functions, leaves first, as their callers pay for them.
 func (w *rewriter) measure() error {
 	w.imported = w.from.Imported(wasm.KindFunc)
-	w.functions = make([]measured, len(w.from.Codes))
+	w.functions = make([]measurement, len(w.from.Codes))
 	w.written, w.mutated, w.inits, w.refs = map[uint32]bool{}, map[uint32]bool{}, map[uint32]uint32{}, map[uint32]bool{}
 	w.declare()
 	w.indirectPrice = make([]int64, len(w.from.Types)) // zero while reading leaves, which call nothing

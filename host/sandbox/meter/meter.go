@@ -157,7 +157,7 @@ type rewriter struct {
 	report  Report
 
 	imported  uint32 // functions that the original imports; tick follows them
-	functions []measured
+	functions []measurement
 	flow      flow // of the function being read
 
 	fuel, changed uint32            // globals

@@ -203,7 +203,7 @@ func (b *body) step() error {
 }
 
 // operandsOf checks the immediates of instructions with fixed types.
-func (b *body) operandsOf(d *described) error {
+func (b *body) operandsOf(d *opcodeForm) error {
 	switch d.imm {
 	case immMemory, immMemoryLane:
 		if b.in.Align > uint32(d.size) {

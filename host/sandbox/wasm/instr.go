@@ -27,7 +27,7 @@ const (
 	immMemoryLane
 )
 
-func (op Opcode) described() *described {
+func (op Opcode) described() *opcodeForm {
 	switch low := op & 0xff; op >> 8 {
 	case 0:
 		return &plainOps[low]
@@ -38,7 +38,7 @@ func (op Opcode) described() *described {
 	case 0xfd:
 		return &vectorOps[low]
 	}
-	return &described{}
+	return &opcodeForm{}
 }
 
 func (op Opcode) String() string { return op.described().name }
@@ -199,7 +199,7 @@ func (r *InstrReader) zero(in *Instr) error {
 	return err
 }
 
-func (r *InstrReader) immediates(in *Instr, d *described) error {
+func (r *InstrReader) immediates(in *Instr, d *opcodeForm) error {
 	switch d.imm {
 	case immIndex:
 		return r.u32(in, "the index", &in.Index)
@@ -246,7 +246,7 @@ func (r *InstrReader) immediates(in *Instr, d *described) error {
 	return r.rareImmediates(in, d)
 }
 
-func (r *InstrReader) rareImmediates(in *Instr, d *described) error {
+func (r *InstrReader) rareImmediates(in *Instr, d *opcodeForm) error {
 	switch d.imm {
 	case immTypes:
 		return r.types(in)

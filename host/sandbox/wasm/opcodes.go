@@ -444,10 +444,10 @@ const (
 	OpF64x2ConvertLowI32x4U     Opcode = 0xfdff
 )
 
-// described describes an instruction's encoding and, if fixed, its operand and result types, separated by a colon: i32 i,
+// opcodeForm describes an instruction's encoding and, if fixed, its operand and result types, separated by a colon: i32 i,
 // i64 I, f32 f, f64 F, v128 v. size is the largest alignment of a memory access, as a power of two, or the number of
 // lanes.
-type described struct {
+type opcodeForm struct {
 	name      string
 	imm       immediate
 	size      byte
@@ -455,7 +455,7 @@ type described struct {
 }
 
 // plainOps are the one-byte instructions. An entry without a name is unassigned.
-var plainOps = [256]described{
+var plainOps = [256]opcodeForm{
 	0x00: {name: "unreachable"},
 	0x01: {name: "nop"},
 	0x02: {name: "block", imm: immBlock},
@@ -642,7 +642,7 @@ var plainOps = [256]described{
 }
 
 // bulkOps are the instructions with prefix 0xfc. An entry without a name is unassigned.
-var bulkOps = [18]described{
+var bulkOps = [18]opcodeForm{
 	0x00: {name: "i32.trunc_sat_f32_s", signature: "f:i"},
 	0x01: {name: "i32.trunc_sat_f32_u", signature: "f:i"},
 	0x02: {name: "i32.trunc_sat_f64_s", signature: "F:i"},
@@ -664,7 +664,7 @@ var bulkOps = [18]described{
 }
 
 // vectorOps are the instructions with prefix 0xfd. An entry without a name is unassigned.
-var vectorOps = [256]described{
+var vectorOps = [256]opcodeForm{
 	0x00: {name: "v128.load", imm: immMemory, size: 4, signature: "i:v"},
 	0x01: {name: "v128.load8x8_s", imm: immMemory, size: 3, signature: "i:v"},
 	0x02: {name: "v128.load8x8_u", imm: immMemory, size: 3, signature: "i:v"},

@@ -35,7 +35,7 @@ const MaxPages = 1 << 16
 func Validate(m *Module, l Limits) (*Validated, error) {
 	v := &Validated{Module: m}
 	for _, step := range []func() error{
-		v.imports, v.defined, v.sizes, v.globalValues, v.exports, v.start, v.elements, v.dataSegments,
+		v.imports, v.checkDefined, v.sizes, v.globalValues, v.exports, v.start, v.elements, v.dataSegments,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func (v *Validated) imports() error {
 	return nil
 }
 
-func (v *Validated) defined() error {
+func (v *Validated) checkDefined() error {
 	for i, t := range v.Functions {
 		if int(t) >= len(v.Types) {
 			return fault(Invalid, v.Codes[i].Offset, "function %d has type %d of %d", len(v.functions), t, len(v.Types))

@@ -53,15 +53,15 @@ func (l *lane) load(ctx context.Context) {
 }
 
 // claim assigns stored vectors to documents and returns the documents without one.
-func (l *lane) claim(list []pending) []pending {
+func (l *lane) claim(list []pendingDoc) []pendingDoc {
 	l.work.Lock()
 	defer l.work.Unlock()
 	return l.claimAll(list)
 }
 
 // claimAll is claim. The caller holds work.
-func (l *lane) claimAll(list []pending) []pending {
-	var left []pending
+func (l *lane) claimAll(list []pendingDoc) []pendingDoc {
+	var left []pendingDoc
 	v := make([]float32, l.dimensions)
 	for _, w := range list {
 		key := keyOf(w.ref)
@@ -76,7 +76,7 @@ func (l *lane) claimAll(list []pending) []pending {
 }
 
 // assign assigns the vector at a location to a document.
-func (l *lane) assign(w pending, key digest, at location, v []float32) bool {
+func (l *lane) assign(w pendingDoc, key digest, at location, v []float32) bool {
 	k := l.keeper
 	k.mu.RLock()
 	defer k.mu.RUnlock()

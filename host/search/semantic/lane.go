@@ -145,8 +145,8 @@ func (l *lane) flushOrSay(ctx context.Context) {
 	}
 }
 
-// pending is a document without a vector.
-type pending struct {
+// pendingDoc is a document without a vector.
+type pendingDoc struct {
 	number uint32
 	ref    search.Ref
 }
@@ -185,21 +185,21 @@ func (l *lane) tailLen() int {
 }
 
 // pending returns the documents of the numbers that need a vector.
-func (l *lane) pending(numbers []uint32) []pending {
+func (l *lane) pending(numbers []uint32) []pendingDoc {
 	k := l.keeper
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	list := make([]pending, 0, len(numbers))
+	list := make([]pendingDoc, 0, len(numbers))
 	for _, n := range numbers {
 		if r := k.ref(n); r != (search.Ref{}) && k.options.Gate(r.Collection) > 0 && !l.set.Has(n) {
-			list = append(list, pending{n, r})
+			list = append(list, pendingDoc{n, r})
 		}
 	}
 	return list
 }
 
 // embed computes the vectors of a batch of documents.
-func (l *lane) embed(ctx context.Context, source Source, list []pending) error {
+func (l *lane) embed(ctx context.Context, source Source, list []pendingDoc) error {
 	refs := make([]search.Ref, len(list))
 	for i, w := range list {
 		refs[i] = w.ref
@@ -212,7 +212,7 @@ func (l *lane) embed(ctx context.Context, source Source, list []pending) error {
 		return fmt.Errorf("read documents: got %d for %d references", len(docs), len(list))
 	}
 	s := l.current()
-	var asked []pending
+	var asked []pendingDoc
 	var texts []string
 	for i, d := range docs {
 		text := s.text(d)
@@ -301,7 +301,7 @@ func (l *lane) ask(ctx context.Context, s Settings, texts []string) ([][]float32
 }
 
 // put stores a document's vector, unless its number was reused meanwhile.
-func (l *lane) put(w pending, text digest, v []float32) {
+func (l *lane) put(w pendingDoc, text digest, v []float32) {
 	k := l.keeper
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -336,7 +336,7 @@ func (l *lane) setLocation(number uint32, at location) {
 }
 
 // copied copies the vector of another document with the same text, and reports whether there is one.
-func (l *lane) copied(w pending, text digest) bool {
+func (l *lane) copied(w pendingDoc, text digest) bool {
 	l.mu.Lock()
 	other, ok := l.texts[text]
 	l.mu.Unlock()

@@ -211,7 +211,7 @@ type questions struct {
 	known map[digest]*list.Element
 }
 
-type remembered struct {
+type cachedVector struct {
 	key    digest
 	vector []float32
 }
@@ -230,7 +230,7 @@ func (q *questions) get(key digest) ([]float32, bool) {
 		return nil, false
 	}
 	q.order.MoveToFront(e)
-	return e.Value.(remembered).vector, true
+	return e.Value.(cachedVector).vector, true
 }
 
 func (q *questions) put(key digest, v []float32) {
@@ -239,11 +239,11 @@ func (q *questions) put(key digest, v []float32) {
 	if _, ok := q.known[key]; ok {
 		return
 	}
-	q.known[key] = q.order.PushFront(remembered{key, v})
+	q.known[key] = q.order.PushFront(cachedVector{key, v})
 	if q.order.Len() > mostQuestions {
 		last := q.order.Back()
 		q.order.Remove(last)
-		delete(q.known, last.Value.(remembered).key)
+		delete(q.known, last.Value.(cachedVector).key)
 	}
 }
 

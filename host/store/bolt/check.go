@@ -385,7 +385,7 @@ func (e *Engine) checkOverlaysInUse(ctx context.Context, overlays []*overlay) er
 }
 
 // sameWalk compares two walks until it is time to stop; then it returns the key from which to continue.
-func sameWalk(a, b *merged, until time.Time) (next []byte, err error) {
+func sameWalk(a, b *mergeIterator, until time.Time) (next []byte, err error) {
 	for {
 		keyA, versionsA, err := a.step()
 		if err != nil {
@@ -408,7 +408,7 @@ func sameWalk(a, b *merged, until time.Time) (next []byte, err error) {
 }
 
 // step returns the next key with visible versions, and those versions.
-func (m *merged) step() (raw []byte, versions string, err error) {
+func (m *mergeIterator) step() (raw []byte, versions string, err error) {
 	for raw = bytes.Clone(m.next()); raw != nil; raw = bytes.Clone(m.next()) {
 		_, err = m.versions(raw, store.Latest, func(e store.Entry) bool {
 			versions += fmt.Sprintf("%d/%d/%t ", e.Version, e.Branch, e.Deleted)

@@ -13,8 +13,8 @@ import (
 
 var _ store.Durable = (*Engine)(nil)
 
-// written is statistics of commits and checks. Only the writer updates those of commits.
-type written struct {
+// commitStats is statistics of commits and checks. Only the writer updates those of commits.
+type commitStats struct {
 	commits, syncs, failed atomic.Uint64
 	last, compacted        atomic.Int64 // µs since the epoch
 	lastSync, slowest      atomic.Int64 // ns
@@ -22,13 +22,13 @@ type written struct {
 }
 
 // looked records the duration of a slice of a check.
-func (w *written) looked(took time.Duration) {
+func (w *commitStats) looked(took time.Duration) {
 	w.looks.Add(1)
 	w.longestLook.Store(max(w.longestLook.Load(), int64(took)))
 }
 
 // count records a group of commits.
-func (w *written) count(commits int, took time.Duration, now time.Time, err error) {
+func (w *commitStats) count(commits int, took time.Duration, now time.Time, err error) {
 	if err != nil {
 		w.failed.Add(1)
 		return

@@ -66,7 +66,7 @@ type Engine struct {
 	head     store.Point
 	floors   map[store.BranchID]layout.Trim
 	overlays []*overlay
-	plans    map[uint64]planned
+	plans    map[uint64]cachedPlan
 	watchers map[chan uint64]struct{}
 	building sync.Mutex // one consolidation at a time
 
@@ -75,7 +75,7 @@ type Engine struct {
 	pins    pins       // of old versions, for dumps
 	writing commitGate // lets dumps yield to commits
 
-	written written
+	written commitStats
 }
 
 var _ store.Engine = (*Engine)(nil)
@@ -85,7 +85,7 @@ var _ store.Engine = (*Engine)(nil)
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	e := &Engine{
 		dir: dir, options: o, now: o.Now, logger: o.Logger, steps: o.Steps, jobs: make(chan *job, 1024), quit: make(chan struct{}),
-		floors: map[store.BranchID]layout.Trim{}, plans: map[uint64]planned{}, watchers: map[chan uint64]struct{}{},
+		floors: map[store.BranchID]layout.Trim{}, plans: map[uint64]cachedPlan{}, watchers: map[chan uint64]struct{}{},
 	}
 	if e.pins.limit = o.Held; o.Held == 0 {
 		e.pins.limit = pinLimit

@@ -125,12 +125,12 @@ func (e *Engine) plan(l store.Lineage) []block {
 	if len(e.plans) >= maxPlans {
 		clear(e.plans)
 	}
-	e.plans[id] = planned{slices.Clone(l), blocks}
+	e.plans[id] = cachedPlan{slices.Clone(l), blocks}
 	return blocks
 }
 
-// planned is a cached plan with its lineage.
-type planned struct {
+// cachedPlan is a cached plan with its lineage.
+type cachedPlan struct {
 	lineage store.Lineage
 	blocks  []block
 }
@@ -346,7 +346,7 @@ func (o *overlay) copyChunk(tx *bbolt.Tx, blocks []block, resume []byte, limit i
 	return nil, nil
 }
 
-func (m *merged) copyKey(raw []byte, target layout.Records) (int, error) {
+func (m *mergeIterator) copyKey(raw []byte, target layout.Records) (int, error) {
 	n := 0
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {

@@ -126,8 +126,8 @@ func (e *Engine) GetAt(ctx context.Context, l store.Lineage, keys []store.Key) (
 	return found, err
 }
 
-// merged is a merge iterator over the keys of several blocks.
-type merged struct {
+// mergeIterator is a merge iterator over the keys of several blocks.
+type mergeIterator struct {
 	reader  *reader
 	prefix  []byte
 	reverse bool
@@ -142,8 +142,8 @@ type source struct {
 }
 
 // walk returns an iterator at the first encoded key (without version) at or after from, within prefix.
-func (r *reader) walk(blocks []block, prefix, from []byte) *merged {
-	m := &merged{reader: r, prefix: prefix, sources: r.sources(blocks)}
+func (r *reader) walk(blocks []block, prefix, from []byte) *mergeIterator {
+	m := &mergeIterator{reader: r, prefix: prefix, sources: r.sources(blocks)}
 	for _, s := range m.sources {
 		s.key, _ = s.cursor.Seek(from)
 	}
@@ -151,8 +151,8 @@ func (r *reader) walk(blocks []block, prefix, from []byte) *merged {
 }
 
 // walkBack returns an iterator that descends from the last encoded key below limit (nil: from the last one), within prefix.
-func (r *reader) walkBack(blocks []block, prefix, limit []byte) *merged {
-	m := &merged{reader: r, prefix: prefix, reverse: true, sources: r.sources(blocks)}
+func (r *reader) walkBack(blocks []block, prefix, limit []byte) *mergeIterator {
+	m := &mergeIterator{reader: r, prefix: prefix, reverse: true, sources: r.sources(blocks)}
 	for _, s := range m.sources {
 		s.key = before(s.cursor, limit)
 	}
@@ -183,7 +183,7 @@ func before(c *bbolt.Cursor, limit []byte) []byte {
 }
 
 // next returns the next key of any block, without version; nil at the end of the prefix.
-func (m *merged) next() []byte {
+func (m *mergeIterator) next() []byte {
 	var best []byte
 	for _, s := range m.sources {
 		if !bytes.HasPrefix(s.key, m.prefix) || len(s.key) < layout.VersionSize {
@@ -198,7 +198,7 @@ func (m *merged) next() []byte {
 }
 
 // newest returns the newest entry of a key that the blocks see, and moves every block past the key.
-func (m *merged) newest(raw []byte) (found store.Entry, err error) {
+func (m *mergeIterator) newest(raw []byte) (found store.Entry, err error) {
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {
 			continue
@@ -217,7 +217,7 @@ func (m *merged) newest(raw []byte) (found store.Entry, err error) {
 }
 
 // pass moves a source beyond all versions of a key.
-func (m *merged) pass(s *source, raw []byte) {
+func (m *mergeIterator) pass(s *source, raw []byte) {
 	if m.reverse {
 		s.key = before(s.cursor, raw)
 		return
@@ -232,7 +232,7 @@ func (m *merged) pass(s *source, raw []byte) {
 
 // versions calls do with the versions of a key that the blocks see below a version, newest first, until do returns false.
 // Unless stopped, it moves every block past the key.
-func (m *merged) versions(raw []byte, below uint64, do func(store.Entry) (more bool)) (more bool, err error) {
+func (m *mergeIterator) versions(raw []byte, below uint64, do func(store.Entry) (more bool)) (more bool, err error) {
 	for _, s := range m.sources {
 		if !isVersionOf(s.key, raw) {
 			continue

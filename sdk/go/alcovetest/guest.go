@@ -66,16 +66,16 @@ func (s *Space) ended(r *sandbox.Result) {
 	}
 }
 
-// packed is a module whose calls of the host are seen by the space.
-type packed struct {
+// packedModule is a module whose calls of the host are seen by the space.
+type packedModule struct {
 	*sandbox.Module
 	space *Space
 }
 
 // Call implements family.Guest.
-func (p *packed) Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
+func (p *packedModule) Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
 	if r.Host != nil {
-		r.Host = seen{p.space, r.Host}
+		r.Host = observedHost{p.space, r.Host}
 	}
 	result, err := p.Module.Call(ctx, r)
 	if err == nil {
@@ -84,14 +84,14 @@ func (p *packed) Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, 
 	return result, err
 }
 
-// seen is a host whose operations the space sees, and may have instead.
-type seen struct {
+// observedHost is a host whose operations the space sees, and may have instead.
+type observedHost struct {
 	space *Space
 	host  sandbox.Host
 }
 
 // Call implements sandbox.Host.
-func (h seen) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
+func (h observedHost) Call(ctx context.Context, op abi.Op, request []byte) ([]byte, error) {
 	s := h.space
 	s.Calls = append(s.Calls, alcove.Op(op))
 	instead := s.Ops[alcove.Op(op)]
@@ -141,7 +141,7 @@ func (h *host) Log(line string) { h.space.Logged = append(h.space.Logged, line) 
 // Call implements alcove.Host.
 func (h *host) Call(op alcove.Op, request []byte) ([]byte, error) {
 	h.calls++
-	answer, err := seen{h.space, h.host}.Call(h.ctx, abi.Op(op), request)
+	answer, err := observedHost{h.space, h.host}.Call(h.ctx, abi.Op(op), request)
 	var known *abi.Error
 	switch {
 	case err == nil:

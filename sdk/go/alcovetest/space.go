@@ -167,7 +167,7 @@ func Module(t testing.TB, path string) *Space {
 		if err != nil {
 			return nil, err
 		}
-		return &packed{m, s}, nil
+		return &packedModule{m, s}, nil
 	})
 	return s
 }

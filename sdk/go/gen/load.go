@@ -28,12 +28,12 @@ type pkg struct {
 	files  []*ast.File
 	types  *types.Package
 	info   *types.Info
-	listed map[string]listed         // by import path
+	listed map[string]listedPackage  // by import path
 	docs   map[string]map[string]doc // of the types of a package, by its path
 }
 
-// listed is a package as go list tells of it.
-type listed struct {
+// listedPackage is a package as go list tells of it.
+type listedPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
 	Standard, DepOnly       bool
@@ -42,7 +42,7 @@ type listed struct {
 
 // load reads a package. The types of what it imports come from the compiler, so it must build there.
 func load(dir string) (*pkg, error) {
-	p := &pkg{dir: dir, listed: map[string]listed{}}
+	p := &pkg{dir: dir, listed: map[string]listedPackage{}}
 	if err := p.list(); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (p *pkg) list() error {
 		return fmt.Errorf("list the package in %s: %w: %s", p.dir, err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var l listed
+		var l listedPackage
 		if err := decoder.Decode(&l); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {

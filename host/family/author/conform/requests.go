@@ -109,7 +109,7 @@ func (t *test) cancelled(ctx context.Context, kind abi.Kind) {
 			continue
 		}
 		over, cancel := context.WithCancel(ctx)
-		t.guests.ask(over, sandbox.Request{Kind: kind, Payload: request, Host: leaving(cancel)}) // its outcome is nobody's
+		t.guests.ask(over, sandbox.Request{Kind: kind, Payload: request, Host: cancellingHost(cancel)}) // its outcome is nobody's
 		cancel()
 		if after, err := t.ask(ctx, kind, request); err != nil {
 			c.problem(name(i), err.Error())
@@ -120,11 +120,11 @@ func (t *test) cancelled(ctx context.Context, kind abi.Kind) {
 	t.done(c)
 }
 
-// leaving is a host whose caller gives up at the first operation.
-type leaving context.CancelFunc
+// cancellingHost is a host whose caller gives up at the first operation.
+type cancellingHost context.CancelFunc
 
 // Call implements sandbox.Host.
-func (l leaving) Call(ctx context.Context, _ abi.Op, _ []byte) ([]byte, error) {
+func (l cancellingHost) Call(ctx context.Context, _ abi.Op, _ []byte) ([]byte, error) {
 	l()
 	return nil, context.Cause(ctx)
 }

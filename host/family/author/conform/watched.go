@@ -23,8 +23,8 @@ type recorder struct {
 	failed   []*sandbox.Result // since taken was called
 }
 
-// watched is a guest whose requests and failures are kept.
-type watched struct {
+// recordedGuest is a guest whose requests and failures are kept.
+type recordedGuest struct {
 	family.Guest
 	by *recorder
 }
@@ -34,11 +34,11 @@ func (w *recorder) watch(g family.Guest) family.Guest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.guest = g
-	return watched{g, w}
+	return recordedGuest{g, w}
 }
 
 // Call implements family.Guest.
-func (w watched) Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
+func (w recordedGuest) Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
 	result, err := w.Guest.Call(ctx, r)
 	w.by.ended(w.Guest, r, result, err)
 	return result, err

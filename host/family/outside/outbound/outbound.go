@@ -199,7 +199,7 @@ func (c Client) post(ctx context.Context, e registry.Endpoint, to string, reques
 		retries = 2
 	}
 	for attempt := 0; ; attempt++ {
-		response, err := c.do(ctx, e, outgoing{http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body, leaving, 0})
+		response, err := c.do(ctx, e, preparedRequest{http.MethodPost, to, nil, http.Header{"Content-Type": {"application/json"}}, body, leaving, 0})
 		if err == nil && response.status/100 == 2 {
 			if err := json.Unmarshal(response.body, answer); err != nil {
 				return fmt.Errorf("read what the language model answered: %w", err)
@@ -259,7 +259,7 @@ func (c Client) Fetch(ctx context.Context, e registry.Endpoint, f abi.HTTPFetchR
 	default:
 		return abi.HTTPFetchResponse{}, fmt.Errorf("the method %.16q is not one of GET, HEAD, POST, PUT, PATCH, DELETE", method)
 	}
-	response, err := c.do(ctx, e, outgoing{method, f.Path, query, header, []byte(f.Body), leaving, time.Duration(f.TimeoutMS) * time.Millisecond})
+	response, err := c.do(ctx, e, preparedRequest{method, f.Path, query, header, []byte(f.Body), leaving, time.Duration(f.TimeoutMS) * time.Millisecond})
 	if err != nil {
 		return abi.HTTPFetchResponse{}, err
 	}
@@ -282,8 +282,8 @@ func mayHeader(name string) bool {
 	return true
 }
 
-// outgoing is a request to be sent.
-type outgoing struct {
+// preparedRequest is a request to be sent.
+type preparedRequest struct {
 	method, to string
 	query      url.Values
 	header     http.Header
@@ -293,7 +293,9 @@ type outgoing struct {
 }
 
 // repeatable reports whether the request may be sent more than once.
-func (o outgoing) repeatable() bool { return o.method == http.MethodGet || o.method == http.MethodHead }
+func (o preparedRequest) repeatable() bool {
+	return o.method == http.MethodGet || o.method == http.MethodHead
+}
 
 type response struct {
 	status int
@@ -301,7 +303,7 @@ type response struct {
 	body   []byte
 }
 
-func (c Client) do(ctx context.Context, e registry.Endpoint, o outgoing) (response, error) {
+func (c Client) do(ctx context.Context, e registry.Endpoint, o preparedRequest) (response, error) {
 	timeout := cmp.Or(o.timeout, c.Timeout, time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

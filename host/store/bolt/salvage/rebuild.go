@@ -19,8 +19,8 @@ type rebuilder struct {
 	ctx      context.Context
 	to       *bbolt.DB
 	r        *store.Repaired
-	aside    []aside            // set aside so far
-	lacking  map[string]lacking // by branch and key
+	aside    []aside                 // set aside so far
+	lacking  map[string]missingValue // by branch and key
 	keeps    func(blob store.Blob) bool
 	branches []store.BranchID
 	lost     []error                 // faults of the meta pages
@@ -30,8 +30,8 @@ type rebuilder struct {
 	untold   bool                    // points are damaged, whose tails the change logs may lack
 }
 
-// lacking is an entry whose large value was not found where it must be.
-type lacking struct {
+// missingValue is an entry whose large value was not found where it must be.
+type missingValue struct {
 	key, data []byte
 	sum       []byte // of the value
 }
@@ -42,7 +42,7 @@ func rebuildTo(ctx context.Context, path string, p *pages, keeps func(store.Blob
 		return err
 	}
 	if err = to.Update(layout.MakeBuckets); err == nil {
-		b := &rebuilder{survey: p.as(p.meta), ctx: ctx, to: to, r: r, keeps: keeps, lacking: map[string]lacking{}, partial: map[store.BranchID]bool{}, floors: map[store.BranchID]int{}, lost: p.metaFaults}
+		b := &rebuilder{survey: p.as(p.meta), ctx: ctx, to: to, r: r, keeps: keeps, lacking: map[string]missingValue{}, partial: map[store.BranchID]bool{}, floors: map[store.BranchID]int{}, lost: p.metaFaults}
 		b.search = true
 		err = b.run()
 	}
@@ -343,7 +343,7 @@ func (b *rebuilder) entry(tx *bbolt.Tx, id store.BranchID, e Element) error {
 	}
 	if rec.Large() {
 		if _, err := layout.OpenLarge(layout.TableOf(layout.KindValues, uint64(id)), e.Key, layout.InBranch(to, id, layout.KindValues).Get(e.Key), rec.Value); err != nil {
-			b.lacking[string(layout.U64(uint64(id)))+string(e.Key)] = lacking{key: e.Key, data: e.Value, sum: rec.Value}
+			b.lacking[string(layout.U64(uint64(id)))+string(e.Key)] = missingValue{key: e.Key, data: e.Value, sum: rec.Value}
 			return nil
 		}
 	}
