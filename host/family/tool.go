@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -93,16 +94,15 @@ func (t *Tool) checkOutput(output json.RawMessage) error {
 // withVersion sets the version of the commit in a result whose schema asks for it, unless the guest did.
 func (t *Tool) withVersion(output json.RawMessage, version uint64) json.RawMessage {
 	end := bytes.LastIndexByte(output, '}')
-	if t.committed == "" || version == 0 || end < 0 {
+	if t.committed == "" || version == 0 || end < 0 || output[0] != '{' {
 		return output
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(output, &members) != nil || members[t.committed] != nil {
-		return output
-	}
-	comma := ","
-	if len(members) == 0 {
-		comma = ""
+	comma := ""
+	for name := range jsontext.Members(output) { // it fits the schema
+		if string(name) == strconv.Quote(t.committed) {
+			return output
+		}
+		comma = ","
 	}
 	return fmt.Appendf(slices.Clone(output[:end]), "%s%q:%d}", comma, t.committed, version)
 }

@@ -116,16 +116,15 @@ func (r *Registry) Find(name string) (*Tool, bool) {
 // methodPrefix begins the names of most tools. Methods of operations do without it.
 const methodPrefix = "memory_"
 
-// Method returns the name of the tool that a method of a caller's operation stands for: recall is memory_recall, unless a tool has
-// that name. An unknown method stands for itself.
-func (r *Registry) Method(rights memory.Rights, name string) string {
-	if _, known := r.FindFor(rights, name); known {
-		return name
+// FindMethod finds the tool that a method of a caller's operation stands for, and the name that it is called by: recall is memory_recall,
+// unless a tool has that name. An unknown method stands for itself.
+func (r *Registry) FindMethod(rights memory.Rights, method string) (t *Tool, name string, found bool) {
+	for _, name := range []string{method, methodPrefix + method} {
+		if t, found := r.FindFor(rights, name); found {
+			return t, name, true
+		}
 	}
-	if _, known := r.FindFor(rights, methodPrefix+name); known {
-		return methodPrefix + name
-	}
-	return name
+	return nil, method, false
 }
 
 // Offered returns all tools that a caller may use: the core tools, then those of the families.

@@ -116,7 +116,7 @@ func (c *toolCall) dispatch(ctx context.Context) (tool.Answer, error) {
 	}
 	c.server.options.Sessions.Called(who, memory.Location{Branch: branch, Namespace: usual})
 	a, err := c.server.dispatcher.Dispatch(ctx, tool.Request{
-		Tool: c.message.tool, Arguments: c.message.arguments, Caller: who, Session: state, Home: home,
+		Tool: c.message.tool, Found: c.message.found, Arguments: c.message.arguments, Caller: who, Session: state, Home: home,
 		RequestID: requestID, Progress: progress.function(), Admission: admission(connection, session),
 	})
 	if err == nil && a.Family != "" && !state.Stateless() { // the client's next list has its tools

@@ -184,7 +184,7 @@ func (c *conn) handle(ctx context.Context, m *message) (response protocol.JSONRP
 		return c.listen(ctx, m)
 	case m.method != methodCall:
 		return c.server.protocol.HandleMessage(ctx, m.forLibrary())
-	case !c.server.has(m.tool, SessionOf(ctx)):
+	case !c.server.has(m, SessionOf(ctx)):
 		return errorMessage(m.id, protocol.INVALID_PARAMS, c.server.unknown(m.tool, SessionOf(ctx)))
 	}
 	call := &toolCall{server: c.server, message: m, tell: c.tell, listChanged: c.listChanged}

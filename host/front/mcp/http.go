@@ -188,7 +188,7 @@ func (s *Server) refuse(r *http.Request, m *message) *refusal {
 	case !repeatable(m.id):
 		return &refusal{http.StatusBadRequest, jsonrpc.CodeInvalid, fmt.Sprintf(
 			"the id %s cannot be repeated exactly: use text, or a number of at most %d", tool.Clip(string(m.id), gotLength), exactID)}
-	case m.method == methodCall && !s.has(m.tool, SessionOf(r.Context())):
+	case m.method == methodCall && !s.has(m, SessionOf(r.Context())):
 		return s.refuseUnknown(r, m)
 	case modern(r):
 		return nil

@@ -42,6 +42,7 @@ type message struct {
 // call is what a message says of the call of a tool.
 type call struct {
 	tool      string
+	found     *tool.Tool      // nil: the dispatcher finds it
 	arguments json.RawMessage // not in body
 	plain     bool            // there is nothing that only the protocol library knows
 

@@ -92,13 +92,16 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 	result.Tools = s.offer(SessionOf(ctx), state)
 }
 
-// has reports whether a tool exists for a client. Calls of clients with a key go on to the dispatcher, which answers alike whether
-// a tool does not exist or is not theirs, whoever's key a call presents.
-func (s *Server) has(name string, session Session) bool {
+// has finds the tool of a client's call, and reports whether there is one. Calls of clients with a key go on to the dispatcher, which
+// answers alike whether a tool does not exist or is not theirs. It finds the tool, too, for calls that present a key.
+func (s *Server) has(m *message, session Session) bool {
 	if session.Key != "" {
 		return true
 	}
-	_, ok := s.registry.FindFor(s.rights(session), name)
+	found, ok := s.registry.FindFor(s.rights(session), m.tool)
+	if absent(m.key) {
+		m.found = found
+	}
 	return ok
 }
 

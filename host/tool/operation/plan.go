@@ -135,8 +135,7 @@ func (p *parser) step(a *tool.Arguments, around options, at position) (step, boo
 // is taken for an argument, since the rest may be a misspelled member of the operation.
 func (p *parser) params(a *tool.Arguments, method string) json.RawMessage {
 	params := a.Raw("params")
-	registry, rights := p.call.Registry(), p.call.Caller.Rights
-	t, found := registry.FindFor(rights, registry.Method(rights, method))
+	t, _, found := p.call.Registry().FindMethod(p.call.Caller.Rights, method)
 	if !found {
 		return params
 	}

@@ -128,9 +128,7 @@ func (r *runner) dispatch(ctx context.Context, s step, before []outcome, path st
 	if ctx.Err() != nil || expired(ctx) {
 		return tool.Answer{}, notBegun(ctx, s)
 	}
-	registry, rights := r.call.Registry(), r.call.Caller.Rights
-	name := registry.Method(rights, s.method)
-	t, found := registry.FindFor(rights, name)
+	t, name, found := r.call.Registry().FindMethod(r.call.Caller.Rights, s.method)
 	if found && t.Name == Name {
 		return tool.Answer{}, tool.Invalid(map[string]any{"method": Name}, "%s cannot call itself: give the tool that is meant", Name)
 	}
@@ -140,7 +138,7 @@ func (r *runner) dispatch(ctx context.Context, s step, before []outcome, path st
 	}
 	var latest progress
 	a, err := r.call.Dispatch(ctx, tool.Request{
-		Tool: name, Arguments: params, Caller: r.call.Caller, Session: r.call.Session,
+		Tool: name, Found: t, Arguments: params, Caller: r.call.Caller, Session: r.call.Session,
 		Branch: s.options.branch, Namespace: s.options.namespace, DryRun: s.options.dryRun, Detail: r.call.Detail,
 		RequestID: r.derived(path), Timeout: timeout(ctx), Progress: latest.report(r.call.Progress),
 	})
