@@ -161,10 +161,10 @@ bench: $(IMAGE)  ## run all benchmarks; figures and ratios count within one run 
 	cd host/bench/sandbox && $(GO) vet . && $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) .
 
 FACTS := host/bench/pairs/testdata/facts
-bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFORE=path, PAIRS=20)
+bench-pairs: build ## compare bin/alcove with an older build, run in turn (BEFORE=path, PAIRS=20, MEMORIES=0)
 	$(GUEST) -o bin/facts.raw ./$(FACTS)/guest
 	bin/alcove family pack bin/facts.raw --manifest $(FACTS)/manifest.json -o bin/facts.wasm
-	$(GO) run ./host/bench/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(or $(PAIRS),20)
+	$(GO) run ./host/bench/pairs -before "$(BEFORE)" -after bin/alcove -family bin/facts.wasm -pairs $(or $(PAIRS),20) -memories $(or $(MEMORIES),0)
 
 bench-peers:     ## measure search beside Xapian (from python3-xapian), bleve, SQLite FTS5, chromem-go and a plain loop (PEERS='-texts 1000000 -vectors 0')
 	cd host/bench/search && $(GO) vet . && $(GO) run . $(PEERS)

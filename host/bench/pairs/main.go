@@ -31,6 +31,7 @@ func main() {
 	pairs := flag.Int("pairs", 20, "how many runs of each")
 	var o options
 	flag.IntVar(&o.calls, "calls", 200, "calls of each kind a run")
+	flag.IntVar(&o.memories, "memories", 0, "memories that are there before, beside those of the calls")
 	flag.StringVar(&o.family, "family", "", "the packed module of testdata/facts")
 	flag.Parse()
 	if err := compare(ctx, *before, *after, *pairs, o); err != nil {
@@ -41,8 +42,9 @@ func main() {
 
 // options are what each run does.
 type options struct {
-	calls  int    // of each kind
-	family string // path of the sample family; empty: it is not measured
+	calls    int    // of each kind
+	memories int    // there before
+	family   string // path of the sample family; empty: it is not measured
 }
 
 // figures are what one run measured, by name: milliseconds, MiB for memory, or a ratio.

@@ -49,6 +49,9 @@ func run(ctx context.Context, binary string, o options) (m measurement, err erro
 	if f["memory, idle (MiB)"], err = s.memory("VmRSS:"); err != nil {
 		return m, err
 	}
+	if err := s.fill(stdio, o.memories); err != nil {
+		return m, err
+	}
 	for _, front := range []struct {
 		name string
 		call caller
@@ -202,6 +205,9 @@ func (s *server) measure(ctx context.Context, front string, call caller, calls i
 		{"search", "memory_search", func(n int) map[string]any {
 			return map[string]any{"query": fmt.Sprintf("which tea grows on hill %d", n%17)}
 		}},
+		{"load by intent", "memory_load_family", func(n int) map[string]any {
+			return map[string]any{"intent": []string{"tag my notes", "who works on what", "plan what to do next"}[n%3]}
+		}},
 		{"family call", "memory_suggest_tags", func(n int) map[string]any { return map[string]any{"text": fmt.Sprintf("tea from hill %d", n%17)} }},
 	} {
 		if kind.name == "family call" { // the first loads the family
@@ -219,7 +225,23 @@ func (s *server) measure(ctx context.Context, front string, call caller, calls i
 			return fmt.Errorf("%s: %w", kind.name, err)
 		}
 		m.figures[kind.name+", "+front+", p50 (ms)"] = kindFigures[", p50 (ms)"]
+		m.figures[kind.name+", "+front+", CPU of the server (ms)"] = kindFigures[", CPU of the server (ms)"]
 		m.figures["all calls, CPU of the server (ms)"] += kindFigures[", CPU of the server (ms)"] * float64(calls)
+	}
+	return nil
+}
+
+// fill stores memories that no call asks for, 100 at once.
+func (s *server) fill(call caller, memories int) error {
+	const batch = 100
+	for from := 0; from < memories; from += batch {
+		items := make([]map[string]any, 0, batch)
+		for n := from; n < min(memories, from+batch); n++ {
+			items = append(items, map[string]any{"key": fmt.Sprintf("filling/%d", n), "value": fmt.Sprintf("Entry %d: the ferry to island %d leaves from pier %d, on hill or shore.", n, n%997, n%31)})
+		}
+		if _, err := s.one(call, "memory_store", map[string]any{"items": items}); err != nil {
+			return fmt.Errorf("fill the server: %w", err)
+		}
 	}
 	return nil
 }
