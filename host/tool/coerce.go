@@ -1,10 +1,12 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,11 +60,7 @@ func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
 	if t.wrong != nil {
 		return nil, fmt.Errorf("compile the schema of %s: %w", t.Name, t.wrong)
 	}
-	members := map[string]json.RawMessage{}
-	for name, raw := range a.members {
-		members[name] = coerced(raw, t.parameters.types[name].Type)
-	}
-	given, err := Encode(members)
+	given, err := t.object(a.members)
 	if err != nil {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", t.Name, err)
 	}
@@ -78,8 +76,40 @@ func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
 	return given, nil
 }
 
+// object returns arguments, converted to their types, as an object in the order of their names.
+func (t *Tool) object(members map[string]json.RawMessage) (json.RawMessage, error) {
+	size := len("{}")
+	for name, raw := range members {
+		size += len(name) + len(raw) + len(`"":[],`)
+	}
+	out := bytes.NewBuffer(make([]byte, 0, size))
+	out.WriteByte('{')
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		quoted, err := Encode(name)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(quoted)
+		out.WriteByte(':')
+		if err := json.Compact(out, coerced(members[name], t.parameters.types[name].Type)); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
 // coerced converts an argument to its type from an equivalent form: "10" for 10, "tag" for ["tag"].
 func coerced(raw json.RawMessage, kind any) json.RawMessage {
+	if kind == "string" {
+		if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+			return json.RawMessage(`"` + string(raw) + `"`)
+		}
+		return raw
+	}
 	text, isText := stringOf(raw)
 	text = strings.TrimSpace(text)
 	switch kind {
@@ -90,10 +120,6 @@ func coerced(raw json.RawMessage, kind any) json.RawMessage {
 	case "boolean":
 		if word := strings.ToLower(text); isText && (word == "true" || word == "false") {
 			return json.RawMessage(word)
-		}
-	case "string":
-		if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
-			return json.RawMessage(`"` + string(raw) + `"`)
 		}
 	case "object":
 		if isText && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {

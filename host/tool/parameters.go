@@ -89,8 +89,10 @@ func (p *parameters) addCommon(s Spec, ambiguous map[string]bool) {
 
 // lookup returns the parameter that a name stands for.
 func (p parameters) lookup(name string) (string, bool) {
-	if parameter, meant := p.first[fold(name)]; meant {
-		return parameter, true
+	if len(p.first) > 0 {
+		if parameter, meant := p.first[fold(name)]; meant {
+			return parameter, true
+		}
 	}
 	if _, exact := p.types[name]; exact {
 		return name, true
