@@ -254,6 +254,7 @@ func (c *Counting) giveBack(b *lineage.Branch, taken map[store.Key]Record) {
 	}
 }
 
+// writes returns the writes that add counts to those of a branch at a version.
 func (c *Counting) writes(ctx context.Context, b *lineage.Branch, at uint64, deltas map[store.Key]Record) ([]store.CounterWrite, error) {
 	if len(deltas) == 0 {
 		return nil, nil
@@ -266,7 +267,7 @@ func (c *Counting) writes(ctx context.Context, b *lineage.Branch, at uint64, del
 	if err != nil {
 		return nil, err
 	}
-	keep := c.keep(b)
+	keep := min(c.keep(b), at)
 	writes := make([]store.CounterWrite, len(keys))
 	for i, key := range keys {
 		was, err := Decode(old[i])
@@ -348,28 +349,8 @@ func (c *Counting) Merge(ctx context.Context, m Merge) ([]store.CounterWrite, fu
 		return nil, finish, err
 	}
 	delete(c.columns, m.Target.ID)
-	keys := make([]store.Key, 0, len(counted))
-	for key := range counted {
-		keys = append(keys, key)
-	}
-	old, err := c.o.Engine.Counters(ctx, m.Target.Lineage, keys)
-	if err != nil {
-		return nil, finish, err
-	}
-	var writes []store.CounterWrite
-	keep := c.keep(m.Target)
-	for i, key := range keys {
-		was, err := Decode(old[i])
-		if err != nil {
-			return nil, finish, err
-		}
-		value, err := json.Marshal(was.Plus(counted[key]))
-		if err != nil {
-			return nil, finish, err
-		}
-		writes = append(writes, store.CounterWrite{Branch: m.Target.ID, Key: key, Version: m.TargetAt, Keep: min(keep, m.TargetAt), Value: value})
-	}
-	return writes, finish, nil
+	writes, err := c.writes(ctx, m.Target, m.TargetAt, counted)
+	return writes, finish, err
 }
 
 // counted returns the counts on the source, and on its ancestors, that the target does not have yet.
