@@ -94,12 +94,34 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkIntent finds the family that an intent is for.
-func BenchmarkIntent(b *testing.B) {
-	k, there, list := &kit{}, firstParty(b), asked(b, "intents-dev.txt")
+// BenchmarkLoadByIntent loads the family that an intent is for, and encodes the answer for programs and for models.
+//
+//	go test ./host/tool/core -run '^$' -bench LoadByIntent -benchmem
+func BenchmarkLoadByIntent(b *testing.B) {
+	var families carried
+	for _, set := range firstParty(b).Sets {
+		families = append(families, set.Family)
+	}
+	all := tool.NewRegistry(families)
+	if err := all.Add(Specs(Options{})...); err != nil {
+		b.Fatal(err)
+	}
+	tools, session, list := tool.NewDispatcher(all, tool.Options{Clock: time.Now}), tool.NewSession(tool.SessionOptions{}), asked(b, "intents-dev.txt")
 	i := 0
 	for b.Loop() {
-		k.intents(there).suggest(there.Sets, list[i%len(list)][1])
+		arguments, err := json.Marshal(map[string]string{"intent": list[i%len(list)][1]})
+		if err != nil {
+			b.Fatal(err)
+		}
+		a, err := tools.Dispatch(b.Context(), tool.Request{Tool: loadName, Arguments: arguments, Caller: memory.Caller{Rights: memory.FullRights()}, Session: session})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, form := range []any{a.Structured, a.Plain} {
+			if _, err := tool.Encode(form); err != nil {
+				b.Fatal(err)
+			}
+		}
 		i++
 	}
 }
