@@ -25,14 +25,15 @@ type Field struct {
 
 // Filter selects documents by their columns. The zero Filter selects all that have not expired.
 type Filter struct {
-	Text    string // unexpired documents with at least one of its terms, as Search understands it; empty: any
-	Prefix  string // the key begins with it
-	States  []string
-	Types   []string
-	Agents  []string // wrote the version; this list and the two above: one of them, empty: any
-	Tags    []string // has all of these
-	AnyTags []string // has one of these; empty: any
-	NoTags  []string // has none of these
+	Text     string    // unexpired documents with at least one of its terms, as Search understands it; empty: any
+	Question *Question // Text, as Query.Question
+	Prefix   string    // the key begins with it
+	States   []string
+	Types    []string
+	Agents   []string // wrote the version; this list and the two above: one of them, empty: any
+	Tags     []string // has all of these
+	AnyTags  []string // has one of these; empty: any
+	NoTags   []string // has none of these
 
 	MinImportance *float64 // documents without importance are below every minimum, and above every maximum
 	MaxImportance *float64

@@ -317,7 +317,7 @@ func (x *Index) selectMatching(ctx context.Context, view View, f Filter, do func
 	if len(f.Text) > LongestQuery {
 		return fmt.Errorf("select: the query has %d bytes: at most %d are allowed", len(f.Text), LongestQuery)
 	}
-	q := Query{Text: f.Text, Plain: true, selected: &f}
+	q := Query{Text: f.Text, Question: f.Question, Plain: true, selected: &f}
 	asked := x.understand(view, q)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
