@@ -68,7 +68,7 @@ func openAt(t testing.TB, clock func() time.Time, change func(*Options)) *world 
 func openWith(t testing.TB, dir string, clock func() time.Time, change func(*Options)) *world {
 	t.Helper()
 	proxy := NewProxy(nil)
-	space := testspace.Open(t, testspace.Options{Dir: dir, Clock: clock, IsPrivate: proxy.IsPrivate, Hooks: proxy})
+	space := testspace.Open(t, testspace.Options{Dir: dir, Clock: clock, IsPrivate: proxy.IsPrivate, Hooks: proxy.Hooks})
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: filepath.Join(os.Getenv(compiled), "cache")}})
 	if err != nil {
 		t.Fatal(err)

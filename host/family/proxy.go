@@ -29,50 +29,12 @@ func (p *Proxy) pass(f *Families) {
 // Families returns the families; nil: there are none.
 func (p *Proxy) Families() *Families { return p.families.Load() }
 
-// hooks returns the hooks now; nil: there are none.
-func (p *Proxy) hooks() memory.Hooks {
+// Hooks returns the hooks now; nil: there are none. It is a memory.Options.Hooks.
+func (p *Proxy) Hooks() memory.Hooks {
 	if f := p.Families(); f != nil {
 		return f.hooks
 	}
 	return p.until
-}
-
-// Storing implements memory.Hooks.
-func (p *Proxy) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
-	if h := p.hooks(); h != nil {
-		return h.Storing(ctx, s)
-	}
-	return memory.Decision{Items: s.Items}, nil
-}
-
-// Asks implements memory.Hooks.
-func (p *Proxy) Asks(c memory.Change, collection string) bool {
-	h := p.hooks()
-	return h != nil && h.Asks(c, collection)
-}
-
-// Depth implements memory.Hooks.
-func (p *Proxy) Depth() int {
-	if h := p.hooks(); h != nil {
-		return h.Depth()
-	}
-	return 0
-}
-
-// Rank implements memory.Hooks.
-func (p *Proxy) Rank(ctx context.Context, r memory.Ranking) (scores []float32, ok bool, err error) {
-	if h := p.hooks(); h != nil {
-		return h.Rank(ctx, r)
-	}
-	return nil, false, nil
-}
-
-// GuardBranch implements memory.BranchGuard.
-func (p *Proxy) GuardBranch(branch string, by memory.Caller) error {
-	if g, guards := p.hooks().(memory.BranchGuard); guards {
-		return g.GuardBranch(branch, by)
-	}
-	return nil
 }
 
 // IsPrivate reports whether only the family of a collection, as FAMILY/NAME, sees its records. Without families nobody sees any.

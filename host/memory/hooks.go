@@ -79,7 +79,12 @@ type Ranking struct {
 }
 
 // currentHooks returns the hooks; nil: there are none.
-func (s *Space) currentHooks() Hooks { return s.hooks }
+func (s *Space) currentHooks() Hooks {
+	if s.hooks == nil {
+		return nil
+	}
+	return s.hooks()
+}
 
 // consult calls the hooks for a pending store or change.
 func (s *Space) consult(ctx context.Context, what Storing, w Write) (Decision, error) {

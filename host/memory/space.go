@@ -88,8 +88,8 @@ type Options struct {
 	CheckKey func(id string) error
 	// IsPrivate reports whether only the family of a collection, as Collection.Name, sees its records. Nil: only it sees any.
 	IsPrivate func(collection string) bool
-	// Hooks take part in stores and searches; nil: none do.
-	Hooks Hooks
+	// Hooks returns what takes part in stores and searches at a moment, or nil. Nil: nothing ever does.
+	Hooks func() Hooks
 	// FeedLimits is asked for the limits of feeds about once a second while feeds are read. While it fails, the last limits apply. Nil: they
 	// do not change.
 	FeedLimits func(context.Context) (FeedLimits, error)
@@ -106,7 +106,7 @@ type Space struct {
 	clock        func() time.Time
 	logger       *slog.Logger
 	limits       Limits
-	hooks        Hooks                                    // nil: none
+	hooks        func() Hooks                             // nil: none
 	purging      func(holds func(text []byte) bool) error // nil: there are no files beside the store
 	checkKey     func(id string) error                    // nil: all hold
 	isPrivate    func(collection string) bool

@@ -38,7 +38,7 @@ func openSpaceWith(t testing.TB, dir string, now func() time.Time, index Index) 
 }
 
 // SetHooks sets the hooks, as Options.Hooks, while nobody else uses the space.
-func (s *Space) SetHooks(h Hooks) { s.hooks = h }
+func (s *Space) SetHooks(h Hooks) { s.hooks = func() Hooks { return h } }
 
 func testSpace(t testing.TB) *Space {
 	s, closeSpace := openSpace(t, t.TempDir(), time.Now)

@@ -135,10 +135,10 @@ func storer(name string, answer func([]byte, *memory.Stage) ([]byte, error)) *pl
 // open is a space with the hooks of families.
 func open(t *testing.T, families Families) (*Hooks, *memory.Space) {
 	t.Helper()
-	later := &testspace.Hooks{}
-	space := testspace.Open(t, testspace.Options{Hooks: later})
+	var asked memory.Hooks
+	space := testspace.Open(t, testspace.Options{Hooks: func() memory.Hooks { return asked }})
 	h := New(Options{Space: space, Families: families, Behind: func(do func()) bool { do(); return true }, Proposal: func(family string, _ time.Time) string { return "proposals/" + family + "/1" }, Clock: time.Now, Retry: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
-	later.Hooks = h
+	asked = h
 	return h, space
 }
 
@@ -357,14 +357,14 @@ func TestAFamilyIsToldOfOneGenerationAtOnceAndOfNoneBeyondItsNumber(t *testing.T
 
 func TestAStoreHookIsAskedAboutTheChangesThatItNames(t *testing.T) {
 	x := storer("x", says(`{"refuse":"no"}`))
-	later := &testspace.Hooks{}
-	space := testspace.Open(t, testspace.Options{Hooks: later})
+	var asked memory.Hooks
+	space := testspace.Open(t, testspace.Options{Hooks: func() memory.Hooks { return asked }})
 	a := space.As(memory.Caller{Rights: memory.FullRights()})
 	if _, _, err := keep(t, space, "k", `1`); err != nil {
 		t.Fatal(err)
 	}
 	h := New(Options{Space: space, Families: present{storing: []Store{{x, abi.OnFailureSkip}}}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
-	later.Hooks = h
+	asked = h
 	forget := func() error {
 		_, err := a.Forget(t.Context(), memory.Location{}, []string{"k"}, memory.Write{DryRun: true})
 		return err

@@ -28,7 +28,7 @@ func newSpace(t testing.TB) *memory.Space { return newSpaceWith(t, nil) }
 
 func newSpaceWith(t testing.TB, hooks memory.Hooks) *memory.Space {
 	t.Helper()
-	space := testspace.Open(t, testspace.Options{Hooks: hooks})
+	space := testspace.Open(t, testspace.Options{Hooks: func() memory.Hooks { return hooks }})
 	if err := space.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}

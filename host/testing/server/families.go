@@ -43,7 +43,7 @@ func Parts(t testing.TB, dir string, cache sandbox.Cache) (*memory.Space, *famil
 		t.Fatalf("open the store: %v", err)
 	}
 	proxy := family.NewProxy(nil)
-	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Hooks: proxy})
+	s, err := memory.Open(t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Hooks: proxy.Hooks})
 	if err != nil {
 		t.Fatalf("open the memory: %v", err)
 	}

@@ -17,39 +17,7 @@ type Options struct {
 	Dir       string                       // where it is stored; default: a new directory
 	Clock     func() time.Time             // default: time.Now
 	IsPrivate func(collection string) bool // see memory.Options
-	Hooks     memory.Hooks                 // default: none
-}
-
-// Hooks are hooks that a test sets after it opened the memory, while nobody uses it; nil: none.
-type Hooks struct{ memory.Hooks }
-
-// Storing implements memory.Hooks.
-func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
-	if h.Hooks == nil {
-		return memory.Decision{Items: s.Items}, nil
-	}
-	return h.Hooks.Storing(ctx, s)
-}
-
-// Asks implements memory.Hooks.
-func (h *Hooks) Asks(c memory.Change, collection string) bool {
-	return h.Hooks != nil && h.Hooks.Asks(c, collection)
-}
-
-// Depth implements memory.Hooks.
-func (h *Hooks) Depth() int {
-	if h.Hooks == nil {
-		return 0
-	}
-	return h.Hooks.Depth()
-}
-
-// GuardBranch implements memory.BranchGuard.
-func (h *Hooks) GuardBranch(branch string, by memory.Caller) error {
-	if g, guards := h.Hooks.(memory.BranchGuard); guards {
-		return g.GuardBranch(branch, by)
-	}
-	return nil
+	Hooks     func() memory.Hooks          // see memory.Options
 }
 
 // Open opens a memory. Its store is checked and closed with its test. What it stores is not synced to the disk.

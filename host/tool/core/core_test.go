@@ -28,7 +28,7 @@ func newUser(t *testing.T) *user { return newUserWith(t, nil) }
 func newUserWith(t *testing.T, hooks memory.Hooks) *user {
 	t.Helper()
 	clock := func() time.Time { return noon }
-	space := testspace.Open(t, testspace.Options{Clock: clock, Hooks: hooks, IsPrivate: func(collection string) bool { return collection != "kv/values" }})
+	space := testspace.Open(t, testspace.Options{Clock: clock, Hooks: func() memory.Hooks { return hooks }, IsPrivate: func(collection string) bool { return collection != "kv/values" }})
 	all := tool.NewRegistry(nil)
 	if err := all.Add(Specs(Options{Space: space, Version: "1"})...); err != nil {
 		t.Fatal(err)

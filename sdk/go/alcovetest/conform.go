@@ -53,7 +53,7 @@ func opener(dir string, box *sandbox.Sandbox) func(context.Context, func(family.
 			return w, err
 		}
 		proxy := family.NewProxy(nil)
-		if w.Space, err = memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Hooks: proxy}); err != nil {
+		if w.Space, err = memory.Open(ctx, memory.Options{Engine: engine, Index: search.New(search.Options{}), Hooks: proxy.Hooks}); err != nil {
 			return w, errors.Join(err, engine.Close())
 		}
 		w.Families, err = family.New(ctx, family.Options{

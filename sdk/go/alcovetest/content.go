@@ -2,7 +2,6 @@ package alcovetest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -94,22 +92,11 @@ func (s *Space) Put(memories ...alcove.Memory) {
 }
 
 // hooks are those of the families, unless they are off.
-type hooks struct {
-	*family.Proxy
-	off bool
-}
-
-// Storing implements memory.Hooks.
-func (h *hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision, error) {
-	if h.off {
-		return memory.Decision{Items: s.Items}, nil
+func (s *Space) hooks() memory.Hooks {
+	if s.unhooked {
+		return nil
 	}
-	return h.Proxy.Storing(ctx, s)
-}
-
-// Asks implements memory.Hooks.
-func (h *hooks) Asks(c memory.Change, collection string) bool {
-	return !h.off && h.Proxy.Asks(c, collection)
+	return s.proxy.Hooks()
 }
 
 func (s *Space) put(at string, memories []alcove.Memory) {
@@ -130,9 +117,9 @@ func (s *Space) put(at string, memories []alcove.Memory) {
 		}
 		r.Items = append(r.Items, item)
 	}
-	s.hooks.off = true
+	s.unhooked = true
 	err = s.askNow(abi.OpMemoryPut, r, nil)
-	s.hooks.off = false
+	s.unhooked = false
 	s.must(err)
 }
 

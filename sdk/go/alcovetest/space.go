@@ -62,7 +62,8 @@ type Space struct {
 	manifest *abi.Manifest
 	families *family.Families
 	space    *memory.Space
-	hooks    hooks
+	proxy    *family.Proxy
+	unhooked bool // what is stored is not passed to hooks
 	host     *ops.Host
 	tools    *tool.Dispatcher
 	clock    clock
@@ -181,8 +182,8 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	dir := s.t.TempDir()
 	engine, err := bolt.Open(s.t.Context(), dir, bolt.Options{Now: s.clock.read, NoSync: true, MapSize: 16 << 20})
 	s.must(err)
-	s.hooks.Proxy = family.NewProxy(nil)
-	s.space, err = memory.Open(s.t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: s.clock.read, Hooks: &s.hooks})
+	s.proxy = family.NewProxy(nil)
+	s.space, err = memory.Open(s.t.Context(), memory.Options{Engine: engine, Index: search.New(search.Options{}), Clock: s.clock.read, Hooks: s.hooks})
 	s.must(err)
 	compiled := filepath.Join(dir, "compiled")
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -190,9 +191,9 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	}
 	box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: compiled}, Log: slog.New(lines{space: s})})
 	s.must(err)
-	s.tools = tool.NewDispatcher(tool.NewRegistry(families.New(s.hooks.Proxy)), tool.Options{Clock: s.clock.read})
+	s.tools = tool.NewDispatcher(tool.NewRegistry(families.New(s.proxy)), tool.Options{Clock: s.clock.read})
 	s.families, err = family.New(s.t.Context(), family.Options{
-		Space: s.space, Callable: families.NewCallable(s.tools), Proxy: s.hooks.Proxy, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
+		Space: s.space, Callable: families.NewCallable(s.tools), Proxy: s.proxy, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
 		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
 			if s.others.of(module) == nil {
