@@ -3,7 +3,7 @@ package search
 import "slices"
 
 // admits reports whether a slot's turn is a possible hit.
-func (c *conversing) admits(slot uint32) bool {
+func (c *turnScorer) admits(slot uint32) bool {
 	if !c.filtered || !c.possible.has(slot) {
 		return c.possible.has(slot)
 	}
@@ -14,7 +14,7 @@ func (c *conversing) admits(slot uint32) bool {
 }
 
 // admitted returns the possible hits among the slots of a word of a bitset.
-func (c *conversing) admitted(i int, word uint64) uint64 {
+func (c *turnScorer) admitted(i int, word uint64) uint64 {
 	word &= c.possible.word(i)
 	if !c.filtered {
 		return word
@@ -29,7 +29,7 @@ func (c *conversing) admitted(i int, word uint64) uint64 {
 }
 
 // admit finds the possible hits, before per-document filters, among the turns that the view selects.
-func (c *conversing) admit() {
+func (c *turnScorer) admit() {
 	if len(c.asked.conditions) > 0 {
 		c.admitMatching()
 		return
@@ -50,7 +50,7 @@ func (c *conversing) admit() {
 }
 
 // admitMatching collects the slots of the possible hits.
-func (c *conversing) admitMatching() {
+func (c *turnScorer) admitMatching() {
 	c.possible = newBitset(len(c.threads.slots))
 	for _, l := range c.leaves {
 		for i, word := range l.matching {

@@ -19,7 +19,7 @@ const maxTerm = 64
 
 // word is a term and its byte range in the text.
 type word struct {
-	*known
+	*wordAnalysis
 	start, end int
 	lone       bool // a single character of a script without spaces, not a bigram
 }
@@ -194,11 +194,11 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 func (a *Analyser) analyse(text string, start int, do func(word)) {
 	k := a.words.known(text, a.workOut)
 	if k.term != "" {
-		do(word{known: k, start: start, end: start + len(text)})
+		do(word{wordAnalysis: k, start: start, end: start + len(text)})
 	}
 }
 
-func (a *Analyser) workOut(text string) known {
+func (a *Analyser) workOut(text string) wordAnalysis {
 	lower := strings.ToLower(text)
 	plain := lower
 	if strings.IndexByte(lower, '\'') >= 0 || strings.Contains(lower, "’") {
@@ -206,9 +206,9 @@ func (a *Analyser) workOut(text string) known {
 		plain = withoutClitic(lower)
 	}
 	if a.stops[lower] || plain != lower && a.stops[plain] {
-		return known{term: strings.ReplaceAll(lower, "'", ""), stop: true}
+		return wordAnalysis{term: strings.ReplaceAll(lower, "'", ""), stop: true}
 	}
-	return known{term: a.stem(cut(strings.ReplaceAll(plain, "'", "")))}
+	return wordAnalysis{term: a.stem(cut(strings.ReplaceAll(plain, "'", "")))}
 }
 
 // withoutClitic drops clitics: anna's, we'll, don't.

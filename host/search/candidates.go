@@ -4,25 +4,25 @@ import "math/bits"
 
 // nearby is the candidates with the turns in their windows, which are numbered in the order of their slots.
 type nearby struct {
-	near    bitset     // the slots
-	before  []uint32   // by word of near: the number of its first slot
-	gains   []float64  // by number: of the current clause
-	turns   []nearTurn // by number
-	windows []windowed // of the candidates
+	near    bitset            // the slots
+	before  []uint32          // by word of near: the number of its first slot
+	gains   []float64         // by number: of the current clause
+	turns   []nearTurn        // by number
+	windows []windowCandidate // of the candidates
 }
 
 // nearTurn is what a turn has of the features by its own words, before their weights.
 type nearTurn struct{ alone, cover, plain float64 }
 
-// windowed is a candidate with its window.
-type windowed struct {
+// windowCandidate is a candidate with its window.
+type windowCandidate struct {
 	slot, number, from, to uint32 // from and to are numbers
 	regular                bool
 	score                  float64 // of the window
 }
 
 // addCandidates scores the candidates, but for the zones.
-func (c *conversing) addCandidates() {
+func (c *turnScorer) addCandidates() {
 	n := &c.sheet.nearby
 	c.addNearby()
 	for i := range n.windows {
@@ -34,7 +34,7 @@ func (c *conversing) addCandidates() {
 }
 
 // scoreAlone returns what one candidate has of the features, without those of others. It overwrites nearby.
-func (c *conversing) scoreAlone(slot uint32) *turnScore {
+func (c *turnScorer) scoreAlone(slot uint32) *turnScore {
 	c.sheet.candidates = append(c.sheet.candidates[:0], slot)
 	c.addNearby()
 	s := c.sheet.scoreOf(&c.sheet.windows[0])
@@ -42,13 +42,13 @@ func (c *conversing) scoreAlone(slot uint32) *turnScore {
 }
 
 // scoreOf returns what a candidate has of the features.
-func (n *nearby) scoreOf(w *windowed) turnScore {
+func (n *nearby) scoreOf(w *windowCandidate) turnScore {
 	own := &n.turns[w.number]
 	return turnScore{window: w.score, alone: own.alone, cover: own.cover, score: matched * own.plain}
 }
 
 // addNearby computes what the candidates and the turns near them have of the features.
-func (c *conversing) addNearby() {
+func (c *turnScorer) addNearby() {
 	c.findNearby()
 	for i := range c.asked.clauses {
 		c.addClauseNearby(i)
@@ -56,14 +56,14 @@ func (c *conversing) addNearby() {
 }
 
 // findNearby numbers the candidates and the turns in their windows.
-func (c *conversing) findNearby() {
+func (c *turnScorer) findNearby() {
 	n, candidates := &c.sheet.nearby, c.sheet.candidates
 	clear(n.near)
 	n.windows = n.windows[:0]
 	for _, slot := range candidates {
 		from, to, regular := c.threads.around(slot, windowReach, c.possible)
 		n.near.addRange(from, to)
-		n.windows = append(n.windows, windowed{slot: slot, from: from, to: to, regular: regular})
+		n.windows = append(n.windows, windowCandidate{slot: slot, from: from, to: to, regular: regular})
 	}
 	n.before = n.before[:0]
 	count := 0
@@ -85,7 +85,7 @@ func (n *nearby) number(slot uint32) uint32 {
 }
 
 // addClauseNearby adds a clause's scores to the turns nearby, and the best in its window to each candidate.
-func (c *conversing) addClauseNearby(i int) {
+func (c *turnScorer) addClauseNearby(i int) {
 	n, asked, weight := &c.sheet.nearby, &c.asked.clauses[i], c.weights[i]
 	postings := c.postingsIn(i, n.near)
 	for _, p := range postings {
@@ -116,7 +116,7 @@ func (c *conversing) addClauseNearby(i int) {
 }
 
 // addWindow adds the best score of the current clause in a candidate's window.
-func (c *conversing) addWindow(w *windowed) {
+func (c *turnScorer) addWindow(w *windowCandidate) {
 	gains := c.sheet.gains
 	best := gains[w.number]
 	if w.regular && w.to-w.from == 2*windowReach {

@@ -129,8 +129,8 @@ func (d Digest) sortable() int64 { return int64(binary.BigEndian.Uint64(d[:8])) 
 // named reports whether equal values are sorted by name.
 func (k columnKind) named() bool { return k <= byImportance }
 
-// keyed is a document that a column sorts.
-type keyed struct {
+// sortEntry is a document that a column sorts.
+type sortEntry struct {
 	value int64
 	space uint32
 	key   string
@@ -159,19 +159,19 @@ func (x *Index) eachRow(p *part, do func(local uint32, r *row)) {
 
 // sortColumn builds a column of a sealed part. It locks the index only to copy.
 func (x *Index) sortColumn(p *part, id columnID) column {
-	var list []keyed
+	var list []sortEntry
 	x.eachRow(p, func(local uint32, r *row) {
 		value, ok := x.table.value(id, r)
 		if !ok {
 			return
 		}
 		n := x.table.nameAt(r.name)
-		list = append(list, keyed{value, n.space, n.key, local})
+		list = append(list, sortEntry{value, n.space, n.key, local})
 	})
 	x.mu.RLock()
 	spaces := slices.Clip(x.table.spaces) // grows elsewhere from now on, if at all
 	x.mu.RUnlock()
-	slices.SortFunc(list, func(a, b keyed) int {
+	slices.SortFunc(list, func(a, b sortEntry) int {
 		if a.value != b.value || !id.kind.named() {
 			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.local, b.local))
 		}

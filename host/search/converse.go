@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// conversing scores the turns among the documents of a ranking.
-type conversing struct {
+// turnScorer scores the turns among the documents of a ranking.
+type turnScorer struct {
 	*ranking
 	by       *Analyser
 	threads  *threads
@@ -37,7 +37,7 @@ type turnSheet struct {
 	zones   []zone
 	zoned   bitset    // the slots of the zones
 	best    []float64 // of leastOf
-	pruning
+	pruner
 
 	postings [][]posting // by clause
 	some     []posting   // of postingsIn
@@ -61,11 +61,11 @@ type turnScore struct {
 
 // startConversing prepares the scores of turns; it returns nil when there are none, or when they score like other documents.
 // The caller holds cacheMu.
-func (r *ranking) startConversing(chosen *selection) *conversing {
+func (r *ranking) startConversing(chosen *selection) *turnScorer {
 	if r.query.Plain || len(r.visible.voices) == 0 || r.index.conversation.isOff() {
 		return nil
 	}
-	c := &conversing{ranking: r, by: r.index.queryAnalyser(r.view), threads: &r.index.table.threads}
+	c := &turnScorer{ranking: r, by: r.index.queryAnalyser(r.view), threads: &r.index.table.threads}
 	c.threads.sort()
 	chosen.of(r.index, uint32(len(r.index.table.facets)-1))
 	c.facets = chosen.facets
@@ -75,7 +75,7 @@ func (r *ranking) startConversing(chosen *selection) *conversing {
 
 // nameSpeakers finds the clauses that are words of the view's speakers, and the share of the question's names that each
 // speaker has.
-func (c *conversing) nameSpeakers() {
+func (c *turnScorer) nameSpeakers() {
 	c.inNames, c.named = make([]bool, len(c.asked.clauses)), map[uint32]float64{}
 	most, expired := 0.0, map[speakerFacet]int(nil)
 	for i := range c.asked.clauses {
@@ -100,7 +100,7 @@ func (c *conversing) nameSpeakers() {
 }
 
 // speaks reports whether a speaker has active turns in the view.
-func (c *conversing) speaks(speaker uint32, expired map[speakerFacet]int) bool {
+func (c *turnScorer) speaks(speaker uint32, expired map[speakerFacet]int) bool {
 	return slices.ContainsFunc(c.visible.voices[speaker], func(v voice) bool {
 		return v.turns > expired[speakerFacet{speaker, v.facet}] && c.facets[v.facet].isActive()
 	})
@@ -110,7 +110,7 @@ func (c *conversing) speaks(speaker uint32, expired map[speakerFacet]int) bool {
 type speakerFacet struct{ speaker, facet uint32 }
 
 // expiredTurns counts the view's expired turns.
-func (c *conversing) expiredTurns() map[speakerFacet]int {
+func (c *turnScorer) expiredTurns() map[speakerFacet]int {
 	expired := map[speakerFacet]int{}
 	for _, l := range c.leaves {
 		c.index.eachExpired(l.part, c.now, func(local uint32) {
@@ -124,7 +124,7 @@ func (c *conversing) expiredTurns() map[speakerFacet]int {
 }
 
 // prepare weighs the clauses. If pruning pays, it also reads the postings of the turns; they are not scored like other documents then.
-func (c *conversing) prepare(ctx context.Context) error {
+func (c *turnScorer) prepare(ctx context.Context) error {
 	c.sheet, c.read = c.index.turnSheet(), make([]bool, len(c.asked.clauses))
 	c.norm = c.norms[""]
 	c.admit()
@@ -136,7 +136,7 @@ func (c *conversing) prepare(ctx context.Context) error {
 }
 
 // score computes the scores of all turns, or of the candidates.
-func (c *conversing) score() {
+func (c *turnScorer) score() {
 	if c.dateOnly || c.date != (day{}) && c.matches == 0 {
 		c.pruned = false // no sum is known of what the date adds
 		c.saidOnDate()
@@ -150,7 +150,7 @@ func (c *conversing) score() {
 }
 
 // addWords computes the scores of all turns but for the zones.
-func (c *conversing) addWords() {
+func (c *turnScorer) addWords() {
 	c.sheet.scores = enough(c.sheet.scores, len(c.threads.slots))
 	for i := range c.asked.clauses {
 		c.addClause(i)
@@ -160,7 +160,7 @@ func (c *conversing) addWords() {
 }
 
 // weigh computes the clauses' weights.
-func (c *conversing) weigh() {
+func (c *turnScorer) weigh() {
 	date, words, rest := dateIn(c.query.Text, c.by)
 	c.date, c.dateOnly = date, date != (day{}) && !rest
 	var dated []string
@@ -185,7 +185,7 @@ func (c *conversing) weigh() {
 
 // saidOnDate adds every turn of the query's date as a match. It applies when the query has no other words, or when no
 // document has them.
-func (c *conversing) saidOnDate() {
+func (c *turnScorer) saidOnDate() {
 	for _, l := range c.leaves {
 		l.matching.each(func(local uint32) bool {
 			number := l.part.rows[local]
@@ -205,7 +205,7 @@ func (c *conversing) saidOnDate() {
 }
 
 // addClause adds the scores of a clause's postings to their turns, and the best to each turn around them.
-func (c *conversing) addClause(i int) {
+func (c *turnScorer) addClause(i int) {
 	asked, weight := &c.asked.clauses[i], c.weights[i]
 	if weight == 0 {
 		return
@@ -238,7 +238,7 @@ func (c *conversing) addClause(i int) {
 }
 
 // frequency is how often a turn has a clause, apart from its speaker's name.
-func (c *conversing) frequency(i int, p posting) uint32 {
+func (c *turnScorer) frequency(i int, p posting) uint32 {
 	if c.inNames[i] && slices.Contains(c.index.table.speakers[c.threads.turns[p.slot].speaker], c.asked.clauses[i].label) {
 		return p.tf - 1
 	}
@@ -246,7 +246,7 @@ func (c *conversing) frequency(i int, p posting) uint32 {
 }
 
 // normOfTurn is normOf without a look-up if all collections have the same.
-func (c *conversing) normOfTurn(s *slot) *norm {
+func (c *turnScorer) normOfTurn(s *slot) *norm {
 	if c.norm != nil {
 		return c.norm
 	}
@@ -254,7 +254,7 @@ func (c *conversing) normOfTurn(s *slot) *norm {
 }
 
 // addNearTurns adds the scores of a clause's similar terms to turns that lack the clause.
-func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
+func (c *turnScorer) addNearTurns(l *leaf, asked *clause, weight float64) {
 	for doc, near := range l.nearest(asked) {
 		if slot := c.threads.slotOfRow(l.part.rows[doc]); slot != none && c.admits(slot) {
 			gain := weight * asked.nearWeight * near
@@ -265,7 +265,7 @@ func (c *conversing) addNearTurns(l *leaf, asked *clause, weight float64) {
 }
 
 // spread raises the current clause's best score of a turn and those around it.
-func (c *conversing) spread(slot uint32, gain float64) {
+func (c *turnScorer) spread(slot uint32, gain float64) {
 	c.raise(slot, gain)
 	from, to, regular := c.threads.around(slot, windowReach, c.possible)
 	for at := from; at <= to; at++ {
@@ -276,7 +276,7 @@ func (c *conversing) spread(slot uint32, gain float64) {
 }
 
 // shareAround is the share of a turn's score that another within its window gets. Others at its own position are no neighbours.
-func (c *conversing) shareAround(slot, at uint32, regular bool) float64 {
+func (c *turnScorer) shareAround(slot, at uint32, regular bool) float64 {
 	distance := int64(at) - int64(slot)
 	if !regular {
 		distance = c.threads.turns[at].at - c.threads.turns[slot].at
@@ -291,7 +291,7 @@ func (c *conversing) shareAround(slot, at uint32, regular bool) float64 {
 }
 
 // raise raises the current clause's best score of a turn.
-func (c *conversing) raise(slot uint32, gain float64) {
+func (c *turnScorer) raise(slot uint32, gain float64) {
 	s := &c.sheet.scores[slot]
 	if s.score == 0 {
 		c.sheet.fresh = append(c.sheet.fresh, slot)
@@ -303,7 +303,7 @@ func (c *conversing) raise(slot uint32, gain float64) {
 const matched = 1e-6
 
 // addMatches touches the turns that match, and takes their plain scores.
-func (c *conversing) addMatches() {
+func (c *turnScorer) addMatches() {
 	for _, l := range c.leaves {
 		for _, m := range l.matches {
 			slot := c.threads.slotOfRow(m.row)
@@ -320,7 +320,7 @@ func (c *conversing) addMatches() {
 }
 
 // addFeatures adds all features but the zone.
-func (c *conversing) addFeatures() {
+func (c *turnScorer) addFeatures() {
 	for _, slot := range c.sheet.touched {
 		if !c.admits(slot) {
 			continue
@@ -333,7 +333,7 @@ func (c *conversing) addFeatures() {
 }
 
 // features are the weighted features of a turn, but the zone.
-func (c *conversing) features(slot uint32, s *turnScore) Features {
+func (c *turnScorer) features(slot uint32, s *turnScore) Features {
 	of := &c.index.conversation
 	f := Features{Window: of.Window * s.window, Cover: of.Cover * s.cover}
 	f.Question = of.Question * c.questionBefore(slot)
@@ -347,7 +347,7 @@ func (c *conversing) features(slot uint32, s *turnScore) Features {
 }
 
 // questionBefore is the best BM25 score of the questions at the position before a turn's that has any turns, within the window.
-func (c *conversing) questionBefore(slot uint32) float64 {
+func (c *turnScorer) questionBefore(slot uint32) float64 {
 	slots, asks := c.threads.slots, false
 	before := slot
 	for range windowReach {
@@ -376,7 +376,7 @@ func (c *conversing) questionBefore(slot uint32) float64 {
 }
 
 // bestQuestionBefore is questionBefore for turns at any positions.
-func (c *conversing) bestQuestionBefore(slot uint32) (best float64) {
+func (c *turnScorer) bestQuestionBefore(slot uint32) (best float64) {
 	from, _, _ := c.threads.search(slot, windowReach, c.possible)
 	here, before, found := c.threads.turns[slot].at, int64(0), false
 	for at := slot; at > from; at-- {
@@ -394,7 +394,7 @@ func (c *conversing) bestQuestionBefore(slot uint32) (best float64) {
 }
 
 // questionAt is the BM25 score of a turn that is a question; 0 for another.
-func (c *conversing) questionAt(slot uint32) float64 {
+func (c *turnScorer) questionAt(slot uint32) float64 {
 	if !c.threads.asking.has(slot) {
 		return 0
 	}
@@ -405,14 +405,14 @@ func (c *conversing) questionAt(slot uint32) float64 {
 }
 
 // each calls do for all turns with a score, or for the candidates.
-func (c *conversing) each(do func(candidate)) {
+func (c *turnScorer) each(do func(candidate)) {
 	for _, t := range c.sheet.scored {
 		do(plain(t.row, t.score))
 	}
 }
 
 // explain returns the features of a turn.
-func (c *conversing) explain(slot uint32) *Features {
+func (c *turnScorer) explain(slot uint32) *Features {
 	s := &c.sheet.scores[slot]
 	if c.pruned {
 		s = c.scoreAlone(slot)
@@ -441,7 +441,7 @@ func enough[T any](zeros []T, size int) []T {
 }
 
 // release gives the sheet back.
-func (c *conversing) release() {
+func (c *turnScorer) release() {
 	if c.sheet == nil {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// gathered is the postings of turns, and sums of what their terms add to scores, for pruning.
-type gathered struct {
+// turnPostings is the postings of turns, and sums of what their terms add to scores, for pruning.
+type turnPostings struct {
 	dense [][]uint8 // by clause: how often each slot has it, or many; nil: its postings are listed
 	spare [][]uint8 // memory for dense
 
@@ -27,8 +27,8 @@ const (
 )
 
 // gather reads the postings of the turns, sums what their terms add to scores, and bounds the scores.
-func (c *conversing) gather(ctx context.Context) error {
-	g := &c.sheet.gathered
+func (c *turnScorer) gather(ctx context.Context) error {
+	g := &c.sheet.turnPostings
 	g.start(len(c.threads.slots), len(c.asked.clauses))
 	g.scale = c.scale()
 	c.chooseDense()
@@ -38,7 +38,7 @@ func (c *conversing) gather(ctx context.Context) error {
 		}
 		c.gatherClause(i)
 	}
-	c.sheet.pruning.addWindows()
+	c.sheet.pruner.addWindows()
 	for i, summed := range g.summed {
 		g.matching[i] |= summed
 	}
@@ -47,7 +47,7 @@ func (c *conversing) gather(ctx context.Context) error {
 }
 
 // start clears the postings and sums of an earlier search.
-func (g *gathered) start(slots, clauses int) {
+func (g *turnPostings) start(slots, clauses int) {
 	words := (slots + 63) / 64
 	g.dense = zeroed(g.dense, clauses)
 	g.sums = zeroed(g.sums, 32*words+2)
@@ -65,8 +65,8 @@ func zeroed[S ~[]T, T any](s S, size int) S {
 }
 
 // chooseDense chooses the dense clauses.
-func (c *conversing) chooseDense() {
-	g, dense := &c.sheet.gathered, 0
+func (c *turnScorer) chooseDense() {
+	g, dense := &c.sheet.turnPostings, 0
 	for i := range c.asked.clauses {
 		if c.asked.clauses[i].found < c.ranking.total.documents/denseShare || dense == mostDense {
 			continue
@@ -81,7 +81,7 @@ func (c *conversing) chooseDense() {
 }
 
 // scale returns a scale that lets no sum exceed mostSum.
-func (c *conversing) scale() float64 {
+func (c *turnScorer) scale() float64 {
 	of, most := &c.index.conversation, 0.0
 	for _, weight := range c.weights {
 		most += max(0, weight) * (max(of.Window, of.Question)*c.mostShare() + of.Cover)
@@ -93,7 +93,7 @@ func (c *conversing) scale() float64 {
 }
 
 // mostShare is the limit of a term's BM25 score by its weight, for terms that occur without end.
-func (c *conversing) mostShare() (most float64) {
+func (c *turnScorer) mostShare() (most float64) {
 	for _, n := range c.norms {
 		most = max(most, n.K1+1)
 	}
@@ -102,14 +102,14 @@ func (c *conversing) mostShare() (most float64) {
 
 // addsOf returns what a term adds to the sum of a turn that has it, given its weight and its BM25 score: in the low half the turn's own
 // features, in the high half those of its neighbours before their distance counts. Both are rounded up.
-func (c *conversing) addsOf(weight, gain float64) uint32 {
+func (c *turnScorer) addsOf(weight, gain float64) uint32 {
 	of, scale := &c.index.conversation, c.sheet.scale
 	return uint32(scale*(of.Window*gain+of.Cover*weight)) + 1 | (uint32(scale*max(of.Window, of.Question)*gain)+1)<<16
 }
 
 // gatherClause gathers the postings of a clause.
-func (c *conversing) gatherClause(i int) {
-	g := &c.sheet.gathered
+func (c *turnScorer) gatherClause(i int) {
+	g := &c.sheet.turnPostings
 	list, dense := c.sheet.list(i), g.dense[i]
 	c.read[i] = true
 	c.tabulateAdds(i)
@@ -130,7 +130,7 @@ func (c *conversing) gatherClause(i int) {
 }
 
 // tabulateAdds fills adds for a clause.
-func (c *conversing) tabulateAdds(i int) {
+func (c *turnScorer) tabulateAdds(i int) {
 	small := c.asked.clauses[i].small
 	if small == nil || c.weights[i] <= 0 {
 		return
@@ -155,15 +155,15 @@ func count(frequencies []uint8, list, postings []posting) []posting {
 }
 
 // match notes that the turns of postings match.
-func (g *gathered) match(postings []posting) {
+func (g *turnPostings) match(postings []posting) {
 	for _, p := range postings {
 		g.matching[p.slot/64] |= 1 << (p.slot % 64)
 	}
 }
 
 // sum adds the scores of a clause's postings.
-func (c *conversing) sum(i int, b *block) {
-	g, small, named := &c.sheet.gathered, c.asked.clauses[i].small != nil, c.inNames[i]
+func (c *turnScorer) sum(i int, b *block) {
+	g, small, named := &c.sheet.turnPostings, c.asked.clauses[i].small != nil, c.inNames[i]
 	sums := g.sums
 	for j, p := range b.postings {
 		if named {
@@ -188,7 +188,7 @@ type block struct {
 }
 
 // eachBlock calls do for the turns that have a clause, some at a time. It notes which leaves have other documents with it.
-func (c *conversing) eachBlock(i int, do func(*block)) {
+func (c *turnScorer) eachBlock(i int, do func(*block)) {
 	for _, l := range c.leaves {
 		list := l.unread(&c.asked.clauses[i], i)
 		if list == nil {
@@ -201,7 +201,7 @@ func (c *conversing) eachBlock(i int, do func(*block)) {
 }
 
 // turnsAmong returns the turns among documents of a leaf that are possible hits, until the next call.
-func (c *conversing) turnsAmong(l *leaf, docs, tfs []uint32) *block {
+func (c *turnScorer) turnsAmong(l *leaf, docs, tfs []uint32) *block {
 	b := &c.sheet.block
 	b.postings = slices.Grow(b.postings[:0], len(docs))[:len(docs)]
 	b.lengths = slices.Grow(b.lengths[:0], len(docs))[:len(docs)]
@@ -230,7 +230,7 @@ func (c *conversing) turnsAmong(l *leaf, docs, tfs []uint32) *block {
 }
 
 // firstTurns fills the sheet's block with documents of a leaf up to the first that is no turn, and returns their number. All are possible hits.
-func (c *conversing) firstTurns(l *leaf, docs, tfs []uint32) int {
+func (c *turnScorer) firstTurns(l *leaf, docs, tfs []uint32) int {
 	rows, slotOf, lengths := l.part.rows, c.threads.slotOf, l.part.lengths()
 	tfs, postings, codes := tfs[:len(docs)], c.sheet.block.postings[:len(docs)], c.sheet.block.lengths[:len(docs)]
 	for j, doc := range docs {
@@ -254,7 +254,7 @@ func (l *leaf) unread(c *clause, i int) reader {
 }
 
 // postingsOf returns the turns that have a clause, unless it is dense. They are read once.
-func (c *conversing) postingsOf(i int) []posting {
+func (c *turnScorer) postingsOf(i int) []posting {
 	if !c.read[i] {
 		c.read[i] = true
 		list := c.sheet.list(i)
@@ -265,8 +265,8 @@ func (c *conversing) postingsOf(i int) []posting {
 }
 
 // postingsIn returns the turns of a set of slots that have a clause, until the next call.
-func (c *conversing) postingsIn(i int, slots bitset) []posting {
-	g, list := &c.sheet.gathered, c.postingsOf(i)
+func (c *turnScorer) postingsIn(i int, slots bitset) []posting {
+	g, list := &c.sheet.turnPostings, c.postingsOf(i)
 	if c.pruned && g.dense[i] != nil {
 		return c.sheet.denseIn(g.dense[i], list, slots)
 	}

@@ -176,8 +176,8 @@ func (x *Index) Prepare(docs []Doc) {
 
 // analyse analyses documents, many of them on several processors. An analysis that panicked is missing: the caller's own panics
 // where it can be recovered.
-func (x *Index) analyse(docs []Doc) []*prepared {
-	list := make([]*prepared, len(docs))
+func (x *Index) analyse(docs []Doc) []*preparedDoc {
+	list := make([]*preparedDoc, len(docs))
 	work := func(from, to int) {
 		defer func() { _ = recover() }()
 		x.prepareAll(docs[from:to], list[from:to])
@@ -195,10 +195,10 @@ func (x *Index) analyse(docs []Doc) []*prepared {
 // docsPerWorker is the number of documents from which another processor pays.
 const docsPerWorker = 16
 
-// prepared is the analysis of a document, made without the lock.
-type prepared struct {
-	words   []placed // in their order
-	length  int      // words that are not stop words
+// preparedDoc is the analysis of a document, made without the lock.
+type preparedDoc struct {
+	words   []wordPosition // in their order
+	length  int            // words that are not stop words
 	speaker []string
 	asks    bool // it ends in a question mark
 	of      *analyses
@@ -206,13 +206,13 @@ type prepared struct {
 
 // analyses are those of documents that were analysed together. They share memory, which serves others once all are applied.
 type analyses struct {
-	list  []prepared
-	words []placed
+	list  []preparedDoc
+	words []wordPosition
 	left  int // not applied yet; guarded by Index.mu
 }
 
 // release gives up an analysis.
-func (x *Index) release(p *prepared) {
+func (x *Index) release(p *preparedDoc) {
 	if p.of == nil {
 		return
 	}
@@ -222,7 +222,7 @@ func (x *Index) release(p *prepared) {
 }
 
 // prepareAll analyses documents that have no analysis yet.
-func (x *Index) prepareAll(docs []Doc, list []*prepared) {
+func (x *Index) prepareAll(docs []Doc, list []*preparedDoc) {
 	all, _ := x.analyses.Get().(*analyses)
 	if all == nil {
 		all = &analyses{}
@@ -252,11 +252,11 @@ func (x *Index) prepareAll(docs []Doc, list []*prepared) {
 const passageGap = 8
 
 // prepare analyses a document, whose words it appends to those of others.
-func (x *Index) prepare(d *Doc, others []placed) (p prepared, all []placed) {
+func (x *Index) prepare(d *Doc, others []wordPosition) (p preparedDoc, all []wordPosition) {
 	if d.Deleted {
 		return p, others
 	}
-	a := analysed{by: x.Analyser(d.Collection), words: others}
+	a := wordCollector{by: x.Analyser(d.Collection), words: others}
 	a.texts(d.Text)
 	a.texts(d.Tags)
 	if t := d.Turn; t == nil {
@@ -271,29 +271,29 @@ func (x *Index) prepare(d *Doc, others []placed) (p prepared, all []placed) {
 	return p, a.words
 }
 
-// analysed collects the words of a document.
-type analysed struct {
+// wordCollector collects the words of a document.
+type wordCollector struct {
 	by     *Analyser
-	words  []placed
+	words  []wordPosition
 	at     uint32
 	length int
 }
 
-// placed is a word at a position.
-type placed struct {
-	*known
+// wordPosition is a word at a position.
+type wordPosition struct {
+	*wordAnalysis
 	at uint32
 }
 
-func (a *analysed) texts(list []string) {
+func (a *wordCollector) texts(list []string) {
 	for _, text := range list {
 		a.text(text)
 	}
 }
 
-func (a *analysed) text(text string) {
+func (a *wordCollector) text(text string) {
 	a.by.eachWord(text, func(w word) {
-		a.words = append(a.words, placed{w.known, a.at})
+		a.words = append(a.words, wordPosition{w.wordAnalysis, a.at})
 		a.at++
 		if !w.stop {
 			a.length++
@@ -303,7 +303,7 @@ func (a *analysed) text(text string) {
 }
 
 // insert adds a version of a document.
-func (x *Index) insert(d *Doc, p *prepared) {
+func (x *Index) insert(d *Doc, p *preparedDoc) {
 	t := x.table
 	n := name{t.spaceNumber(d.Namespace, d.Collection), d.Key}
 	r := row{version: d.Version, branch: d.Branch, time: d.Time.UnixMicro(), name: t.nameNumber(n), previous: none, extra: none,
@@ -323,7 +323,7 @@ func (x *Index) insert(d *Doc, p *prepared) {
 }
 
 // insertRow adds a row to the table, its branch, the branch's tail, and the cached views that see it.
-func (x *Index) insertRow(r row, p *prepared) {
+func (x *Index) insertRow(r row, p *preparedDoc) {
 	t := x.table
 	views := x.viewsOf(r.branch, r.version)
 	before := make([]uint32, len(views))
@@ -350,7 +350,7 @@ func importanceOf(d *Doc) float64 {
 	return *d.Importance
 }
 
-func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
+func (x *Index) extraOf(d *Doc, p *preparedDoc, space uint32) uint32 {
 	var e extra
 	if !d.Expires.IsZero() {
 		e.expires = d.Expires.UnixMicro()
@@ -371,7 +371,7 @@ func (x *Index) extraOf(d *Doc, p *prepared, space uint32) uint32 {
 	return x.table.addExtra(e)
 }
 
-func (x *Index) turnOf(t *Turn, p *prepared, space uint32) *turn {
+func (x *Index) turnOf(t *Turn, p *preparedDoc, space uint32) *turn {
 	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(p.speaker), asks: p.asks}
 	if !t.Said.IsZero() {
 		kept.said = t.Said.UnixMicro()
@@ -388,7 +388,7 @@ func (x *Index) branch(id store.BranchID) *branch {
 	return b
 }
 
-func (x *Index) addToTail(b *branch, number uint32, p *prepared) {
+func (x *Index) addToTail(b *branch, number uint32, p *preparedDoc) {
 	tail := b.tail()
 	r := x.table.row(number)
 	if tail == nil {

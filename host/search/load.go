@@ -159,16 +159,16 @@ func readBlob(ctx context.Context, blobs Blobs, name string, most int64) (data [
 // maxPart bounds a stored part, in bytes.
 const maxPart = 4 << 30
 
-// loaded is a stored part, read and checked.
-type loaded struct {
+// loadedPart is a stored part, read and checked.
+type loadedPart struct {
 	name   string
 	sealed *segment.Segment
-	stored stored
+	stored storedPayload
 }
 
 // loadBranch reads all parts of a branch before it adds any.
 func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) error {
-	parts := make([]loaded, len(b.Parts))
+	parts := make([]loadedPart, len(b.Parts))
 	for i, name := range b.Parts {
 		data, err := readBlob(ctx, blobs, name, maxPart)
 		if err != nil {
@@ -184,20 +184,20 @@ func (x *Index) loadBranch(ctx context.Context, blobs Blobs, b manifestBranch) e
 	return nil
 }
 
-func openPart(name string, data []byte) (loaded, error) {
+func openPart(name string, data []byte) (loadedPart, error) {
 	sealed, err := segment.Open(data)
 	if err != nil {
-		return loaded{}, fmt.Errorf("%s: %w", name, err)
+		return loadedPart{}, fmt.Errorf("%s: %w", name, err)
 	}
 	s, err := readPayload(sealed.Payload(), sealed.Docs())
 	if err != nil {
-		return loaded{}, fmt.Errorf("%s: %w", name, err)
+		return loadedPart{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return loaded{name, sealed, s}, nil
+	return loadedPart{name, sealed, s}, nil
 }
 
 // addPart adds the rows of a stored part.
-func (x *Index) addPart(id store.BranchID, l loaded) {
+func (x *Index) addPart(id store.BranchID, l loadedPart) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.cacheMu.Lock()

@@ -2,7 +2,7 @@ package search
 
 // Missing counts the given versions that the index lacks or has with other content.
 func (x *Index) Missing(docs ...Doc) (missing int) {
-	analysed := make([]prepared, len(docs))
+	analysed := make([]preparedDoc, len(docs))
 	for i := range docs {
 		analysed[i], _ = x.prepare(&docs[i], nil)
 	}
@@ -17,7 +17,7 @@ func (x *Index) Missing(docs ...Doc) (missing int) {
 }
 
 // contains reports whether the index has a version of a document with the same content.
-func (x *Index) contains(d *Doc, p *prepared) bool {
+func (x *Index) contains(d *Doc, p *preparedDoc) bool {
 	t := x.table
 	space, ok := t.spaceOf[space{d.Namespace, d.Collection}]
 	if !ok {
@@ -40,7 +40,7 @@ func (x *Index) contains(d *Doc, p *prepared) bool {
 }
 
 // hasAll reports whether a document has the terms of words as often. It checks a sample of them.
-func (p *part) hasAll(words []placed, local uint32) bool {
+func (p *part) hasAll(words []wordPosition, local uint32) bool {
 	const looked = 3
 	for i := 0; i < len(words); i += 1 + len(words)/looked {
 		c, want := clause{label: words[i].term}, uint32(0)

@@ -42,7 +42,7 @@ func (x *Index) fieldColumns(f Filter) (ids []columnID) {
 func (v View) isOne() bool { return len(v.Namespaces) == 1 && len(v.Collections) == 1 }
 
 // narrow finds the fewest documents of each part among which all are that the filter selects.
-func (s *selecting) narrow(ids []columnID) {
+func (s *selectRun) narrow(ids []columnID) {
 	s.resolve()
 	for _, p := range s.picked {
 		built := p.part.columns.Load()
@@ -73,7 +73,7 @@ func total(lists []column) (n int) {
 const mostRanges = 256
 
 // resolve lists the facets and the agents that the filter admits.
-func (s *selecting) resolve() {
+func (s *selectRun) resolve() {
 	t := s.index.table
 	for number, f := range t.facets {
 		if sp := t.spaces[f.space]; s.view.selects(sp.namespace, sp.collection) && s.test.kind(f.state, f.kind) {
@@ -88,7 +88,7 @@ func (s *selecting) resolve() {
 }
 
 // lists returns the documents that satisfy the conditions on a column; without conditions, ok is false. None is nil.
-func (s *selecting) lists(p *pickedPart, id columnID) (lists []column, ok bool) {
+func (s *selectRun) lists(p *pickedPart, id columnID) (lists []column, ok bool) {
 	f, t := &s.test.filter, s.index.table
 	one := func(value int64) {
 		lists = append(lists, s.index.between(p.columns.sorted[id], p.part, id, value, value))
@@ -123,7 +123,7 @@ func (s *selecting) lists(p *pickedPart, id columnID) (lists []column, ok bool) 
 
 // tagged returns the documents with the rarest of the tags that a document must have all of, or with one of the others; ok is false
 // if these are many.
-func (s *selecting) tagged(p *pickedPart) (lists []column, ok bool) {
+func (s *selectRun) tagged(p *pickedPart) (lists []column, ok bool) {
 	f := &s.test.filter
 	if len(f.Tags) > 0 {
 		rarest := p.columns.tagged[f.Tags[0]]
@@ -145,7 +145,7 @@ func (s *selecting) tagged(p *pickedPart) (lists []column, ok bool) {
 }
 
 // bounded returns the part of a column that is within the filter's bounds on its values.
-func (s *selecting) bounded(p *pickedPart, id columnID) column {
+func (s *selectRun) bounded(p *pickedPart, id columnID) column {
 	x, f, c := s.index, &s.test.filter, p.columns.sorted[id]
 	within := func(least, most int64) column { return x.between(c, p.part, id, least, most) }
 	switch {
@@ -164,7 +164,7 @@ func (s *selecting) bounded(p *pickedPart, id columnID) column {
 }
 
 // importances are the least and the most that the filter admits, as SortImportance has them.
-func (s *selecting) importances() (least, most int64) {
+func (s *selectRun) importances() (least, most int64) {
 	f := &s.test.filter
 	least, most = 0, math.MaxInt64
 	if f.MinImportance != nil && *f.MinImportance >= 0 {

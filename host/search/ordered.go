@@ -40,7 +40,7 @@ func (o Ordering) column() columnID {
 }
 
 // inOrder decides whether it takes less to walk in an order until there is enough than to look at all that may be selected.
-func (s *selecting) inOrder(o Ordering) bool {
+func (s *selectRun) inOrder(o Ordering) bool {
 	if o.By == Unordered || o.Most == 0 || len(s.view.Collections) != 1 {
 		return false
 	}
@@ -73,7 +73,7 @@ func (p *pickedPart) candidates() (n int) {
 var errUnexpected = errors.New("too few documents are selected")
 
 // walk selects documents in an order, and without one those behind a point at which that has taken too long.
-func (s *selecting) walk(ctx context.Context, o Ordering, do func(*Columns) bool) error {
+func (s *selectRun) walk(ctx context.Context, o Ordering, do func(*Columns) bool) error {
 	var streams []*stream
 	for _, p := range s.picked {
 		st, err := s.stream(ctx, p, o)
@@ -95,7 +95,7 @@ func (s *selecting) walk(ctx context.Context, o Ordering, do func(*Columns) bool
 }
 
 // merge selects the documents of streams in their order. It reports whether to go on.
-func (s *selecting) merge(ctx context.Context, all []*stream, do func(*Columns) bool) (more bool, err error) {
+func (s *selectRun) merge(ctx context.Context, all []*stream, do func(*Columns) bool) (more bool, err error) {
 	s.patience += s.tested
 	var streams []*stream
 	for _, st := range all {
@@ -142,7 +142,7 @@ func (st *stream) remaining() *pickedPart {
 
 // stream yields the selected documents of a part in an order.
 type stream struct {
-	selecting *selecting
+	selecting *selectRun
 	part      *pickedPart
 	id        columnID
 	desc      bool
@@ -152,7 +152,7 @@ type stream struct {
 }
 
 // stream begins the documents of a part.
-func (s *selecting) stream(ctx context.Context, p *pickedPart, o Ordering) (*stream, error) {
+func (s *selectRun) stream(ctx context.Context, p *pickedPart, o Ordering) (*stream, error) {
 	st := &stream{selecting: s, part: p, id: o.column(), desc: o.Descending}
 	if p.columns != nil {
 		st.docs = s.bounded(p, st.id)

@@ -157,7 +157,7 @@ func (t *tail) numberOf(term string, hash uint32) uint32 {
 }
 
 // entryOf returns the entry of a word's term.
-func (t *tail) entryOf(k *known) *entry {
+func (t *tail) entryOf(k *wordAnalysis) *entry {
 	if k.tail != t.number {
 		k.tail, k.entry = t.number, t.enter(k.term)
 	}
@@ -181,11 +181,11 @@ func (t *tail) enter(term string) uint32 {
 }
 
 // add adds a document, given its words in their order.
-func (t *tail) add(words []placed, length byte) {
+func (t *tail) add(words []wordPosition, length byte) {
 	doc := uint32(len(t.lengths))
 	t.lengths = append(t.lengths, length)
 	for _, w := range words {
-		e := t.entryOf(w.known)
+		e := t.entryOf(w.wordAnalysis)
 		before := len(e.positions)
 		t.place(e, doc, w.at)
 		t.size += len(e.positions) - before

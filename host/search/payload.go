@@ -45,7 +45,7 @@ func (x *Index) describe(p *part) []byte {
 }
 
 // describeMerged encodes the payload of a merged part.
-func (x *Index) describeMerged(m merging, parts []*part) []byte {
+func (x *Index) describeMerged(m mergePlan, parts []*part) []byte {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	m.refresh(parts)
@@ -179,8 +179,8 @@ func (d *payloadWriter) finish() []byte {
 	return slices.Concat(d.out, facets, rows)
 }
 
-// stored is a decoded payload.
-type stored struct {
+// storedPayload is a decoded payload.
+type storedPayload struct {
 	documents []storedDoc
 	ghosts    []storedDoc
 }
@@ -216,7 +216,7 @@ type payloadReader struct {
 }
 
 // readPayload decodes the payload of a part with this many documents.
-func readPayload(data []byte, documents int) (s stored, err error) {
+func readPayload(data []byte, documents int) (s storedPayload, err error) {
 	r := &payloadReader{in: data}
 	if len(data) == 0 || data[0] != payloadFormat {
 		return s, fmt.Errorf("%w: it has another format", errPayload)

@@ -2,12 +2,12 @@ package search
 
 import "slices"
 
-// pruning narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
+// pruner narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
 // a bound is computed for each turn, which its score cannot exceed, from the sums of what the terms add to the turns around it. The turns with
 // the highest bounds are the first candidates. Then come those whose bounds reach a score that enough of the first have. Their scores are the
 // same as without pruning.
-type pruning struct {
-	gathered
+type pruner struct {
+	turnPostings
 	within bitset   // the slots that are within the window of a turn with a sum
 	hits   bitset   // the possible hits with a score
 	bounds []uint64 // of two slots each, as in sums, in quarters of their unit; without the features of speaker and date
@@ -31,7 +31,7 @@ const (
 )
 
 // depth is the number of turns that must be the best; 0: all turns need their scores.
-func (c *conversing) depth() int {
+func (c *turnScorer) depth() int {
 	if c.query.Vector != nil || c.asked.hasSubstitutes() {
 		return 0
 	}
@@ -39,7 +39,7 @@ func (c *conversing) depth() int {
 }
 
 // prunes reports whether pruning pays. A date without other words makes turns match that have no postings.
-func (c *conversing) prunes() bool {
+func (c *turnScorer) prunes() bool {
 	if c.dateOnly || len(c.asked.clauses) > mostSummed {
 		return false
 	}
@@ -51,8 +51,8 @@ func (c *conversing) prunes() bool {
 }
 
 // prune finds the candidates and computes their scores, but for the zones.
-func (c *conversing) prune() {
-	c.sheet.pruning.start(len(c.threads.slots))
+func (c *turnScorer) prune() {
+	c.sheet.pruner.start(len(c.threads.slots))
 	c.findHits()
 	c.raiseBounds()
 	depth := c.depth()
@@ -66,14 +66,14 @@ func (c *conversing) prune() {
 }
 
 // start clears the candidates of an earlier search.
-func (p *pruning) start(slots int) {
+func (p *pruner) start(slots int) {
 	for _, set := range []*bitset{&p.within, &p.hits, &p.chosen, &p.near} {
 		*set = zeroed(*set, (slots+63)/64)
 	}
 }
 
 // reached is the score that so many candidates reach; 0 if there are fewer.
-func (c *conversing) reached(depth int) float64 {
+func (c *turnScorer) reached(depth int) float64 {
 	if len(c.sheet.scored) < depth {
 		return 0
 	}
@@ -82,8 +82,8 @@ func (c *conversing) reached(depth int) float64 {
 }
 
 // findHits finds the possible hits with a score: the turns that match, and those around a turn with a sum.
-func (c *conversing) findHits() {
-	p := &c.sheet.pruning
+func (c *turnScorer) findHits() {
+	p := &c.sheet.pruner
 	copy(p.within, p.summed)
 	for range windowReach {
 		p.within.widen(c.threads.follows)
@@ -122,10 +122,10 @@ func (t *threads) unevenAround(i int) uint64 {
 }
 
 // isWithinAny reports whether a turn with a sum is in the window of another, at any position but its own.
-func (c *conversing) isWithinAny(slot uint32) bool {
+func (c *turnScorer) isWithinAny(slot uint32) bool {
 	from, to, _ := c.threads.search(slot, windowReach, c.possible)
 	for at := from; at <= to; at++ {
-		if c.sheet.pruning.summed.has(at) && c.shareAround(at, slot, false) > 0 {
+		if c.sheet.pruner.summed.has(at) && c.shareAround(at, slot, false) > 0 {
 			return true
 		}
 	}
@@ -141,7 +141,7 @@ const (
 // addWindows bounds the scores of the turns, and notes which have a sum. A turn's window has at most the sum of what each turn in it gives,
 // where it counts the best of each term. The slots next to a turn have the turns of its window, or of other sessions, which makes the bound
 // no lower.
-func (p *pruning) addWindows() {
+func (p *pruner) addWindows() {
 	p.bounds = slices.Grow(p.bounds[:0], len(p.sums)-2)[:len(p.sums)-2]
 	here := p.sums[1]
 	sharedBefore, shared := uint64(0), here>>16&lowBits
@@ -161,8 +161,8 @@ func (p *pruning) addWindows() {
 }
 
 // raiseBounds raises the bounds of turns behind questions, and of those whose window may have other turns than those next to them.
-func (c *conversing) raiseBounds() {
-	p := &c.sheet.pruning
+func (c *turnScorer) raiseBounds() {
+	p := &c.sheet.pruner
 	for i, summed := range p.summed {
 		eachBit(i, summed&c.threads.asking.word(i), func(slot uint32) {
 			adds := c.questionAdds(slot)
@@ -177,23 +177,23 @@ func (c *conversing) raiseBounds() {
 }
 
 // sumAt returns the halves of a slot's sum.
-func (g *gathered) sumAt(slot uint32) (own, shared uint32) {
+func (g *turnPostings) sumAt(slot uint32) (own, shared uint32) {
 	sum := uint32(g.sums[slot/2+1] >> (slot % 2 * 32))
 	return sum & mostSum, sum >> 16
 }
 
 // boundAt returns the bound of a slot.
-func (p *pruning) boundAt(slot uint32) uint32 { return uint32(p.bounds[slot/2] >> (slot % 2 * 32)) }
+func (p *pruner) boundAt(slot uint32) uint32 { return uint32(p.bounds[slot/2] >> (slot % 2 * 32)) }
 
 // raise raises the bound of a slot.
-func (p *pruning) raise(slot, bound uint32) {
+func (p *pruner) raise(slot, bound uint32) {
 	if had := p.boundAt(slot); bound > had {
 		p.bounds[slot/2] += uint64(bound-had) << (slot % 2 * 32)
 	}
 }
 
 // questionAdds is what a question adds to the bounds of the turns behind it.
-func (c *conversing) questionAdds(slot uint32) uint32 {
+func (c *turnScorer) questionAdds(slot uint32) uint32 {
 	of := &c.index.conversation
 	if of.Question == 0 {
 		return 0
@@ -203,7 +203,7 @@ func (c *conversing) questionAdds(slot uint32) uint32 {
 }
 
 // boundAnywhere is the bound of a turn with turns at any positions.
-func (c *conversing) boundAnywhere(slot uint32) uint32 {
+func (c *turnScorer) boundAnywhere(slot uint32) uint32 {
 	from, to, _ := c.threads.search(slot, windowReach, c.possible)
 	own, _ := c.sheet.sumAt(slot)
 	bound, question := 4*uint64(own), uint32(0)
@@ -218,10 +218,10 @@ func (c *conversing) boundAnywhere(slot uint32) uint32 {
 }
 
 // scoreOf is the score that a bound allows, but for the features of speaker and date.
-func (c *conversing) scoreOf(bound uint32) float64 { return float64(bound) / (4 * c.sheet.scale) }
+func (c *turnScorer) scoreOf(bound uint32) float64 { return float64(bound) / (4 * c.sheet.scale) }
 
 // exactPart is the score of what a bound is without: the features of speaker and date.
-func (c *conversing) exactPart(slot uint32) float64 {
+func (c *turnScorer) exactPart(slot uint32) float64 {
 	of, part := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
 		part += of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
@@ -233,7 +233,7 @@ func (c *conversing) exactPart(slot uint32) float64 {
 }
 
 // mostExactPart is what exactPart is at most.
-func (c *conversing) mostExactPart() float64 {
+func (c *turnScorer) mostExactPart() float64 {
 	of, most := &c.index.conversation, 0.0
 	if len(c.named) > 0 {
 		most += of.Speaker * c.total
@@ -245,7 +245,7 @@ func (c *conversing) mostExactPart() float64 {
 }
 
 // mostPlain is the most that scores without features add to those with them: as if terms occurred without end.
-func (c *conversing) mostPlain() float64 {
+func (c *turnScorer) mostPlain() float64 {
 	all := 0.0
 	for i := range c.asked.clauses {
 		all += c.asked.clauses[i].idf * c.asked.clauses[i].weight
@@ -254,7 +254,7 @@ func (c *conversing) mostPlain() float64 {
 }
 
 // boundOfRank returns a bound that about so many turns reach.
-func (c *conversing) boundOfRank(rank int) float64 {
+func (c *turnScorer) boundOfRank(rank int) float64 {
 	s, slots := c.sheet, len(c.threads.slots)
 	step := slots/sampled + 1
 	s.best = s.best[:0]
@@ -268,8 +268,8 @@ func (c *conversing) boundOfRank(rank int) float64 {
 }
 
 // choose makes the turns candidates, unless they have been, whose scores may reach a threshold.
-func (c *conversing) choose(threshold float64) {
-	p, most := &c.sheet.pruning, c.mostExactPart()
+func (c *turnScorer) choose(threshold float64) {
+	p, most := &c.sheet.pruner, c.mostExactPart()
 	p.candidates = p.candidates[:0]
 	low := threshold*(1-margin) - c.mostPlain()
 	lowest := uint64(min(max(0, (low-most)*4*c.sheet.scale*(1-margin)), mostBound))
@@ -288,8 +288,8 @@ func (c *conversing) choose(threshold float64) {
 }
 
 // chooseAbove makes a turn a candidate, unless it has been, whose score may reach a threshold.
-func (c *conversing) chooseAbove(slot uint32, low float64) {
-	p := &c.sheet.pruning
+func (c *turnScorer) chooseAbove(slot uint32, low float64) {
+	p := &c.sheet.pruner
 	if !p.hits.has(slot) || c.scoreOf(p.boundAt(slot))+c.exactPart(slot) < low || !p.chosen.add(slot) {
 		return
 	}
@@ -297,9 +297,9 @@ func (c *conversing) chooseAbove(slot uint32, low float64) {
 }
 
 // passedOver is the number of possible hits with a score that are no candidates.
-func (c *conversing) passedOver() int {
+func (c *turnScorer) passedOver() int {
 	if !c.pruned {
 		return 0
 	}
-	return c.sheet.pruning.hits.count() - len(c.sheet.scored)
+	return c.sheet.pruner.hits.count() - len(c.sheet.scored)
 }

@@ -98,24 +98,24 @@ type ranking struct {
 	keepAll    bool             // every match is kept, not only the best
 	best       heap
 	matches    int
-	turns      *conversing // nil: there are none
+	turns      *turnScorer // nil: there are none
 }
 
 // leaf is a searched part.
 type leaf struct {
 	part     *part
-	picked   *picked
-	active   bitset   // the documents that statistics count
-	matching bitset   // the possible hits, before per-document filters
-	mixed    bool     // documents that are no turns have a clause; known once the turns' postings have been read
-	whole    bool     // every document of the part is active and unexpired
-	own      bool     // active is shared with other searches: nothing in the part has expired
-	opened   []opened // of each clause
+	picked   *partSelection
+	active   bitset           // the documents that statistics count
+	matching bitset           // the possible hits, before per-document filters
+	mixed    bool             // documents that are no turns have a clause; known once the turns' postings have been read
+	whole    bool             // every document of the part is active and unexpired
+	own      bool             // active is shared with other searches: nothing in the part has expired
+	opened   []clausePostings // of each clause
 	matches  []match
 }
 
-// opened is a clause's postings in a leaf; list is nil when there are none.
-type opened struct {
+// clausePostings is a clause's postings in a leaf; list is nil when there are none.
+type clausePostings struct {
 	list      reader
 	documents int
 	read      bool
@@ -196,7 +196,7 @@ func (r *ranking) countFound(ctx context.Context) error {
 		for _, l := range r.leaves {
 			list, documents := c.open(l.part)
 			c.found += l.count(c, list, documents)
-			l.opened = append(l.opened, opened{list: list, documents: documents})
+			l.opened = append(l.opened, clausePostings{list: list, documents: documents})
 		}
 		n, df := float64(r.total.documents), float64(c.found)
 		c.idf = math.Log(1 + (n-df+.5)/(df+.5))

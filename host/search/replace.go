@@ -4,7 +4,7 @@ package search
 // gone from memory after the next Tend, and from the files after the next Save. Versions that the index lacks are added
 // unless they are deleted.
 func (x *Index) Replace(docs ...Doc) {
-	analysed := make([]prepared, len(docs))
+	analysed := make([]preparedDoc, len(docs))
 	for i := range docs {
 		analysed[i], _ = x.prepare(&docs[i], nil)
 	}
@@ -18,7 +18,7 @@ func (x *Index) Replace(docs ...Doc) {
 	x.signalDue()
 }
 
-func (x *Index) replaceOne(d *Doc, p *prepared) {
+func (x *Index) replaceOne(d *Doc, p *preparedDoc) {
 	t := x.table
 	space := t.spaceNumber(d.Namespace, d.Collection)
 	id := t.nameOf(name{space, d.Key})
@@ -49,7 +49,7 @@ func (x *Index) replaceOne(d *Doc, p *prepared) {
 }
 
 // rewrite moves a row from its part to its branch's tail with new content.
-func (x *Index) rewrite(number uint32, d *Doc, p *prepared, space uint32) {
+func (x *Index) rewrite(number uint32, d *Doc, p *preparedDoc, space uint32) {
 	t := x.table
 	r := t.row(number)
 	was := x.parts[r.part]

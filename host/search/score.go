@@ -59,18 +59,18 @@ func (l *leaf) mostMatches() (n int) {
 }
 
 // open returns the postings of the clauses that occur in a leaf.
-func (r *ranking) open(l *leaf) (lists []scoring) {
+func (r *ranking) open(l *leaf) (lists []clauseScorer) {
 	for i := range r.asked.clauses {
 		c := &r.asked.clauses[i]
 		if list := l.unread(c, i); list != nil {
-			lists = append(lists, scoring{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
+			lists = append(lists, clauseScorer{list: list, leaf: l, ranking: r, gain: c.idf * c.weight, norm: r.norms[""], lengths: l.part.lengths(), small: c.small})
 		}
 	}
 	return lists
 }
 
-// scoring is a clause's postings in a leaf with what their scores need.
-type scoring struct {
+// clauseScorer is a clause's postings in a leaf with what their scores need.
+type clauseScorer struct {
 	list      reader
 	docs, tfs []uint32 // the rest of the current block
 	done      bool
@@ -103,7 +103,7 @@ func (r *ranking) tabulate(i int) {
 }
 
 // add adds the scores of the postings in a window.
-func (s *scoring) add(sheet *sheet, from, to uint32) {
+func (s *clauseScorer) add(sheet *sheet, from, to uint32) {
 	for !s.done {
 		if len(s.docs) == 0 {
 			if s.docs, s.tfs = s.list.Next(); len(s.docs) == 0 {
@@ -119,7 +119,7 @@ func (s *scoring) add(sheet *sheet, from, to uint32) {
 }
 
 // addBlock adds the scores of a block and returns how many of its postings are in the window.
-func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
+func (s *clauseScorer) addBlock(sheet *sheet, from, to uint32) int {
 	matching := s.leaf.matching
 	tfs := s.tfs[:len(s.docs)]
 	for i, doc := range s.docs {
@@ -140,7 +140,7 @@ func (s *scoring) addBlock(sheet *sheet, from, to uint32) int {
 	return len(s.docs)
 }
 
-func (s *scoring) normOf(doc uint32) *norm {
+func (s *clauseScorer) normOf(doc uint32) *norm {
 	if s.norm != nil {
 		return s.norm
 	}

@@ -32,7 +32,7 @@ type Doc struct {
 	Vector   []float32 // its embedding, if stored with it; nil: none
 	VectorOf string    // the vector's embedder; empty: any of the same dimensions
 
-	analysis *prepared // nil: Apply analyses it
+	analysis *preparedDoc // nil: Apply analyses it
 }
 
 // Active is the state of documents that are searched unless a query says otherwise.

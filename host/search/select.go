@@ -136,8 +136,8 @@ func (x *Index) present(l store.Lineage) store.Lineage {
 	return l
 }
 
-// selecting is the state of one Select.
-type selecting struct {
+// selectRun is the state of one Select.
+type selectRun struct {
 	index   *Index
 	view    View
 	visible *visible
@@ -175,8 +175,8 @@ type pickedPart struct {
 }
 
 // newSelecting prepares a Select. The caller holds mu for reading.
-func (x *Index) newSelecting(view View, f Filter) *selecting {
-	s := &selecting{index: x, view: view, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
+func (x *Index) newSelecting(view View, f Filter) *selectRun {
+	s := &selectRun{index: x, view: view, test: f.At(view.Now), kinds: map[uint32]bool{}, agents: map[uint32]bool{}, facet: none, agent: none}
 	for _, test := range f.Fields {
 		if test.Test == Absent || slices.Contains(ColumnFields(), test.Name) {
 			continue
@@ -215,7 +215,7 @@ func (x *Index) newSelecting(view View, f Filter) *selecting {
 const rowsPerCheck = 1 << 10
 
 // part selects the documents of a part. It reports whether to go on.
-func (s *selecting) part(ctx context.Context, p *pickedPart, do func(*Columns) bool) (more bool, err error) {
+func (s *selectRun) part(ctx context.Context, p *pickedPart, do func(*Columns) bool) (more bool, err error) {
 	more = true
 	test := func(local uint32) bool {
 		if s.tested++; s.tested%rowsPerCheck == 0 && ctx.Err() != nil {
@@ -243,7 +243,7 @@ func (s *selecting) part(ctx context.Context, p *pickedPart, do func(*Columns) b
 }
 
 // admits tests a row and, if the filter selects it, reads its columns.
-func (s *selecting) admits(r *row) bool {
+func (s *selectRun) admits(r *row) bool {
 	if !s.shared(r) || len(s.fields) > 0 && !s.mayHaveFields(r) {
 		return false
 	}
@@ -252,7 +252,7 @@ func (s *selecting) admits(r *row) bool {
 }
 
 // mayHaveFields reports whether a document has the fields that the filter wants, at little cost; Test.rest decides.
-func (s *selecting) mayHaveFields(r *row) bool {
+func (s *selectRun) mayHaveFields(r *row) bool {
 	if r.extra == none {
 		return false
 	}
@@ -268,7 +268,7 @@ func (s *selecting) mayHaveFields(r *row) bool {
 }
 
 // shared tests the columns that documents share.
-func (s *selecting) shared(r *row) bool {
+func (s *selectRun) shared(r *row) bool {
 	t := s.index.table
 	if r.facet != s.facet {
 		s.facet, s.ok[0] = r.facet, remembered(s.kinds, r.facet, func() bool { return s.test.kind(t.facets[r.facet].state, t.facets[r.facet].kind) })

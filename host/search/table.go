@@ -42,7 +42,7 @@ type name struct {
 	key   string
 }
 
-type named struct {
+type nameRow struct {
 	name
 	rows uint32         // rows with this name
 	head uint32         // the row of its newest version on a branch, or none
@@ -105,7 +105,7 @@ type table struct {
 	used   uint32 // the number of rows ever used
 	free   []uint32
 
-	names     [][]named
+	names     [][]nameRow
 	usedNames uint32    // the number of names ever used
 	numbers   numbering // of names
 	seed      maphash.Seed
@@ -148,7 +148,7 @@ func newTable() *table {
 	}
 }
 
-func (t *table) nameAt(number uint32) *named {
+func (t *table) nameAt(number uint32) *nameRow {
 	return &t.names[number/namesPerChunk][number%namesPerChunk]
 }
 
@@ -186,7 +186,7 @@ func (t *table) remove(number uint32) {
 		n.rows--
 	} else {
 		t.numbers.remove(t.hashOf(n.name), r.name)
-		*n = named{head: none}
+		*n = nameRow{head: none}
 		t.freeNames = append(t.freeNames, r.name)
 	}
 	t.strip(number)
@@ -248,9 +248,9 @@ func (t *table) nameNumber(n name) uint32 {
 	if free := len(t.freeNames); free > 0 {
 		number, t.freeNames = t.freeNames[free-1], t.freeNames[:free-1]
 	} else if t.usedNames++; int(number/namesPerChunk) == len(t.names) {
-		t.names = append(t.names, make([]named, namesPerChunk))
+		t.names = append(t.names, make([]nameRow, namesPerChunk))
 	}
-	*t.nameAt(number) = named{name: n, head: none}
+	*t.nameAt(number) = nameRow{name: n, head: none}
 	t.numbers.add(hash, number)
 	return number
 }

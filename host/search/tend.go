@@ -127,15 +127,15 @@ func (x *Index) class(p *part) (class int) {
 	return class
 }
 
-// merging is the plan of a merge.
-type merging struct {
+// mergePlan is the plan of a merge.
+type mergePlan struct {
 	into  *part
 	moved [][]uint32 // by part and document, the number in the new part, or none
 	shift []uint32   // by part: how much greater these are, if the part has no removed documents; otherwise none
 }
 
 // refresh omits documents that were removed since plan: their rows may have been reused.
-func (m *merging) refresh(parts []*part) {
+func (m *mergePlan) refresh(parts []*part) {
 	m.into.dead, m.into.ghosts = 0, nil
 	for i, p := range parts {
 		for local, to := range m.moved[i] {
@@ -172,10 +172,10 @@ func (x *Index) merge(parts []*part) error {
 }
 
 // plan numbers the documents of the merged part.
-func (x *Index) plan(parts []*part) merging {
+func (x *Index) plan(parts []*part) mergePlan {
 	x.mu.Lock()
 	x.lastPart++
-	m := merging{into: &part{id: x.lastPart, branch: parts[0].branch, first: store.Latest}}
+	m := mergePlan{into: &part{id: x.lastPart, branch: parts[0].branch, first: store.Latest}}
 	x.mu.Unlock()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -196,7 +196,7 @@ func (x *Index) plan(parts []*part) merging {
 }
 
 // join writes the merged segment.
-func (x *Index) join(m merging, parts []*part) (*segment.Segment, error) {
+func (x *Index) join(m mergePlan, parts []*part) (*segment.Segment, error) {
 	w := &segment.Writer{}
 	lengths := make([]byte, len(m.into.rows))
 	sources, positions := make([]*segment.Segment, len(parts)), 0
@@ -239,7 +239,7 @@ func copyPostings(w *segment.Writer, list *segment.Cursor, moved []uint32) {
 
 // swap replaces the source parts by the merged one, unless one of them was dropped. Documents removed meanwhile are
 // removed from it too.
-func (x *Index) swap(m merging, parts []*part) {
+func (x *Index) swap(m mergePlan, parts []*part) {
 	b := x.branches[m.into.branch]
 	if b == nil {
 		return

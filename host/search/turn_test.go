@@ -382,7 +382,7 @@ func TestNoTurnScoresAboveItsBound(t *testing.T) {
 }
 
 // converseWith prepares the scores of turns.
-func converseWith(t *testing.T, x *Index, q Query) *conversing {
+func converseWith(t *testing.T, x *Index, q Query) *turnScorer {
 	t.Helper()
 	q.K = cmp.Or(q.K, 10)
 	view := View{Lineage: trunk, Now: time.UnixMicro(2)}
@@ -397,7 +397,7 @@ func converseWith(t *testing.T, x *Index, q Query) *conversing {
 		t.Fatalf("%q for %d hits is pruned: %v", q.Text, q.K, r.turns.pruned)
 	}
 	if r.turns.pruned {
-		r.turns.sheet.pruning.start(len(r.turns.threads.slots))
+		r.turns.sheet.pruner.start(len(r.turns.threads.slots))
 	}
 	return r.turns
 }

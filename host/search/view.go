@@ -177,7 +177,7 @@ func (x *Index) evict() {
 type selection struct {
 	facets []choice // by facet, filled on demand
 	view   View     // its namespaces and collections
-	parts  map[uint32]*picked
+	parts  map[uint32]*partSelection
 	turns  selectedTurns
 }
 
@@ -188,8 +188,8 @@ func (c choice) isSelected() bool { return c.selected }
 
 func (c choice) isActive() bool { return c.selected && c.active }
 
-// picked is the selected documents of a part.
-type picked struct {
+// partSelection is the selected documents of a part.
+type partSelection struct {
 	all, active bitset
 	count       int // of active documents
 
@@ -208,7 +208,7 @@ func (x *Index) choose(v *visible, view View) *selection {
 		if len(v.selections) >= maxSelections {
 			clear(v.selections)
 		}
-		s = &selection{view: View{Namespaces: slices.Clone(view.Namespaces), Collections: slices.Clone(view.Collections)}, parts: map[uint32]*picked{}}
+		s = &selection{view: View{Namespaces: slices.Clone(view.Namespaces), Collections: slices.Clone(view.Collections)}, parts: map[uint32]*partSelection{}}
 		v.selections[id] = s
 	}
 	for _, segment := range v.lineage {
@@ -235,8 +235,8 @@ func selectionID(v View) string {
 	return list(v.Namespaces) + "\x00" + list(v.Collections)
 }
 
-func (s *selection) pick(x *Index, v *visible, p *part) *picked {
-	picked := &picked{all: newBitset(p.docs()), active: newBitset(p.docs())}
+func (s *selection) pick(x *Index, v *visible, p *part) *partSelection {
+	picked := &partSelection{all: newBitset(p.docs()), active: newBitset(p.docs())}
 	for local, number := range p.rows {
 		if number == none || !v.rows.has(number) {
 			continue
@@ -268,7 +268,7 @@ func (s *selection) remove(x *Index, r *row) {
 	}
 }
 
-func (p *picked) add(c choice, local uint32) {
+func (p *partSelection) add(c choice, local uint32) {
 	if !c.selected {
 		return
 	}
@@ -279,7 +279,7 @@ func (p *picked) add(c choice, local uint32) {
 	p.found = nil
 }
 
-func (p *picked) remove(local uint32) {
+func (p *partSelection) remove(local uint32) {
 	p.all.remove(local)
 	if p.active.remove(local) {
 		p.count--

@@ -25,15 +25,15 @@ type wordCache struct {
 	added  int // since the last growth
 }
 
-type wordSlot = atomic.Pointer[known]
+type wordSlot = atomic.Pointer[wordAnalysis]
 
 func newWordCache() wordCache {
 	seed := maphash.MakeSeed()
 	return wordCache{seed: seed, salt: [2]uint64{maphash.String(seed, "first"), maphash.String(seed, "last")}}
 }
 
-// known is the analysis of a word.
-type known struct {
+// wordAnalysis is the analysis of a word.
+type wordAnalysis struct {
 	// The word as it is written: its size, its first and last bytes as numbers, which are compared without a look at other memory,
 	// or a hash and the word if it is longer than shortWord.
 	size        int
@@ -51,7 +51,7 @@ type known struct {
 const shortWord = 16
 
 // known returns the analysis of a word as it is written, which workOut makes of a new one.
-func (c *wordCache) known(written string, workOut func(string) known) *known {
+func (c *wordCache) known(written string, workOut func(string) wordAnalysis) *wordAnalysis {
 	first, last := c.numbers(written)
 	if slots := c.slots.Load(); slots != nil {
 		k := c.slotOf(*slots, len(written), first, last).Load()
@@ -105,7 +105,7 @@ func (c *wordCache) slotOf(slots []wordSlot, size int, first, last uint64) *word
 }
 
 // add puts a word into its slot.
-func (c *wordCache) add(k *known) {
+func (c *wordCache) add(k *wordAnalysis) {
 	c.adding.Lock()
 	defer c.adding.Unlock()
 	c.slotOf(c.grown(), k.size, k.first, k.last).Store(k)

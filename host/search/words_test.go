@@ -70,11 +70,11 @@ func TestEnglishHasNoEndingsAfterADigit(t *testing.T) {
 
 func TestWordsOfOneTermShareItsPostings(t *testing.T) {
 	tail := newTail(1)
-	tea, Tea, milk := &known{term: "tea"}, &known{term: "tea"}, &known{term: "milk"}
-	tail.add([]placed{{tea, 0}, {milk, 1}, {Tea, 2}}, 3)
+	tea, Tea, milk := &wordAnalysis{term: "tea"}, &wordAnalysis{term: "tea"}, &wordAnalysis{term: "milk"}
+	tail.add([]wordPosition{{tea, 0}, {milk, 1}, {Tea, 2}}, 3)
 	other := newTail(2)
-	other.add([]placed{{milk, 0}, {tea, 7}}, 2)
-	tail.add([]placed{{tea, 5}}, 1)
+	other.add([]wordPosition{{milk, 0}, {tea, 7}}, 2)
+	tail.add([]wordPosition{{tea, 5}}, 1)
 	var got []string
 	for _, of := range [][]*entry{tail.sorted(), other.sorted()} {
 		for _, e := range of {

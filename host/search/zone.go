@@ -9,7 +9,7 @@ type zone struct {
 }
 
 // addZones adds the scores of the zones of the best turns.
-func (c *conversing) addZones() {
+func (c *turnScorer) addZones() {
 	if c.index.conversation.Zone == 0 {
 		return
 	}
@@ -30,7 +30,7 @@ func (c *conversing) addZones() {
 }
 
 // chooseZones makes the zones of the best turns, and of those as good as the last of them unless they are as many again.
-func (c *conversing) chooseZones() {
+func (c *turnScorer) chooseZones() {
 	sheet := c.sheet
 	least, ties := leastOf(sheet.scoresOf(sheet.scored), zoned)
 	average := zoneTurns * c.average()
@@ -50,7 +50,7 @@ func (c *conversing) chooseZones() {
 }
 
 // length is the number of terms of the possible hits among a range of slots.
-func (c *conversing) length(from, to uint32) (n int) {
+func (c *turnScorer) length(from, to uint32) (n int) {
 	for at := from; at <= to; at++ {
 		if c.admits(at) {
 			n += lengthOf(c.threads.slots[at].length)
@@ -102,7 +102,7 @@ func leastOf(scores []float64, rank int) (least float64, ties int) {
 }
 
 // addToZones adds a clause's scores to the zones.
-func (c *conversing) addToZones(i int) {
+func (c *turnScorer) addToZones(i int) {
 	if c.pruned && c.sheet.dense[i] != nil && !c.inNames[i] && len(c.sheet.postings[i]) == 0 {
 		for j := range c.sheet.zones {
 			z := &c.sheet.zones[j]

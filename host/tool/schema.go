@@ -52,7 +52,7 @@ func (s Spec) modelSchema() json.RawMessage {
 }
 
 // dropped returns a schema without some members of its subschemas.
-func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
+func dropped(raw json.RawMessage, drop dropFunc) (json.RawMessage, error) {
 	var out bytes.Buffer
 	if jsontext.Depth(raw) > maxNesting {
 		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", maxNesting)
@@ -67,8 +67,8 @@ func dropped(raw json.RawMessage, drop dropping) (json.RawMessage, error) {
 	return out.Bytes(), nil
 }
 
-// dropping reports whether to drop a member of a schema.
-type dropping func(name string, value json.RawMessage, at position) bool
+// dropFunc reports whether to drop a member of a schema.
+type dropFunc func(name string, value json.RawMessage, at position) bool
 
 // ArgumentsSchema returns the schema of a tool's arguments as shown in lists. Clients refuse a whole list over a tool whose
 // arguments are not an object.
@@ -95,7 +95,7 @@ func ArgumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return trimmed, nil
 }
 
-func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) error {
+func (d dropFunc) trim(out *bytes.Buffer, raw json.RawMessage, at position) error {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case at == literal || len(raw) == 0:
@@ -111,7 +111,7 @@ func (d dropping) trim(out *bytes.Buffer, raw json.RawMessage, at position) erro
 	return json.Compact(out, raw) // true and false are schemas, too
 }
 
-func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
+func (d dropFunc) trimList(out *bytes.Buffer, raw json.RawMessage) error {
 	out.WriteByte('[')
 	first := true
 	for item := range jsontext.Elements(raw) {
@@ -127,7 +127,7 @@ func (d dropping) trimList(out *bytes.Buffer, raw json.RawMessage) error {
 	return nil
 }
 
-func (d dropping) trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
+func (d dropFunc) trimObject(out *bytes.Buffer, raw json.RawMessage, at position) error {
 	out.WriteByte('{')
 	first := true
 	for quoted, value := range jsontext.Members(raw) {

@@ -414,8 +414,8 @@ func (b *bridge) giveUp(r *request, err error) {
 	}
 }
 
-// classed is an error of Dial that knows what clients are told of it beside its text.
-type classed interface {
+// classifiedError is an error of Dial that knows what clients are told of it beside its text.
+type classifiedError interface {
 	error
 	Class() (code string, retryable bool)
 }
@@ -430,7 +430,7 @@ func (b *bridge) fail(id []byte, code int, err error) {
 		Retryable bool   `json:"retryable"`
 	}
 	class := data{"invalid_argument", false}
-	var told classed
+	var told classifiedError
 	switch {
 	case errors.As(err, &told):
 		class.Code, class.Retryable = told.Class()

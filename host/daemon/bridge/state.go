@@ -20,14 +20,14 @@ const (
 	stateMember  = "alcove/session" // of an answer's _meta: the session's state, after a call that changed it
 )
 
-// stated is a state as an owner tells it.
-type stated struct {
+// sessionState is a state as an owner tells it.
+type sessionState struct {
 	SessionState
 	Changes int // of the session so far: answers may come in another order
 }
 
 // takeState returns an answer without the state of the session that the owner put in it, and that state; nil: there is none.
-func takeState(m jsonrpc.Message) (line []byte, place *stated) {
+func takeState(m jsonrpc.Message) (line []byte, place *sessionState) {
 	if !bytes.Contains(m.Line, []byte(`"`+stateMember+`"`)) { // most answers, some of which are long
 		return m.Line, nil
 	}

@@ -124,7 +124,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		call := &toolCall{server: s, message: m, tell: tell, listChanged: func() { tell(notification(protocol.MethodNotificationToolsListChanged, nil)) }}
 		ctx = context.WithValue(ctx, servedKey{}, call)
 	case methodInit:
-		ctx = context.WithValue(ctx, beginKey{}, beginning{client: introductionOf(m)})
+		ctx = context.WithValue(ctx, beginKey{}, sessionStart{client: introductionOf(m)})
 	case methodListen:
 		end()
 		over := &stream{ResponseWriter: w}

@@ -151,7 +151,7 @@ func (s *Server) introduce(ctx context.Context, id string, who introduction) {
 	if err != nil {
 		return // texts always encode
 	}
-	r, err := http.NewRequestWithContext(context.WithValue(context.WithoutCancel(ctx), beginKey{}, beginning{id: id}), http.MethodPost, "/mcp", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(context.WithValue(context.WithoutCancel(ctx), beginKey{}, sessionStart{id: id}), http.MethodPost, "/mcp", bytes.NewReader(body))
 	if err != nil {
 		return // the address is valid
 	}
@@ -169,8 +169,8 @@ func (u unread) WriteHeader(int)             {}
 // beginKey is the context key of a session's beginning.
 type beginKey struct{}
 
-// beginning is the session that a request begins: a new one of a client, or one that is taken up.
-type beginning struct {
+// sessionStart is the session that a request begins: a new one of a client, or one that is taken up.
+type sessionStart struct {
 	id     string // empty: a new one
 	client introduction
 }
@@ -180,7 +180,7 @@ func (s *sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdMana
 	if r == nil {
 		return generator{sessions: s}
 	}
-	begin, _ := r.Context().Value(beginKey{}).(beginning)
+	begin, _ := r.Context().Value(beginKey{}).(sessionStart)
 	return generator{s, SessionOf(r.Context()), begin}
 }
 
@@ -188,7 +188,7 @@ func (s *sessions) ResolveSessionIdManager(r *http.Request) server.SessionIdMana
 type generator struct {
 	*sessions
 	session Session
-	begin   beginning
+	begin   sessionStart
 }
 
 // Generate starts a session and returns its id.

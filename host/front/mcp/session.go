@@ -55,7 +55,7 @@ type Identity struct {
 }
 
 // begin returns the initial state between a client's calls.
-func (s Session) begin(lasting lasting) *tool.Session {
+func (s Session) begin(lasting sessionLife) *tool.Session {
 	o := tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Families: s.Families, Stateless: lasting == oneCall, Profile: s.Profile}
 	switch s.Profile {
 	case ProfileFull, ProfileDeferred:
@@ -66,12 +66,12 @@ func (s Session) begin(lasting lasting) *tool.Session {
 	return tool.NewSession(o)
 }
 
-// lasting is the lifetime of a client's session.
-type lasting int
+// sessionLife is the lifetime of a client's session.
+type sessionLife int
 
 const (
-	manyCalls lasting = iota
-	oneCall           // stateless requests
+	manyCalls sessionLife = iota
+	oneCall               // stateless requests
 )
 
 const longestAgent = 128 // characters of an agent's name

@@ -101,7 +101,7 @@ func (c *conn) drain(ctx context.Context) {
 	defer patience.Stop()
 	select {
 	case <-done:
-		c.end(&closing{websocket.StatusGoingAway, "the alcove server is stopping: connect again, and subscribe with your last watermark"})
+		c.end(&closeReason{websocket.StatusGoingAway, "the alcove server is stopping: connect again, and subscribe with your last watermark"})
 	case <-patience.C:
 		c.end(c.server.options.Stopped)
 	case <-ctx.Done():
@@ -124,7 +124,7 @@ func (c *conn) close(cause error) {
 }
 
 func closingFailure(cause error) *tool.Failure {
-	var told *closing
+	var told *closeReason
 	if !errors.As(cause, &told) {
 		return failureOf(cause)
 	}
@@ -146,7 +146,7 @@ func (c *conn) read(ctx context.Context) error {
 			return fmt.Errorf("read a message: %w", err)
 		}
 		if kind != websocket.MessageText {
-			return &closing{websocket.StatusUnsupportedData, "messages are JSON in text frames: a binary one came"}
+			return &closeReason{websocket.StatusUnsupportedData, "messages are JSON in text frames: a binary one came"}
 		}
 		data, err := c.whole(ctx, r)
 		if err != nil {
@@ -169,13 +169,13 @@ func (c *conn) release(message []byte) { c.limits.Input.Release(message) }
 // whole reads a message within its limits of size and time. The caller releases it.
 func (c *conn) whole(ctx context.Context, r io.Reader) ([]byte, error) {
 	slow := time.AfterFunc(c.limits.MessageWithin, func() {
-		c.end(&closing{websocket.StatusPolicyViolation, fmt.Sprintf("a message did not arrive within %s, which is the limit", c.limits.MessageWithin)})
+		c.end(&closeReason{websocket.StatusPolicyViolation, fmt.Sprintf("a message did not arrive within %s, which is the limit", c.limits.MessageWithin)})
 	})
 	defer slow.Stop()
 	longest := c.limits.Longest(c.key)
 	data, err := c.limits.Input.ReadAll(ctx, r, -1, longest)
 	if errors.As(err, new(*jsonrpc.TooLongError)) {
-		err = &closing{websocket.StatusMessageTooBig, fmt.Sprintf("a message is longer than %d bytes, which is the limit: send less at once", longest)}
+		err = &closeReason{websocket.StatusMessageTooBig, fmt.Sprintf("a message is longer than %d bytes, which is the limit: send less at once", longest)}
 	}
 	return data, err
 }
@@ -210,7 +210,7 @@ func (c *conn) handle(ctx context.Context, data []byte) bool {
 }
 
 // command lets the serving goroutine handle a message, so that its answer and events come in order.
-func (c *conn) command(ctx context.Context, m received, do func(context.Context, received) error) error {
+func (c *conn) command(ctx context.Context, m clientMessage, do func(context.Context, clientMessage) error) error {
 	select {
 	case c.commands <- func(ctx context.Context) error {
 		if err := do(ctx, m); err != nil {

@@ -29,15 +29,15 @@ const (
 	typeSay         = "say" // an operation: {"type": "say", "message": TEXT} calls say with the other members
 )
 
-// received is a client's message.
-type received struct {
+// clientMessage is a client's message.
+type clientMessage struct {
 	kind    string
 	id      json.RawMessage            // nil: none
 	members map[string]json.RawMessage // the others
 }
 
 // parse reads a client's message. The result has the id even if there is an error, if it was understood.
-func parse(data []byte) (m received, err error) {
+func parse(data []byte) (m clientMessage, err error) {
 	if m.members, err = tool.Members(data); err != nil {
 		return m, tool.Invalid(nil, "a message must be a JSON object: %v", err)
 	}
@@ -71,14 +71,14 @@ func spellings() map[string]string {
 	}
 }
 
-// asked is what a client subscribes to.
-type asked struct {
+// subscribeRequest is what a client subscribes to.
+type subscribeRequest struct {
 	query memory.FeedQuery
 	now   bool // from now on: there is no watermark
 }
 
 // subscription reads a message of type subscribe.
-func (m received) subscription() (a asked, err error) {
+func (m clientMessage) subscription() (a subscribeRequest, err error) {
 	a.now = true
 	given := map[string]json.RawMessage{}
 	for name, raw := range m.members {
@@ -147,7 +147,7 @@ func watermark(raw json.RawMessage) (uint64, error) {
 }
 
 // operation returns the operation that a message is.
-func (m received) operation() (json.RawMessage, error) {
+func (m clientMessage) operation() (json.RawMessage, error) {
 	if m.members["method"] == nil && m.members["batch"] == nil && m.members["operation"] == nil {
 		return nil, tool.Invalid(nil, "a message has type subscribe, unsubscribe or ack; or it is an operation, with method and params, or batch")
 	}
@@ -155,7 +155,7 @@ func (m received) operation() (json.RawMessage, error) {
 }
 
 // body returns the operation that a message of type operation or say is.
-func (m received) body() (json.RawMessage, error) {
+func (m clientMessage) body() (json.RawMessage, error) {
 	if m.kind == typeSay {
 		return m.saying()
 	}
@@ -163,7 +163,7 @@ func (m received) body() (json.RawMessage, error) {
 }
 
 // saying returns the operation that a message of type say is.
-func (m received) saying() (json.RawMessage, error) {
+func (m clientMessage) saying() (json.RawMessage, error) {
 	return tool.Encode(map[string]any{"method": typeSay, "params": m.members})
 }
 
@@ -175,9 +175,9 @@ type message struct {
 	Watermark    *uint64         `json:"watermark,omitempty"`
 	From         any             `json:"from,omitempty"` // who said something; or a watermark: what is missed came after it
 	*event
-	*said
+	*roomMessage
 	*origin
-	*missed
+	*gap
 	Error   *tool.Failure `json:"error,omitempty"`
 	Message string        `json:"message,omitempty"`
 }
@@ -197,8 +197,8 @@ type origin struct {
 	Version   uint64 `json:"version"` // of its commit
 }
 
-// said is what somebody said in the room of a namespace. Its watermark is as that of an event.
-type said struct {
+// roomMessage is what somebody said in the room of a namespace. Its watermark is as that of an event.
+type roomMessage struct {
 	Content    string   `json:"content"`
 	MessageID  string   `json:"message_id,omitempty"`
 	Recipients []string `json:"recipients,omitempty"` // absent: all
@@ -209,7 +209,7 @@ type said struct {
 const kindMessage = "message"
 
 // saidOf reads what a notice says, and who said it, as the server knows; nil: it is no message.
-func saidOf(n memory.Notice) (from string, heard *said) {
+func saidOf(n memory.Notice) (from string, heard *roomMessage) {
 	if n.Kind != kindMessage {
 		return "", nil
 	}
@@ -221,11 +221,11 @@ func saidOf(n memory.Notice) (from string, heard *said) {
 	if json.Unmarshal(n.Payload, &payload) != nil || payload.Content == "" {
 		return "", nil
 	}
-	return cmp.Or(n.Agent, payload.From), &said{payload.Content, payload.ID, n.To, payload.Truncated}
+	return cmp.Or(n.Agent, payload.From), &roomMessage{payload.Content, payload.ID, n.To, payload.Truncated}
 }
 
-// missed tells of events that are no longer kept.
-type missed struct {
+// gap tells of events that are no longer kept.
+type gap struct {
 	To uint64 `json:"to"` // a watermark: it came at most here, from where events follow
 }
 

@@ -126,7 +126,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	over := &hijacked{ResponseWriter: w}
+	over := &hijackedConn{ResponseWriter: w}
 	ws, err := websocket.Accept(over, r, nil) // same origin only, without compression
 	if err != nil {
 		return // it has answered
@@ -135,14 +135,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	newConn(s, ws, over.conn, r, client, reading).serve(r.Context())
 }
 
-// hijacked keeps the connection that a WebSocket takes over: closing it is the only way to end one whose client does not cooperate.
-type hijacked struct {
+// hijackedConn keeps the connection that a WebSocket takes over: closing it is the only way to end one whose client does not cooperate.
+type hijackedConn struct {
 	http.ResponseWriter
 	conn net.Conn
 }
 
 // Hijack implements http.Hijacker.
-func (h *hijacked) Hijack() (conn net.Conn, buffered *bufio.ReadWriter, err error) {
+func (h *hijackedConn) Hijack() (conn net.Conn, buffered *bufio.ReadWriter, err error) {
 	h.conn, buffered, err = http.NewResponseController(h.ResponseWriter).Hijack()
 	return h.conn, buffered, err
 }
@@ -225,23 +225,23 @@ func (n *news) tell() {
 	n.next = make(chan struct{})
 }
 
-// closing is why a stream ends, and how its client is told.
-type closing struct {
+// closeReason is why a stream ends, and how its client is told.
+type closeReason struct {
 	code   websocket.StatusCode
 	reason string
 }
 
-func (c *closing) Error() string { return c.reason }
+func (c *closeReason) Error() string { return c.reason }
 
 // closingOf returns how a client is told of the cause of an end.
-func closingOf(cause error) *closing {
-	var told *closing
+func closingOf(cause error) *closeReason {
+	var told *closeReason
 	if errors.As(cause, &told) {
 		return told
 	}
 	var known *memory.Error
 	if errors.As(cause, &known) {
-		return &closing{websocket.StatusPolicyViolation, known.Message}
+		return &closeReason{websocket.StatusPolicyViolation, known.Message}
 	}
-	return &closing{websocket.StatusInternalError, "the stream failed: connect again, and subscribe with your last watermark"}
+	return &closeReason{websocket.StatusInternalError, "the stream failed: connect again, and subscribe with your last watermark"}
 }

@@ -132,7 +132,7 @@ func (c *conn) readFeed(ctx context.Context, q memory.FeedQuery) (memory.Feed, e
 // listen has a stream hear the room of its namespace, until it subscribes to what it wants.
 func (c *conn) listen(ctx context.Context) {
 	_, namespace := c.session.At()
-	s, err := c.begin(ctx, nil, asked{now: true, query: memory.FeedQuery{Namespaces: []string{namespace}, Kinds: []string{kindMessage}}})
+	s, err := c.begin(ctx, nil, subscribeRequest{now: true, query: memory.FeedQuery{Namespaces: []string{namespace}, Kinds: []string{kindMessage}}})
 	if err == nil {
 		c.room = s
 	}
@@ -149,20 +149,20 @@ func (c *conn) following() []*subscription {
 func eventOf(s *subscription, n memory.Notice, at uint64) message {
 	where := &origin{n.Namespace, memory.FormatTime(n.Timestamp), n.Watermark}
 	if from, heard := saidOf(n); heard != nil {
-		return message{Type: "message", Subscription: s.id, Watermark: &at, From: from, said: heard, origin: where}
+		return message{Type: "message", Subscription: s.id, Watermark: &at, From: from, roomMessage: heard, origin: where}
 	}
 	return message{Type: "event", Subscription: s.id, Watermark: &at, origin: where, event: &event{Kind: n.Kind, Payload: tool.PayloadOf(n), Agent: n.Agent}}
 }
 
 func missedBy(s *subscription, feed memory.Feed) message {
-	return message{Type: "missed", Subscription: s.id, From: s.query.After, missed: &missed{feed.Oldest}, Message: fmt.Sprintf(
+	return message{Type: "missed", Subscription: s.id, From: s.query.After, gap: &gap{feed.Oldest}, Message: fmt.Sprintf(
 		"events between the watermarks %d and %d are no longer kept: read what is stored now; later events follow", s.query.After, feed.Oldest)}
 }
 
 // beat tells the client how far its subscriptions have been read, asks whether it is still there, and ends an idle stream.
 func (c *conn) beat(ctx context.Context, now time.Time) {
 	if idle := now.Sub(time.Unix(0, c.heard.Load())); len(c.subs) == 0 && len(c.slots) == 0 && idle >= c.limits.Idle {
-		c.end(&closing{websocket.StatusPolicyViolation, fmt.Sprintf("the stream had no subscription and no message for %s, which is the limit", c.limits.Idle)})
+		c.end(&closeReason{websocket.StatusPolicyViolation, fmt.Sprintf("the stream had no subscription and no message for %s, which is the limit", c.limits.Idle)})
 		return
 	}
 	for _, s := range c.subs {
@@ -177,13 +177,13 @@ func (c *conn) beat(ctx context.Context, now time.Time) {
 		within, cancel := context.WithTimeout(context.Background(), c.limits.Pong)
 		defer cancel()
 		if c.ws.Ping(within) != nil && ctx.Err() == nil {
-			c.end(&closing{websocket.StatusPolicyViolation, fmt.Sprintf("the client did not answer a ping within %s, which is the limit", c.limits.Pong)})
+			c.end(&closeReason{websocket.StatusPolicyViolation, fmt.Sprintf("the client did not answer a ping within %s, which is the limit", c.limits.Pong)})
 		}
 	}()
 }
 
 // subscribe begins a subscription.
-func (c *conn) subscribe(ctx context.Context, m received) error {
+func (c *conn) subscribe(ctx context.Context, m clientMessage) error {
 	if m.id == nil {
 		return tool.Invalid(nil, "a subscription needs an id of your choice, which its events have")
 	}
@@ -208,7 +208,7 @@ func (c *conn) subscribe(ctx context.Context, m received) error {
 }
 
 // begin finds where a subscription begins.
-func (c *conn) begin(ctx context.Context, id json.RawMessage, a asked) (*subscription, error) {
+func (c *conn) begin(ctx context.Context, id json.RawMessage, a subscribeRequest) (*subscription, error) {
 	access := c.server.options.Space.As(c.caller())
 	branch, _ := c.session.At()
 	if a.query.Branch == "" {
@@ -236,7 +236,7 @@ func (c *conn) begin(ctx context.Context, id json.RawMessage, a asked) (*subscri
 }
 
 // unsubscribe ends a subscription.
-func (c *conn) unsubscribe(_ context.Context, m received) error {
+func (c *conn) unsubscribe(_ context.Context, m clientMessage) error {
 	id := m.id
 	if named := m.members["subscription"]; named != nil {
 		id = named

@@ -103,7 +103,7 @@ func (b *Budget) ReadAll(ctx context.Context, r io.Reader, length, limit int64) 
 	if length > limit {
 		return nil, &TooLongError{limit}
 	}
-	m := incoming{budget: b, limit: limit}
+	m := partialMessage{budget: b, limit: limit}
 	if err := m.wait(ctx, max(0, length)); err != nil {
 		return nil, err
 	}
@@ -127,8 +127,8 @@ func (b *Budget) ReadAll(ctx context.Context, r io.Reader, length, limit int64) 
 	}
 }
 
-// incoming is a message that is being read.
-type incoming struct {
+// partialMessage is a message that is being read.
+type partialMessage struct {
 	budget  *Budget
 	limit   int64 // bytes
 	bytes   []byte
@@ -136,7 +136,7 @@ type incoming struct {
 }
 
 // wait makes room for a message of some length, once the budget has it.
-func (m *incoming) wait(ctx context.Context, length int64) error {
+func (m *partialMessage) wait(ctx context.Context, length int64) error {
 	if err := m.budget.wait(ctx, large(length)); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (m *incoming) wait(ctx context.Context, length int64) error {
 	return nil
 }
 
-func (m *incoming) add(part []byte) error {
+func (m *partialMessage) add(part []byte) error {
 	if int64(len(m.bytes)+len(part)) > m.limit {
 		return &TooLongError{m.limit}
 	}
@@ -156,7 +156,7 @@ func (m *incoming) add(part []byte) error {
 }
 
 // room makes room for more bytes and one.
-func (m *incoming) room(more int) error {
+func (m *partialMessage) room(more int) error {
 	length := int64(len(m.bytes) + more)
 	if length < int64(cap(m.bytes)) {
 		return nil
@@ -170,12 +170,12 @@ func (m *incoming) room(more int) error {
 }
 
 // whole returns the message, of which no more counts than there is.
-func (m *incoming) whole() []byte {
+func (m *partialMessage) whole() []byte {
 	m.budget.give(m.counted - large(int64(len(m.bytes))))
 	return m.bytes
 }
 
-func (m *incoming) drop() {
+func (m *partialMessage) drop() {
 	m.budget.give(m.counted)
 	m.bytes, m.counted = nil, 0
 }

@@ -119,7 +119,7 @@ func (l *Lines) read(ctx context.Context) ([]byte, error) {
 
 // readLong reads a line that begins with part and does not fit into the reader's buffer. It waits for room for its beginning alone.
 func (l *Lines) readLong(ctx context.Context, part []byte) ([]byte, error) {
-	g := &growing{line: incoming{budget: l.Budget, limit: l.limit}}
+	g := &partialLine{line: partialMessage{budget: l.Budget, limit: l.limit}}
 	if err := g.line.wait(ctx, min(2*shortLine, l.limit)); err != nil {
 		if !errors.As(err, new(*BusyError)) {
 			return nil, err
@@ -147,16 +147,16 @@ func (l *Lines) readLong(ctx context.Context, part []byte) ([]byte, error) {
 	return line, err
 }
 
-// growing is a long line that has no end yet. It may be dropped while its reader waits for more of it.
-type growing struct {
+// partialLine is a long line that has no end yet. It may be dropped while its reader waits for more of it.
+type partialLine struct {
 	mu      sync.Mutex
-	line    incoming
+	line    partialMessage
 	over    bool
 	dropped error
 	finder  idFinder // of a line that was dropped
 }
 
-func (g *growing) add(part []byte) {
+func (g *partialLine) add(part []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.dropped == nil {
@@ -170,7 +170,7 @@ func (g *growing) add(part []byte) {
 }
 
 // drop discards the input so far.
-func (g *growing) drop(why error) {
+func (g *partialLine) drop(why error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.dropped == nil && !g.over {
@@ -178,13 +178,13 @@ func (g *growing) drop(why error) {
 	}
 }
 
-func (g *growing) discard(why error) {
+func (g *partialLine) discard(why error) {
 	g.dropped = why
 	g.finder.read(g.line.bytes)
 	g.line.drop()
 }
 
-func (g *growing) end() ([]byte, error) {
+func (g *partialLine) end() ([]byte, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.over = true

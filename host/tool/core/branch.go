@@ -330,12 +330,12 @@ func (b *branchCall) switched() tool.Answer {
 	return tool.Answer{Structured: r, Plain: r}
 }
 
-// listed is a row that is never shortened, only left out.
-type listed struct{ branchRow }
+// fixedRow is a row that is never shortened, only left out.
+type fixedRow struct{ branchRow }
 
-func (listed) value() json.RawMessage { return nil }
-func (listed) dropValue()             {}
-func (listed) dropDetails()           {}
+func (fixedRow) value() json.RawMessage { return nil }
+func (fixedRow) dropValue()             {}
+func (fixedRow) dropDetails()           {}
 
 func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	all := b.access().Branches
@@ -346,10 +346,10 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	rows := make([]listed, 0, len(branches))
+	rows := make([]fixedRow, 0, len(branches))
 	for _, each := range branches {
 		if b.name == "" || b.name == each.Name {
-			rows = append(rows, listed{branchOf(each, b.form)})
+			rows = append(rows, fixedRow{branchOf(each, b.form)})
 		}
 	}
 	kept, cut, err := shorten(rows, tool.MaxAnswer)
@@ -357,9 +357,9 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 		return tool.Answer{}, fmt.Errorf("encode branches: %w", err)
 	}
 	r := struct {
-		Branches []listed `json:"branches"`
-		Current  string   `json:"current"`
-		Note     string   `json:"note,omitempty"`
+		Branches []fixedRow `json:"branches"`
+		Current  string     `json:"current"`
+		Note     string     `json:"note,omitempty"`
 	}{kept, b.here(), ""}
 	if cut.rows > 0 {
 		r.Note = fmt.Sprintf("To stay within %d characters, the %s made last %s left out; any can be named all the same.",

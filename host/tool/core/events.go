@@ -72,8 +72,8 @@ func (k *kit) eventsTool() tool.Spec {
 	}
 }
 
-// polled is an answer to memory_poll_events.
-type polled struct {
+// pollAnswer is an answer to memory_poll_events.
+type pollAnswer struct {
 	Events []polledEvent `json:"events"`
 	Latest watermark     `json:"latestWatermark"`
 	More   bool          `json:"hasMore"`
@@ -139,7 +139,7 @@ func pollEvents(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	p := polled{Events: make([]polledEvent, len(feed.Notices)), Latest: watermark{feed.Watermark, feed.Within}}
+	p := pollAnswer{Events: make([]polledEvent, len(feed.Notices)), Latest: watermark{feed.Watermark, feed.Within}}
 	p.More = feed.More || len(feed.Notices) >= q.Limit
 	for i, n := range feed.Notices {
 		p.Events[i] = polledEvent{n.Kind, tool.PayloadOf(n), n.Agent, n.Namespace, memory.FormatTime(n.Timestamp), n.Watermark}

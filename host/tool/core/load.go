@@ -49,16 +49,16 @@ func (k *kit) loadTool() tool.Spec {
 	}
 }
 
-// loaded is the answer of memory_load_family, if it gives no tools.
-type loaded struct {
-	Family      string      `json:"family,omitempty"`
-	Loaded      []string    `json:"loaded"`
-	Suggestions []suggested `json:"suggestions,omitempty"`
-	Note        string      `json:"note,omitempty"`
+// loadAnswer is the answer of memory_load_family, if it gives no tools.
+type loadAnswer struct {
+	Family      string            `json:"family,omitempty"`
+	Loaded      []string          `json:"loaded"`
+	Suggestions []suggestedFamily `json:"suggestions,omitempty"`
+	Note        string            `json:"note,omitempty"`
 }
 
-// suggested is a suggestion as shown to clients.
-type suggested struct {
+// suggestedFamily is a suggestion as shown to clients.
+type suggestedFamily struct {
 	Family      string   `json:"family"`
 	Description string   `json:"description"`
 	Why         string   `json:"why"`
@@ -175,7 +175,7 @@ func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
 	if f != nil {
 		name = f.Name
 	}
-	r := loaded{Family: name}
+	r := loadAnswer{Family: name}
 	switch {
 	case c.Session.ListsAll() && (f == nil || !f.Deprecated):
 		r.Note = fmt.Sprintf("The profile %s lists the tools of all families: nothing was taken out.", c.Session.Profile())
@@ -191,7 +191,7 @@ func (c *call) unload(there *tool.Snapshot, name string) (tool.Answer, error) {
 
 // suggest answers with families if none is clearly meant.
 func (c *call) suggest(there *tool.Snapshot, list []suggestion) (tool.Answer, error) {
-	r := loaded{Loaded: c.loaded(), Suggestions: suggestedOf(list)}
+	r := loadAnswer{Loaded: c.loaded(), Suggestions: suggestedOf(list)}
 	switch {
 	case len(there.Sets) == 0:
 		r.Note = "This server has no families."
@@ -215,10 +215,10 @@ func (c *call) loaded() []string {
 	return list
 }
 
-func suggestedOf(list []suggestion) []suggested {
-	var rows []suggested
+func suggestedOf(list []suggestion) []suggestedFamily {
+	var rows []suggestedFamily
 	for _, s := range list {
-		rows = append(rows, suggested{
+		rows = append(rows, suggestedFamily{
 			Family: s.family.Name, Description: s.family.Description, Matched: s.matched, Score: rounded(s.score), Fault: s.family.Fault,
 			Why: fmt.Sprintf("described with %s of your intent: %s", plural(len(s.matched), "word"), strings.Join(s.matched, ", ")),
 		})

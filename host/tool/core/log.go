@@ -43,7 +43,7 @@ func (k *kit) logTool() tool.Spec {
 	}
 }
 
-type logged struct {
+type logAnswer struct {
 	Sequence  uint64 `json:"sequence"`
 	Timestamp string `json:"timestamp"`
 }
@@ -64,6 +64,6 @@ func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
 	if c.DryRun {
 		return rehearsed(map[string]any{"event": e.Event}), nil
 	}
-	l := logged{e.Sequence, memory.FormatTime(e.Timestamp)}
+	l := logAnswer{e.Sequence, memory.FormatTime(e.Timestamp)}
 	return tool.Answer{Structured: l, Plain: l}, nil
 }

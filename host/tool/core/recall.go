@@ -110,10 +110,10 @@ func recallKey(ctx context.Context, c *call) (tool.Answer, error) {
 	if asked == memory.AllNamespaces {
 		elsewhere = m.Namespace
 	}
-	r := recalled{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
+	r := recallAnswer{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
 	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
-		recalled
+		recallAnswer
 	}{true, r}, Plain: r}, nil
 }
 
@@ -144,7 +144,7 @@ func (c *call) recalled(ctx context.Context, location memory.Location, key strin
 	return m, there.Namespace, orNotAnID(err)
 }
 
-type recalled struct {
+type recallAnswer struct {
 	Key       string          `json:"key"`
 	Namespace string          `json:"namespace,omitempty"` // if recalled by id
 	Value     json.RawMessage `json:"value"`

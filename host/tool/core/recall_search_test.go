@@ -13,7 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// recalled is the answer of a recall by query or topic.
+// recallAnswer is the answer of a recall by query or topic.
 type recalledAnswer struct {
 	Facts []struct {
 		FactID, FactType string

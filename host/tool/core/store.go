@@ -128,11 +128,11 @@ type storeRow struct {
 }
 
 type receipt struct {
-	Key       string    `json:"key"`
-	Version   uint64    `json:"version"`
-	Replaced  *replaced `json:"replaced,omitempty"` // nil: the key was free, or nothing changed
-	Timestamp string    `json:"timestamp,omitempty"`
-	Notes     []string  `json:"notes,omitempty"` // such as which hook was skipped, and why
+	Key       string          `json:"key"`
+	Version   uint64          `json:"version"`
+	Replaced  *replacedMemory `json:"replaced,omitempty"` // nil: the key was free, or nothing changed
+	Timestamp string          `json:"timestamp,omitempty"`
+	Notes     []string        `json:"notes,omitempty"` // such as which hook was skipped, and why
 }
 
 const (
@@ -140,18 +140,18 @@ const (
 	shortFormer = 80 // characters of a former value
 )
 
-// replaced is what a store put something else in place of.
-type replaced struct {
+// replacedMemory is what a store put something else in place of.
+type replacedMemory struct {
 	Version uint64          `json:"version"`
 	Value   json.RawMessage `json:"value,omitempty"` // its beginning; nil: the new value is equal, or the batch is long
 	Agent   string          `json:"agent,omitempty"` // unless the caller
 }
 
-func (c *call) replaced(f *memory.Former, whole bool) *replaced {
+func (c *call) replaced(f *memory.Former, whole bool) *replacedMemory {
 	if f == nil {
 		return nil
 	}
-	r := &replaced{Version: f.Version}
+	r := &replacedMemory{Version: f.Version}
 	if f.Agent != c.Caller.Agent {
 		r.Agent = f.Agent
 	}
