@@ -38,28 +38,28 @@ type building struct {
 	cursor  store.Cursor  // in the first of them
 }
 
-// step builds a few pages, and queues the next step.
-func (b *building) step(ctx context.Context, s *Space) error {
+// step builds a few pages, and queues the next step unless the index is complete.
+func (b *building) step(ctx context.Context, s *Space) (complete bool, err error) {
 	for range buildPages {
 		err := b.page(ctx, s)
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			continue // read the page again
 		case err != nil:
-			return err
+			return false, err
 		case b.started && len(b.rest) == 0:
-			return s.recordBuilt(ctx, b.builds)
+			err = s.recordBuilt(ctx, b.builds)
+			return err == nil, err
 		}
 	}
 	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, b) })
-	return nil
+	return false, nil
 }
 
 // build runs a step, and removes the index from due once it is built or given up.
 func (s *Space) build(ctx context.Context, b *building) error {
-	err := b.step(ctx, s)
-	_, done := s.indexes.builtAt(b.index, b.branch)
-	if done || errors.Is(err, errRebuilt) {
+	complete, err := b.step(ctx, s) // a purge may reclaim the index as soon as it is complete
+	if complete || errors.Is(err, errRebuilt) {
 		s.indexes.mu.Lock()
 		delete(s.indexes.due, b.builds)
 		s.indexes.mu.Unlock()

@@ -164,14 +164,6 @@ func (x *indexes) numbers() (list []uint32) {
 	return list
 }
 
-// builtAt returns the version from which an index is complete on a branch.
-func (x *indexes) builtAt(index uint32, b store.BranchID) (version uint64, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	version, ok = x.built[index][b]
-	return version, ok
-}
-
 // covering returns the lineage for reading an index for a view of a branch; nil: the index is incomplete for that view. The front
 // part of the view's lineage suffices, down to a branch on which the index was built before it was forked.
 func (x *indexes) covering(index uint32, l store.Lineage) store.Lineage {

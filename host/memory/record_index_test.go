@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
+	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/stress"
 )
 
@@ -79,7 +80,7 @@ func newIndexModel(t testing.TB, seed int64) *indexModel {
 // settled waits until nothing is being built.
 func settled(t testing.TB, s *Space) {
 	t.Helper()
-	for {
+	await.That(t, "every index is built, and retired ones are reclaimed", func() bool {
 		if err := s.WaitIdle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -89,10 +90,8 @@ func settled(t testing.TB, s *Space) {
 		for _, set := range s.indexes.all() {
 			due += len(set.Retired)
 		}
-		if due == 0 {
-			return
-		}
-	}
+		return due == 0
+	})
 }
 
 var someStrings = []string{"", "a", "ab", "ab\x00", "ab\x00\xc3\xa9", "b", "\u00e9t\u00e9", "zz", "open", "closed"}
