@@ -18,7 +18,7 @@ const mostKept = 8
 // recorder keeps requests and failures of a family's guests. There may be several: an installation compiles one, and closes it.
 type recorder struct {
 	mu       sync.Mutex
-	guest    family.Guest // the last that was opened or called: a rank hook may be asked before anything called the family
+	open     []family.Guest // the last was opened or called last: a rank hook may be asked before anything called the family
 	requests map[abi.Kind][][]byte
 	failed   []*sandbox.Result // since taken was called
 }
@@ -33,8 +33,20 @@ type recordedGuest struct {
 func (w *recorder) watch(g family.Guest) family.Guest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.guest = g
+	w.open = append(w.open, g)
 	return recordedGuest{g, w}
+}
+
+// Close implements family.Guest.
+func (w recordedGuest) Close() error {
+	w.by.mu.Lock()
+	w.by.open = without(w.by.open, w.Guest)
+	w.by.mu.Unlock()
+	return w.Guest.Close()
+}
+
+func without(list []family.Guest, g family.Guest) []family.Guest {
+	return slices.DeleteFunc(list, func(one family.Guest) bool { return one == g })
 }
 
 // Call implements family.Guest.
@@ -47,7 +59,9 @@ func (w recordedGuest) Call(ctx context.Context, r sandbox.Request) (*sandbox.Re
 func (w *recorder) ended(g family.Guest, r sandbox.Request, result *sandbox.Result, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.guest = g
+	if slices.Contains(w.open, g) { // else it was closed meanwhile
+		w.open = append(without(w.open, g), g)
+	}
 	if w.requests == nil {
 		w.requests = map[abi.Kind][][]byte{}
 	}
@@ -62,9 +76,12 @@ func (w *recorder) ended(g family.Guest, r sandbox.Request, result *sandbox.Resu
 // ask sends a request that is not kept.
 func (w *recorder) ask(ctx context.Context, r sandbox.Request) (*sandbox.Result, error) {
 	w.mu.Lock()
-	guest := w.guest
+	open := slices.Clone(w.open)
 	w.mu.Unlock()
-	return guest.Call(ctx, r)
+	if len(open) == 0 {
+		return nil, sandbox.ErrClosed
+	}
+	return open[len(open)-1].Call(ctx, r)
 }
 
 // kinds are those of the requests that came.
