@@ -103,13 +103,13 @@ func (f *Families) callAgain(ctx context.Context, t *Tool, m Guest, c Call) (Res
 
 // mayRepeat reports whether a failed call may be retried automatically.
 func mayRepeat(ctx context.Context, err error) bool {
-	return errors.As(err, new(overtaken)) && effect.Of(ctx).Count() == 0
+	return errors.As(err, new(overtakenError)) && effect.Of(ctx).Count() == 0
 }
 
-// overtaken means that others changed the basis of a call before it could commit.
-type overtaken struct{ error }
+// overtakenError means that others changed the basis of a call before it could commit.
+type overtakenError struct{ error }
 
-func (o overtaken) Unwrap() error { return o.error }
+func (o overtakenError) Unwrap() error { return o.error }
 
 // orOvertaken tells a commit conflict from a conflict that a guest reports, and from a reused request id.
 func orOvertaken(ctx context.Context, t *Tool, err error) error {
@@ -121,7 +121,7 @@ func orOvertaken(ctx context.Context, t *Tool, err error) error {
 	if effect.Of(ctx).Count() > 0 {
 		message = fmt.Sprintf("others changed what %s read or wrote while it ran", t.Name)
 	}
-	return overtaken{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
+	return overtakenError{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
 }
 
 func (f *Families) callOnce(ctx context.Context, t *Tool, m Guest, c Call) (Result, error) {

@@ -41,7 +41,7 @@ func (f *Families) scan() (changed bool) {
 
 // scanLocked is scan for a caller that holds changing, which guards the known families and the lock.
 func (f *Families) scanLocked() (changed bool) {
-	c := collected{named: map[string]*family{}}
+	c := scanResult{named: map[string]*family{}}
 	for _, x := range f.findAllBuilt() {
 		c.add(x)
 	}
@@ -89,8 +89,8 @@ func (f *Families) noteUpdates(was map[string]*family) {
 	}
 }
 
-// collected holds the families that a scan found.
-type collected struct {
+// scanResult holds the families that a scan found.
+type scanResult struct {
 	named  map[string]*family
 	hidden []*family // with names of built-in families
 	guards map[string]*guard
@@ -98,7 +98,7 @@ type collected struct {
 
 // add registers a family under its name. An unusable family replaces none, and none replaces a
 // built-in one.
-func (c *collected) add(x *family) {
+func (c *scanResult) add(x *family) {
 	there := c.named[x.name]
 	switch {
 	case there == nil:
@@ -113,7 +113,7 @@ func (c *collected) add(x *family) {
 }
 
 // version returns the family with a name and a digest that is not built in; nil: none.
-func (c collected) version(name, digest string) *family {
+func (c scanResult) version(name, digest string) *family {
 	for _, x := range append(slices.Clone(c.hidden), c.named[name]) {
 		if x != nil && x.name == name && x.digest == digest && x.source != built {
 			return x
@@ -296,7 +296,7 @@ func (f *Families) watchedFamily(path string, b sandbox.Binary) (*family, error)
 }
 
 // familyOf returns the family of a module that was inspected.
-func (f *Families) familyOf(source string, seen inspected, detached []byte, o origin) (*family, error) {
+func (f *Families) familyOf(source string, seen moduleInfo, detached []byte, o origin) (*family, error) {
 	if seen.fault != nil {
 		return nil, seen.fault
 	}
@@ -368,7 +368,7 @@ func newFamily(source, digest string, m *abi.Manifest, section []byte, o origin)
 
 // publish replaces the known families, and reports whether they differ. The caller holds changing
 // and mu.
-func (f *Families) publish(c collected) (changed bool) {
+func (f *Families) publish(c scanResult) (changed bool) {
 	changed = !maps.Equal(c.named, f.known) || !slices.Equal(c.hidden, f.hidden) || f.otherGuards(c.guards)
 	was := f.every()
 	f.known, f.hidden = c.named, c.hidden

@@ -21,7 +21,7 @@ type guard struct {
 }
 
 // findGuards returns the guards that the lock file requires. The caller holds changing.
-func (f *Families) findGuards(c collected) map[string]*guard {
+func (f *Families) findGuards(c scanResult) map[string]*guard {
 	guards := map[string]*guard{}
 	for name, g := range f.lock.Families {
 		if a, ok := g.Approved(); ok && !g.Disabled {
@@ -100,7 +100,7 @@ func (f *Families) storeHookOf(x *family) (hooks.Store, bool) {
 	if !asked {
 		return hooks.Store{}, false
 	}
-	return hooks.Store{Family: hooked{f, x}, OnFailure: wordOf(on.OnFailure, x.manifest)}, true
+	return hooks.Store{Family: hookFamily{f, x}, OnFailure: wordOf(on.OnFailure, x.manifest)}, true
 }
 
 // wordOf returns the action for a failed store hook: the operator's, else the manifest's, else skip.
@@ -139,7 +139,7 @@ func (f *Families) missing(name string, g *guard) error {
 
 // fillSilence sets the manifest's action in each store hook that the lock file turns on without an action for failures. If the manifest
 // is unknown, the hook is required. The caller holds changing.
-func (f *Families) fillSilence(c collected) {
+func (f *Families) fillSilence(c scanResult) {
 	filled := map[string]registry.Grant{}
 	for name, g := range f.lock.Families {
 		on, ok := g.Hooks[abi.HookStore]
@@ -168,7 +168,7 @@ func (f *Families) overrule(grants map[string]registry.Grant) {
 }
 
 // manifestFor returns the manifest of the module that a grant is for; nil if unknown.
-func (f *Families) manifestFor(name string, g registry.Grant, c collected) *abi.Manifest {
+func (f *Families) manifestFor(name string, g registry.Grant, c scanResult) *abi.Manifest {
 	if x := c.named[name]; x != nil && x.digest != "" && appliesTo(g, x) {
 		return x.manifest
 	}

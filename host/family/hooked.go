@@ -40,7 +40,7 @@ func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 			reads = append(reads, readsRecords(g.Capabilities)...)
 			continue
 		}
-		list = append(list, hooks.Store{Family: hooked{f.Families, g.family}, OnFailure: abi.OnFailureRefuse})
+		list = append(list, hooks.Store{Family: hookFamily{f.Families, g.family}, OnFailure: abi.OnFailureRefuse})
 	}
 	if gone != nil {
 		return list, hooks.MissingFor(gone, func(collection string) bool {
@@ -67,25 +67,25 @@ func (f hookFamilies) On(h abi.Hook) (list []hooks.Family) {
 	defer f.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
 		if _, on := f.hookOf(f.known[name], h); on {
-			list = append(list, hooked{f.Families, f.known[name]})
+			list = append(list, hookFamily{f.Families, f.known[name]})
 		}
 	}
 	return list
 }
 
-// hooked implements hooks.Family.
-type hooked struct {
+// hookFamily implements hooks.Family.
+type hookFamily struct {
 	families *Families
 	family   *family
 }
 
-func (h hooked) Name() string            { return h.family.name }
-func (h hooked) Manifest() *abi.Manifest { return h.family.manifest }
-func (h hooked) Rest() *hooks.Rest       { return &h.family.rest }
+func (h hookFamily) Name() string            { return h.family.name }
+func (h hookFamily) Manifest() *abi.Manifest { return h.family.manifest }
+func (h hookFamily) Rest() *hooks.Rest       { return &h.family.rest }
 
 // Rights implements hooks.Family: the namespaces of its grant to read memories, or else to write or propose them. A family
 // without any such grant sees everything that its hooks cover.
-func (h hooked) Rights() memory.Rights {
+func (h hookFamily) Rights() memory.Rights {
 	g := h.families.grantOf(h.family)
 	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "")
 	switch {
@@ -100,7 +100,7 @@ func (h hooked) Rights() memory.Rights {
 // ReadsRecords implements hooks.Family. What is private is shown to no family but one that redacts, which the operator approved for that:
 // a secret must not stay in clear because it stands in a private message. A collection that no manifest declares is shown: a hook that may refuse
 // is not passed because a family has a fault.
-func (h hooked) ReadsRecords(collection string) bool {
+func (h hookFamily) ReadsRecords(collection string) bool {
 	family, _, _ := strings.Cut(collection, "/")
 	store, c := h.family.manifest.Hooks.Store, h.families.declarationOf(collection)
 	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) &&
@@ -108,7 +108,7 @@ func (h hooked) ReadsRecords(collection string) bool {
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.
-func (h hooked) Generations(hook abi.Hook) int {
+func (h hookFamily) Generations(hook abi.Hook) int {
 	h.families.mu.RLock()
 	defer h.families.mu.RUnlock()
 	said, _ := h.families.hookOf(h.family, hook)
@@ -120,13 +120,13 @@ func (h hooked) Generations(hook abi.Hook) int {
 }
 
 // ReachesOutside implements hooks.Family.
-func (h hooked) ReachesOutside() bool {
+func (h hookFamily) ReachesOutside() bool {
 	g := h.families.grantOf(h.family)
 	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM) || granted(g, abi.CanFileWrite)
 }
 
 // Loaded implements hooks.Family. A module that failed to load is not retried for a while.
-func (h hooked) Loaded() (hooks.Guest, bool) {
+func (h hookFamily) Loaded() (hooks.Guest, bool) {
 	if m := h.family.hold(h.families); m != nil {
 		return guest{h, m, func() { h.family.release(h.families) }}, true
 	}
@@ -135,7 +135,7 @@ func (h hooked) Loaded() (hooks.Guest, bool) {
 }
 
 // loadBehind loads a family in the background, once at a time.
-func (h hooked) loadBehind() {
+func (h hookFamily) loadBehind() {
 	f, x := h.families, h.family
 	if !x.coming.CompareAndSwap(false, true) {
 		return
@@ -156,7 +156,7 @@ func (h hooked) loadBehind() {
 }
 
 // Load implements hooks.Family.
-func (h hooked) Load(ctx context.Context) (hooks.Guest, error) {
+func (h hookFamily) Load(ctx context.Context) (hooks.Guest, error) {
 	m, release, err := h.families.acquire(ctx, h.family)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (h hooked) Load(ctx context.Context) (hooks.Guest, error) {
 }
 
 // Defer implements hooks.Family.
-func (h hooked) Defer(ctx context.Context, c memory.Caller, at memory.Location, payload json.RawMessage) error {
+func (h hookFamily) Defer(ctx context.Context, c memory.Caller, at memory.Location, payload json.RawMessage) error {
 	f := h.families
 	stage, err := f.ownSpace(h.family).Stage(ctx, at.Branch)
 	if err != nil {
@@ -184,7 +184,7 @@ func (h hooked) Defer(ctx context.Context, c memory.Caller, at memory.Location, 
 
 // guest is the loaded module of a family.
 type guest struct {
-	hooked
+	hookFamily
 	module  Guest
 	release func()
 }

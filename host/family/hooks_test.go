@@ -195,7 +195,7 @@ func TestADeferredHookIsTriedAgainWhenItsMemoriesAreNotStoredYet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (hooked{families: w.Families, family: x}).Defer(t.Context(), owner(""), memory.Location{Branch: "default", Namespace: "default"}, json.RawMessage(`{"keys":["k"]}`)); err != nil {
+	if err := (hookFamily{families: w.Families, family: x}).Defer(t.Context(), owner(""), memory.Location{Branch: "default", Namespace: "default"}, json.RawMessage(`{"keys":["k"]}`)); err != nil {
 		t.Fatal(err)
 	}
 	first := func() jobs.Job {

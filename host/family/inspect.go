@@ -26,11 +26,11 @@ type inspector struct {
 type inspectedFile struct {
 	mu    sync.Mutex // held while it is read, so that concurrent loads hash it once
 	state os.FileInfo
-	seen  inspected
+	seen  moduleInfo
 }
 
-// inspected is what a module is known by.
-type inspected struct {
+// moduleInfo is what a module is known by.
+type moduleInfo struct {
 	digest  string             // SHA-256 of its bytes, hexadecimal
 	section []byte             // the manifest's bytes
 	content *signature.Content // nil: it has no signature
@@ -45,22 +45,22 @@ func newInspector(hash func([]byte) sandbox.Binary) *inspector {
 }
 
 // inspect returns what the module in a file is known by. detached is a signature of it that is kept apart.
-func (i *inspector) inspect(path string, detached []byte) (inspected, error) {
+func (i *inspector) inspect(path string, detached []byte) (moduleInfo, error) {
 	file := i.file(path)
 	file.mu.Lock()
 	defer file.mu.Unlock()
 	now, err := os.Stat(path)
 	if err != nil {
 		i.forget(path)
-		return inspected{}, readError(err)
+		return moduleInfo{}, readError(err)
 	}
 	if file.state != nil && sameState(file.state, now) && (file.seen.content != nil || len(detached) == 0) {
 		return file.seen, nil
 	}
-	file.state, file.seen = nil, inspected{}
+	file.state, file.seen = nil, moduleInfo{}
 	data, state, err := readState(path)
 	if err != nil {
-		return inspected{}, err
+		return moduleInfo{}, err
 	}
 	file.seen = examine(data, detached, i.hash)
 	file.state = state
@@ -85,7 +85,7 @@ func (i *inspector) read(path string) (sandbox.Binary, error) {
 
 // examine returns what a module is known by. A signature covers only the bytes behind it, so its hash differs from the digest; both are
 // computed at once.
-func examine(data, detached []byte, hash func([]byte) sandbox.Binary) inspected {
+func examine(data, detached []byte, hash func([]byte) sandbox.Binary) moduleInfo {
 	var content signature.Content
 	var unread error
 	var hashing sync.WaitGroup
@@ -96,7 +96,7 @@ func examine(data, detached []byte, hash func([]byte) sandbox.Binary) inspected 
 	b := hash(data)
 	section, err := sandbox.ManifestBytes(data)
 	hashing.Wait()
-	seen := inspected{digest: b.Digest(), section: bytes.Clone(section), fault: cmp.Or(err, unread)}
+	seen := moduleInfo{digest: b.Digest(), section: bytes.Clone(section), fault: cmp.Or(err, unread)}
 	if signed {
 		seen.content = &content
 	}
@@ -104,7 +104,7 @@ func examine(data, detached []byte, hash func([]byte) sandbox.Binary) inspected 
 }
 
 // signed returns the signatures of a module that was inspected with a detached one.
-func (seen inspected) signed(detached []byte) (signature.Signed, error) {
+func (seen moduleInfo) signed(detached []byte) (signature.Signed, error) {
 	if seen.content == nil {
 		return signature.Signed{}, nil
 	}

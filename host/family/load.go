@@ -38,12 +38,12 @@ func (f *Families) Load(ctx context.Context, name string) error {
 
 // replacedError returns hooks.ErrReplaced in the form that callers see.
 func replacedError(x *family) error {
-	return replaced{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
+	return replacement{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
 }
 
-type replaced struct{ error }
+type replacement struct{ error }
 
-func (r replaced) Unwrap() []error { return []error{r.error, hooks.ErrReplaced} }
+func (r replacement) Unwrap() []error { return []error{r.error, hooks.ErrReplaced} }
 
 // acquire loads a family's module if needed, and keeps it loaded until release is called.
 func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release func(), err error) {

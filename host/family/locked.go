@@ -136,17 +136,17 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 
 // installedModule returns what the installed module with a digest is known by, and its signatures; nothing if it is not there, or was
 // changed.
-func (f *Families) installedModule(digest string) (inspected, signature.Signed, error) {
+func (f *Families) installedModule(digest string) (moduleInfo, signature.Signed, error) {
 	detached, err := f.detached(digest)
 	if err != nil {
-		return inspected{}, signature.Signed{}, err
+		return moduleInfo{}, signature.Signed{}, err
 	}
 	seen, err := f.modules.inspect(f.installedPath(digest), detached)
 	if err != nil || seen.digest != digest {
-		return inspected{}, signature.Signed{}, nil
+		return moduleInfo{}, signature.Signed{}, nil
 	}
 	if seen.fault != nil {
-		return inspected{}, signature.Signed{}, seen.fault
+		return moduleInfo{}, signature.Signed{}, seen.fault
 	}
 	s, err := seen.signed(detached)
 	return seen, s, err

@@ -75,7 +75,7 @@ func (f *Families) approvedOrigin(digest string) origin {
 }
 
 // approvedModule finds the module with a digest among the kept and the installed ones. detached is a signature of it that is kept apart.
-func (f *Families) approvedModule(digest string, detached []byte) (path string, seen inspected, err error) {
+func (f *Families) approvedModule(digest string, detached []byte) (path string, seen moduleInfo, err error) {
 	changed := false
 	for _, path := range []string{f.approvedPath(digest), f.installedPath(digest)} {
 		seen, err := f.modules.inspect(path, detached)
@@ -85,13 +85,13 @@ func (f *Families) approvedModule(digest string, detached []byte) (path string, 
 		case err == nil:
 			changed = true
 		case !errors.Is(err, os.ErrNotExist):
-			return "", inspected{}, err
+			return "", moduleInfo{}, err
 		}
 	}
 	if changed {
-		return "", inspected{}, errors.New("its module was changed since it was approved")
+		return "", moduleInfo{}, errors.New("its module was changed since it was approved")
 	}
-	return "", inspected{}, errors.New("its module is not there any more")
+	return "", moduleInfo{}, errors.New("its module is not there any more")
 }
 
 // keepApproved keeps the module of a family for as long as it serves a required store hook, whatever

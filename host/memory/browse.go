@@ -82,8 +82,8 @@ func (s *Space) browse(ctx context.Context, v view, q Search) (Found, error) {
 	return found, err
 }
 
-// browsing is the execution of an ordered search.
-type browsing struct {
+// orderedSearch is the execution of an ordered search.
+type orderedSearch struct {
 	space  *Space
 	q      Search
 	view   view
@@ -96,9 +96,9 @@ type browsing struct {
 }
 
 // browsing reads the cursor and fixes the version that is shown.
-func (s *Space) browsing(ctx context.Context, v view, q Search) (*browsing, error) {
+func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch, error) {
 	asked := q.indexQuery()
-	b := &browsing{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, firsts: firsts{most: q.Offset + q.K + 1}, filter: search.Filter{
+	b := &orderedSearch{space: s, q: q, view: v, began: s.clock().UTC().Truncate(time.Microsecond), digest: q.asked, firsts: firsts{most: q.Offset + q.K + 1}, filter: search.Filter{
 		Text: q.Text, Question: q.question, States: asked.States, Types: q.Types, Agents: q.Writers, Tags: q.Tags, MinImportance: q.MinImportance, Dated: Span{Since: q.Since, Until: q.Until}}}
 	if len(b.filter.States) == 0 {
 		b.filter.States = []string{string(Active)}
@@ -127,7 +127,7 @@ func (s *Space) browsing(ctx context.Context, v view, q Search) (*browsing, erro
 }
 
 // continued resumes at the end of the page before.
-func (b *browsing) continued() error {
+func (b *orderedSearch) continued() error {
 	if b.q.After == "" {
 		return nil
 	}
@@ -146,12 +146,12 @@ func (b *browsing) continued() error {
 }
 
 // cursor continues behind a position.
-func (b *browsing) cursor(last *position) string {
+func (b *orderedSearch) cursor(last *position) string {
 	return browseCursor{b.digest, b.view.version, b.began, b.view.now, b.total, *last}.String()
 }
 
 // find finds the page, and on the first one how many matches there are.
-func (b *browsing) find(ctx context.Context) (err error) {
+func (b *orderedSearch) find(ctx context.Context) (err error) {
 	within, most, tallied := b.view.search(b.q.Namespaces, b.q.collection()), 0, b.from != nil
 	if !tallied {
 		if b.total, tallied, err = b.space.index.Tally(ctx, within, b.filter); err != nil {
@@ -176,7 +176,7 @@ func (b *browsing) find(ctx context.Context) (err error) {
 }
 
 // consider adds a match unless it is on a page before, and reports whether it did.
-func (b *browsing) consider(c *search.Columns, counted counters.Present) bool {
+func (b *orderedSearch) consider(c *search.Columns, counted counters.Present) bool {
 	at := position{b.q.Order.value(c, counted.Of(c.Namespace, c.Key)), c.Namespace, c.Key}
 	if b.from != nil && at.compare(b.from) <= 0 {
 		return false
@@ -190,7 +190,7 @@ const mostInOrder = 64
 
 // byCounters lists by a counter without a look at all matches: the first ones with a counter of each namespace, then, if these do not
 // fill the page, the others by their keys. done is false if it is not worth it.
-func (b *browsing) byCounters(ctx context.Context, within search.View, counted counters.Present, tallied bool) (done bool, err error) {
+func (b *orderedSearch) byCounters(ctx context.Context, within search.View, counted counters.Present, tallied bool) (done bool, err error) {
 	index := b.space.index
 	if !tallied || !b.q.Order.counts() || b.filter.Text != "" || len(b.filter.Tags) > 0 || len(b.filter.Agents) > 0 || !counted.Any() {
 		return false, nil

@@ -108,11 +108,11 @@ type comparison struct {
 	at             uint64
 	namespaces     []string
 	keys           map[store.Key]bool
-	shared         map[string]ground // by namespace
+	shared         map[string]mergeBase // by namespace
 }
 
-// ground is the common history of two branches in a namespace.
-type ground struct {
+// mergeBase is the common history of two branches in a namespace.
+type mergeBase struct {
 	both  lineage.Known
 	bases []store.Lineage
 	from  lineage.Known // what the source knows
@@ -139,7 +139,7 @@ func (a *Access) comparison(ctx context.Context, source, target string, namespac
 	from.lineage, into.lineage = from.lineage.At(head.Version), into.lineage.At(head.Version)
 	c := &comparison{
 		access: a, space: s, source: from, target: into, at: head.Version, namespaces: namespaces,
-		keys: map[store.Key]bool{}, shared: map[string]ground{},
+		keys: map[store.Key]bool{}, shared: map[string]mergeBase{},
 	}
 	return c, c.learn(ctx, "")
 }
@@ -156,12 +156,12 @@ func (c *comparison) learn(ctx context.Context, namespace string) error {
 	bases, err := catalogue.Bases(both, namespace, func(b store.BranchID, after, to uint64) (bool, error) {
 		return c.space.written(ctx, b, namespace, after, to)
 	})
-	c.shared[namespace] = ground{both: both, bases: bases, from: from, into: into}
+	c.shared[namespace] = mergeBase{both: both, bases: bases, from: from, into: into}
 	return c.space.translate("compare branches", err)
 }
 
 // ground returns the result of learn.
-func (c *comparison) ground(namespace string) ground { return c.shared[namespace] }
+func (c *comparison) ground(namespace string) mergeBase { return c.shared[namespace] }
 
 // written reports whether a namespace of a branch, or with an empty one any, was written after one version and up to
 // another. Where the change log was trimmed, the entries tell: at a version that others depend on, the newest of each

@@ -23,7 +23,7 @@
 //  6. Commit. The engine looks up the request id again, compares the expected versions, and writes all or nothing. A deletion or a change
 //     of state by a caller itself is staged again if its memory changed meanwhile; its hooks are not asked again.
 //  7. Index. The write is searchable when its commit returns.
-//  8. Receipts say what was replaced. As a blind stage may have read an older version than the one it replaced, they are corrected from
+//  8. Receipts name what was replaced. A blind stage may have read a version older than the one that it replaced: receipts are corrected from
 //     the version before the commit.
 //
 // Merge and Undo go other ways to the same commit. A merge brings versions that passed the hooks on their branch; what only its

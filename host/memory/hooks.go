@@ -139,8 +139,8 @@ func (w Write) noteProposal(branch string) {
 	w.note("Nothing was changed here: it is proposed on branch %s. Compare it with memory_branch action=diff, then merge it or delete it.", branch)
 }
 
-// asked groups staged memories, or records of a collection, of one namespace with the same kind of change.
-type asked struct {
+// hookGroup groups staged memories, or records of a collection, of one namespace with the same kind of change.
+type hookGroup struct {
 	namespace, collection string
 	perSpace              bool
 	change                Change
@@ -155,12 +155,12 @@ const (
 )
 
 // takes reports whether a group has room for another entry.
-func (g asked) takes(at site, c Change, size int) bool {
+func (g hookGroup) takes(at site, c Change, size int) bool {
 	return g.namespace == at.Namespace && g.collection == at.Collection && g.perSpace == at.system && g.change == c &&
 		len(g.sites) < askedItems && g.bytes+size <= askedBytes
 }
 
-// askHooks calls the hooks for what is staged, or what the caller writes itself, and applies their changes. It returns the branch of the
+// askHooks calls the hooks for the staged changes, or for the caller's own write, and applies what they change. It returns the branch of the
 // proposal; empty: none.
 func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err error) {
 	if t.space.currentHooks() == nil || t.origin == fromUndo {
@@ -193,7 +193,7 @@ func (t *Stage) askHooks(ctx context.Context, w Write) (proposal string, err err
 }
 
 // mayPropose returns an error if a group cannot be proposed.
-func (t *Stage) mayPropose(g asked) error {
+func (t *Stage) mayPropose(g hookGroup) error {
 	switch {
 	case t.origin == fromMerge:
 		return &Error{Code: Denied, Message: fmt.Sprintf("nothing was merged: the resolution of %q brings a change that must be approved first, and a merge cannot wait: take source or target, or make the change with memory_store or memory_forget",
@@ -205,7 +205,7 @@ func (t *Stage) mayPropose(g asked) error {
 }
 
 // about returns what hooks are asked about a group.
-func (t *Stage) about(g asked, items []Item) Storing {
+func (t *Stage) about(g hookGroup, items []Item) Storing {
 	s := Storing{Location: Location{t.branch.Name, g.namespace}, Change: g.change, Items: items, Check: t.space.limits.checkItem,
 		Staged: t.origin == fromStage, Resolved: t.origin == fromMerge}
 	if g.collection != memories {
@@ -219,7 +219,7 @@ func (t *Stage) about(g asked, items []Item) Storing {
 }
 
 // decided stages what hooks made of a group.
-func (t *Stage) decided(ctx context.Context, g asked, before, after []Item) error {
+func (t *Stage) decided(ctx context.Context, g hookGroup, before, after []Item) error {
 	switch {
 	case g.change == ChangeDelete:
 		return nil
@@ -241,7 +241,7 @@ func (t *Stage) decided(ctx context.Context, g asked, before, after []Item) erro
 }
 
 // redone returns a staged record as hooks left it.
-func (t *Stage) redone(ctx context.Context, g asked, at site, it Item) (record.Record, error) {
+func (t *Stage) redone(ctx context.Context, g hookGroup, at site, it Item) (record.Record, error) {
 	was, c := t.changed[at], t.kept[g.collection]
 	if g.collection == memories {
 		r, err := newRecord(it, t.agent)
@@ -257,7 +257,7 @@ func (t *Stage) redone(ctx context.Context, g asked, at site, it Item) (record.R
 }
 
 // toAsk returns what hooks are asked about, in the order in which it was staged.
-func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
+func (t *Stage) toAsk(ctx context.Context) (groups []hookGroup, err error) {
 	if t.own != nil {
 		return t.toAskOwn()
 	}
@@ -285,9 +285,9 @@ func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
 			}
 		}
 		size := t.changed[at].Size()
-		i := slices.IndexFunc(groups, func(g asked) bool { return g.takes(at, change, size) })
+		i := slices.IndexFunc(groups, func(g hookGroup) bool { return g.takes(at, change, size) })
 		if i < 0 {
-			i, groups = len(groups), append(groups, asked{namespace: at.Namespace, collection: at.Collection, perSpace: at.system, change: change})
+			i, groups = len(groups), append(groups, hookGroup{namespace: at.Namespace, collection: at.Collection, perSpace: at.system, change: change})
 		}
 		groups[i].sites, groups[i].bytes = append(groups[i].sites, at), groups[i].bytes+size
 	}
@@ -295,11 +295,11 @@ func (t *Stage) toAsk(ctx context.Context) (groups []asked, err error) {
 }
 
 // toAskOwn returns what a caller writes itself, if hooks are asked about it: of a store all its items, staged or not.
-func (t *Stage) toAskOwn() ([]asked, error) {
-	g := asked{namespace: t.own.Namespace, collection: memories, change: t.own.change}
+func (t *Stage) toAskOwn() ([]hookGroup, error) {
+	g := hookGroup{namespace: t.own.Namespace, collection: memories, change: t.own.change}
 	switch {
 	case g.change == ChangeStore:
-		return []asked{g}, nil
+		return []hookGroup{g}, nil
 	case g.change == "" || !t.space.asks(g.change, ""):
 		return nil, nil
 	}
@@ -307,7 +307,7 @@ func (t *Stage) toAskOwn() ([]asked, error) {
 		return nil, err
 	}
 	g.sites = t.order
-	return []asked{g}, nil
+	return []hookGroup{g}, nil
 }
 
 // storedIn returns the collection of an entry, as Storing.Collection.
@@ -339,7 +339,7 @@ func (t *Stage) changeOf(ctx context.Context, at site) (Change, error) {
 }
 
 // items returns the entries of a group for a hook: in their new state, or deleted ones in their present state.
-func (t *Stage) items(ctx context.Context, g asked) ([]Item, error) {
+func (t *Stage) items(ctx context.Context, g hookGroup) ([]Item, error) {
 	if t.own != nil && g.change == ChangeStore {
 		return named(t.own.items, t.own.keys), nil
 	}

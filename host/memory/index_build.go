@@ -24,14 +24,14 @@ func (s *Space) queueBuild(b builds) {
 		return
 	}
 	x.due[b] = true
-	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, &building{builds: b}) })
+	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, &indexBuild{builds: b}) })
 }
 
 // buildPages is the number of pages built before other background work runs.
 const buildPages = 20
 
-// building is a running build of an index on a branch. It can restart: existing entries are not written again.
-type building struct {
+// indexBuild is a running build of an index on a branch. It can restart: existing entries are not written again.
+type indexBuild struct {
 	builds
 	started bool
 	rest    []store.Range // unread
@@ -39,7 +39,7 @@ type building struct {
 }
 
 // step builds a few pages, and queues the next step unless the index is complete.
-func (b *building) step(ctx context.Context, s *Space) (complete bool, err error) {
+func (b *indexBuild) step(ctx context.Context, s *Space) (complete bool, err error) {
 	for range buildPages {
 		err := b.page(ctx, s)
 		switch {
@@ -57,7 +57,7 @@ func (b *building) step(ctx context.Context, s *Space) (complete bool, err error
 }
 
 // build runs a step, and removes the index from due once it is built or given up.
-func (s *Space) build(ctx context.Context, b *building) error {
+func (s *Space) build(ctx context.Context, b *indexBuild) error {
 	complete, err := b.step(ctx, s) // a purge may reclaim the index as soon as it is complete
 	if complete || errors.Is(err, errRebuilt) {
 		s.indexes.mu.Lock()
@@ -109,7 +109,7 @@ func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string
 }
 
 // page indexes a page of records, which are conditions of the commit.
-func (b *building) page(ctx context.Context, s *Space) error {
+func (b *indexBuild) page(ctx context.Context, s *Space) error {
 	s.writing.RLock() // a purge would leave in the index what it erases
 	defer s.writing.RUnlock()
 	set, index, branch, err := s.keptOn(b.builds)
@@ -148,7 +148,7 @@ func (b *building) page(ctx context.Context, s *Space) error {
 	return nil
 }
 
-func (b *building) batch(page []store.Entry, index keptIndex, branch *lineage.Branch) (batch store.Batch, err error) {
+func (b *indexBuild) batch(page []store.Entry, index keptIndex, branch *lineage.Branch) (batch store.Batch, err error) {
 	for _, e := range page {
 		if e.Collection != b.collection {
 			continue

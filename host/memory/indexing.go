@@ -15,8 +15,8 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// applied tracks the version up to which the index is complete, which a saved index records.
-type applied struct {
+// indexProgress tracks the version up to which the index is complete, which a saved index records.
+type indexProgress struct {
 	mu      sync.Mutex
 	newest  uint64         // known version
 	pending map[int]uint64 // by pending commit: the newest version when it began
@@ -25,7 +25,7 @@ type applied struct {
 }
 
 // begin registers a commit. Its version will be greater than the present newest.
-func (a *applied) begin() (token int) {
+func (a *indexProgress) begin() (token int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.pending == nil {
@@ -37,7 +37,7 @@ func (a *applied) begin() (token int) {
 }
 
 // end unregisters a commit that is indexed, or was refused; version is 0 then.
-func (a *applied) end(token int, version uint64) {
+func (a *indexProgress) end(token int, version uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.pending, token)
@@ -49,7 +49,7 @@ func (a *applied) end(token int, version uint64) {
 }
 
 // nextEnd returns a channel that is closed when the next commit ends.
-func (a *applied) nextEnd() <-chan struct{} {
+func (a *indexProgress) nextEnd() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended == nil {
@@ -59,17 +59,17 @@ func (a *applied) nextEnd() <-chan struct{} {
 }
 
 // since returns the newest version when a commit began.
-func (a *applied) since(token int) uint64 {
+func (a *indexProgress) since(token int) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.pending[token]
 }
 
 // upTo returns a version up to which the index is complete.
-func (a *applied) upTo() uint64 { return a.upToHead(0) }
+func (a *indexProgress) upTo() uint64 { return a.upToHead(0) }
 
 // upToHead is upTo with the newest version given, which may be a commit without anything to index.
-func (a *applied) upToHead(head uint64) uint64 {
+func (a *indexProgress) upToHead(head uint64) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := max(a.newest, head)
@@ -100,7 +100,7 @@ func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
 
 // commitIndexed commits a batch and makes what it wrote searchable. records are those of the first writes, as far as they are known.
 func (s *Space) commitIndexed(ctx context.Context, batch store.Batch, records []*record.Record) (store.Committed, error) {
-	if err := s.indexes.unaware(batch); err != nil {
+	if err := s.indexes.checkCurrent(batch); err != nil {
 		return store.Committed{}, err
 	}
 	sealed := recordSeals(batch.Appends)
@@ -140,7 +140,7 @@ func (s *Space) queueCatchUp(token int, batch store.Batch) {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	s.chores.add("index what a commit left that failed", func(ctx context.Context) error {
+	s.chores.add("index after a failed commit", func(ctx context.Context) error {
 		for _, id := range ids {
 			if err := s.catchUp(ctx, id, since); err != nil {
 				return err

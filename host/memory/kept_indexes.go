@@ -297,8 +297,8 @@ func (s *Space) beginIndexes(ctx context.Context, collection string, change func
 	return s.commitIndexSet(ctx, collection, change)
 }
 
-// unaware returns a conflict if a batch writes to a collection without the writes of indexes kept since it was made.
-func (x *indexes) unaware(batch store.Batch) error {
+// checkCurrent returns a conflict if a batch writes to a collection without the writes of indexes kept since it was made.
+func (x *indexes) checkCurrent(batch store.Batch) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if len(x.sets) == 0 {

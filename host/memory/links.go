@@ -193,7 +193,7 @@ func (run *linkRun) scan(ctx context.Context, l store.Lineage) (list []Ref, err 
 func (run *linkRun) unbuilt() error {
 	if !run.stage.at.IsNow() {
 		return &Error{Code: Exhausted, Details: map[string]any{"limit": mostLinkers},
-			Message: fmt.Sprintf("the index of links has nothing of this moment, and more than %d memories would have to be read: ask for a newer moment", mostLinkers)}
+			Message: fmt.Sprintf("links as of this moment are not indexed, and a scan of more than %d memories would be needed: use a later as_of", mostLinkers)}
 	}
 	return &Error{Code: Unavailable, Retryable: true, Message: fmt.Sprintf("the index of links is being built on branch %s: try again in a few seconds", run.stage.branch.Name)}
 }

@@ -128,7 +128,7 @@ func (run *recordRun) unbuilt() error {
 			run.plan.Index, run.collection.Name, run.stage.branch.Name)}
 	}
 	return &Error{Code: Exhausted, Details: map[string]any{"limit": mostExamined},
-		Message: fmt.Sprintf("index %s of collection %s has nothing of this moment, and more than %d records would have to be read: ask for a newer moment, or list without filters and order",
+		Message: fmt.Sprintf("index %s of collection %s does not reach back to this moment, and a scan of more than %d records would be needed: use a later as_of, or list without filters and order",
 			run.plan.Index, run.collection.Name, mostExamined)}
 }
 

@@ -133,7 +133,7 @@ type Space struct {
 
 	looked store.BranchID // the last reclaimed branch examined for forgetting; used by chores alone
 
-	applied    applied
+	applied    indexProgress
 	saving     sync.Mutex // held while the index is saved, or must not be
 	distrusted bool       // the index is wrong: it is no longer saved
 

@@ -149,7 +149,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	changes := t.useChanges(c)
 	room, err := t.reserve(ctx, changes)
 	if err != nil {
-		return store.Committed{}, t.discreet(err)
+		return store.Committed{}, t.redactQuotaError(err)
 	}
 	if c.DryRun {
 		room.Release()
@@ -163,7 +163,7 @@ func (t *Stage) finish(ctx context.Context, c Commit, req store.Request, doing s
 	}
 	if err != nil {
 		if mayHaveCommitted(err) {
-			t.doubt(ctx, changes)
+			t.recountAfterUnknownOutcome(ctx, changes)
 		}
 		return done, t.space.translate(doing, err)
 	}
@@ -183,8 +183,8 @@ func (t *Stage) mayChange() error {
 	return t.access.guardBranch(t.branch.Name, asTarget)
 }
 
-// doubt has what is kept in memory read again after a commit that may have been written.
-func (t *Stage) doubt(ctx context.Context, changes []quota.Change) {
+// recountAfterUnknownOutcome has what is kept in memory read again after a commit that may have been written.
+func (t *Stage) recountAfterUnknownOutcome(ctx context.Context, changes []quota.Change) {
 	if len(changes) > 0 {
 		t.space.queueCount()
 	}

@@ -216,15 +216,15 @@ func (t *Stage) weigh(ctx context.Context, at site, was store.Entry, r *record.R
 	if more.Records > 0 || more.Bytes > 0 {
 		remember(&t.quotas, owner, q)
 		if err := t.space.usage.Room(ctx, t.now, owner, q, growth); err != nil {
-			return t.discreet(err)
+			return t.redactQuotaError(err)
 		}
 	}
 	remember(&t.growth, owner, growth)
 	return nil
 }
 
-// discreet removes the present use, which spans all namespaces, from a quota's error, unless the caller may read all.
-func (t *Stage) discreet(err error) error {
+// redactQuotaError removes the present use, which spans all namespaces, from a quota's error, unless the caller may read all.
+func (t *Stage) redactQuotaError(err error) error {
 	var e *Error
 	if t.access.caller.Rights.readsAll() || !errors.As(err, &e) || e.Code != Exhausted {
 		return err

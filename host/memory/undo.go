@@ -65,7 +65,7 @@ func (a *Access) Undo(ctx context.Context, u Undo, w Write) (Undone, error) {
 	if u.Call == "" && (u.Family == "" || u.Since.IsZero()) {
 		return Undone{}, invalid("name a call, or a family and since when")
 	}
-	p := &undoing{access: a, space: a.space, undo: u, written: map[store.BranchID]map[store.Key][]uint64{}}
+	p := &undoRun{access: a, space: a.space, undo: u, written: map[store.BranchID]map[store.Key][]uint64{}}
 	p.result.DryRun = w.DryRun
 	if err := p.find(ctx); err != nil {
 		return p.result, err
@@ -85,8 +85,8 @@ func (a *Access) Undo(ctx context.Context, u Undo, w Write) (Undone, error) {
 	return p.result, nil
 }
 
-// undoing is an undo under way.
-type undoing struct {
+// undoRun is an undo under way.
+type undoRun struct {
 	access  *Access
 	space   *Space
 	undo    Undo
@@ -100,7 +100,7 @@ func (u Undo) matches(n commitNote, at time.Time) bool {
 }
 
 // find finds the commits and what they wrote.
-func (p *undoing) find(ctx context.Context) error {
+func (p *undoRun) find(ctx context.Context) error {
 	lost, events, internal := 0, 0, map[string]int{}
 	for noted, err := range p.space.eachNote(ctx, 0, store.Latest) {
 		if err != nil {
@@ -130,7 +130,7 @@ func (p *undoing) find(ctx context.Context) error {
 }
 
 // changes notes what a version wrote. known is false if that past is no longer kept.
-func (p *undoing) changes(ctx context.Context, on store.BranchID, version uint64, events *int, internal map[string]int) (known bool, err error) {
+func (p *undoRun) changes(ctx context.Context, on store.BranchID, version uint64, events *int, internal map[string]int) (known bool, err error) {
 	branches := []store.BranchID{on}
 	if system := p.space.catalogue.System(); system != nil && on != system.ID {
 		branches = append(branches, system.ID)
@@ -164,7 +164,7 @@ func (p *undoing) changes(ctx context.Context, on store.BranchID, version uint64
 const eventLog = record.Events
 
 // leave names what an undo does not revert.
-func (p *undoing) leave(lost, events int, internal map[string]int) {
+func (p *undoRun) leave(lost, events int, internal map[string]int) {
 	left := func(format string, args ...any) { p.result.Left = append(p.result.Left, fmt.Sprintf(format, args...)) }
 	if lost > 0 {
 		left("%d commits are older than the history that is kept", lost)
@@ -181,7 +181,7 @@ func (p *undoing) leave(lost, events int, internal map[string]int) {
 }
 
 // mergedElsewhere names merges that carried commits to other branches: who merged them accepted them.
-func (p *undoing) mergedElsewhere(ctx context.Context) error {
+func (p *undoRun) mergedElsewhere(ctx context.Context) error {
 	for _, b := range p.space.catalogue.Live() {
 		for source, at := range p.space.catalogue.MergedInto(b.ID) {
 			if len(p.written[source]) > 0 && (p.undo.Branch == "" || p.undo.Branch == b.Name) {
@@ -193,7 +193,7 @@ func (p *undoing) mergedElsewhere(ctx context.Context) error {
 }
 
 // branches returns the branches that can have the entries, by name, the default one first.
-func (p *undoing) branches() ([]*lineage.Branch, error) {
+func (p *undoRun) branches() ([]*lineage.Branch, error) {
 	if p.undo.Branch != "" {
 		b, err := p.access.branch(p.undo.Branch)
 		return []*lineage.Branch{b}, err
@@ -205,7 +205,7 @@ func (p *undoing) branches() ([]*lineage.Branch, error) {
 }
 
 // isProposed reports whether a branch has a proposed change, which an undo leaves to whoever decides about it.
-func (p *undoing) isProposed(b *lineage.Branch) bool {
+func (p *undoRun) isProposed(b *lineage.Branch) bool {
 	if !IsProposal(b.Name) {
 		return false
 	}
@@ -217,7 +217,7 @@ func (p *undoing) isProposed(b *lineage.Branch) bool {
 
 // revert reverts the entries of a branch, and with shared those that all branches have. Entries that change meanwhile are
 // compared again.
-func (p *undoing) revert(ctx context.Context, b *lineage.Branch, shared bool, w Write) error {
+func (p *undoRun) revert(ctx context.Context, b *lineage.Branch, shared bool, w Write) error {
 	before := p.result
 	for attempt := 1; ; attempt++ {
 		p.result = before
@@ -237,7 +237,7 @@ func isConflict(err error) bool {
 	return errors.As(err, &e) && e.Code == Conflict
 }
 
-func (p *undoing) tryRevert(ctx context.Context, b *lineage.Branch, shared bool, w Write) error {
+func (p *undoRun) tryRevert(ctx context.Context, b *lineage.Branch, shared bool, w Write) error {
 	t, err := p.access.Stage(ctx, b.Name)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (p *undoing) tryRevert(ctx context.Context, b *lineage.Branch, shared bool,
 }
 
 // stage stages the reversals of what a lineage sees.
-func (p *undoing) stage(ctx context.Context, t *Stage, on store.BranchID, seen store.Lineage, system bool) error {
+func (p *undoRun) stage(ctx context.Context, t *Stage, on store.BranchID, seen store.Lineage, system bool) error {
 	for _, s := range seen {
 		written := p.written[s.Branch]
 		var keys []store.Key
@@ -295,7 +295,7 @@ func (p *undoing) stage(ctx context.Context, t *Stage, on store.BranchID, seen s
 }
 
 // one decides about an entry that the undone commits wrote on a part of a lineage.
-func (p *undoing) one(ctx context.Context, t *Stage, on store.BranchID, seen store.Lineage, part store.Segment, at site, now store.Entry) error {
+func (p *undoRun) one(ctx context.Context, t *Stage, on store.BranchID, seen store.Lineage, part store.Segment, at site, now store.Entry) error {
 	versions := p.written[part.Branch][at.Key]
 	last := versions[0]
 	for _, v := range versions {
@@ -328,12 +328,12 @@ func (p *undoing) one(ctx context.Context, t *Stage, on store.BranchID, seen sto
 }
 
 // isWritten reports whether the undone commits wrote an entry.
-func (p *undoing) isWritten(e store.Entry) bool {
+func (p *undoRun) isWritten(e store.Entry) bool {
 	return slices.Contains(p.written[e.Branch][e.Key], e.Version)
 }
 
 // before returns the newest entry below a version that the undone commits did not write.
-func (p *undoing) before(ctx context.Context, seen store.Lineage, key store.Key, version uint64) (e store.Entry, err error) {
+func (p *undoRun) before(ctx context.Context, seen store.Lineage, key store.Key, version uint64) (e store.Entry, err error) {
 	for {
 		if version <= 1 {
 			return store.Entry{Key: key}, nil
@@ -347,7 +347,7 @@ func (p *undoing) before(ctx context.Context, seen store.Lineage, key store.Key,
 }
 
 // changed reports an entry that others changed since.
-func (p *undoing) changed(r Reversal, now, before store.Entry) error {
+func (p *undoRun) changed(r Reversal, now, before store.Entry) error {
 	same, err := sameContent(now, before)
 	if err != nil {
 		return err
@@ -362,7 +362,7 @@ func (p *undoing) changed(r Reversal, now, before store.Entry) error {
 	return p.keep(r, fmt.Sprintf("it was changed at v%d, after the family wrote it", now.Version))
 }
 
-func (p *undoing) keep(r Reversal, why string) error {
+func (p *undoRun) keep(r Reversal, why string) error {
 	if len(p.result.Kept)+len(p.result.Reverted) >= mostReversals {
 		return &Error{Code: Exhausted, Message: fmt.Sprintf("more than %d entries were written: name a later --since or one --branch, and repeat", mostReversals)}
 	}
@@ -375,7 +375,7 @@ func (p *undoing) keep(r Reversal, why string) error {
 }
 
 // restore stages the content from before.
-func (p *undoing) restore(ctx context.Context, t *Stage, at site, r Reversal, now, before store.Entry) error {
+func (p *undoRun) restore(ctx context.Context, t *Stage, at site, r Reversal, now, before store.Entry) error {
 	var old *record.Record
 	if before.Exists() {
 		decoded, err := record.Decode(before)
@@ -426,7 +426,7 @@ func sameContent(a, b store.Entry) (bool, error) {
 }
 
 // report stages an event for the log of each namespace that changes.
-func (p *undoing) report(t *Stage) error {
+func (p *undoRun) report(t *Stage) error {
 	count := map[string]int{}
 	for _, at := range t.order {
 		if !at.system {

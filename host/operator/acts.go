@@ -6,7 +6,7 @@ const (
 	Verify        Act[None, Verified]   = "verify"
 	Compact       Act[None, Compacted]  = "compact"
 	GetDurability Act[None, Durability] = "durability"
-	// Flush makes durable what is written.
+	// Flush syncs all acknowledged writes to disk.
 	Flush        Act[None, None]           = "flush"
 	Purge        Act[PurgeRequest, Purged] = "purge"
 	GetRetention Act[None, Retention]      = "retention"

@@ -346,7 +346,7 @@ func (c *turnScorer) features(slot uint32, s *turnScore) Features {
 	return f
 }
 
-// questionBefore is the best BM25 score of the questions at the position before a turn's that has any turns, within the window.
+// questionBefore is the best BM25 score of the questions at the nearest earlier position with turns, within the window.
 func (c *turnScorer) questionBefore(slot uint32) float64 {
 	slots, asks := c.threads.slots, false
 	before := slot

@@ -4,8 +4,8 @@ import "slices"
 
 // pruner narrows the turns that a search scores to candidates. Most questions have words that reach nearly all turns and decide little. So
 // a bound is computed for each turn, which its score cannot exceed, from the sums of what the terms add to the turns around it. The turns with
-// the highest bounds are the first candidates. Then come those whose bounds reach a score that enough of the first have. Their scores are the
-// same as without pruning.
+// the highest bounds are scored first. Their k-th best score is the threshold: turns with lower bounds are never scored. The result is the same
+// as without pruning.
 type pruner struct {
 	turnPostings
 	within bitset   // the slots that are within the window of a turn with a sum

@@ -141,7 +141,7 @@ func (r *Registry) Offered(rights memory.Rights) (list []*Tool) {
 	return list
 }
 
-// FindFor is Find for a caller, to whom tools of families that it has no right to do not exist.
+// FindFor is Find for a caller. Tools of families that the caller may not use are not found.
 func (r *Registry) FindFor(rights memory.Rights, name string) (*Tool, bool) {
 	t, ok := r.Find(name)
 	if !ok || t.Family != "" && !rights.May(memory.ToUse(t.Family)) {

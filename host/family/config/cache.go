@@ -47,11 +47,11 @@ type cache struct {
 	mu     sync.Mutex
 	states map[state]resolution
 
-	newest newest
+	newest valuesAtVersion
 }
 
-// newest are the values at a version of the space, by where they apply.
-type newest struct {
+// valuesAtVersion are the values at a version of the space, by where they apply.
+type valuesAtVersion struct {
 	keys    *Keys
 	version uint64
 	values  map[For]map[string]json.RawMessage
@@ -98,7 +98,7 @@ func (s Settings) Learn(ctx context.Context, f For) (map[string]json.RawMessage,
 	case n.keys == s.Keys && n.version > at: // another call has seen a later commit
 		return values, nil
 	case n.keys != s.Keys || n.version < at || len(n.values) >= mostResolved:
-		*n = newest{s.Keys, at, map[For]map[string]json.RawMessage{}}
+		*n = valuesAtVersion{s.Keys, at, map[For]map[string]json.RawMessage{}}
 	}
 	c.newest.values[f] = values
 	return values, nil

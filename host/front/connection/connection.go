@@ -1,5 +1,4 @@
-// Package connection is what all front ends serve their clients with: limits, sessions, and, for clients that send a message a line, the
-// connection.
+// Package connection bounds and serves the connections of clients, for all front ends.
 //
 // A connection's life:
 //

@@ -39,8 +39,8 @@ type Effect struct {
 	outcome string
 }
 
-// New returns the ledger of repeatable work. note keeps the list durably before each effect; with an
-// empty list it removes what it kept. Nil: nothing is kept.
+// New returns the ledger of repeatable work. note stores the list durably before each effect; an
+// empty list deletes it. Nil: nothing is stored.
 func New(note func(ctx context.Context, list []string) error) *Ledger {
 	return &Ledger{note: note}
 }

@@ -83,21 +83,21 @@ func ChangeOf(owner string, b store.BranchID, from, to store.Entry) (c Change, e
 type Usage struct {
 	scanning sync.Mutex // held during a full count
 	mu       sync.Mutex
-	owners   map[string]*owned
+	owners   map[string]*ownerUse
 	ready    chan struct{} // closed when everything is counted
 	counting bool
-	counted  uint64   // the version of the last full count
-	missed   []missed // during a full count, which may include them or not
+	counted  uint64         // the version of the last full count
+	missed   []missedChange // during a full count, which may include them or not
 }
 
-type missed struct {
+type missedChange struct {
 	version uint64
 	changes []Change
 	dropped store.BranchID // instead: a deleted branch
 }
 
-// owned is an owner's use.
-type owned struct {
+// ownerUse is an owner's use.
+type ownerUse struct {
 	branches map[store.BranchID]map[int64]Use // by the last hour for which it counts
 	total    map[int64]Use
 	reserved Use // by pending commits
@@ -105,20 +105,20 @@ type owned struct {
 
 // New returns a Usage without a full count.
 func New() *Usage {
-	return &Usage{owners: map[string]*owned{}, ready: make(chan struct{}), counting: true}
+	return &Usage{owners: map[string]*ownerUse{}, ready: make(chan struct{}), counting: true}
 }
 
-func (u *Usage) owner(name string) *owned {
+func (u *Usage) owner(name string) *ownerUse {
 	o := u.owners[name]
 	if o == nil {
-		o = &owned{branches: map[store.BranchID]map[int64]Use{}, total: map[int64]Use{}}
+		o = &ownerUse{branches: map[store.BranchID]map[int64]Use{}, total: map[int64]Use{}}
 		u.owners[name] = o
 	}
 	return o
 }
 
 // add adds use; a negative one is subtracted.
-func (o *owned) add(b store.BranchID, until int64, use Use) {
+func (o *ownerUse) add(b store.BranchID, until int64, use Use) {
 	if o.branches[b] == nil {
 		o.branches[b] = map[int64]Use{}
 	}
@@ -129,7 +129,7 @@ func (o *owned) add(b store.BranchID, until int64, use Use) {
 	}
 }
 
-func (o *owned) at(now time.Time) Use {
+func (o *ownerUse) at(now time.Time) Use {
 	var use Use
 	for until, part := range o.total {
 		use = use.Plus(Tally{part, until}.At(now))
@@ -144,7 +144,7 @@ func (u *Usage) apply(version uint64, changes []Change) {
 		return
 	}
 	if u.counting {
-		u.missed = append(u.missed, missed{version: version, changes: changes})
+		u.missed = append(u.missed, missedChange{version: version, changes: changes})
 		return
 	}
 	for _, c := range changes {
@@ -166,7 +166,7 @@ func (u *Usage) Drop(b store.BranchID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.counting {
-		u.missed = append(u.missed, missed{dropped: b})
+		u.missed = append(u.missed, missedChange{dropped: b})
 		return
 	}
 	u.dropLocked(b)
@@ -303,7 +303,7 @@ func (u *Usage) Recount(scan func(add func(owner string, b store.BranchID, t Tal
 	u.scanning.Lock()
 	defer u.scanning.Unlock()
 	u.begin()
-	found := &Usage{owners: map[string]*owned{}}
+	found := &Usage{owners: map[string]*ownerUse{}}
 	version, err := scan(func(owner string, b store.BranchID, t Tally) { found.owner(owner).add(b, t.until, t.Use) })
 	if err == nil {
 		u.finish(version, found.owners)
@@ -339,12 +339,12 @@ func (u *Usage) begin() {
 }
 
 // finish installs the full count at a version, and adds later commits.
-func (u *Usage) finish(at uint64, found map[string]*owned) {
+func (u *Usage) finish(at uint64, found map[string]*ownerUse) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for name, o := range u.owners {
 		if found[name] == nil {
-			found[name] = &owned{branches: map[store.BranchID]map[int64]Use{}, total: map[int64]Use{}}
+			found[name] = &ownerUse{branches: map[store.BranchID]map[int64]Use{}, total: map[int64]Use{}}
 		}
 		found[name].reserved = o.reserved
 	}
