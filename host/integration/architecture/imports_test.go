@@ -154,6 +154,7 @@ func rules() []rule {
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/regular", "host/store"}, never: outside},
 		{pkg: "host/family/outside/files", own: []string{"abi", "registry"}, never: outside},
+		{pkg: "host/capture/project", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/memory/importer", own: []string{"host/memory/portable", "host/regular", "host/internal/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
