@@ -13,8 +13,9 @@ import (
 // pages creates memories that are private mappings of their snapshot. A page that the guest wrote is a private copy,
 // which the kernel's page map shows, so the cost of restoring depends on the pages written, not on the memory size.
 type pages struct {
-	fd   int    // of /proc/self/pagemap
-	size uint64 // of a page, in bytes
+	fd    int    // of /proc/self/pagemap
+	size  uint64 // of a page, in bytes
+	scans bool   // the kernel finds written pages by itself
 }
 
 // newPages returns nil if the page map cannot be read. Memories are then on the Go heap.
@@ -23,7 +24,11 @@ func newPages() *pages {
 	if err != nil {
 		return nil
 	}
-	p := &pages{fd: fd, size: uint64(os.Getpagesize())}
+	p := &pages{fd: fd, size: uint64(os.Getpagesize()), scans: true}
+	if p.probe() == nil {
+		return p
+	}
+	p.scans = false
 	if err := p.probe(); err != nil {
 		unix.Close(fd)
 		return nil
@@ -309,51 +314,6 @@ func (m *mapping) cool() {
 	for _, base := range []unsafe.Pointer{m.base, m.image} {
 		_ = unix.Madvise(unsafe.Slice((*byte)(base), m.kept), unix.MADV_DONTNEED) // on failure it stays in memory
 	}
-}
-
-// Bits of a page map entry, as documented by the kernel.
-const (
-	entrySwapped = 1 << 62
-	entryPresent = 1 << 63
-	entryOfFile  = 1 << 61
-)
-
-// written calls f for each range of bytes in private pages, which may differ from the snapshot, and returns the number
-// of these pages.
-func (m *mapping) written(f func(from, to uint64)) (int, error) {
-	var entries [512]uint64
-	size, count := m.pages.size, 0
-	for first, all := uint64(0), m.kept/m.pages.size; first < all; first += uint64(len(entries)) {
-		n := min(uint64(len(entries)), all-first)
-		if err := m.read(entries[:n], first); err != nil {
-			return 0, err
-		}
-		for i := uint64(0); i < n; i++ {
-			start := i
-			for i < n && own(entries[i]) {
-				i++
-			}
-			if i > start {
-				count += int(i - start)
-				f((first+start)*size, (first+i)*size)
-			}
-		}
-	}
-	return count, nil
-}
-
-// own reports whether an entry is of a private page, not the file's.
-func own(entry uint64) bool {
-	return entry&entrySwapped != 0 || entry&entryPresent != 0 && entry&entryOfFile == 0
-}
-
-func (m *mapping) read(entries []uint64, first uint64) error {
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(&entries[0])), len(entries)*8)
-	offset := (uint64(uintptr(m.base))/m.pages.size + first) * 8
-	if n, err := unix.Pread(m.pages.fd, raw, int64(offset)); err != nil || n != len(raw) {
-		return fmt.Errorf("read the page map: %d of %d bytes, %w", n, len(raw), err)
-	}
-	return nil
 }
 
 func (m *mapping) free() {

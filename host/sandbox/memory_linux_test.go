@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,4 +241,40 @@ func TestIdleInstancesThatAreNotUsedReturnTheirMemory(t *testing.T) {
 	if n != len(modules) {
 		t.Errorf("%d instances are idle, not %d", n, len(modules))
 	}
+}
+
+func TestAScanFindsThePagesThatTheMapShows(t *testing.T) {
+	p := newPages()
+	if p == nil {
+		t.Skip("memories are on the Go heap here")
+	}
+	defer p.close()
+	if !p.scans {
+		t.Skip("the kernel is older than Linux 6.7: it does not scan page maps")
+	}
+	const size = 40 * wasmPage
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, writes := range []int{0, 1, 30, 400, 5000} {
+		m := startedFrom(t, p, &original{}, size, func(data []byte) { scribble(random, data, 200) })
+		scribble(random, m.data, writes)
+		var got, want []extent
+		b := m.backing.(*mapping)
+		scanned, err := b.scan(func(from, to uint64) { got = appendExtent(got, from, to) })
+		must.Do(t, err)
+		read, err := b.readMap(func(from, to uint64) { want = appendExtent(want, from, to) })
+		must.Do(t, err)
+		if scanned != read || !slices.Equal(got, want) {
+			t.Errorf("after %d writes, the scan found %d pages in %d extents, want %d in %d", writes, scanned, len(got), read, len(want))
+		}
+		b.free()
+	}
+}
+
+// appendExtent appends an extent, joined with the last one if that ends where it begins.
+func appendExtent(all []extent, from, to uint64) []extent {
+	if n := len(all); n > 0 && all[n-1].to == from {
+		all[n-1].to = to
+		return all
+	}
+	return append(all, extent{from, to})
 }
