@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // Request is a request to call a tool.
@@ -61,7 +62,7 @@ type Call struct {
 	Caller    memory.Caller // its Call is the call's id, by which memory.Access.Commits finds its commits
 	Session   *Session
 	Stage     *memory.Staged // nil: the call commits its writes itself
-	Arguments *Arguments
+	Arguments *request.Arguments
 	JSON      json.RawMessage // the arguments, fitting the tool's Input; nil if the tool is Lenient
 
 	Branch, Namespace string      // from common parameters; empty: not given
@@ -110,9 +111,7 @@ func (c *Call) Note(note string) { c.notes.add(note) }
 // TakeNotes returns and clears the notes. A handler calls it if its answer has a member for them; otherwise they accompany
 // the answer.
 func (c *Call) TakeNotes() []string {
-	said := c.Arguments.notes()
-	c.Arguments.problems.unknown, c.Arguments.problems.notes = nil, nil
-	return append(said, c.notes.take()...)
+	return append(c.Arguments.TakeNotes(), c.notes.take()...)
 }
 
 type notes struct {

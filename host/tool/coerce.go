@@ -12,12 +12,8 @@ import (
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/internal/schema"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
-
-// property is a parameter's top-level schema.
-type property struct {
-	Type any `json:"type"`
-}
 
 // memberSchemas are what a schema says of an object's members.
 type memberSchemas struct {
@@ -35,13 +31,13 @@ func describedBy(text json.RawMessage) (m memberSchemas) {
 	return m
 }
 
-// types returns the properties by their names.
-func (m memberSchemas) types() map[string]property {
-	list := map[string]property{}
+// types returns the types of the properties.
+func (m memberSchemas) types() map[string]any {
+	list := map[string]any{}
 	for name, raw := range m.Properties {
-		var p property
+		var p struct{ Type any }
 		json.Unmarshal(raw, &p) // true: a property of any type
-		list[name] = p
+		list[name] = p.Type
 	}
 	return list
 }
@@ -55,12 +51,12 @@ func (m memberSchemas) describeMore() bool {
 }
 
 // coerce converts the arguments of a call to the types in the tool's schema, where unambiguous, and validates them.
-func (t *Tool) coerce(a *Arguments) (json.RawMessage, error) {
+func (t *Tool) coerce(a *request.Arguments) (json.RawMessage, error) {
 	t.compiling.Do(func() { t.schema, t.wrong = compileArguments(t.Input) })
 	if t.wrong != nil {
 		return nil, fmt.Errorf("compile the schema of %s: %w", t.Name, t.wrong)
 	}
-	given, err := t.object(a.members)
+	given, err := t.object(a.Given())
 	if err != nil {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", t.Name, err)
 	}
@@ -94,46 +90,12 @@ func (t *Tool) object(members map[string]json.RawMessage) (json.RawMessage, erro
 		}
 		out.Write(quoted)
 		out.WriteByte(':')
-		if err := json.Compact(out, coerced(members[name], t.parameters.types[name].Type)); err != nil {
+		if err := json.Compact(out, request.Coerced(members[name], t.parameters.Types[name])); err != nil {
 			return nil, err
 		}
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
-}
-
-// coerced converts an argument to its type from an equivalent form: "10" for 10, "tag" for ["tag"].
-func coerced(raw json.RawMessage, kind any) json.RawMessage {
-	if kind == "string" {
-		if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
-			return json.RawMessage(`"` + string(raw) + `"`)
-		}
-		return raw
-	}
-	text, isText := stringOf(raw)
-	text = strings.TrimSpace(text)
-	switch kind {
-	case "integer", "number":
-		if isText && json.Valid([]byte(text)) && numeral(json.RawMessage(text)) == text {
-			return json.RawMessage(text)
-		}
-	case "boolean":
-		if word := strings.ToLower(text); isText && (word == "true" || word == "false") {
-			return json.RawMessage(word)
-		}
-	case "object":
-		if isText && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
-			return json.RawMessage(text)
-		}
-	case "array":
-		if isText && strings.HasPrefix(text, "[") && json.Valid([]byte(text)) {
-			return json.RawMessage(text)
-		}
-		if len(raw) > 0 && raw[0] != '[' && string(raw) != "null" {
-			return slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
-		}
-	}
-	return raw
 }
 
 // compileArguments compiles a schema as enforced: it allows unknown members.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // echo answers with the arguments as the handler got them.
@@ -24,7 +25,7 @@ func notesFamily() fixed {
 	schema := func(text string) json.RawMessage { return json.RawMessage(text) }
 	return fixed{{Name: "notes", Tools: []Spec{
 		echo(Spec{Name: "notes_put", Family: "notes", Input: schema(`{"type":"object","additionalProperties":false,"required":["note_id"],"properties":{"note_id":{"type":"string"},"most":{"type":"integer"}}}`),
-			Parameters: map[string]string{"id": "note_id", "options": Spread}}),
+			Parameters: map[string]string{"id": "note_id", "options": request.Spread}}),
 		echo(Spec{Name: "notes_get", Family: "notes", Annotations: Annotations{ReadOnly: true}, Input: schema(`{"type":"object","properties":{"text":{"type":"string"}}}`)}),
 		echo(Spec{Name: "notes.own", Family: "notes", Input: schema(`{"type":"object","properties":{"asOf":{"type":"string"},"dry_run":{"type":"string"},"name_space":{"type":"string"}}}`)}),
 		echo(Spec{Name: "notes_twins", Family: "notes", Input: schema(`{"type":"object","properties":{"user_id":{"type":"string"},"userID":{"type":"string"}}}`)}),

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // idMember is the one name of what a call or an answer is about. Families keep the names that the systems had from which their tools come,
@@ -16,8 +17,8 @@ const idMember = "id"
 func soleID(required []string) string {
 	sole := ""
 	for _, name := range required {
-		folded := fold(name)
-		if len(folded) <= len(idMember) || folded[len(folded)-len(idMember):] != idMember || slices.Contains([]string{fold(scopeParameter), "agentid"}, folded) {
+		folded := request.Fold(name)
+		if len(folded) <= len(idMember) || folded[len(folded)-len(idMember):] != idMember || slices.Contains([]string{request.Fold(scopeParameter), "agentid"}, folded) {
 			continue
 		}
 		if sole != "" {

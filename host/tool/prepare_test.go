@@ -3,6 +3,8 @@ package tool
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // BenchmarkPrepare reads the arguments of a family's tool: 25 words of text and a few other members.
@@ -22,15 +24,15 @@ func TestArgumentsReachAFamilyAsEncodingJSONWritesThem(t *testing.T) {
 	for _, given := range []string{
 		`{}`, `{"b":1,"a":{"z":[1, 2 ],"y":"<&>"}}`, `{"é\n\u0022":"\u2028 \u00e9"," ":"<b>"}`, `{"big":12345678901234567890,"e":1E+2,"no":null,"":"", "l":[ ]}`,
 	} {
-		a, err := parseArguments(tool.Name, json.RawMessage(given))
+		a, err := request.Parse(tool.Names(), json.RawMessage(given))
 		if err != nil {
 			t.Fatalf("parse %s: %v", given, err)
 		}
-		want, err := Encode(a.members)
+		want, err := Encode(a.Given())
 		if err != nil {
 			t.Fatalf("encode %s: %v", given, err)
 		}
-		if got, err := tool.object(a.members); err != nil || string(got) != string(want) {
+		if got, err := tool.object(a.Given()); err != nil || string(got) != string(want) {
 			t.Errorf("of %s the family gets %s, %v, want %s", given, got, err, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/internal/schema"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // longestName is the longest tool name that model APIs accept, in characters. They refuse a whole list over a longer one.
@@ -27,9 +28,8 @@ type Tool struct {
 	Brief      json.RawMessage // Advertised with the required parameters and a few others, as the longest lists show it
 	Fault      string          // why lists omit it; empty: they show it
 
-	set        *Set                       // nil: a core tool
-	preset     map[string]json.RawMessage // arguments of an alias; nil: none
-	print      string                     // fingerprint of its entry in lists
+	set        *Set   // nil: a core tool
+	print      string // fingerprint of its entry in lists
 	parameters parameters
 
 	compiling sync.Once
@@ -375,10 +375,10 @@ func (t *Tool) under(alias string) *Tool {
 		return t
 	}
 	other := &Tool{Spec: t.Spec, Spelling: t.Spelling, Advertised: t.Advertised, Brief: t.Brief, Fault: t.Fault,
-		set: t.set, preset: t.Presets[alias], print: t.print, parameters: t.parameters}
-	other.parameters.first = map[string]string{}
+		set: t.set, print: t.print, parameters: t.parameters}
+	other.parameters.Preset, other.parameters.First = t.Presets[alias], map[string]string{}
 	for spelling, name := range t.Spellings[alias] {
-		other.parameters.first[fold(spelling)] = name
+		other.parameters.First[request.Fold(spelling)] = name
 	}
 	return other
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // longestDefault is the longest text default that is advertised, in characters; longer ones are prose.
@@ -54,8 +55,8 @@ func (s Spec) modelSchema() json.RawMessage {
 // dropped returns a schema without some members of its subschemas.
 func dropped(raw json.RawMessage, drop dropFunc) (json.RawMessage, error) {
 	var out bytes.Buffer
-	if jsontext.Depth(raw) > maxNesting {
-		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", maxNesting)
+	if jsontext.Depth(raw) > request.MostNesting {
+		return nil, fmt.Errorf("trim schema: it is nested deeper than %d", request.MostNesting)
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil {
@@ -76,7 +77,7 @@ func ArgumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
-	members, err := membersOf(raw)
+	members, err := request.Members(raw)
 	if err != nil {
 		return nil, fmt.Errorf("the schema of its arguments must be an object: %w", err)
 	}
@@ -90,7 +91,7 @@ func ArgumentsSchema(raw json.RawMessage) (json.RawMessage, error) {
 	case !given:
 		return append(json.RawMessage(`{"type":"object",`), trimmed[1:]...), nil
 	case string(kind) != `"object"`:
-		return nil, fmt.Errorf("the schema of its arguments must say type object, it says %s", got(kind))
+		return nil, fmt.Errorf("the schema of its arguments must say type object, it says %s", Clip(string(kind), gotLength))
 	}
 	return trimmed, nil
 }

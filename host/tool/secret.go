@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 // Secret returns the names in the arguments of a call whose values must not be kept: parameters whose schema says writeOnly, or the
@@ -18,13 +20,12 @@ func (t *Tool) Secret(raw json.RawMessage) []string {
 	if json.Unmarshal(t.Input, &schema) != nil {
 		return nil
 	}
-	a, err := parseArguments(t.Name, raw)
+	a, err := request.Parse(t.Names(), raw)
 	if err != nil {
 		return nil
 	}
-	a.rename(t.parameters)
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(a.members)) {
+	for _, name := range slices.Sorted(maps.Keys(a.Given())) {
 		if p := schema.Properties[name]; p.WriteOnly || p.Format == "password" {
 			names = append(names, name)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -38,7 +39,7 @@ type clientMessage struct {
 
 // parse reads a client's message. The result has the id even if there is an error, if it was understood.
 func parse(data []byte) (m clientMessage, err error) {
-	if m.members, err = tool.Members(data); err != nil {
+	if m.members, err = request.Members(data); err != nil {
 		return m, tool.Invalid(nil, "a message must be a JSON object: %v", err)
 	}
 	raw := m.members["id"]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const branchName = "memory_branch"
@@ -153,20 +154,20 @@ func decodeBranch(c *call, action string) *branchCall {
 		b.namespaces = a.Texts("namespace")
 	}
 	for _, r := range a.Objects("resolutions") {
-		r.Rename(c.Tool, "namespace", "key", "take", "value")
+		r.Rename(c.Tool.Names(), "namespace", "key", "take", "value")
 		b.resolutions = append(b.resolutions, decodeResolution(r))
 	}
 	return b
 }
 
-func strategyOf(a *tool.Arguments) memory.Strategy {
+func strategyOf(a *request.Arguments) memory.Strategy {
 	if a.Text("strategy") == lastWriterWins {
 		return memory.Newest
 	}
 	return memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields)))
 }
 
-func decodeResolution(a *tool.Arguments) memory.Resolution {
+func decodeResolution(a *request.Arguments) memory.Resolution {
 	r := memory.Resolution{
 		Namespace: a.Text("namespace"),
 		Key:       a.NeedText("key", "the key to settle"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -103,7 +104,7 @@ func (w watermark) MarshalJSON() ([]byte, error) {
 }
 
 // readWatermark reads a watermark as MarshalJSON writes it.
-func readWatermark(a *tool.Arguments, name string) watermark {
+func readWatermark(a *request.Arguments, name string) watermark {
 	var text string
 	raw, _ := a.Get(name)
 	if json.Unmarshal(raw, &text) == nil {

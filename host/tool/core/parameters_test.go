@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 func TestASearchTakesTheParametersOfOlderSystems(t *testing.T) {
@@ -172,7 +173,7 @@ func TestEveryAliasStandsForAParameterThatIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for alias, name := range s.Parameters {
-			if name == tool.Spread || name == alias {
+			if name == request.Spread || name == alias {
 				continue
 			}
 			p, err := all.Core()[0].Prepare([]byte(`{"` + alias + `":"v"}`))

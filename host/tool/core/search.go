@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -91,9 +92,9 @@ func (k *kit) searchTool() tool.Spec {
 			"namespaces":     "namespace",
 			"factType":       "type",
 			"types":          "type",
-			"filter":         tool.Spread,
-			"filters":        tool.Spread,
-			"dateRange":      tool.Spread,
+			"filter":         request.Spread,
+			"filters":        request.Spread,
+			"dateRange":      request.Spread,
 			"start":          "since",
 			"end":            "until",
 			"strategy":       "mode",

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 func (k *kit) storeTool() tool.Spec {
@@ -207,7 +208,7 @@ func decodeItems(c *call) (items []memory.Item, batch bool) {
 		}
 	}
 	for _, item := range list {
-		item.Rename(c.Tool, itemParameters()...)
+		item.Rename(c.Tool.Names(), itemParameters()...)
 		item.Inherit(a, "tags", "type", "importance", "metadata", "supersedes", "links")
 		if !item.Has("expires") && !item.Has("ttl") {
 			item.Inherit(a, "expires", "ttl")
@@ -217,7 +218,7 @@ func decodeItems(c *call) (items []memory.Item, batch bool) {
 	return items, true
 }
 
-func decodeItem(a *tool.Arguments, now time.Time) memory.Item {
+func decodeItem(a *request.Arguments, now time.Time) memory.Item {
 	value, ok := a.Value("value")
 	if !ok {
 		a.Missing("value", "what to remember, as any JSON value")
@@ -247,7 +248,7 @@ func itemParameters() []string {
 const longestTTL = 100 * 365 * 24 * 60 * 60
 
 // expiry returns when a memory expires, given as a moment, a span or, for ttl, a number of seconds.
-func expiry(a *tool.Arguments, now time.Time) time.Time {
+func expiry(a *request.Arguments, now time.Time) time.Time {
 	raw, given := a.Get("ttl")
 	if !given {
 		return a.Moment("expires", now, memory.ParseExpiry)

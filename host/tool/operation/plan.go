@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -66,7 +68,7 @@ func parse(c *tool.Call) (plan, error) {
 }
 
 // requestID reads the request's id, which clients send where answers have it.
-func requestID(a *tool.Arguments) string {
+func requestID(a *request.Arguments) string {
 	id := a.Nested("metadata").Text("request_id")
 	if len(id) > longestRequest {
 		a.Fault("metadata", fmt.Sprintf("metadata.request_id has %d bytes: at most %d are allowed", len(id), longestRequest))
@@ -81,7 +83,7 @@ type position struct {
 }
 
 // chain reads an operation and what is to be done then.
-func (p *parser) chain(a *tool.Arguments, around options, at position) []step {
+func (p *parser) chain(a *request.Arguments, around options, at position) []step {
 	first, ok := p.step(a, around, at)
 	if !ok {
 		return nil
@@ -94,7 +96,7 @@ func (p *parser) chain(a *tool.Arguments, around options, at position) []step {
 	inherited := first.options
 	inherited.timeout = 0
 	for _, next := range a.Objects("then") {
-		next.Rename(p.call.Tool, "method", "params", "options", "batch", "then", "as_of")
+		next.Rename(p.call.Tool.Names(), "method", "params", "options", "batch", "then", "as_of")
 		steps = append(steps, p.chain(next, inherited, at)...)
 	}
 	if len(steps) > mostSteps {
@@ -105,7 +107,7 @@ func (p *parser) chain(a *tool.Arguments, around options, at position) []step {
 }
 
 // step reads one operation without what is to be done then. False: there were too many, and reading on is useless.
-func (p *parser) step(a *tool.Arguments, around options, at position) (step, bool) {
+func (p *parser) step(a *request.Arguments, around options, at position) (step, bool) {
 	s := step{options: p.options(a, around)}
 	batch := a.Has("batch")
 	switch {
@@ -133,7 +135,7 @@ func (p *parser) step(a *tool.Arguments, around options, at position) (step, boo
 
 // params reads the arguments of a call: params, and what stands beside method. Beside params, only what the tool has as a parameter
 // is taken for an argument, since the rest may be a misspelled member of the operation.
-func (p *parser) params(a *tool.Arguments, method string) json.RawMessage {
+func (p *parser) params(a *request.Arguments, method string) json.RawMessage {
 	params := a.Raw("params")
 	t, _, found := p.call.Registry().FindMethod(p.call.Caller.Rights, method)
 	if !found {
@@ -148,7 +150,7 @@ func (p *parser) params(a *tool.Arguments, method string) json.RawMessage {
 	if len(beside) == 0 {
 		return params
 	}
-	within, err := tool.Members(params)
+	within, err := request.Members(params)
 	if params != nil && err != nil {
 		return params // the tool says what is wrong
 	}
@@ -167,7 +169,7 @@ func (p *parser) params(a *tool.Arguments, method string) json.RawMessage {
 }
 
 // items reads the operations of a batch.
-func (p *parser) items(a *tool.Arguments, around options) [][]step {
+func (p *parser) items(a *request.Arguments, around options) [][]step {
 	around.timeout = 0
 	items := a.Objects("batch")
 	if len(items) > mostItems {
@@ -176,16 +178,16 @@ func (p *parser) items(a *tool.Arguments, around options) [][]step {
 	}
 	list := make([][]step, 0, len(items))
 	for _, item := range items {
-		item.Rename(p.call.Tool, "method", "params", "options", "batch", "then", "as_of")
+		item.Rename(p.call.Tool.Names(), "method", "params", "options", "batch", "then", "as_of")
 		list = append(list, p.chain(item, around, position{inBatch: true}))
 	}
 	return list
 }
 
 // options reads the options of an operation. The outermost may have them at its top level, too.
-func (p *parser) options(a *tool.Arguments, around options) options {
+func (p *parser) options(a *request.Arguments, around options) options {
 	given := a.Nested("options")
-	for _, name := range given.Names() {
+	for _, name := range slices.Sorted(maps.Keys(given.Given())) {
 		if !slices.Contains([]string{"timeout_ms", "dry_run", "namespace", "branch"}, name) {
 			given.Fault(name, fmt.Sprintf("there is no option %q: there are timeout_ms, dry_run, namespace and branch", tool.Clip(name, 60)))
 		}

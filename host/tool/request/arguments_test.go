@@ -1,4 +1,4 @@
-package tool
+package request
 
 import (
 	"encoding/json"
@@ -9,9 +9,9 @@ import (
 
 func parsed(t *testing.T, raw string) *Arguments {
 	t.Helper()
-	a, err := parseArguments("tool", json.RawMessage(raw))
+	a, err := Parse(&Names{Tool: "tool", Free: true}, json.RawMessage(raw))
 	if err != nil {
-		t.Fatalf("parseArguments(%s): %v", raw, err)
+		t.Fatalf("Parse(%s): %v", raw, err)
 	}
 	return a
 }
@@ -98,9 +98,9 @@ func TestArgumentsNestedTooDeepAreRefusedByName(t *testing.T) {
 		`{"value":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`,
 		`{"value":` + strings.Repeat("[", 5_000_000),
 	} {
-		_, err := parseArguments("tool", json.RawMessage(deep))
+		_, err := Parse(&Names{Tool: "tool", Free: true}, json.RawMessage(deep))
 		if err == nil || !strings.Contains(err.Error(), "at most 512 are allowed") {
-			t.Errorf("parseArguments(%.20s): %v, want the error that at most 512 are allowed", deep, err)
+			t.Errorf("Parse(%.20s): %v, want the error that at most 512 are allowed", deep, err)
 		}
 	}
 	a := parsed(t, `{"o":"`+strings.Repeat("[", 600)+strings.Repeat("]", 600)+`"}`)
@@ -111,7 +111,7 @@ func TestArgumentsNestedTooDeepAreRefusedByName(t *testing.T) {
 }
 
 func TestANameGivenTwiceIsRefused(t *testing.T) {
-	if _, err := parseArguments("tool", json.RawMessage(`{"a":1,"a":2}`)); err == nil || !strings.Contains(err.Error(), `"a" is given twice`) {
+	if _, err := Parse(&Names{Tool: "tool", Free: true}, json.RawMessage(`{"a":1,"a":2}`)); err == nil || !strings.Contains(err.Error(), `"a" is given twice`) {
 		t.Errorf("the error is %v", err)
 	}
 	a := parsed(t, `{"items":[{"b":1,"b":2}]}`)

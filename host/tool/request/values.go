@@ -1,10 +1,10 @@
-package tool
+package request
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -75,7 +75,7 @@ func listOf(raw json.RawMessage) ([]json.RawMessage, bool) {
 		raw = json.RawMessage(text)
 	}
 	var items []json.RawMessage
-	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || jsontext.Depth(raw) > maxNesting || json.Unmarshal(raw, &items) != nil {
+	if len(bytes.TrimSpace(raw)) == 0 || bytes.TrimSpace(raw)[0] != '[' || jsontext.Depth(raw) > MostNesting || json.Unmarshal(raw, &items) != nil {
 		return nil, false
 	}
 	return items, true
@@ -129,17 +129,36 @@ func Clip(text string, limit int) string {
 	return text
 }
 
-const namedInNotes = 5 // names that a note lists
-
-// Quoted lists some names for a note.
-func Quoted(names []string) string {
-	var list []string
-	for i, name := range names {
-		if i == namedInNotes {
-			list = append(list, fmt.Sprintf("and %d more", len(names)-i))
-			break
+// Coerced converts an argument to its type from an equivalent form: "10" for 10, "tag" for ["tag"].
+func Coerced(raw json.RawMessage, kind any) json.RawMessage {
+	if kind == "string" {
+		if len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+			return json.RawMessage(`"` + string(raw) + `"`)
 		}
-		list = append(list, fmt.Sprintf("%q", Clip(name, 64)))
+		return raw
 	}
-	return strings.Join(list, ", ")
+	text, isText := stringOf(raw)
+	text = strings.TrimSpace(text)
+	switch kind {
+	case "integer", "number":
+		if isText && json.Valid([]byte(text)) && numeral(json.RawMessage(text)) == text {
+			return json.RawMessage(text)
+		}
+	case "boolean":
+		if word := strings.ToLower(text); isText && (word == "true" || word == "false") {
+			return json.RawMessage(word)
+		}
+	case "object":
+		if isText && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+	case "array":
+		if isText && strings.HasPrefix(text, "[") && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+		if len(raw) > 0 && raw[0] != '[' && string(raw) != "null" {
+			return slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
+		}
+	}
+	return raw
 }

@@ -1,4 +1,4 @@
-package tool
+package request
 
 import (
 	"encoding/json"

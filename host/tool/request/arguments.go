@@ -1,4 +1,5 @@
-package tool
+// Package request declares the parameters of a tool, and reads the arguments of a call by them.
+package request
 
 import (
 	"bytes"
@@ -6,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxNesting  = 512    // depth of brackets in a call's arguments
+	MostNesting = 512    // depth of brackets in a call's arguments
 	maxMembers  = 10_000 // members of a decoded object
 	maxElements = 10_000 // elements of a decoded list
 	maxProblems = 5      // mistakes named in one error
@@ -47,31 +47,54 @@ type problems struct {
 	notes      []string // on arguments that were not taken as they are
 }
 
-// parseArguments parses the arguments of a call: a JSON object, or nothing. No number passes through a float64. A
-// repeated name is ambiguous, and a mistake.
-func parseArguments(tool string, raw json.RawMessage) (*Arguments, error) {
-	if depth := jsontext.Depth(raw); depth > maxNesting {
-		return nil, Invalid(nil, "the arguments are nested %d deep: at most %d are allowed", depth, maxNesting)
+// Parse parses the arguments of a call: a JSON object, the text of one, or nothing. It renames them to the tool's parameters. No number
+// passes through a float64. A repeated name is ambiguous, and a mistake.
+func Parse(n *Names, raw json.RawMessage) (*Arguments, error) {
+	if depth := jsontext.Depth(raw); depth > MostNesting {
+		return nil, Invalid(nil, "the arguments are nested %d deep: at most %d are allowed", depth, MostNesting)
 	}
 	if text, ok := stringOf(raw); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
 		raw = json.RawMessage(text) // encoded twice
 	}
-	a := &Arguments{tool: tool, problems: &problems{}}
-	if absent(raw) {
-		return a, nil
+	a := &Arguments{tool: n.Tool, passes: n.Passes, tagged: n.Types[tagsParameter] == "array", problems: &problems{}}
+	if !absent(raw) {
+		members, err := membersOf(raw)
+		if err != nil {
+			return nil, Invalid(nil, "the arguments of %s must be a JSON object: %v", n.Tool, err)
+		}
+		a.members = members
 	}
-	members, err := membersOf(raw)
-	if err != nil {
-		return nil, Invalid(nil, "the arguments of %s must be a JSON object: %v", tool, err)
-	}
-	a.members = members
+	a.rename(n)
+	a.fill(n.Preset)
+	a.splitTags()
 	return a, nil
+}
+
+// fill sets missing arguments.
+func (a *Arguments) fill(preset map[string]json.RawMessage) {
+	for name, value := range preset {
+		if given, ok := a.members[name]; !ok || absent(given) {
+			a.members[name] = value
+		}
+	}
+}
+
+// Separate moves some parameters into Arguments of their own.
+func (a *Arguments) Separate(names map[string]bool) *Arguments {
+	apart := &Arguments{tool: a.tool, within: a.within, members: map[string]json.RawMessage{}, spelled: a.spelled, problems: a.problems}
+	for name := range names {
+		if raw, given := a.members[name]; given {
+			apart.members[name] = raw
+			delete(a.members, name)
+		}
+	}
+	return apart
 }
 
 // Members splits a JSON object into its members, and refuses repeated ones and deep nesting.
 func Members(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	if depth := jsontext.Depth(raw); depth > maxNesting {
-		return nil, fmt.Errorf("it is nested %d deep: at most %d are allowed", depth, maxNesting)
+	if depth := jsontext.Depth(raw); depth > MostNesting {
+		return nil, fmt.Errorf("it is nested %d deep: at most %d are allowed", depth, MostNesting)
 	}
 	return membersOf(raw)
 }
@@ -396,12 +419,12 @@ func (a *Arguments) Has(name string) bool {
 	return given
 }
 
-// Names lists the parameters that were given.
-func (a *Arguments) Names() []string { return slices.Sorted(maps.Keys(a.members)) }
+// Given returns the arguments by parameter.
+func (a *Arguments) Given() map[string]json.RawMessage { return a.members }
 
 // Set sets a parameter to a text.
 func (a *Arguments) Set(name, text string) {
-	if raw, err := Encode(text); err == nil {
+	if raw, err := jsontext.Encode(text); err == nil {
 		a.members[name] = raw
 	}
 }
@@ -417,7 +440,7 @@ func (a *Arguments) Translate(name string, words map[string]string) {
 
 // inside splits an object into its members. It checks the depth, as the object may come from a text.
 func (a *Arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	if jsontext.Depth(raw) > maxNesting {
+	if jsontext.Depth(raw) > MostNesting {
 		return nil, errors.New("nested too deep")
 	}
 	return membersOf(raw)
@@ -449,7 +472,7 @@ func (a *Arguments) Objects(name string) []*Arguments {
 		return nil
 	}
 	items, ok := listOf(raw)
-	if !ok && jsontext.Depth(raw) <= maxNesting && bytes.HasPrefix(raw, []byte("{")) {
+	if !ok && jsontext.Depth(raw) <= MostNesting && bytes.HasPrefix(raw, []byte("{")) {
 		items, ok = []json.RawMessage{raw}, true
 	}
 	if !ok {
@@ -486,7 +509,7 @@ func (a *Arguments) splitTags() {
 			tags = append(tags, tag)
 		}
 	}
-	list, err := Encode(tags)
+	list, err := jsontext.Encode(tags)
 	if err != nil || len(tags) == 0 {
 		return
 	}
