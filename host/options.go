@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/front/mcp"
 	"github.com/alcove-memory/alcove/host/space"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -15,7 +15,7 @@ import (
 type Options = space.Options
 
 // FamilyModule is a family that the program carries.
-type FamilyModule = family.Module
+type FamilyModule = modules.Module
 
 // DefaultHTTP is the address for HTTP unless another is chosen.
 const DefaultHTTP = "127.0.0.1:9742"

@@ -23,7 +23,7 @@ import (
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
@@ -118,12 +118,12 @@ func serveRecorded(t *testing.T, compiled string) *recordedServer {
 }
 
 // distFamilies are three of the first-party families.
-func distFamilies(t *testing.T) []family.Module {
+func distFamilies(t *testing.T) []modules.Module {
 	t.Helper()
 	if !guests.Embedded() {
 		t.Skip("the first-party families are not in this binary: make test")
 	}
-	var list []family.Module
+	var list []modules.Module
 	for _, g := range guests.All() {
 		if !slices.Contains([]string{"auto-tag", "consolidation", "ranking"}, g.Name) {
 			continue
@@ -132,7 +132,7 @@ func distFamilies(t *testing.T) []family.Module {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := family.ModuleOf(data)
+		m, err := modules.Of(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator"
 )
 
@@ -145,10 +145,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 // builtIn are the families that this program carries.
-func builtIn() []family.Module {
-	var list []family.Module
+func builtIn() []modules.Module {
+	var list []modules.Module
 	for _, g := range guests.All() {
-		list = append(list, family.Module{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body(), Native: nativeOf(g)})
+		list = append(list, modules.Module{Digest: g.Digest, Manifest: []byte(g.Manifest), Read: g.Read, Body: g.Body(), Native: nativeOf(g)})
 	}
 	return list
 }

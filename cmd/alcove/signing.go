@@ -15,7 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/image"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry/catalogue"
@@ -457,7 +457,7 @@ func changedLines(difference []string) (n int) {
 }
 
 // catalogueDigest is that of the families that this program carries.
-func catalogueDigest() string { return family.Catalogue(builtIn()) }
+func catalogueDigest() string { return modules.Catalogue(builtIn()) }
 
 // carriedCatalogue is the families that this program carries, and by which keys of a release they are signed.
 type carriedCatalogue struct {

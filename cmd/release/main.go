@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/build/image"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
@@ -97,9 +97,9 @@ func readKeys(files []string) (keys []ed25519.PrivateKey, err error) {
 
 // digestOf is the digest of a catalogue, as the program computes it.
 func digestOf(families []image.Family) string {
-	var built []family.Module
+	var built []modules.Module
 	for _, f := range families {
-		built = append(built, family.Module{Digest: f.Digest})
+		built = append(built, modules.Module{Digest: f.Digest})
 	}
-	return family.Catalogue(built)
+	return modules.Catalogue(built)
 }

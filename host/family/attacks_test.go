@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -53,9 +54,9 @@ func TestCacheEntriesThatAreSwappedUnderALockedServerAreNotRun(t *testing.T) {
 	other := aFamily("other")
 	a.approveInstead(signedBy(t, pack(t, aFamily("notes"), script{says: `1`}), 1), func(*registry.Grant) {})
 	module := signedBy(t, pack(t, other, script{says: `2`}), 1)
-	writeFile(t, filepath.Join(a.dir, Folder, digestOf(module)+extension), module)
+	writeFile(t, filepath.Join(a.dir, modules.Folder, modules.Digest(module)+modules.Extension), module)
 	a.lock(func(l *registry.Lock) {
-		l.Families["other"] = registry.Grant{Digest: digestOf(module), Version: other.Version, Signers: []string{"author"}}
+		l.Families["other"] = registry.Grant{Digest: modules.Digest(module), Version: other.Version, Signers: []string{"author"}}
 	})
 	locked := func(t *testing.T) *world {
 		box, err := sandbox.New(sandbox.Config{Cache: sandbox.Cache{Dir: cache}})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -13,7 +14,7 @@ import (
 
 // asksOf returns what a built-in family asks for.
 func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
-	asks := registry.Asked{Manifest: digestOf(manifest)}
+	asks := registry.Asked{Manifest: modules.Digest(manifest)}
 	for _, c := range m.Capabilities {
 		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
 	}

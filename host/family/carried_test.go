@@ -9,15 +9,16 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
 
 // release is a program that carries these families.
-func release(modules ...[]byte) func(*Options) {
+func release(versions ...[]byte) func(*Options) {
 	return func(o *Options) {
-		for _, m := range modules {
-			carried, err := ModuleOf(m)
+		for _, m := range versions {
+			carried, err := modules.Of(m)
 			if err != nil {
 				panic(err)
 			}
@@ -27,9 +28,9 @@ func release(modules ...[]byte) func(*Options) {
 }
 
 // carrying is a module that the program carries.
-func carrying(t *testing.T, packed []byte) Module {
+func carrying(t *testing.T, packed []byte) modules.Module {
 	t.Helper()
-	m, err := ModuleOf(packed)
+	m, err := modules.Of(packed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestAFamilyThatIsBuiltInKeepsItsGrantWhileItsManifestIsTheSame(t *testing.T
 		log := &logged{}
 		w := openIn(t, dir, func(o *Options) { release(next)(o); o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 		d := w.All()[0]
-		if got := grantedTo(d.Grant); !slices.Equal(got, want) || d.Grant.Limits["wall_ms"] != 1000 || d.Digest != digestOf(next) || len(d.NewlyAsked) != 0 {
+		if got := grantedTo(d.Grant); !slices.Equal(got, want) || d.Grant.Limits["wall_ms"] != 1000 || d.Digest != modules.Digest(next) || len(d.NewlyAsked) != 0 {
 			t.Errorf("it has %q: %+v", got, d)
 		}
 		if err := w.Load(t.Context(), "tags"); err != nil {
@@ -135,7 +136,7 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 		if !slices.Equal(d.NewlyAsked, []string{"memory.read=home", "record=c", "llm", "hook stored"}) {
 			t.Errorf("newly asked: %q", d.NewlyAsked)
 		}
-		want := "alcove family grant tags memory.read record llm --hook stored --digest " + digestOf(second)
+		want := "alcove family grant tags memory.read record llm --hook stored --digest " + modules.Digest(second)
 		if d.GrantCommand != want || log.count("asks for more than it did") != 1 || log.count(want) != 1 {
 			t.Errorf("the command is %s, the log %s", d.GrantCommand, log.text.String())
 		}
@@ -167,7 +168,7 @@ func TestARefusingHookOfAFamilyThatIsBuiltInIsNeverOpenedByARelease(t *testing.T
 		w := openIn(t, dir, release(pack(t, one, redacts("one"))))
 		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("one")
-		if kept := append(w.kept(), w.kept(approvedFolder)...); len(kept) != 0 {
+		if kept := append(w.kept(), w.kept(modules.ApprovedFolder)...); len(kept) != 0 {
 			t.Errorf("kept %q", kept)
 		}
 	})
@@ -209,7 +210,7 @@ func TestAGrantForADigestIsNotOneForTheBuiltInFamilyOfThatName(t *testing.T) {
 	m.Hooks.Store = &abi.StoreHook{OnFailure: abi.OnFailureRefuse}
 	now, own := pack(t, m, redacts("now")), pack(t, redactor("9.0.0"), redacts("own"))
 	grant := func(module []byte) registry.Grant {
-		return registry.Grant{Digest: digestOf(module), Version: "1.0.0", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
+		return registry.Grant{Digest: modules.Digest(module), Version: "1.0.0", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
 			Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}
 	}
 	t.Run("of a module that is not there", func(t *testing.T) {

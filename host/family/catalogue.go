@@ -3,8 +3,6 @@ package family
 import (
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +14,8 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -141,7 +141,7 @@ func (f *Families) unusable(name, source, fault string) *family {
 // findInstalled returns the family that the lock file has under a name; nil if its module is not installed.
 func (f *Families) findInstalled(name string) *family {
 	g := f.lock.Families[name]
-	if g.Asked != nil || !exists(f.installedPath(g.Digest)) {
+	if g.Asked != nil || !f.modules.Has(g.Digest) {
 		return nil // it is built in, or in the watched folder
 	}
 	x, err := f.installedFamily(g.Digest)
@@ -179,7 +179,7 @@ func (f *Families) watched() []string {
 	var paths []string
 	for _, e := range entries {
 		path := filepath.Join(f.o.Watch, e.Name())
-		if filepath.Ext(path) != extension {
+		if filepath.Ext(path) != modules.Extension {
 			continue
 		}
 		if now, err := os.Stat(path); err == nil && now.Mode().IsRegular() { // reading a pipe would block
@@ -221,16 +221,16 @@ type seenFile struct {
 }
 
 func (was seenFile) same(now os.FileInfo) bool {
-	return sameState(was.FileInfo, now)
+	return modules.SameState(was.FileInfo, now)
 }
 
 // readFile reads the family in a file. An unreadable file, or one without a family, keeps the family read before from
 // that file.
 func (f *Families) readFile(path string) *family {
-	data, err := readModule(path)
+	data, err := modules.ReadFile(path)
 	if err == nil {
 		var x *family
-		if x, err = f.watchedFamily(path, f.modules.hash(data)); err == nil {
+		if x, err = f.watchedFamily(path, f.modules.Hash(data)); err == nil {
 			return x
 		}
 	}
@@ -244,12 +244,12 @@ func (f *Families) readFile(path string) *family {
 		}
 		return x
 	}
-	return f.unusable(strings.TrimSuffix(filepath.Base(path), extension), path, err.Error())
+	return f.unusable(strings.TrimSuffix(filepath.Base(path), modules.Extension), path, err.Error())
 }
 
 // found returns a known family; nil: none, or its module is being installed, perhaps with another signature.
 func (f *Families) found(source, digest string) *family {
-	if _, installing := f.sources[digest]; installing {
+	if _, arriving := f.modules.Arriving(digest); arriving {
 		return nil
 	}
 	for _, x := range f.every() {
@@ -265,18 +265,18 @@ func (f *Families) installedFamily(digest string) (*family, error) {
 	if x := f.found(installed, digest); x != nil {
 		return x, nil
 	}
-	detached, err := f.detached(digest)
+	detached, err := f.modules.Detached(digest)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := f.modules.inspect(f.installedPath(digest), detached)
+	seen, err := f.modules.Inspect(f.modules.Path(digest), detached)
 	if err != nil {
 		return nil, err
 	}
-	if seen.digest != digest {
-		return nil, errors.New("its module was changed since it was installed: its file " + digest + extension + " has the SHA-256 " + seen.digest + ": install it again")
+	if seen.Digest != digest {
+		return nil, errors.New("its module was changed since it was installed: its file " + digest + modules.Extension + " has the SHA-256 " + seen.Digest + ": install it again")
 	}
-	return f.familyOf(installed, seen, detached, f.installedOrigin(digest))
+	return f.familyOf(installed, seen, detached, f.modules.Origin(digest))
 }
 
 // watchedFamily returns the family of a module in the watched folder. A new one is checked first; loading checks everything again.
@@ -287,25 +287,25 @@ func (f *Families) watchedFamily(path string, b sandbox.Binary) (*family, error)
 	if _, err := b.Check(sandbox.Options{}); err != nil {
 		return nil, err
 	}
-	detached, err := f.detached(b.Digest())
+	detached, err := f.modules.Detached(b.Digest())
 	if err != nil {
 		return nil, err
 	}
-	seen := examine(b.Bytes(), detached, func([]byte) sandbox.Binary { return b })
-	return f.familyOf(path, seen, detached, inMemory(b))
+	seen := modules.Examine(b.Bytes(), detached, func([]byte) sandbox.Binary { return b })
+	return f.familyOf(path, seen, detached, modules.InMemory(b))
 }
 
 // familyOf returns the family of a module that was inspected.
-func (f *Families) familyOf(source string, seen moduleInfo, detached []byte, o origin) (*family, error) {
-	if seen.fault != nil {
-		return nil, seen.fault
+func (f *Families) familyOf(source string, seen modules.Info, detached []byte, o modules.Origin) (*family, error) {
+	if seen.Fault != nil {
+		return nil, seen.Fault
 	}
-	manifest, err := abi.ParseManifest(seen.section)
+	manifest, err := abi.ParseManifest(seen.Section)
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(source, seen.digest, manifest, seen.section, o)
-	if x.signed, err = seen.signed(detached); err != nil {
+	x := newFamily(source, seen.Digest, manifest, seen.Section, o)
+	if x.signed, err = seen.Signed(detached); err != nil {
 		return nil, err
 	}
 	return x, x.declared.Check()
@@ -336,7 +336,7 @@ func (f *Families) knownBuilt(digest string) *family {
 }
 
 // findBuilt returns a built-in family. Its module is not read.
-func (f *Families) findBuilt(m Module) *family {
+func (f *Families) findBuilt(m modules.Module) *family {
 	x, err := readBuilt(m)
 	if err != nil {
 		return f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], built, err.Error())
@@ -344,12 +344,12 @@ func (f *Families) findBuilt(m Module) *family {
 	return x
 }
 
-func readBuilt(m Module) (*family, error) {
+func readBuilt(m modules.Module) (*family, error) {
 	manifest, err := abi.ParseManifest(m.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(built, m.Digest, manifest, m.Manifest, origin{func() (string, error) { return m.Digest, nil }, sandbox.Hashed(m.Read)})
+	x := newFamily(built, m.Digest, manifest, m.Manifest, m.Origin())
 	x.asks = asksOf(m.Manifest, manifest)
 	x.body, x.native = m.Body, m.Native
 	return x, nil
@@ -358,10 +358,10 @@ func readBuilt(m Module) (*family, error) {
 // checkedFamily returns the family of a module in memory that was checked.
 func checkedFamily(source string, report *sandbox.Report, b sandbox.Binary) *family {
 	section, _ := sandbox.ManifestBytes(b.Bytes()) // it has one: it was checked
-	return newFamily(source, report.Digest, report.Manifest, section, inMemory(b))
+	return newFamily(source, report.Digest, report.Manifest, section, modules.InMemory(b))
 }
 
-func newFamily(source, digest string, m *abi.Manifest, section []byte, o origin) *family {
+func newFamily(source, digest string, m *abi.Manifest, section []byte, o modules.Origin) *family {
 	return &family{name: m.Name, digest: digest, source: source, manifest: m, section: section, declared: config.Declared(m), origin: o,
 		loading: make(chan struct{}, 1), again: make(chan struct{}, 1)}
 }
@@ -395,19 +395,19 @@ func (f *Families) announce() {
 // assignTools assigns each name to a tool, and determines unusable families. The caller holds changing and mu.
 func (f *Families) assignTools() {
 	f.tools = map[string]*family{}
-	names := newUsedNames(f.o.Core)
+	names := naming.NewUsed(f.o.Core)
 	for _, x := range f.byPrecedence() {
 		if x.digest == "" {
 			continue
 		}
-		clash := names.clash(x.manifest)
+		clash := names.Clash(x.manifest)
 		if x.clashes = clash != ""; x.clashes {
 			x.fault = clash
 			continue
 		}
 		x.fault = f.faultOf(x)
 		if !f.lockedOut(x) {
-			names.add(x.manifest)
+			names.Add(x.manifest)
 		}
 		if x.fault != "" {
 			continue
@@ -421,23 +421,23 @@ func (f *Families) assignTools() {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
-	if !f.shared.Same(names.settings) { // equal settings keep their cache
-		f.shared = names.settings
+	if !f.shared.Same(names.Settings()) { // equal settings keep their cache
+		f.shared = names.Settings()
 	}
 	f.assignPublished(names)
 	f.auditRefusals()
 }
 
 // assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
-func (f *Families) assignPublished(names *usedNames) {
+func (f *Families) assignPublished(names *naming.Used) {
 	for _, x := range f.byPrecedence() {
 		if f.locked() || x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
 			continue
 		}
 		for _, t := range f.published[x.name] {
-			if _, clash := names.like(t); !clash {
+			if _, clash := names.Like(t); !clash {
 				f.tools[t.Name] = x
-				names.addTool(x.name, t.Name)
+				names.AddTool(x.name, t.Name)
 			}
 		}
 	}
@@ -486,11 +486,6 @@ func (f *Families) faultOf(x *family) string {
 
 func disabledFault(name string) string {
 	return "an operator disabled it: alcove family grant " + name + " --enable"
-}
-
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // unknown returns the error for an unknown name. The caller holds mu.

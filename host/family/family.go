@@ -5,7 +5,6 @@ package family
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/budget"
 	"github.com/alcove-memory/alcove/host/family/policy"
@@ -29,24 +29,6 @@ import (
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
-// Module is the module of a built-in family.
-type Module struct {
-	Digest   string                 // SHA-256 of its bytes, hexadecimal
-	Manifest []byte                 // the content of its manifest section
-	Read     func() ([]byte, error) // its bytes, read only if their code is not cached
-	Body     string                 // digest of its bytes without custom sections; empty: unknown
-	Native   *sandbox.Native        // native code that came with this program; nil: none
-}
-
-// ModuleOf returns a module whose bytes are in memory.
-func ModuleOf(packed []byte) (Module, error) {
-	manifest, err := sandbox.ManifestBytes(packed)
-	if err != nil {
-		return Module{}, fmt.Errorf("read a module that the program carries: %w", err)
-	}
-	return Module{Digest: digestOf(packed), Manifest: manifest, Read: func() ([]byte, error) { return packed, nil }}, nil
-}
-
 // While returns a context that ends with an API key. The caller calls stop when done.
 type While func(ctx context.Context, key string) (held context.Context, stop func())
 
@@ -58,14 +40,14 @@ type Options struct {
 	Sandbox   *sandbox.Sandbox                              // the caller closes it after the families
 	Admit     Admit                                         // nil: the sandbox admits modules
 	Dir       string                                        // the data directory, with alcove.lock and families/
-	Built     []Module                                      // built-in families, which are vetted
+	Built     []modules.Module                              // built-in families, which are vetted
 	Release   string                                        // signatures of their catalogue, as package catalogue has them; empty: they are known by their digests
 	Watch     string                                        // a folder whose modules are families, too, and are followed as they change; empty: none
 	Core      []string                                      // the server's own tools; no family's tool may have or resemble their names
 	Locked    bool                                          // only digests in the lock file may run, whether it says so or not
 	Lock      *registry.Lock                                // the lock file as it was accepted; nil: it is read
 	ReadOnly  bool                                          // no background writes: no jobs run, and listening hooks are not called
-	hash      func([]byte) sandbox.Binary                   // of modules; nil: sandbox.Hash; tests count its calls
+	modules   modules.Options                               // tests replace Hash and ChangedAt
 	Early     *early.Sandbox                                // runs installed modules until Sandbox has compiled them; nil: they are compiled first
 	Stepwise  bool                                          // jobs and listening hooks run in Step alone: for tests
 	Outside   ops.Outside                                   // nil: no external access
@@ -118,11 +100,10 @@ type Families struct {
 	accepted   string              // digest of the lock file that was last recorded; guarded by changing
 	lockFile   os.FileInfo         // as last read or written; nil: none; guarded by changing
 	lockBroken os.FileInfo         // that was unreadable, or refused; guarded by changing
-	sources    map[string]string   // where modules that are being installed come from, by digest; guarded by changing
 	catalogue  string              // as Catalogue has it
 	releases   []string            // public keys of a release that signed it
 	expired    string              // as lapsed had it
-	modules    *inspector          // of the data directory
+	modules    *modules.Store      // of the data directory
 	refusals   map[refusal]bool    // that are recorded; guarded by changing
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -135,7 +116,7 @@ type family struct {
 	source   string // built, installed, or the path of a file
 	manifest *abi.Manifest
 	declared *config.Family // settings of the manifest
-	origin   origin
+	origin   modules.Origin
 	section  []byte // the manifest's bytes
 	body     string // as in Module
 	native   *sandbox.Native
@@ -172,7 +153,7 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	o.Locked = o.Locked || lock.Locked
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: newInspector(o.hash)}
+	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: o.store()}
 	f.spent = budget.New(filepath.Join(f.o.Dir, spentDir), f.o.Clock)
 	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
@@ -208,6 +189,12 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		f.background.Go(func() { f.deliverEnds(running, left) })
 	}
 	return f, nil
+}
+
+func (o Options) store() *modules.Store {
+	m := o.modules
+	m.Dir, m.ReadOnly, m.Logger = o.Dir, o.ReadOnly, o.Logger
+	return modules.New(m)
 }
 
 func (o Options) lockFile() (registry.Lock, error) {

@@ -38,7 +38,7 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 		return Described{}, err
 	}
 	if a, ok := g.Approved(); ok && x != nil && x.source != built && a.Digest == x.digest {
-		if err := f.keepApproved(x); err != nil {
+		if err := f.modules.KeepApproved(x.digest, x.origin); err != nil {
 			return Described{}, err
 		}
 	}

@@ -57,22 +57,22 @@ func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, pr
 // kept.
 func (f *Families) approvedVersion(name, digest string, present *family) (*family, error) {
 	if present != nil {
-		if err := f.keepApproved(present); err != nil {
+		if err := f.modules.KeepApproved(present.digest, present.origin); err != nil {
 			f.o.Logger.Warn("the module of a family without which nothing may be stored could not be kept", "family", name, "error", err)
 		}
 		x := newFamily(approved, digest, present.manifest, present.section, present.origin)
 		x.signed = present.signed
 		return x, nil
 	}
-	detached, err := f.detached(digest)
+	detached, err := f.modules.Detached(digest)
 	if err != nil {
 		return nil, err
 	}
-	_, seen, err := f.approvedModule(digest, detached)
+	_, seen, err := f.modules.Approved(digest, detached)
 	if err != nil {
 		return nil, err
 	}
-	x, err := f.familyOf(approved, seen, detached, f.approvedOrigin(digest))
+	x, err := f.familyOf(approved, seen, detached, f.modules.ApprovedOrigin(digest))
 	if err == nil && x.name != name {
 		err = fmt.Errorf("its manifest has the name %s", x.name)
 	}
@@ -175,11 +175,11 @@ func (f *Families) manifestFor(name string, g registry.Grant, c scanResult) *abi
 	if x := c.version(name, g.Digest); x != nil {
 		return x.manifest
 	}
-	_, seen, err := f.approvedModule(g.Digest, nil)
-	if err != nil || seen.fault != nil {
+	_, seen, err := f.modules.Approved(g.Digest, nil)
+	if err != nil || seen.Fault != nil {
 		return nil
 	}
-	m, err := abi.ParseManifest(seen.section)
+	m, err := abi.ParseManifest(seen.Section)
 	if err != nil || m.Name != name {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -72,13 +73,13 @@ func (w *world) grant(r GrantRequest) Described {
 // kept are the digests of modules in the folder of a data directory.
 func (w *world) kept(folder ...string) []string {
 	w.t.Helper()
-	entries, err := os.ReadDir(filepath.Join(append([]string{w.dir, Folder}, folder...)...))
+	entries, err := os.ReadDir(filepath.Join(append([]string{w.dir, modules.Folder}, folder...)...))
 	if err != nil && !os.IsNotExist(err) {
 		w.t.Fatal(err)
 	}
 	var digests []string
 	for _, e := range entries {
-		if digest, ok := strings.CutSuffix(e.Name(), extension); ok {
+		if digest, ok := strings.CutSuffix(e.Name(), modules.Extension); ok {
 			digests = append(digests, digest)
 		}
 	}
@@ -149,7 +150,7 @@ func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *test
 	}
 	await.That(t, "the lock file is followed", func() bool { return len(w.All()[0].Grant.Hooks) == 1 })
 	w.storesNothing()
-	l.Families["redactor"] = registry.Grant{Digest: digestOf([]byte("a module that is not there")), Hooks: hookOn(abi.HookStore)}
+	l.Families["redactor"] = registry.Grant{Digest: modules.Digest([]byte("a module that is not there")), Hooks: hookOn(abi.HookStore)}
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestAStoreHookThatALockFileTurnsOnWithoutAWordDoesAsItsManifestSays(t *test
 	w.storesNothing("alcove family revoke redactor store") // nobody knows what its manifest says
 	tagger := pack(t, onStore("redactor", abi.OnFailureSkip), script{traps: true})
 	putModule(t, w.dir, tagger)
-	l.Families["redactor"] = registry.Grant{Digest: digestOf(tagger), Hooks: hookOn(abi.HookStore)}
+	l.Families["redactor"] = registry.Grant{Digest: modules.Digest(tagger), Hooks: hookOn(abi.HookStore)}
 	if err := registry.Write(w.dir, l); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		w.install(redactor("3.0.0"), redacts("three"))
 		w.storesAs("two")
 		d := w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
-		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != two || slices.Contains(w.kept(), one) || slices.Contains(w.kept(approvedFolder), two) {
+		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != two || slices.Contains(w.kept(), one) || slices.Contains(w.kept(modules.ApprovedFolder), two) {
 			w.t.Errorf("%+v, kept %q", d, w.kept())
 		}
 		w.storesAs("secret")
@@ -272,7 +273,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 			w.t.Errorf("Remove = %+v, %v, want 2.0.0 removed with the guard 1.0.0", r, err)
 		}
 		w.storesAs("secret")
-		if kept := append(w.kept(), w.kept(approvedFolder)...); len(kept) != 0 {
+		if kept := append(w.kept(), w.kept(modules.ApprovedFolder)...); len(kept) != 0 {
 			w.t.Errorf("left behind: %q, 3.0.0 is %s", kept, three)
 		}
 	})
@@ -281,27 +282,27 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	file := filepath.Join(folder, "redactor.wasm")
-	modules := map[string][]byte{}
+	versions := map[string][]byte{}
 	for _, word := range []string{"one", "two", "three"} {
-		modules[word] = pack(t, redactor("1.0.0"), redacts(word))
+		versions[word] = pack(t, redactor("1.0.0"), redacts(word))
 	}
 	hookless := aFamily("redactor")
-	modules["hookless"] = pack(t, hookless, script{says: `1`})
-	digest := func(word string) string { return digestOf(modules[word]) }
+	versions["hookless"] = pack(t, hookless, script{says: `1`})
+	digest := func(word string) string { return modules.Digest(versions[word]) }
 	step := func(name string, do func(w *world)) {
 		t.Run(name, func(t *testing.T) { do(openIn(t, dir, func(o *Options) { o.Watch = folder })) })
 	}
 	becomes := func(w *world, word string) {
 		w.t.Helper()
-		writeFile(w.t, file, modules[word])
+		writeFile(w.t, file, versions[word])
 		await.That(w.t, word+" comes", func() bool { return w.All()[0].Digest == digest(word) })
 	}
-	writeFile(t, file, modules["one"])
+	writeFile(t, file, versions["one"])
 	step("one is granted its hook, and kept", func(w *world) {
 		w.grant(GrantRequest{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
 		w.storesAs("one")
-		if !slices.Equal(w.kept(approvedFolder), []string{digest("one")}) || len(w.kept()) != 0 {
-			w.t.Errorf("kept %q, installed %q", w.kept(approvedFolder), w.kept())
+		if !slices.Equal(w.kept(modules.ApprovedFolder), []string{digest("one")}) || len(w.kept()) != 0 {
+			w.t.Errorf("kept %q, installed %q", w.kept(modules.ApprovedFolder), w.kept())
 		}
 	})
 	step("its file is replaced, by a rename", func(w *world) {
@@ -315,7 +316,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 	})
 	step("its file is replaced while the server is down", func(w *world) { w.storesAs("one") })
 	step("its file is truncated", func(w *world) {
-		if err := os.WriteFile(file, modules["three"][:100], 0o600); err != nil {
+		if err := os.WriteFile(file, versions["three"][:100], 0o600); err != nil {
 			w.t.Fatal(err)
 		}
 		w.scan()
@@ -356,8 +357,8 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		w.storesAs("one")
 		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("two")
-		if !slices.Equal(w.kept(approvedFolder), []string{digest("two")}) {
-			w.t.Errorf("kept %q", w.kept(approvedFolder))
+		if !slices.Equal(w.kept(modules.ApprovedFolder), []string{digest("two")}) {
+			w.t.Errorf("kept %q", w.kept(modules.ApprovedFolder))
 		}
 	})
 	step("it is revoked while its file is gone", func(w *world) {
@@ -370,8 +371,8 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 			w.t.Error("what is not there was granted something")
 		}
 		d := w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
-		if d.Ended == nil && len(w.kept(approvedFolder)) != 0 {
-			w.t.Errorf("%+v, kept %q", d, w.kept(approvedFolder))
+		if d.Ended == nil && len(w.kept(modules.ApprovedFolder)) != 0 {
+			w.t.Errorf("%+v, kept %q", d, w.kept(modules.ApprovedFolder))
 		}
 		w.storesAs("secret")
 	})
@@ -432,13 +433,13 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 	t.Run("granted", func(t *testing.T) {
 		openIn(t, dir, watching).grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	})
-	kept := filepath.Join(dir, Folder, approvedFolder, digestOf(one)+extension)
+	kept := filepath.Join(dir, modules.Folder, modules.ApprovedFolder, modules.Digest(one)+modules.Extension)
 	if err := os.WriteFile(kept, one[:len(one)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("the file is there: it is kept again", func(t *testing.T) {
 		openIn(t, dir, watching).storesAs("one")
-		if data, err := os.ReadFile(kept); err != nil || digestOf(data) != digestOf(one) {
+		if data, err := os.ReadFile(kept); err != nil || modules.Digest(data) != modules.Digest(one) {
 			t.Errorf("it was not kept: %v", err)
 		}
 	})
@@ -448,7 +449,7 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 	}
 	t.Run("another version is there", func(t *testing.T) {
 		w := openIn(t, dir, watching)
-		command := "alcove family grant redactor --hook store --digest " + digestOf(two)
+		command := "alcove family grant redactor --hook store --digest " + modules.Digest(two)
 		w.storesNothing("was changed since it was approved", command, "alcove family revoke redactor store")
 		if d := w.All()[0]; d.Guard == nil || d.Guard.Missing == "" {
 			t.Errorf("the family is %+v, want a guard that is missing", d)
@@ -462,14 +463,14 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 	}
 	t.Run("nothing is there", func(t *testing.T) {
 		w := openIn(t, dir, watching)
-		w.storesNothing("not there any more", "SHA-256 "+digestOf(one), "alcove family install", "alcove family revoke redactor store")
+		w.storesNothing("not there any more", "SHA-256 "+modules.Digest(one), "alcove family install", "alcove family revoke redactor store")
 		if _, err := w.Install(one); err != nil {
 			t.Fatal(err)
 		}
 		w.storesAs("one")
 	})
 	t.Run("revoked", func(t *testing.T) {
-		if err := os.Remove(filepath.Join(dir, Folder, digestOf(one)+extension)); err != nil {
+		if err := os.Remove(filepath.Join(dir, modules.Folder, modules.Digest(one)+modules.Extension)); err != nil {
 			t.Fatal(err)
 		}
 		w := openIn(t, dir, nil)
@@ -490,7 +491,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 	first.Tools[0].Name = "redactor_do"
 	carried := pack(t, first, script{says: `1`})
 	t.Run("another family has its tool", func(t *testing.T) {
-		w := openIn(t, dir, func(o *Options) { o.Built = []Module{carrying(t, carried)} })
+		w := openIn(t, dir, func(o *Options) { o.Built = []modules.Module{carrying(t, carried)} })
 		if d := w.All()[1]; !strings.Contains(d.Fault, "redactor_do of family first") || d.Guard == nil {
 			t.Errorf("the family is %+v, want a guard, and the fault of its tool", d)
 		}
@@ -537,14 +538,14 @@ func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
 	writeFile(t, file, two) // replaced, granted, and replaced again before anybody looks
 	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: seen})
 	w.scan()
-	if d := w.All()[0]; d.Digest != digestOf(two) || len(d.Grant.Hooks) != 0 || d.Guard == nil || d.Guard.Digest != seen {
+	if d := w.All()[0]; d.Digest != modules.Digest(two) || len(d.Grant.Hooks) != 0 || d.Guard == nil || d.Guard.Digest != seen {
 		t.Errorf("the family is %+v, want the new module without hooks, guarded by the one that was seen", d)
 	}
 	w.storesAs("one")
 	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true, Digest: seen}); code(err) != memory.Conflict {
 		t.Errorf("for the digest that is gone: %v", err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); code(err) != memory.Conflict || !strings.Contains(err.Error(), "--digest "+digestOf(two)) {
+	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); code(err) != memory.Conflict || !strings.Contains(err.Error(), "--digest "+modules.Digest(two)) {
 		t.Errorf("without a digest, after another one was shown: %v", err)
 	}
 	w.Show()
@@ -561,13 +562,13 @@ func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
 func TestQuickSwapsInTheWatchedFolderNeverServeAHookWithBytesThatWereNotApproved(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "redactor.wasm")
-	modules := map[string][]byte{}
+	versions := map[string][]byte{}
 	for _, word := range []string{"one", "two"} {
-		modules[word] = pack(t, redactor("1.0.0"), redacts(word))
+		versions[word] = pack(t, redactor("1.0.0"), redacts(word))
 	}
-	writeFile(t, file, modules["one"])
+	writeFile(t, file, versions["one"])
 	w := open(t, func(o *Options) { o.Watch = folder })
-	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: digestOf(modules["one"])})
+	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: modules.Digest(versions["one"])})
 	stop, swapped := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for i := 0; ; i++ {
@@ -578,7 +579,7 @@ func TestQuickSwapsInTheWatchedFolderNeverServeAHookWithBytesThatWereNotApproved
 			default:
 			}
 			word := []string{"two", "one"}[i%2]
-			if err := os.WriteFile(file+".new", modules[word], 0o600); err != nil {
+			if err := os.WriteFile(file+".new", versions[word], 0o600); err != nil {
 				swapped <- err
 				return
 			}
@@ -608,7 +609,7 @@ func TestTheLogSaysWhatAReplacedFileLost(t *testing.T) {
 	next := pack(t, m, script{says: `2`})
 	writeFile(t, file, next)
 	await.That(t, "it is said", func() bool { return log.count("replaced by another version") == 1 })
-	if log.count(`dropped="[job hook rank]"`) != 1 || log.count("alcove family grant many job --hook rank --digest "+digestOf(next)) != 1 {
+	if log.count(`dropped="[job hook rank]"`) != 1 || log.count("alcove family grant many job --hook rank --digest "+modules.Digest(next)) != 1 {
 		t.Errorf("the log is %s", log.text.String())
 	}
 }
@@ -631,7 +632,7 @@ func TestALockFileOfAnEarlierReleaseKeepsItsRedactor(t *testing.T) {
 	dir := t.TempDir()
 	module := pack(t, redactor("1.0.0"), redacts("one"))
 	putModule(t, dir, module)
-	text := `{"format": 1, "families": {"redactor": {"digest": "` + digestOf(module) + `", "version": "1.0.0", "hooks": {"store": {"on_failure": "refuse"}}}}}` + "\n"
+	text := `{"format": 1, "families": {"redactor": {"digest": "` + modules.Digest(module) + `", "version": "1.0.0", "hooks": {"store": {"on_failure": "refuse"}}}}}` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, registry.File), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -693,19 +694,19 @@ func TestAServerThatOnlyReadsKeepsNoModule(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	module := pack(t, redactor("1.0.0"), redacts("one"))
 	writeFile(t, filepath.Join(folder, "redactor.wasm"), module)
-	lock := registry.Lock{Families: map[string]registry.Grant{"redactor": {Digest: digestOf(module), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}}}
+	lock := registry.Lock{Families: map[string]registry.Grant{"redactor": {Digest: modules.Digest(module), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}}}
 	if err := registry.Write(dir, lock); err != nil {
 		t.Fatal(err)
 	}
 	w := openIn(t, dir, func(o *Options) { o.Watch, o.ReadOnly = folder, true })
-	if kept := w.kept(approvedFolder); len(kept) != 0 {
+	if kept := w.kept(modules.ApprovedFolder); len(kept) != 0 {
 		t.Errorf("kept %q", kept)
 	}
 	log := &logged{}
 	t.Run("one that writes does, and says nothing", func(t *testing.T) {
 		w := openIn(t, t.TempDir(), func(o *Options) { o.Watch, o.Logger = folder, slog.New(slog.NewTextHandler(log, nil)) })
 		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
-		if kept := w.kept(approvedFolder); len(kept) != 1 || log.count("could not be kept") != 0 {
+		if kept := w.kept(modules.ApprovedFolder); len(kept) != 1 || log.count("could not be kept") != 0 {
 			t.Errorf("kept %q", kept)
 		}
 	})

@@ -252,7 +252,7 @@ func (x *family) named(trace string) string {
 		return ""
 	}
 	x.symbols.Do(func() {
-		if module, err := x.origin.read(); err == nil {
+		if module, err := x.origin.Read(); err == nil {
 			x.functions = sandbox.FunctionNames(module.Bytes())
 		}
 	})

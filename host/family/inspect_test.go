@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
@@ -44,7 +45,7 @@ func (p *passes) want(t testing.TB, when string, want map[string]int) {
 // counted opens an approved directory, in a locked server that counts.
 func (a approval) counted(t *testing.T, p *passes) *world {
 	t.Helper()
-	return openIn(t, a.dir, func(o *Options) { o.Locked, o.hash = true, p.hash })
+	return openIn(t, a.dir, func(o *Options) { o.Locked, o.modules.Hash = true, p.hash })
 }
 
 // compiled has the approved module compiled, so that its code is in the cache.
@@ -67,7 +68,9 @@ func (w *world) again(name string) string {
 	return w.says(name + "_do")
 }
 
-func (a approval) path() string { return filepath.Join(a.dir, Folder, a.digest()+extension) }
+func (a approval) path() string {
+	return filepath.Join(a.dir, modules.Folder, a.digest()+modules.Extension)
+}
 
 func TestASignedModuleIsHashedOnceAProcess(t *testing.T) {
 	a := approve(t).compiled(t)
@@ -86,7 +89,7 @@ func TestASignedModuleIsHashedOnceAProcess(t *testing.T) {
 func TestAnInstallationHashesWhatItReceivesAndWhatItWrote(t *testing.T) {
 	approve(t).compiled(t) // the same bytes, in another directory
 	p := &passes{}
-	w := open(t, func(o *Options) { o.hash = p.hash })
+	w := open(t, func(o *Options) { o.modules.Hash = p.hash })
 	m, s := notesOf("1.1.0", `1`)
 	module := signedBy(t, pack(t, m, s), 1)
 	for range 2 {
@@ -97,7 +100,7 @@ func TestAnInstallationHashesWhatItReceivesAndWhatItWrote(t *testing.T) {
 			t.Errorf("it says %s", got)
 		}
 	}
-	p.want(t, "after a second installation, which wrote nothing", map[string]int{digestOf(module): 3})
+	p.want(t, "after a second installation, which wrote nothing", map[string]int{modules.Digest(module): 3})
 }
 
 func TestAFileThatIsReplacedByTheSameBytesIsHashedAgainAndRuns(t *testing.T) {
@@ -123,11 +126,11 @@ func TestAModuleThatIsSwappedBetweenLoadsIsRefused(t *testing.T) {
 	good, other := []byte(read(t, a.path())), signedBy(t, pack(t, m, s), 1)
 	a.replace(other)
 	for range 2 {
-		if got := w.again("notes"); !strings.Contains(got, "its SHA-256 is "+digestOf(other)+", not "+digestOf(good)) {
+		if got := w.again("notes"); !strings.Contains(got, "its SHA-256 is "+modules.Digest(other)+", not "+modules.Digest(good)) {
 			t.Errorf("the other module in its place: %s", got)
 		}
 	}
-	p.want(t, "after two refusals", map[string]int{digestOf(good): 1, digestOf(other): 1})
+	p.want(t, "after two refusals", map[string]int{modules.Digest(good): 1, modules.Digest(other): 1})
 	a.replace(good)
 	if got := w.again("notes"); got != "1" {
 		t.Errorf("it was put back: %s", got)
@@ -153,7 +156,7 @@ func rewriteInPlace(t *testing.T, path string) (before, after os.FileInfo) {
 		if after, err = os.Stat(path); err != nil {
 			t.Fatal(err)
 		}
-		return changedAt(after).IsZero() || !changedAt(after).Equal(changedAt(before))
+		return modules.ChangedAt(after).IsZero() || !modules.ChangedAt(after).Equal(modules.ChangedAt(before))
 	})
 	if !after.ModTime().Equal(before.ModTime()) || after.Size() != before.Size() || !os.SameFile(before, after) {
 		t.Fatalf("the file differs: %v, %v", before, after)
@@ -165,7 +168,7 @@ func TestARewriteWithTheSameSizeAndTimeIsNoticedAtTheNextLoad(t *testing.T) {
 	a := approve(t).compiled(t)
 	w := a.counted(t, &passes{})
 	_, after := rewriteInPlace(t, a.path())
-	if changedAt(after).IsZero() {
+	if modules.ChangedAt(after).IsZero() {
 		t.Skip("this system does not tell when a file was changed")
 	}
 	if got := w.again("notes"); !strings.Contains(got, "its SHA-256 is ") {
@@ -182,11 +185,14 @@ func TestARewriteThatNothingTellsNeverRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := openIn(t, a.dir, func(o *Options) { o.Locked, o.Sandbox = true, box })
+	w := openIn(t, a.dir, func(o *Options) {
+		o.Locked, o.Sandbox = true, box
+		o.modules.ChangedAt = func(os.FileInfo) time.Time { return time.Time{} }
+	})
 	if got := w.says("notes_do"); got != "1" {
 		t.Fatalf("it says %s", got)
 	}
-	_, w.modules.file(a.path()).state = rewriteInPlace(t, a.path())
+	rewriteInPlace(t, a.path())
 	if got := w.again("notes"); got != "1" {
 		t.Errorf("from the cache: %s", got)
 	}
@@ -210,7 +216,7 @@ func TestTwoVersionsThatLoadOneFileAtOnceHashItOnce(t *testing.T) {
 	w := a.counted(t, p)
 	a.replace([]byte(read(t, a.path())))
 	x := w.knownNow("notes")
-	guard := newFamily(approved, x.digest, x.manifest, x.section, w.approvedOrigin(x.digest))
+	guard := newFamily(approved, x.digest, x.manifest, x.section, w.modules.ApprovedOrigin(x.digest))
 	var all sync.WaitGroup
 	for _, x := range []*family{x, guard, x, guard} {
 		all.Go(func() {
@@ -231,15 +237,15 @@ func TestTwoVersionsThatLoadOneFileAtOnceHashItOnce(t *testing.T) {
 func TestWhatIsKnownOfAModuleRetainsNoneOfItsBytes(t *testing.T) {
 	m, s := notesOf("1.1.0", `1`)
 	module := signedBy(t, pack(t, m, s), 1)
-	seen := examine(module, nil, sandbox.Hash)
-	before, err := seen.signed(nil)
+	seen := modules.Examine(module, nil, sandbox.Hash)
+	before, err := seen.Signed(nil)
 	if err != nil || before.None() {
 		t.Fatalf("signed: %v, want a signature", err)
 	}
-	section := string(seen.section)
+	section := string(seen.Section)
 	clear(module)
-	after, err := seen.signed(nil)
-	if err != nil || after.None() || string(seen.section) != section {
+	after, err := seen.Signed(nil)
+	if err != nil || after.None() || string(seen.Section) != section {
 		t.Errorf("it was in the module's memory: %v", err)
 	}
 }
@@ -273,15 +279,15 @@ func benchmarkFirstLook(b *testing.B, path string, module []byte) {
 	looked, hashed := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
-		seen, err := newInspector(nil).inspect(path, nil)
+		seen, err := modules.New(modules.Options{}).Inspect(path, nil)
 		looked = min(looked, time.Since(began))
-		if err != nil || seen.fault != nil {
-			b.Fatalf("inspect: %v, fault %v", err, seen.fault)
+		if err != nil || seen.Fault != nil {
+			b.Fatalf("inspect: %v, fault %v", err, seen.Fault)
 		}
 		began = time.Now()
 		again := sandbox.Hash(module)
 		hashed = min(hashed, time.Since(began))
-		if again.Digest() != seen.digest {
+		if again.Digest() != seen.Digest {
 			b.Fatal("it has another digest")
 		}
 	}
@@ -306,7 +312,7 @@ func benchmarkLaterLoad(b *testing.B, module []byte) {
 	verified, loaded := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
-		if digest, err := x.origin.digest(); err != nil || digest != x.digest {
+		if digest, err := x.origin.Digest(); err != nil || digest != x.digest {
 			b.Fatalf("digest = %s, %v, want %s", digest, err, x.digest)
 		}
 		verified = min(verified, time.Since(began))

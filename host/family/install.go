@@ -8,6 +8,8 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -130,7 +132,7 @@ func (f *Families) Changed() <-chan struct{} {
 // version, it inherits none of its grants; but a required store hook is served by the approved
 // version until this one is granted it. An unusable family is not installed.
 func (f *Families) Install(module []byte) (Described, error) {
-	return f.install(f.modules.hash(module))
+	return f.install(f.modules.Hash(module))
 }
 
 func (f *Families) install(b sandbox.Binary) (Described, error) {
@@ -168,7 +170,7 @@ func (f *Families) warm(name string, b sandbox.Binary) {
 		f.loadBehind(x)
 		return
 	}
-	x = newFamily(x.source, x.digest, x.manifest, x.section, inMemory(b))
+	x = newFamily(x.source, x.digest, x.manifest, x.section, modules.InMemory(b))
 	f.behind(func() {
 		ctx, cancel := f.untilClosed()
 		defer cancel()
@@ -193,16 +195,16 @@ func (f *Families) mayInstall(m *abi.Manifest) error {
 	if there != nil && there.digest != "" && there.source != built && there.source != installed {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s comes from %s, in place of one that is installed: replace or remove that file", m.Name, there.source)}
 	}
-	names := newUsedNames(f.o.Core)
+	names := naming.NewUsed(f.o.Core)
 	for _, x := range f.known {
 		if x.digest != "" && !x.clashes && (x.name != m.Name || x.source == built) {
-			names.add(x.manifest)
+			names.Add(x.manifest)
 			for _, t := range f.publishedBy(x) {
-				names.addTool(x.name, t.Name)
+				names.AddTool(x.name, t.Name)
 			}
 		}
 	}
-	if clash := names.clash(m); clash != "" {
+	if clash := names.Clash(m); clash != "" {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s is refused: %s", m.Name, clash)}
 	}
 	return nil
@@ -234,8 +236,8 @@ func (f *Families) Remove(name string) (Removed, error) {
 	if err := f.change(func(l *registry.Lock) error { delete(l.Families, name); return nil }); err != nil {
 		return Removed{}, err
 	}
-	f.removeModule(f.previousPath(name))
-	f.removeVersions(name)
+	f.modules.ForgetPrevious(name)
+	f.modules.RemoveVersions(name, f.lock)
 	r := Removed{Family: name, Digest: g.Digest, Version: g.Version}
 	if a, ok := g.Approved(); ok && !g.Disabled {
 		r.Guard = &Guarding{Digest: a.Digest, Version: a.Version}

@@ -141,7 +141,7 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 		return m, nil
 	}
 	if f.o.Admit != nil {
-		b, err := x.origin.read()
+		b, err := x.origin.Read()
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 }
 
 func (f *Families) admitEarly(ctx context.Context, x *family) (Guest, error) {
-	b, err := x.origin.read()
+	b, err := x.origin.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -218,11 +218,11 @@ func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module,
 	if x.source == built {
 		options.CompileTimeout, options.Body, options.Native = CarriedTimeout, x.body, x.native
 	}
-	now, err := x.origin.digest()
+	now, err := x.origin.Digest()
 	if err != nil {
 		return nil, err
 	}
-	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.section, Read: x.origin.read}, options)
+	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.section, Read: x.origin.Read}, options)
 }
 
 // limitsOf returns the limits that an operator lowered.

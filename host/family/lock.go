@@ -5,9 +5,17 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
+
+// Snapshot opens the lock file and its modules, between two decisions of operators. The caller closes it.
+func (f *Families) Snapshot() (*modules.Snapshot, error) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	return modules.OpenSnapshot(f.o.Dir)
+}
 
 // change writes the lock file, then applies it. The caller holds changing.
 func (f *Families) change(do func(*registry.Lock) error) error {
@@ -29,7 +37,7 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 		return err
 	}
 	f.hold(next)
-	f.release(before, next)
+	f.modules.Release(before, next)
 	return nil
 }
 

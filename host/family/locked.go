@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -15,23 +16,11 @@ import (
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
-// signatureExtension is that of a file beside a module that has its detached signature.
-const signatureExtension = ".sig"
-
 func (f *Families) mode() registry.Mode {
 	if f.locked() {
 		return registry.Locked
 	}
 	return registry.Open
-}
-
-// detached reads the signatures of a module from the file beside it; none without one.
-func (f *Families) detached(digest string) ([]byte, error) {
-	path := f.installedPath(digest) + signatureExtension
-	if !exists(path) {
-		return nil, nil
-	}
-	return readSignature(path)
 }
 
 // untrusted returns why a version of a family must not run as its lock file stands; empty if it may. Built-in families came
@@ -63,8 +52,8 @@ func (f *Families) unlisted(x *family, g registry.Grant, listed bool) string {
 		return "its digest is not in " + registry.File + ", and only those that are may run here: review and install it in a server that is not locked"
 	case g.Digest != x.digest && !guard:
 		return fmt.Sprintf("its digest is not in %s, which names version %s (sha256 %s), not this one, %s (sha256 %s)%s", registry.File, g.Version, g.Digest, x.manifest.Version, x.digest, older(x.manifest.Version, g.Version))
-	case g.Manifest != "" && g.Manifest != digestOf(x.section) && !guard:
-		return fmt.Sprintf("%s names a manifest with the SHA-256 %s for it, and it has %s: install it again", registry.File, g.Manifest, digestOf(x.section))
+	case g.Manifest != "" && g.Manifest != modules.Digest(x.section) && !guard:
+		return fmt.Sprintf("%s names a manifest with the SHA-256 %s for it, and it has %s: install it again", registry.File, g.Manifest, modules.Digest(x.section))
 	}
 	for _, c := range g.Capabilities {
 		if indexOf(asksOf(nil, x.manifest).Capabilities, c.Name) < 0 {
@@ -104,24 +93,24 @@ func (f *Families) mayChange(before, next registry.Lock) error {
 // they come. It refuses modules whose signatures do not suffice. The caller holds changing.
 func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 	for name, g := range next.Families {
-		_, installing := f.sources[g.Digest]
+		source, installing := f.modules.Arriving(g.Digest)
 		if g.Asked != nil || g.Digest == before.Families[name].Digest && g.Manifest != "" && !installing {
 			continue
 		}
 		x := f.knownVersion(name, g.Digest)
-		seen, s, err := f.installedModule(g.Digest)
+		seen, s, err := f.modules.Installed(g.Digest)
 		switch {
 		case err != nil:
 			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("family %s: %v", name, err)}
-		case seen.digest == g.Digest:
-			g.Manifest = digestOf(seen.section)
+		case seen.Digest == g.Digest:
+			g.Manifest = modules.Digest(seen.Section)
 		case x != nil:
-			s, g.Manifest = x.signed, digestOf(x.section)
+			s, g.Manifest = x.signed, modules.Digest(x.section)
 		default:
 			continue
 		}
 		g.Signers = next.Signers(s)
-		if source := f.sources[g.Digest]; source != "" {
+		if source != "" {
 			g.Source = source
 		}
 		if (installing || g.Digest != before.Families[name].Digest) && len(next.Keys) > 0 {
@@ -132,24 +121,6 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 		next.Families[name] = g
 	}
 	return nil
-}
-
-// installedModule returns what the installed module with a digest is known by, and its signatures; nothing if it is not there, or was
-// changed.
-func (f *Families) installedModule(digest string) (moduleInfo, signature.Signed, error) {
-	detached, err := f.detached(digest)
-	if err != nil {
-		return moduleInfo{}, signature.Signed{}, err
-	}
-	seen, err := f.modules.inspect(f.installedPath(digest), detached)
-	if err != nil || seen.digest != digest {
-		return moduleInfo{}, signature.Signed{}, nil
-	}
-	if seen.fault != nil {
-		return moduleInfo{}, signature.Signed{}, seen.fault
-	}
-	s, err := seen.signed(detached)
-	return seen, s, err
 }
 
 // knownVersion returns a version of a family that was found; nil: none. The caller holds changing.
@@ -267,7 +238,7 @@ func (f *Families) proposedRollback(name string) (func(*registry.Lock) error, er
 	if err := f.mayReplace(name); err != nil {
 		return nil, err
 	}
-	back, ok := f.previous(name)
+	back, ok := f.modules.Previous(name, f.lock.Families[name].Digest)
 	if !ok {
 		return nil, noPrevious(name)
 	}
@@ -294,7 +265,7 @@ func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next 
 			return nil
 		}
 		g := next(before, report)
-		g.Manifest, g.Source, g.Signers = digestOf(section), i.Source, l.Signers(s)
+		g.Manifest, g.Source, g.Signers = modules.Digest(section), i.Source, l.Signers(s)
 		l.Families[name] = g
 		if len(l.Keys) == 0 {
 			return nil
@@ -308,7 +279,7 @@ func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next 
 
 // InstallFrom installs a module, with its detached signature if it has one.
 func (f *Families) InstallFrom(i Installation) (Described, error) {
-	b := f.modules.hash(i.Module)
+	b := f.modules.Hash(i.Module)
 	done, err := f.receive(b, i)
 	if err != nil {
 		return Described{}, err
@@ -319,7 +290,7 @@ func (f *Families) InstallFrom(i Installation) (Described, error) {
 
 // UpdateFrom replaces an installed family, as Update does, by a module with its detached signature if it has one.
 func (f *Families) UpdateFrom(ctx context.Context, r Replacement) (Described, error) {
-	b := f.modules.hash(r.Module)
+	b := f.modules.Hash(r.Module)
 	done, err := f.receive(b, r.Installation)
 	if err != nil {
 		return Described{}, err
@@ -333,26 +304,12 @@ func (f *Families) receive(b sandbox.Binary, i Installation) (done func(), err e
 	if f.Locked() {
 		return nil, f.mayChange(registry.Lock{}, registry.Lock{Families: map[string]registry.Grant{"": {}}})
 	}
-	digest := b.Digest()
 	if len(i.Signature) > 0 {
 		if _, err := signature.Open(i.Module, i.Signature); err != nil {
 			return nil, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 		}
-		if err := f.keepSignature(digest, i.Signature); err != nil {
-			return nil, err
-		}
 	}
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	if f.sources == nil {
-		f.sources = map[string]string{}
-	}
-	f.sources[digest] = i.Source
-	return func() {
-		f.changing.Lock()
-		defer f.changing.Unlock()
-		delete(f.sources, digest)
-	}, nil
+	return f.modules.Receive(b, i.Signature, i.Source)
 }
 
 // TrustRequest changes which keys are trusted. A key that is named and not given otherwise is shown only.
@@ -445,7 +402,7 @@ func (f *Families) lapsed() string {
 
 // knowCatalogue sets what the built-in families are known by. It returns why they must not run; nil if they may.
 func (f *Families) knowCatalogue(l registry.Lock) (err error) {
-	f.catalogue = Catalogue(f.o.Built)
+	f.catalogue = modules.Catalogue(f.o.Built)
 	if f.releases, err = catalogue.Verify(f.o.Release, f.catalogue); err != nil {
 		return err
 	}
@@ -484,14 +441,4 @@ func (f *Families) noteCatalogue(l registry.Lock) {
 		known = registry.File
 	}
 	f.o.Logger.Info("the first-party families are locked by their digests", "catalogue", f.catalogue, "release", SignedBy(f.releases), "known by", known)
-}
-
-// Catalogue returns the digest of families that a program carries: of their digests, sorted.
-func Catalogue(built []Module) string {
-	var digests []string
-	for _, m := range built {
-		digests = append(digests, m.Digest)
-	}
-	slices.Sort(digests)
-	return digestOf([]byte(strings.Join(digests, "\n")))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/registry"
@@ -91,14 +92,14 @@ func (a approval) digest() string {
 // replace puts other bytes in the place of the approved module.
 func (a approval) replace(module []byte) {
 	a.t.Helper()
-	writeFile(a.t, filepath.Join(a.dir, Folder, a.digest()+extension), module)
+	writeFile(a.t, filepath.Join(a.dir, modules.Folder, a.digest()+modules.Extension), module)
 }
 
 // approveInstead makes the lock file name a module byte for byte, as an operator who edits it does.
 func (a approval) approveInstead(module []byte, change func(*registry.Grant)) {
 	a.t.Helper()
-	digest := digestOf(module)
-	writeFile(a.t, filepath.Join(a.dir, Folder, digest+extension), module)
+	digest := modules.Digest(module)
+	writeFile(a.t, filepath.Join(a.dir, modules.Folder, digest+modules.Extension), module)
 	a.lock(func(l *registry.Lock) {
 		g := l.Families["notes"]
 		g.Digest, g.Manifest = digest, ""
@@ -120,7 +121,7 @@ func TestALockedServerRefuses(t *testing.T) {
 		want   string
 	}{
 		"a byte of the module is swapped": {func(a approval) {
-			data, err := os.ReadFile(filepath.Join(a.dir, Folder, a.digest()+extension))
+			data, err := os.ReadFile(filepath.Join(a.dir, modules.Folder, a.digest()+modules.Extension))
 			if err != nil {
 				a.t.Fatal(err)
 			}
@@ -338,8 +339,8 @@ func TestOnlyTheProgramsOfTheCatalogueRunWhereItIsNamed(t *testing.T) {
 	carried := carrying(t, pack(t, aFamily("first"), script{says: `1`}))
 	other := carrying(t, pack(t, aFamily("second"), script{says: `1`}))
 	t.Run("named", func(t *testing.T) {
-		w := openIn(t, dir, func(o *Options) { o.Built = []Module{carried} })
-		digest := Catalogue([]Module{carried})
+		w := openIn(t, dir, func(o *Options) { o.Built = []modules.Module{carried} })
+		digest := modules.Catalogue([]modules.Module{carried})
 		if _, err := w.Trust(TrustRequest{Catalogue: &digest}); err != nil {
 			t.Fatal(err)
 		}
@@ -348,11 +349,11 @@ func TestOnlyTheProgramsOfTheCatalogueRunWhereItIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Families{o: Options{Locked: true, Built: []Module{carried}}, catalogue: Catalogue([]Module{carried})}
+	f := &Families{o: Options{Locked: true, Built: []modules.Module{carried}}, catalogue: modules.Catalogue([]modules.Module{carried})}
 	if err := f.checkCatalogue(l); err != nil {
 		t.Error(err)
 	}
-	f = &Families{o: Options{Locked: true, Built: []Module{other}}, catalogue: Catalogue([]Module{other})}
+	f = &Families{o: Options{Locked: true, Built: []modules.Module{other}}, catalogue: modules.Catalogue([]modules.Module{other})}
 	if err := f.checkCatalogue(l); err == nil || !strings.Contains(err.Error(), "names the first-party families with the digest") {
 		t.Errorf("another program: %v", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool/core"
 	"github.com/alcove-memory/alcove/registry"
@@ -30,36 +32,10 @@ func titled(title string) *abi.Manifest {
 	return m
 }
 
-func TestNamesThatLookAlikeHaveOneSkeleton(t *testing.T) {
-	for _, group := range [][]string{
-		{"memory_store", "memory-store", "memory.store", "memory_store_", "memorystore", "Memory_Store", "MEMORY_STORE", "mernory_store", "memory_5tore", "rnernory_st0re",
-			"memory store", "mеmоry_stоrе" /* Cyrillic */, "ｍｅｍｏｒｙ＿ｓｔｏｒｅ", "mémory_störe", "memory\u200b_store"},
-		{"list_all", "1ist_al1", "Iist_aIl", "llst_ail"},
-		{"row", "rovv", "ROW"},
-		{"clock", "c1ock", "dock", "cIock"},
-		{"zip", "2ip"},
-		{"block", "8lock"},
-	} {
-		for _, name := range group {
-			if skeleton(name) != skeleton(group[0]) {
-				t.Errorf("%q has the skeleton %q, %q has %q", name, skeleton(name), group[0], skeleton(group[0]))
-			}
-		}
-	}
-	seen := map[string]string{}
-	for _, name := range append(core.Names(), "memory_auto_tag", "memory_retag", "memory_suggest_tags", "memory_merge_tags", "memory_consolidate", "memory_find_duplicates",
-		"memory_find_contradictions", "memory_list_stale_facts", "memory_find_stale", "memory_explain_ranking", "memory_rank_feedback", "memory_compare_rankings", "memory_tune_ranking") {
-		if other := seen[skeleton(name)]; other != "" {
-			t.Errorf("%s resembles %s", name, other)
-		}
-		seen[skeleton(name)] = name
-	}
-}
-
 // lookAlikes are families that are refused beside one named notes with the tool notes_do, and what the reason names.
 func lookAlikes() map[string]*abi.Manifest {
 	alike := map[string]*abi.Manifest{}
-	for _, name := range reservedNames() {
+	for _, name := range []string{"core", "memory", "alcove", "host", "operator", "system"} {
 		alike["its name "+name+" is taken"] = aFamily(name)
 	}
 	for name, like := range map[string]string{"c0re": "core", "rnemory": "memory", "al-cove": "alcove", "h0st": "host", "0perator": "operator", "sy5tem": "system", "n0tes": "notes", "note-s": "notes"} {
@@ -198,7 +174,7 @@ func TestADirectoryWithAFamilyOfSuchANameGoesOnAndListsTheReason(t *testing.T) {
 	for _, m := range []*abi.Manifest{aFamily("core"), aFamily("ranking"), withTools("third", "memory-store"), aFamily("fourth")} {
 		module := pack(t, m, script{says: `2`})
 		putModule(t, dir, module)
-		lock.Families[m.Name] = registry.Grant{Digest: digestOf(module), Version: "1.0.0"}
+		lock.Families[m.Name] = registry.Grant{Digest: modules.Digest(module), Version: "1.0.0"}
 	}
 	if err := registry.Write(dir, lock); err != nil {
 		t.Fatal(err)
@@ -269,21 +245,21 @@ func TestAPublishedToolThatResemblesAnotherIsRefused(t *testing.T) {
 
 func TestNamesAreCheckedBeforeAModuleIsInstalledAnywhere(t *testing.T) {
 	carried := pack(t, aFamily("ranking"), script{says: `1`})
-	modules := []Module{carrying(t, carried)}
+	built := []modules.Module{carrying(t, carried)}
 	for _, m := range []*abi.Manifest{aFamily("core"), withTools("x", "memory.store"), withTools("x", "x_a", "x-a")} {
-		if err := CheckNames(m, "", core.Names(), nil); err == nil {
+		if err := naming.Check(m, "", core.Names(), nil); err == nil {
 			t.Errorf("%s is let through", m.Name)
 		}
 	}
 	for _, m := range []*abi.Manifest{aFamily("ranking"), aFamily("rank-ing"), withTools("x", "ranking-do")} {
-		if err := CheckNames(m, "", core.Names(), modules); err == nil {
+		if err := naming.Check(m, "", core.Names(), built); err == nil {
 			t.Errorf("%s is let through beside what the program carries", m.Name)
 		}
-		if err := CheckNames(m, "", core.Names(), nil); err != nil {
+		if err := naming.Check(m, "", core.Names(), nil); err != nil {
 			t.Errorf("CheckNames of %s: %v", m.Name, err)
 		}
 	}
-	if err := CheckNames(aFamily("ranking"), digestOf(carried), core.Names(), modules); err != nil {
+	if err := naming.Check(aFamily("ranking"), modules.Digest(carried), core.Names(), built); err != nil {
 		t.Errorf("the one that it carries: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
@@ -19,7 +20,7 @@ func TestAFamilyCannotTakeTheToolsOfOneThatTheProgramCarries(t *testing.T) {
 		thief.Tools[0].Name = name
 		writeFile(t, filepath.Join(folder, "thief.wasm"), pack(t, thief, script{says: `2`}))
 		w := open(t, func(o *Options) {
-			o.Watch, o.Built = folder, []Module{carrying(t, carried)}
+			o.Watch, o.Built = folder, []modules.Module{carrying(t, carried)}
 		})
 		if got := w.says("notes_do"); got != "1" {
 			t.Errorf("%d: it says %s", i, got)
@@ -39,7 +40,7 @@ func TestAModuleThatWasChangedOrIsGoneIsListedWithTheReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		module = filepath.Join(dir, Folder, d.Digest+extension)
+		module = filepath.Join(dir, modules.Folder, d.Digest+modules.Extension)
 	})
 	if err := os.WriteFile(module, pack(t, aFamily("other"), script{says: `2`}), 0o600); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -61,7 +62,7 @@ func (r toolsOf) roomFor(ctx context.Context, t abi.Tool) error {
 		switch name := other.Key[own:]; {
 		case name == t.Name: // it is replaced
 			return nil
-		case skeleton(name) == skeleton(t.Name):
+		case naming.Skeleton(name) == naming.Skeleton(t.Name):
 			return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%s resembles %s, which this family has published: choose another name", t.Name, name)}
 		}
 	}
@@ -98,30 +99,30 @@ func (r *request) mayPublish(t abi.Tool) error {
 		return invalidf("the tool could not be in a manifest: %v", err)
 	}
 	names := r.families.namesBeside(r.family, t.Name)
-	if other, clash := names.like(t); clash && other.family == "" {
-		return invalidf("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)
+	if other, clash := names.Like(t); clash && other.Family == "" {
+		return invalidf("%s %s %s: choose another name", t.Name, naming.Likeness(t.Name, other.Name), other)
 	} else if clash {
-		return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%s %s %s: choose another name", t.Name, likeness(t.Name, other.name), other)}
+		return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("%s %s %s: choose another name", t.Name, naming.Likeness(t.Name, other.Name), other)}
 	}
-	if clash := names.clashOf(t); clash != "" {
+	if clash := names.ClashOf(t); clash != "" {
 		return invalidf("%s", clash)
 	}
 	return nil
 }
 
 // namesBeside returns the names that a family's published tool must not have or resemble.
-func (f *Families) namesBeside(x *family, tool string) *usedNames {
+func (f *Families) namesBeside(x *family, tool string) *naming.Used {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	names := newUsedNames(f.o.Core)
+	names := naming.NewUsed(f.o.Core)
 	for _, other := range f.byPrecedence() {
 		if other.clashes || other.digest == "" {
 			continue
 		}
-		names.add(other.manifest)
+		names.Add(other.manifest)
 		for _, t := range f.publishedBy(other) {
 			if other.name != x.name || t.Name != tool { // the tool that it replaces
-				names.addTool(other.name, t.Name)
+				names.AddTool(other.name, t.Name)
 			}
 		}
 	}

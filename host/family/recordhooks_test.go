@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -177,7 +178,7 @@ func TestRecordsWaitForAMissingFamilyThatMayReadThem(t *testing.T) {
 		w := open(t, nil).with(noteTaker("notes"), takesNotes)
 		w.grant(GrantRequest{Family: "notes"})
 		l := w.lockFile()
-		l.Families["redactor"] = registry.Grant{Digest: digestOf([]byte("a module that is not there")), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}},
+		l.Families["redactor"] = registry.Grant{Digest: modules.Digest([]byte("a module that is not there")), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}},
 			Capabilities: []registry.Capability{{Name: abi.CanRecordsRead, Scope: []string{reads}}}}
 		if err := registry.Write(w.dir, l); err != nil {
 			t.Fatal(err)

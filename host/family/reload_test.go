@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
@@ -36,7 +37,7 @@ func writeFile(t testing.TB, path string, data []byte) {
 // putModule writes a module to where a data directory has the installed ones, and returns its path.
 func putModule(t testing.TB, dir string, module []byte) string {
 	t.Helper()
-	path := filepath.Join(dir, Folder, digestOf(module)+extension)
+	path := filepath.Join(dir, modules.Folder, modules.Digest(module)+modules.Extension)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

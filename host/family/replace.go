@@ -4,64 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
-	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// previousFolder, in Folder, holds the grant that each installed family's previous version had, in the form of a lock file.
-const previousFolder = "previous"
-
-func (f *Families) previousPath(name string) string {
-	return filepath.Join(f.o.Dir, Folder, previousFolder, name+".json")
-}
-
-// previous returns the grant of the version that the present one of a family replaced; ok is false if there is none.
-func (f *Families) previous(name string) (g registry.Grant, ok bool) {
-	data, err := regular.Read(f.previousPath(name), registry.FileLimit)
-	if err == nil {
-		var l registry.Lock
-		if l, err = registry.Parse(data); err == nil {
-			g, ok = l.Families[name]
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.o.Logger.Warn("the previous version of a family is not known", "family", name, "error", err)
-	}
-	return g, ok && g.Digest != f.lock.Families[name].Digest
-}
-
-// notePrevious keeps the grant of a version that is about to be replaced.
-func (f *Families) notePrevious(name string, g registry.Grant) error {
-	g.Guard = nil
-	data, err := registry.Encode(registry.Lock{Families: map[string]registry.Grant{name: g}})
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(f.previousPath(name)), 0o700)
-	}
-	if err == nil {
-		err = durable.WriteFile(f.previousPath(name), data, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("keep what the previous version was granted: %w", err)
-	}
-	return nil
-}
-
 // Update replaces an installed family by another version, which keeps what it still asks for of the grant. A required store hook
 // stays with the approved version until this one is granted it. The module is compiled first: after an error nothing has changed.
 func (f *Families) Update(ctx context.Context, name string, module []byte) (Described, error) {
-	return f.update(ctx, name, f.modules.hash(module))
+	return f.update(ctx, name, f.modules.Hash(module))
 }
 
 func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d Described, err error) {
@@ -135,11 +92,11 @@ func (f *Families) Rollback(name string) (Described, error) {
 	if err := f.mayReplace(name); err != nil {
 		return Described{}, err
 	}
-	back, ok := f.previous(name)
+	back, ok := f.modules.Previous(name, f.lock.Families[name].Digest)
 	if !ok {
 		return Described{}, noPrevious(name)
 	}
-	b, err := f.modules.read(f.installedPath(back.Digest))
+	b, err := f.modules.Read(f.modules.Path(back.Digest))
 	if err != nil || b.Digest() != back.Digest {
 		return Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: the module of version %s (sha256 %s) is gone or was changed: install it with alcove family update", back.Version, back.Digest)}
 	}
@@ -179,7 +136,7 @@ func (f *Families) mayReplace(name string) error {
 	if err := f.reread(); err != nil {
 		return err
 	}
-	if g, listed := f.lock.Families[name]; listed && g.Asked == nil && exists(f.installedPath(g.Digest)) {
+	if g, listed := f.lock.Families[name]; listed && g.Asked == nil && f.modules.Has(g.Digest) {
 		return nil
 	}
 	f.mu.RLock()
@@ -200,14 +157,14 @@ func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(bef
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return before, d, err
 	}
-	if err := f.keepModule(f.installedPath(report.Digest), b); err != nil {
+	if err := f.modules.Keep(b); err != nil {
 		return before, d, err
 	}
 	name := report.Manifest.Name
 	before = f.lock.Families[name]
 	replaces := before.Digest != report.Digest
 	if replaces && before.Digest != "" && before.Asked == nil {
-		if err := f.notePrevious(name, before); err != nil {
+		if err := f.modules.NotePrevious(name, before); err != nil {
 			return before, d, err
 		}
 	}
@@ -223,7 +180,7 @@ func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(bef
 	if err != nil {
 		return before, d, err
 	}
-	f.removeVersions(name)
+	f.modules.RemoveVersions(name, f.lock)
 	d = f.described(name)
 	if d.Fault != "" {
 		return before, Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -28,8 +29,8 @@ const mostReviewed = 10000
 // Review finds the modules that a lock names, in a folder of reviewed ones and then in the data directory, and verifies each as a server
 // does: digest, manifest, powers and signatures. A locked server needs all of them. The folder may be empty: none.
 func Review(lock registry.Lock, dir, folder string, now func() time.Time) (list []Reviewed, err error) {
-	f := &Families{o: Options{Dir: dir, Locked: lock.Locked, Clock: now}, lock: lock, modules: newInspector(nil)}
-	named := ModulesOf(lock)
+	f := &Families{o: Options{Dir: dir, Locked: lock.Locked, Clock: now}, lock: lock, modules: modules.New(modules.Options{Dir: dir})}
+	named := modules.NamedBy(lock)
 	given, err := modulesIn(folder, named)
 	if err != nil {
 		return nil, err
@@ -54,21 +55,21 @@ func Review(lock registry.Lock, dir, folder string, now func() time.Time) (list 
 func (f *Families) review(name, digest, path string) (m Reviewed, err error) {
 	m.Digest = digest
 	if path == "" {
-		if path, _, err = f.approvedModule(digest, nil); err != nil {
+		if path, _, err = f.modules.Approved(digest, nil); err != nil {
 			return m, errors.Join(err, os.ErrNotExist)
 		}
 	}
 	if m.Module, err = regular.Read(path, abi.DefaultModuleLimits().ModuleBytes); err != nil {
 		return m, err
 	}
-	for _, beside := range []string{path, f.installedPath(digest)} {
-		if m.Signature, err = readSignature(beside + signatureExtension); err == nil {
+	for _, beside := range []string{path, f.modules.Path(digest)} {
+		if m.Signature, err = modules.SignatureBeside(beside); err == nil {
 			break
 		} else if !errors.Is(err, os.ErrNotExist) {
 			return m, err
 		}
 	}
-	if digestOf(m.Module) != digest {
+	if modules.Digest(m.Module) != digest {
 		return m, fmt.Errorf("the module %s was changed meanwhile: it has not the SHA-256 %s any more", path, digest)
 	}
 	report, err := sandbox.Check(m.Module, sandbox.Options{})
@@ -78,18 +79,18 @@ func (f *Families) review(name, digest, path string) (m Reviewed, err error) {
 	if report.Manifest.Name != name {
 		return m, fmt.Errorf("the module %s is of family %s", path, report.Manifest.Name)
 	}
-	seen, err := f.modules.inspect(path, m.Signature)
+	seen, err := f.modules.Inspect(path, m.Signature)
 	if err != nil {
 		return m, err
 	}
-	if seen.digest != digest {
+	if seen.Digest != digest {
 		return m, fmt.Errorf("the module %s was changed meanwhile", path)
 	}
 	source := installed
 	if f.lock.Families[name].Digest != digest {
 		source = approved
 	}
-	x, err := f.familyOf(source, seen, m.Signature, origin{})
+	x, err := f.familyOf(source, seen, m.Signature, modules.Origin{})
 	if err != nil {
 		return m, err
 	}
@@ -114,14 +115,14 @@ func modulesIn(folder string, named map[string]string) (paths map[string]string,
 	paths = map[string]string{}
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		if filepath.Ext(path) != extension {
+		if filepath.Ext(path) != modules.Extension {
 			continue
 		}
 		data, err := regular.Read(path, abi.DefaultModuleLimits().ModuleBytes)
 		if err != nil {
 			return nil, fmt.Errorf("read a module: %w", err)
 		}
-		if digest := digestOf(data); named[digest] != "" {
+		if digest := modules.Digest(data); named[digest] != "" {
 			paths[digest] = path
 		}
 	}
@@ -130,15 +131,15 @@ func modulesIn(folder string, named map[string]string) (paths map[string]string,
 
 // Keep puts reviewed modules into a data directory.
 func Keep(dir string, list []Reviewed) error {
-	f := &Families{o: Options{Dir: dir}, modules: newInspector(nil)}
+	kept := modules.New(modules.Options{Dir: dir})
 	for _, m := range list {
-		if err := f.keepModule(f.installedPath(m.Digest), sandbox.Hash(m.Module)); err != nil {
+		if err := kept.Keep(sandbox.Hash(m.Module)); err != nil {
 			return err
 		}
 		if len(m.Signature) == 0 {
 			continue
 		}
-		if err := f.keepSignature(m.Digest, m.Signature); err != nil {
+		if err := kept.KeepSignature(m.Digest, m.Signature); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/registry"
 	"github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"
@@ -20,13 +21,13 @@ func releasePublic(n byte) string {
 }
 
 // releaseOf is the signatures of the catalogue of some families by the keys with these numbers.
-func releaseOf(t *testing.T, built []Module, keys ...byte) string {
+func releaseOf(t *testing.T, built []modules.Module, keys ...byte) string {
 	t.Helper()
 	var all []ed25519.PrivateKey
 	for _, n := range keys {
 		all = append(all, releaseKey(n))
 	}
-	s, err := catalogue.Sign(Catalogue(built), all...)
+	s, err := catalogue.Sign(modules.Catalogue(built), all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +36,12 @@ func releaseOf(t *testing.T, built []Module, keys ...byte) string {
 
 // Each case is the start of a program: what it carries, by which keys that is signed, and what the lock file asks for.
 func TestTheFamiliesOfAProgramAreWhatItsReleaseSigned(t *testing.T) {
-	first := []Module{carrying(t, pack(t, aFamily("first"), script{says: `1`}))}
-	next := []Module{carrying(t, pack(t, aFamily("first"), script{says: `2`}))}
-	more := append([]Module{carrying(t, pack(t, aFamily("more"), script{says: `1`}))}, first...)
+	first := []modules.Module{carrying(t, pack(t, aFamily("first"), script{says: `1`}))}
+	next := []modules.Module{carrying(t, pack(t, aFamily("first"), script{says: `2`}))}
+	more := append([]modules.Module{carrying(t, pack(t, aFamily("more"), script{says: `1`}))}, first...)
 	old, other := releasePublic(1), releasePublic(2)
 	for name, c := range map[string]struct {
-		built   []Module
+		built   []modules.Module
 		release string
 		lock    registry.Lock
 		open    bool   // the server is not locked
@@ -50,8 +51,8 @@ func TestTheFamiliesOfAProgramAreWhatItsReleaseSigned(t *testing.T) {
 		"signed":                                           {built: first, release: releaseOf(t, first, 1)},
 		"signed, and asked for":                            {built: first, release: releaseOf(t, first, 1), lock: registry.Lock{Release: old}},
 		"the next release of the same key":                 {built: next, release: releaseOf(t, next, 1), lock: registry.Lock{Release: old}},
-		"the digest and the key":                           {built: first, release: releaseOf(t, first, 1), lock: registry.Lock{Release: old, Catalogue: Catalogue(first)}},
-		"the key of another digest":                        {built: next, release: releaseOf(t, next, 1), lock: registry.Lock{Release: old, Catalogue: Catalogue(first)}, refused: "with the digest"},
+		"the digest and the key":                           {built: first, release: releaseOf(t, first, 1), lock: registry.Lock{Release: old, Catalogue: modules.Catalogue(first)}},
+		"the key of another digest":                        {built: next, release: releaseOf(t, next, 1), lock: registry.Lock{Release: old, Catalogue: modules.Catalogue(first)}, refused: "with the digest"},
 		"built without a key, and one is asked for":        {built: first, lock: registry.Lock{Release: old}, refused: "it was built without the key of a release"},
 		"built without a key, in an open server":           {built: first, lock: registry.Lock{Release: old}, open: true},
 		"another key than is asked for":                    {built: first, release: releaseOf(t, first, 2), lock: registry.Lock{Release: old}, refused: "signed by " + other + ": use a released program"},
@@ -73,7 +74,7 @@ func TestTheFamiliesOfAProgramAreWhatItsReleaseSigned(t *testing.T) {
 }
 
 func TestAServerDoesNotStartWithFamiliesThatItsReleaseDidNotSign(t *testing.T) {
-	built := []Module{carrying(t, pack(t, aFamily("first"), script{says: `1`}))}
+	built := []modules.Module{carrying(t, pack(t, aFamily("first"), script{says: `1`}))}
 	o := Options{Built: built, Release: releaseOf(t, append(built, built...), 1), Dir: t.TempDir()}
 	w := open(t, func(*Options) {})
 	o.Space, o.Sandbox = w.o.Space, w.o.Sandbox

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -51,8 +52,8 @@ func (w *world) wantWhole() {
 		w.t.Fatal(err)
 	}
 	defer s.Close()
-	if len(s.Modules) != len(ModulesOf(s.Lock)) || len(s.Modules) == 0 {
-		w.t.Errorf("%d modules of %d", len(s.Modules), len(ModulesOf(s.Lock)))
+	if len(s.Modules) != len(modules.NamedBy(s.Lock)) || len(s.Modules) == 0 {
+		w.t.Errorf("%d modules of %d", len(s.Modules), len(modules.NamedBy(s.Lock)))
 	}
 	for _, m := range s.Modules {
 		if m.File == nil {
@@ -60,7 +61,7 @@ func (w *world) wantWhole() {
 			continue
 		}
 		data, err := io.ReadAll(io.NewSectionReader(m.File, 0, m.Bytes))
-		if digest, ok := ModuleName(m.Name); err != nil || !ok || digest != m.Digest || digestOf(data) != digest {
+		if digest, ok := modules.ModuleName(m.Name); err != nil || !ok || digest != m.Digest || modules.Digest(data) != digest {
 			w.t.Errorf("%s is another module (%v)", m.Name, err)
 		}
 	}
@@ -76,7 +77,7 @@ func TestASnapshotSaysWhichModulesAreNotThere(t *testing.T) {
 	w.grant(GrantRequest{Family: "notes", All: true})
 	d := w.grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}})
 	changed := w.install(aFamily("other"), script{says: `1`})
-	if err := os.WriteFile(w.installedPath(changed.Digest), []byte("changed"), 0o600); err != nil {
+	if err := os.WriteFile(w.modules.Path(changed.Digest), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := w.Snapshot()
@@ -86,26 +87,12 @@ func TestASnapshotSaysWhichModulesAreNotThere(t *testing.T) {
 	defer s.Close()
 	said := map[string]string{}
 	for _, m := range s.Modules {
-		said[ModulesOf(s.Lock)[m.Digest]] = m.Gone
+		said[modules.NamedBy(s.Lock)[m.Digest]] = m.Gone
 		if m.Digest == d.Digest && m.Name != "families/approved/"+d.Digest+".wasm" {
 			t.Errorf("the approved module is %s", m.Name)
 		}
 	}
 	if len(said) != 3 || said["redactor"] != "" || said["notes"] != "its module is not in the data directory" || said["other"] != "its module in the data directory was changed" {
 		t.Errorf("modules gone: %q, want redactor there, notes not there, other changed", said)
-	}
-}
-
-func TestOnlyNamesOfModulesAreNamesOfModules(t *testing.T) {
-	digest := digestOf(nil)
-	for name, want := range map[string]bool{
-		"families/" + digest + ".wasm": true, "families/approved/" + digest + ".wasm": true,
-		"families/" + digest: false, digest + ".wasm": false, "families/approved/../" + digest + ".wasm": false, "families/x.wasm": false,
-		"families/approved/approved/" + digest + ".wasm": false, "/families/" + digest + ".wasm": false, "families//" + digest + ".wasm": false,
-		"families/" + "E3" + digest[2:] + ".wasm": false, "": false,
-	} {
-		if _, ok := ModuleName(name); ok != want {
-			t.Errorf("ModuleName(%q) = %t, want %t", name, ok, want)
-		}
 	}
 }

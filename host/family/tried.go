@@ -33,7 +33,7 @@ func (f *Families) Try(ctx context.Context, t Trial) (Result, error) {
 	if f.Locked() {
 		return Result{}, &memory.Error{Code: memory.Denied, Message: "only families in the lock file run here (--locked): try the module without --on-data, or on another server"}
 	}
-	b := f.modules.hash(t.Module)
+	b := f.modules.Hash(t.Module)
 	report, err := b.Check(sandbox.Options{})
 	if err != nil {
 		return Result{}, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -123,7 +124,7 @@ func TestAGrantForAPartOfTheWorkIsKeptByReleasesAndNamedByUpdates(t *testing.T) 
 		if i := indexOf(d.Grant.Capabilities, abi.CanMemoryWrite); i < 0 || d.Grant.Capabilities[i].During != registry.Calls {
 			t.Errorf("it has %+v", d.Grant)
 		}
-		if want := "alcove family grant tags memory.write@calls --digest " + digestOf(second); d.GrantCommand != want {
+		if want := "alcove family grant tags memory.write@calls --digest " + modules.Digest(second); d.GrantCommand != want {
 			t.Errorf("the command is %s, want %s", d.GrantCommand, want)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/lockfile"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 )
 
@@ -64,7 +65,7 @@ func begins(o Options, lock *lockfile.File, last audit.LockState) ([]audit.Entry
 	if err != nil {
 		return entries, err
 	}
-	detail, err := json.Marshal(startEntry{o.Version, family.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
+	detail, err := json.Marshal(startEntry{o.Version, modules.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -25,7 +26,7 @@ type Options struct {
 	Logger   *slog.Logger
 	// Families are those that the program carries; FamiliesDir is a folder with more, which may change; Locked allows only
 	// those whose digests are in the lock file.
-	Families    []family.Module
+	Families    []modules.Module
 	Release     string // signatures of the catalogue of Families, as package catalogue has them; empty: there are none
 	FamiliesDir string
 	Locked      bool

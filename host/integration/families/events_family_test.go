@@ -23,9 +23,9 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/jobs"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -403,7 +403,7 @@ func upgraded(t *testing.T, name string) (list []host.FamilyModule) {
 		packed, err := m.Read()
 		must.Do(t, err)
 		packed = append(bytes.Clone(packed), 0, 5, 1, 'x', 'n', 'e', 'w') // a custom section
-		m, err = family.ModuleOf(packed)
+		m, err = modules.Of(packed)
 		must.Do(t, err)
 		list = append(list, m)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
-	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/lockfile"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/space"
@@ -273,7 +273,7 @@ func TestTheBeginningOfAServerIsRecordedWithItsModeLockFileVersionAndCatalogue(t
 		if err := json.Unmarshal([]byte(list[i].Detail), &said); err != nil {
 			t.Fatalf("decode %s: %v", list[i].Detail, err)
 		}
-		if said.Version != version || said.Catalogue != family.Catalogue(nil) || said.PID != os.Getpid() || said.ReadOnly != (i == 1) || list[i].Locked != (i == 1) || len(list[i].Lock) != 64 {
+		if said.Version != version || said.Catalogue != modules.Catalogue(nil) || said.PID != os.Getpid() || said.ReadOnly != (i == 1) || list[i].Locked != (i == 1) || len(list[i].Lock) != 64 {
 			t.Errorf("beginning %d is %+v", i, list[i])
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/store/backup"
 	"github.com/alcove-memory/alcove/host/store/bundle"
@@ -49,9 +49,9 @@ func (a Acts) guards() ([]bundle.Guard, error) {
 	return settings.Guards(s.Lock), s.Close()
 }
 
-func (a Acts) snapshot() (*family.Snapshot, error) {
+func (a Acts) snapshot() (*modules.Snapshot, error) {
 	if a.Space.Families == nil { // nobody changes the lock file
-		return family.OpenSnapshot(a.Dir)
+		return modules.OpenSnapshot(a.Dir)
 	}
 	return a.Space.Families.Snapshot()
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/durable"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/store/backup"
@@ -86,8 +86,8 @@ func (r *Restorer) File(digest string, content []byte) error {
 // Files implements backup.Files. It refuses files that are no settings.
 func (r *Restorer) Files(list []backup.File) error {
 	for _, f := range list {
-		digest, isModule := family.ModuleName(f.Name)
-		_, isSignature := family.SignatureName(f.Name)
+		digest, isModule := modules.ModuleName(f.Name)
+		_, isSignature := modules.SignatureName(f.Name)
 		limit := abi.DefaultModuleLimits().ModuleBytes
 		switch {
 		case isModule && digest != f.SHA256:
@@ -172,16 +172,16 @@ func (r *Restorer) carriedLock() (registry.Lock, error) {
 
 // checkModules refuses a backup that lists other modules than its lock file names.
 func (r *Restorer) checkModules(l registry.Lock) error {
-	named := family.ModulesOf(l)
+	named := modules.NamedBy(l)
 	listed := map[string]bool{}
 	for _, f := range r.list {
-		if digest, ok := family.ModuleName(f.Name); ok {
+		if digest, ok := modules.ModuleName(f.Name); ok {
 			if named[digest] == "" {
 				return fmt.Errorf("module %s is none that %s in the backup names", f.Name, registry.File)
 			}
 			listed[digest] = true
 		}
-		if digest, ok := family.SignatureName(f.Name); ok && named[digest] == "" {
+		if digest, ok := modules.SignatureName(f.Name); ok && named[digest] == "" {
 			return fmt.Errorf("signature %s is of no module that %s in the backup names", f.Name, registry.File)
 		}
 	}
@@ -251,10 +251,10 @@ func (r *Restorer) named(file string) bool {
 // write writes the files beside the store, without those that the directory keeps, and without modules that the lock file in
 // force does not name.
 func (r *Restorer) write(lock registry.Lock, kept []string) error {
-	named := family.ModulesOf(lock)
+	named := modules.NamedBy(lock)
 	for _, f := range r.list {
-		digest, isModule := family.ModuleName(f.Name)
-		of, isSignature := family.SignatureName(f.Name)
+		digest, isModule := modules.ModuleName(f.Name)
+		of, isSignature := modules.SignatureName(f.Name)
 		if f.Absent != "" || slices.Contains(kept, f.Name) || isModule && named[digest] == "" || isSignature && named[of] == "" {
 			continue
 		}
@@ -290,12 +290,12 @@ func copyFile(from, to string) error {
 
 // describe adds what the lock file in force grants, and which of its modules are missing.
 func (r *Restorer) describe(s *Restored, lock, carried registry.Lock) {
-	modules := family.ModulesOf(lock)
+	named := modules.NamedBy(lock)
 	for _, name := range slices.Sorted(maps.Keys(lock.Families)) {
 		g := lock.Families[name]
 		f := Family{Family: name, Version: g.Version, Digest: g.Digest, Guard: guardOf(g).Digest, Carried: g.Asked != nil}
-		for _, digest := range slices.Sorted(maps.Keys(modules)) {
-			if modules[digest] == name && !family.HasModule(r.loading, digest) && !family.HasModule(r.dir, digest) {
+		for _, digest := range slices.Sorted(maps.Keys(named)) {
+			if named[digest] == name && !modules.Has(r.loading, digest) && !modules.Has(r.dir, digest) {
 				f.Missing = append(f.Missing, digest)
 			}
 		}

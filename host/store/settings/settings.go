@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/operator/embedders"
 	"github.com/alcove-memory/alcove/host/store/backup"
@@ -22,7 +22,7 @@ import (
 
 // Files returns the settings for a backup, which closes the modules of the snapshot; on an error they are closed already.
 // embedded is the content of the embedders' file; nil: there is none. So is head, which is the audit log's, as audit.Head in JSON.
-func Files(s *family.Snapshot, embedded, head []byte) (list []backup.OpenFile, err error) {
+func Files(s *modules.Snapshot, embedded, head []byte) (list []backup.OpenFile, err error) {
 	for _, m := range s.Modules {
 		f := backup.OpenFile{File: backup.File{Name: m.Name, SHA256: m.Digest, Bytes: m.Bytes, Absent: m.Gone}}
 		if m.File != nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/modules"
+	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/core"
@@ -34,7 +36,7 @@ func (f Source) Load(ctx context.Context, name string) error { return f.families
 func (f Source) shown(all []family.Described) []tool.Family {
 	var list []tool.Family
 	for _, d := range all {
-		if !d.Hidden && !family.IsReserved(d.Manifest.Name) {
+		if !d.Hidden && !naming.IsReserved(d.Manifest.Name) {
 			list = append(list, f.family(d))
 		}
 	}
@@ -193,19 +195,19 @@ func (a Callable) Read(t abi.Tool, arguments json.RawMessage) (family.Prepared, 
 
 // CheckNames refuses a family whose names resemble those of the program, or of the families that it carries, unless it is
 // one of those.
-func CheckNames(m *abi.Manifest, digest string, carried []family.Module) error {
-	return family.CheckNames(m, digest, core.Names(), carried)
+func CheckNames(m *abi.Manifest, digest string, carried []modules.Module) error {
+	return naming.Check(m, digest, core.Names(), carried)
 }
 
 // Taken returns the names that a new family must not have: those of the program, of the families that it carries, and of those that
 // are installed in a data directory, which is only read and may be missing. The names of one installed family are free: it is replaced.
-func Taken(carried []family.Module, dir, replaced string) (*family.Taken, error) {
-	installed, err := family.InstalledIn(dir)
+func Taken(carried []modules.Module, dir, replaced string) (*naming.Taken, error) {
+	installed, err := modules.ManifestsIn(dir)
 	if err != nil {
 		return nil, err
 	}
 	installed = slices.DeleteFunc(installed, func(m *abi.Manifest) bool { return m.Name == replaced })
-	return family.NewTaken(core.Names(), carried, installed)
+	return naming.NewTaken(core.Names(), carried, installed)
 }
 
 // Listed returns a family's tool as lists show it to models.

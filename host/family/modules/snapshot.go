@@ -1,4 +1,4 @@
-package family
+package modules
 
 import (
 	"crypto/sha256"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -34,13 +35,6 @@ type SnapshotModule struct {
 	Gone   string   // why it is missing
 }
 
-// Snapshot opens the lock file and its modules, between two decisions of operators. The caller closes it.
-func (f *Families) Snapshot() (*Snapshot, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	return OpenSnapshot(f.o.Dir)
-}
-
 // OpenSnapshot opens the lock file of a data directory and its modules, while nobody changes them. The caller closes it.
 func OpenSnapshot(dir string) (*Snapshot, error) {
 	lock, err := registry.Read(dir)
@@ -48,13 +42,13 @@ func OpenSnapshot(dir string) (*Snapshot, error) {
 		return nil, err
 	}
 	s := &Snapshot{Lock: lock, Signatures: map[string][]byte{}}
-	for _, digest := range slices.Sorted(maps.Keys(ModulesOf(lock))) {
+	for _, digest := range slices.Sorted(maps.Keys(NamedBy(lock))) {
 		m, err := openModule(dir, digest)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.Modules = append(s.Modules, m)
-		name := path.Join(Folder, digest+extension+signatureExtension)
+		name := path.Join(Folder, digest+Extension+signatureExtension)
 		data, err := readSignature(filepath.Join(dir, filepath.FromSlash(name)))
 		if err == nil {
 			s.Signatures[name] = data
@@ -75,8 +69,8 @@ func (s *Snapshot) Close() (err error) {
 	return err
 }
 
-// ModulesOf returns the families whose modules a lock names, by digest. Built-in families are left out.
-func ModulesOf(l registry.Lock) map[string]string {
+// NamedBy returns the families whose modules a lock names, by digest. Built-in families are left out.
+func NamedBy(l registry.Lock) map[string]string {
 	named := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(l.Families)) {
 		g := l.Families[name]
@@ -93,10 +87,10 @@ func ModulesOf(l registry.Lock) map[string]string {
 // ModuleName returns the digest in the name of a module's file in a data directory, with slashes.
 func ModuleName(name string) (digest string, ok bool) {
 	dir, file := path.Split(name)
-	if dir != Folder+"/" && dir != Folder+"/"+approvedFolder+"/" {
+	if dir != Folder+"/" && dir != Folder+"/"+ApprovedFolder+"/" {
 		return "", false
 	}
-	digest, ok = strings.CutSuffix(file, extension)
+	digest, ok = strings.CutSuffix(file, Extension)
 	sum, err := hex.DecodeString(digest)
 	return digest, ok && err == nil && len(sum) == sha256.Size && digest == strings.ToLower(digest)
 }
@@ -110,8 +104,8 @@ func SignatureName(name string) (digest string, ok bool) {
 	return "", false
 }
 
-// HasModule reports whether a data directory has the module with a digest.
-func HasModule(dir, digest string) bool {
+// Has reports whether a data directory has the module with a digest.
+func Has(dir, digest string) bool {
 	m, err := openModule(dir, digest)
 	if err != nil || m.File == nil {
 		return false
@@ -121,7 +115,7 @@ func HasModule(dir, digest string) bool {
 
 // openModule opens the module with a digest, from the installed or the kept ones.
 func openModule(dir, digest string) (SnapshotModule, error) {
-	installed, kept := path.Join(Folder, digest+extension), path.Join(Folder, approvedFolder, digest+extension)
+	installed, kept := path.Join(Folder, digest+Extension), path.Join(Folder, ApprovedFolder, digest+Extension)
 	gone := SnapshotModule{Name: installed, Digest: digest, Gone: "its module is not in the data directory"}
 	for _, name := range []string{installed, kept} {
 		file, size, err := openDigest(filepath.Join(dir, filepath.FromSlash(name)), digest)
@@ -155,4 +149,27 @@ func openDigest(path, digest string) (*os.File, int64, error) {
 		return nil, 0, errors.Join(err, file.Close())
 	}
 	return file, size, nil
+}
+
+// ManifestsIn reads the manifests of the families that are installed in a data directory, sorted by name. It only reads: the
+// directory may be missing, and a server may use it. Families that a server could not use are left out.
+func ManifestsIn(dir string) (list []*abi.Manifest, err error) {
+	lock, err := registry.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(lock.Families)) {
+		g := lock.Families[name]
+		if g.Asked != nil {
+			continue // it is built in
+		}
+		data, err := ReadFile(filepath.Join(dir, Folder, g.Digest+Extension))
+		if err != nil || Digest(data) != g.Digest {
+			continue
+		}
+		if m, err := sandbox.ReadManifest(data); err == nil && m.Name == name {
+			list = append(list, m)
+		}
+	}
+	return list, nil
 }
