@@ -52,7 +52,7 @@ func openWorld(t *testing.T, secrets bool) *world {
 		}
 	})
 	w := &world{s, t, secrets}
-	w.must(nil, s.keepLinks(t.Context())) // or the first question about links would have it kept, some time between the others
+	w.must(nil, s.indexes.KeepLinks(t.Context())) // or the first question about links would have it kept, some time between the others
 	w.fill("default")
 	w.must(w.As(ann).Fork(t.Context(), "", "draft", AsOf{}, Write{}))
 	w.must(w.As(ann).Create(t.Context(), "own", Write{}))
@@ -534,7 +534,7 @@ var stageDeeds = []stageDeed{
 	}},
 	{"LinkedFrom", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {
-			l, more, err := t.LinkedFrom(ctx, LinkQuery{To: Ref{ns, "k1"}})
+			l, more, err := t.LinkedFrom(ctx, LinkQuery{To: Ref{Namespace: ns, Key: "k1"}})
 			say([]any{l, more}, err)
 		})
 	}},

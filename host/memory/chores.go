@@ -117,10 +117,8 @@ func (c *chores) waitIdle(ctx context.Context) error {
 // queueConsolidation queues the consolidation of a deep branch.
 func (s *Space) queueConsolidation(b *lineage.Branch) {
 	s.chores.add("consolidate "+b.Name, func(ctx context.Context) error {
-		for _, index := range s.indexes.numbers() {
-			if err := s.engine.Consolidate(ctx, shadowLineage(index, b.Lineage)); err != nil {
-				return err
-			}
+		if err := s.indexes.Consolidate(ctx, b.Lineage); err != nil {
+			return err
 		}
 		return s.engine.Consolidate(ctx, b.Lineage)
 	})
@@ -150,7 +148,7 @@ func (s *Space) reclaimOne(ctx context.Context) (bool, error) {
 	if !found {
 		return false, nil
 	}
-	if err := errors.Join(s.reclaimShadows(ctx, b.ID), s.engine.Reclaim(ctx, b.ID)); err != nil {
+	if err := errors.Join(s.indexes.Reclaim(ctx, b.ID), s.engine.Reclaim(ctx, b.ID)); err != nil {
 		return false, err
 	}
 	s.index.Drop(b.ID)
@@ -273,7 +271,7 @@ func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep 
 		return err
 	}
 	s.index.Trim(b.ID, floor, pins)
-	return s.trimShadows(ctx, b.ID, floor, pins)
+	return s.indexes.Trim(ctx, b.ID, floor, pins)
 }
 
 // ownFloor returns the oldest point that retention left on a branch, without its ancestors; zero if untrimmed.

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// loseEntries deletes what an index has on a branch, as no write would.
-func loseEntries(t *testing.T, s *Space, index uint32, b store.BranchID) {
+// loseEntries deletes what an index has on the first branch, as no write would.
+func loseEntries(t *testing.T, s *Space, collection string, fields query.Index) {
 	t.Helper()
-	id := shadow(index, b)
+	id := s.indexes.Covering(collection, fields, s.catalogue.Named(Default).Lineage)[0].Branch
 	var batch store.Batch
 	for e, err := range store.Entries(t.Context(), s.engine.ScanAt, store.Lineage{{Branch: id, At: store.Latest}}, store.Range{}, 100) {
 		if err != nil {
@@ -32,7 +33,7 @@ func TestIndexesOfRecordsAndLinksThatLackEntriesAreFoundAndRebuilt(t *testing.T)
 	s, _ := openSpace(t, t.TempDir(), time.Now)
 	c := tasksCollection()
 	s.DeclareIndexes(c)
-	if err := s.keepLinks(t.Context()); err != nil {
+	if err := s.indexes.KeepLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	st := stage(t, s, "")
@@ -63,9 +64,8 @@ func TestIndexesOfRecordsAndLinksThatLackEntriesAreFoundAndRebuilt(t *testing.T)
 	if found := verified(); len(found) != 0 {
 		t.Fatalf("before anything was lost: %q", found)
 	}
-	for _, collection := range []string{c.Name, memories} {
-		loseEntries(t, s, s.indexes.of(collection).Indexes[0].ID, s.catalogue.Named(Default).ID)
-	}
+	loseEntries(t, s, c.Name, c.Indexes[0])
+	loseEntries(t, s, memories, nil)
 	if got := queried(t, stage(t, s, ""), c, byOwner("bob")); got != "" {
 		t.Fatalf("the index still finds %q: the test shows nothing", got)
 	}

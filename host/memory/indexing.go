@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -100,7 +101,7 @@ func (s *Space) indexedUpTo(ctx context.Context, least uint64) (uint64, error) {
 
 // commitIndexed commits a batch and makes what it wrote searchable. records are those of the first writes, as far as they are known.
 func (s *Space) commitIndexed(ctx context.Context, batch store.Batch, records []*record.Record) (store.Committed, error) {
-	if err := s.indexes.checkCurrent(batch); err != nil {
+	if err := s.indexes.CheckCurrent(batch); err != nil {
 		return store.Committed{}, err
 	}
 	sealed := recordSeals(batch.Appends)
@@ -131,7 +132,7 @@ func (s *Space) queueCatchUp(token int, batch store.Batch) {
 	since := s.applied.since(token)
 	var ids []store.BranchID
 	for _, w := range batch.Writes {
-		if _, _, index := ofShadow(w.Branch); !index {
+		if _, index := recordindex.Of(w.Branch); !index {
 			ids = append(ids, w.Branch)
 		}
 	}

@@ -4,48 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/alcove-memory/alcove/host/memory/lineage"
-	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // Ref names a memory.
-type Ref struct {
-	Namespace string
-	Key       string
-}
-
-// linkTargets returns the candidates for a link of a namespace: a key of this namespace and, split at the first #, one of
-// another. The first that exists is the target.
-func linkTargets(namespace, link string) []Ref {
-	refs := []Ref{{namespace, link}}
-	if other, key, ok := strings.Cut(link, "#"); ok && other != "" && key != "" {
-		refs = append(refs, Ref{other, key})
-	}
-	return refs
-}
-
-// linkName returns the name of a link in the index of links.
-func linkName(to Ref, from store.Key) string {
-	return linkPrefix(to) + string(query.AppendEnded(nil, from.Namespace)) + from.Name
-}
-
-// linkPrefix returns the prefix of the names of all links to a memory.
-func linkPrefix(to Ref) string {
-	return string(query.AppendEnded(query.AppendEnded(nil, to.Namespace), to.Key))
-}
-
-// linkSource returns the memory whose link has a name.
-func linkSource(name, prefix string) (Ref, bool) {
-	namespace, key, ok := query.CutText(strings.TrimPrefix(name, prefix))
-	return Ref{namespace, key}, ok && key != ""
-}
+type Ref = recordindex.Ref
 
 // mostLinkers bounds the memories that one query for backlinks reads.
-const mostLinkers = 20_000
+const mostLinkers = recordindex.MostScanned
 
 // LinkQuery selects the memories that refer to one.
 type LinkQuery struct {
@@ -98,104 +67,26 @@ func (run *linkRun) may(namespace string) bool {
 	return run.stage.access.caller.Rights.MayRead(namespace) && (run.query.May == nil || run.query.May(namespace))
 }
 
-func (r Ref) compare(other Ref) int {
-	if c := strings.Compare(r.Namespace, other.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(r.Key, other.Key)
-}
-
-// wanted reports whether a memory comes after the run's position, and may be listed.
-func (run *linkRun) wanted(from Ref) bool {
-	return run.may(from.Namespace) && (run.behind == Ref{} || from.compare(run.behind) > 0)
-}
-
 // candidates returns the next memories that may refer to the target, in order: about most from the index, and staged ones.
 func (run *linkRun) candidates(ctx context.Context, most int) ([]Ref, error) {
 	t := run.stage
-	list, last, err := run.indexed(ctx, most)
-	if err != nil {
+	asked := recordindex.LinkQuery{
+		View: recordindex.View{Branch: t.branch.Name, Lineage: t.lineage(), Present: t.at.IsNow()},
+		To:   run.query.To, Behind: run.behind, Most: most, May: run.may,
+	}
+	list, last, ended, err := t.space.indexes.Linkers(ctx, asked)
+	if run.ended = ended; err != nil {
 		return nil, err
 	}
 	for _, at := range t.order {
-		from := Ref{at.Namespace, at.Name}
-		if at.Collection == memories && !at.system && t.changed[at] != nil && len(t.changed[at].Links) > 0 && run.wanted(from) && (run.ended || from.compare(last) <= 0) {
+		from := Ref{Namespace: at.Namespace, Key: at.Name}
+		if at.Collection == memories && !at.system && t.changed[at] != nil && len(t.changed[at].Links) > 0 && asked.Wants(from) && (ended || from.Compare(last) <= 0) {
 			list = append(list, from)
 		}
 	}
 	run.behind = last
-	slices.SortFunc(list, Ref.compare)
+	slices.SortFunc(list, Ref.Compare)
 	return slices.Compact(list), nil
-}
-
-// indexed reads the index, or all memories if it is incomplete for the stage. last is the last one examined.
-func (run *linkRun) indexed(ctx context.Context, most int) (list []Ref, last Ref, err error) {
-	t, s := run.stage, run.stage.space
-	l, set := t.lineage(), s.indexes.of(memories)
-	var covering store.Lineage
-	if set == nil {
-		s.queueLinks()
-	} else if covering = s.indexes.covering(set.Indexes[0].ID, l); covering == nil && t.at.IsNow() {
-		s.queueBuild(builds{memories, set.Indexes[0].ID, l[0].Branch})
-	}
-	if covering == nil {
-		run.ended = true
-		list, err = run.scan(ctx, l)
-		return list, last, err
-	}
-	prefix := linkPrefix(run.query.To)
-	r := store.Range{Namespace: lineage.Namespace, Collection: indexEntries, Prefix: prefix}
-	if run.behind != (Ref{}) {
-		r.From = prefix + string(query.AppendEnded(nil, run.behind.Namespace)) + run.behind.Key + "\x00"
-	}
-	page, next, err := s.engine.ScanAt(ctx, covering, r, "", most)
-	run.ended = next == ""
-	for _, e := range page {
-		from, ok := linkSource(e.Name, prefix)
-		if last = from; ok && run.wanted(from) {
-			list = append(list, from)
-		}
-	}
-	return list, last, err
-}
-
-// scan replaces an index that is not built yet, or was not at the stage's moment.
-func (run *linkRun) scan(ctx context.Context, l store.Lineage) (list []Ref, err error) {
-	t, read := run.stage, 0
-	ranges, err := t.space.rangesOf(ctx, l, memories)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range ranges {
-		if r.Namespace != "" && !run.may(r.Namespace) {
-			continue
-		}
-		for e, err := range store.Entries(ctx, t.space.engine.ScanAt, l, r, fillPage) {
-			if err != nil {
-				return nil, err
-			}
-			if e.Collection != memories || !run.wanted(Ref{e.Namespace, e.Name}) {
-				continue
-			}
-			if read++; read > mostLinkers {
-				return nil, run.unbuilt()
-			}
-			if linked, err := stored(e); err != nil {
-				return nil, err
-			} else if len(linked.Links) > 0 {
-				list = append(list, Ref{e.Namespace, e.Name})
-			}
-		}
-	}
-	return list, nil
-}
-
-func (run *linkRun) unbuilt() error {
-	if !run.stage.at.IsNow() {
-		return &Error{Code: Exhausted, Details: map[string]any{"limit": mostLinkers},
-			Message: fmt.Sprintf("links as of this moment are not indexed, and a scan of more than %d memories would be needed: use a later as_of", mostLinkers)}
-	}
-	return &Error{Code: Unavailable, Retryable: true, Message: fmt.Sprintf("the index of links is being built on branch %s: try again in a few seconds", run.stage.branch.Name)}
 }
 
 // referring returns those of some memories that refer to the target.
@@ -248,7 +139,7 @@ func (run *linkRun) refers(ctx context.Context, namespace string, r *record.Reco
 		return false, nil
 	}
 	for _, link := range r.Links {
-		for i, to := range linkTargets(namespace, link) {
+		for i, to := range recordindex.Targets(namespace, link) {
 			if to != run.query.To {
 				continue
 			}
@@ -265,12 +156,4 @@ func (run *linkRun) refers(ctx context.Context, namespace string, r *record.Reco
 		}
 	}
 	return false, nil
-}
-
-// queueLinks starts the index of links at the first query for backlinks.
-func (s *Space) queueLinks() {
-	if s.readOnly {
-		return
-	}
-	s.indexes.asked.Do(func() { s.chores.add("keep an index of links", s.keepLinks) })
 }

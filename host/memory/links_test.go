@@ -103,7 +103,7 @@ func (m linkModel) look() {
 				m.fatal("put: %v", err)
 			}
 		}
-		m.compare(t, Ref{linkNamespaces[m.rng.Intn(2)], m.name()})
+		m.compare(t, Ref{Namespace: linkNamespaces[m.rng.Intn(2)], Key: m.name()})
 	}
 }
 
@@ -121,7 +121,7 @@ func (m linkModel) compare(t *Stage, to Ref) {
 		}
 		q.After = page[len(page)-1]
 	}
-	if set := m.s.indexes.of(memories); set != nil && m.s.indexes.covering(set.Indexes[0].ID, t.lineage()) != nil {
+	if m.s.indexes.Covering(memories, nil, t.lineage()) != nil {
 		m.answered++
 	}
 	if want := m.naive(t, to); !slices.Equal(got, want) {
@@ -145,8 +145,10 @@ func (m linkModel) naive(t *Stage, to Ref) (list []Ref) {
 			keys[memory.Key] = true
 		}
 		for _, memory := range page {
-			if slices.ContainsFunc(memory.Links, func(link string) bool { return naiveLink(namespace, link, keys) == to || to == (Ref{namespace, link}) }) {
-				list = append(list, Ref{namespace, memory.Key})
+			if slices.ContainsFunc(memory.Links, func(link string) bool {
+				return naiveLink(namespace, link, keys) == to || to == (Ref{Namespace: namespace, Key: link})
+			}) {
+				list = append(list, Ref{Namespace: namespace, Key: memory.Key})
 			}
 		}
 	}
@@ -155,9 +157,9 @@ func (m linkModel) naive(t *Stage, to Ref) (list []Ref) {
 
 func naiveLink(namespace, link string, keys map[string]bool) Ref {
 	if other, key, ok := strings.Cut(link, "#"); ok && !keys[link] {
-		return Ref{other, key}
+		return Ref{Namespace: other, Key: key}
 	}
-	return Ref{namespace, link}
+	return Ref{Namespace: namespace, Key: link}
 }
 
 func TestLinksBackAreAsAPlainScanHasThem(t *testing.T) {
@@ -173,10 +175,10 @@ func TestLinksBackAreAsAPlainScanHasThem(t *testing.T) {
 				m.step()
 			}
 			for _, branch := range m.branches {
-				m.compare(stage(t, m.s, branch), Ref{"default", "a"}) // has it built
+				m.compare(stage(t, m.s, branch), Ref{Namespace: "default", Key: "a"}) // has it built
 				settled(t, m.s)
 				for range 10 {
-					m.compare(stage(t, m.s, branch), Ref{linkNamespaces[m.rng.Intn(3)], m.name()})
+					m.compare(stage(t, m.s, branch), Ref{Namespace: linkNamespaces[m.rng.Intn(3)], Key: m.name()})
 				}
 			}
 			if m.answered < 50 {
@@ -193,7 +195,7 @@ func TestAStoreWhoseLinksNobodyAsksForKeepsNoIndexOfThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled(t, s)
-	if list := s.indexes.numbers(); len(list) != 0 {
+	if list := s.indexes.Shadows(s.catalogue.Named(Default).ID); len(list) != 0 {
 		t.Errorf("indexes %v are kept", list)
 	}
 }

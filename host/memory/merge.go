@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -222,7 +223,8 @@ func (s *Space) planMerge(ctx context.Context, m Merge, w Write, own *resolution
 	if err := c.findChanges(ctx, c.source); err != nil {
 		return nil, err
 	}
-	p := &mergePlan{comparison: c, merge: m, write: w, targetAt: c.at, resolutions: own, keys: c.sorted(), decisions: make(map[store.Key]*decision, len(c.keys))}
+	p := &mergePlan{comparison: c, merge: m, write: w, targetAt: c.at, resolutions: own, keys: c.sorted(), decisions: make(map[store.Key]*decision, len(c.keys)),
+		indexes: s.indexes.Writer()}
 	return p, p.decideAll(ctx, p.keys)
 }
 
@@ -281,13 +283,8 @@ func (p *mergePlan) writtenSince(ctx context.Context, at uint64) (written []stor
 // isStale reports whether another merge, a deleted branch or a changed index makes the plan wrong as a whole.
 func (p *mergePlan) isStale(target store.Lineage) bool {
 	catalogue := p.space.catalogue
-	if !catalogue.IsLive(p.source.branch) || !catalogue.IsLive(p.target.branch) {
+	if !catalogue.IsLive(p.source.branch) || !catalogue.IsLive(p.target.branch) || p.indexes.IsStale() {
 		return true
-	}
-	for collection, set := range p.sets {
-		if p.space.indexes.of(collection) != set {
-			return true
-		}
 	}
 	for namespace, g := range p.shared {
 		into := catalogue.Knows(target, namespace)
@@ -308,7 +305,7 @@ type mergePlan struct {
 	targetAt    uint64      // the target's version that was decided about
 	keys        []store.Key // sorted
 	decisions   map[store.Key]*decision
-	sets        map[string]*indexSet // of written indexes, by collection
+	indexes     *recordindex.Writer
 
 	mergeSum
 }
@@ -667,12 +664,7 @@ func (p *mergePlan) commit(ctx context.Context, req store.Request) (MergeResult,
 	if err != nil {
 		return MergeResult{}, err
 	}
-	expect := []store.Expectation{p.source.branch.Alive()}
-	for collection, set := range p.sets {
-		if set != nil {
-			expect = append(expect, set.expectation(collection))
-		}
-	}
+	expect := append(p.indexes.Expect(), p.source.branch.Alive())
 	done, err := p.space.commitLocked(ctx, p.target.branch, store.Batch{
 		Writes:   slices.Concat(p.writes, []store.Write{write}, p.resolutions.writes),
 		Appends:  appends,
@@ -731,4 +723,22 @@ func (p *mergePlan) events(ctx context.Context) ([]store.Append, error) {
 		appends = append(appends, record.Event{Event: mergeEvent, Data: data, Agent: p.write.Agent}.Append(p.target.branch.Lineage, namespace))
 	}
 	return appends, nil
+}
+
+// index returns the index writes of a merge.
+func (p *mergePlan) index(t triple, outcome outcome) ([]store.Write, error) {
+	if !p.indexes.Keeps(t.key.Collection) {
+		return nil, nil
+	}
+	old, err := record.Of(t.target)
+	if err != nil {
+		return nil, err
+	}
+	var is *record.Record
+	if outcome.value != nil {
+		if is, err = record.Of(store.Entry{Key: t.key, Point: store.Point{Version: 1}, Value: outcome.value}); err != nil {
+			return nil, err
+		}
+	}
+	return p.indexes.Writes(recordindex.Change{Branch: p.target.branch.ID, Key: t.key, Old: old, New: is, Sure: true}), nil
 }

@@ -31,7 +31,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	}
 	touched := map[string]bool{} // collections whose indexes may contain erased data
 	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex, Elsewhere: s.purging, Erasing: func(e store.Entry) {
-		if s.indexHas(e) {
+		if s.indexes.Holds(e) {
 			touched[e.Collection] = true
 		}
 	}}
@@ -44,14 +44,14 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	s.purges.Add(1)
 	defer s.tails.clear()
 	defer s.purges.Add(1)
-	defer s.rebuildIndexes()
+	defer s.indexes.Rebuild()
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := s.index.Unsave(ctx, s.engine); err != nil { // a crash would bring it back
 		return purge.Result{}, s.translate("purge", err)
 	}
 	done, err := within.Run(ctx, plan)
-	err = errors.Join(err, s.retire(ctx, touched))
+	err = errors.Join(err, s.indexes.Retire(ctx, touched))
 	s.queueCount() // families' records may be smaller now
 	err = errors.Join(err, engine.Erase(ctx), s.rewriteIndex(ctx))
 	if err != nil {

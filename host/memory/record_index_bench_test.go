@@ -145,12 +145,12 @@ func BenchmarkLinksBack(b *testing.B) {
 		}
 	}
 	began := time.Now()
-	if err := s.keepLinks(b.Context()); err != nil {
+	if err := s.indexes.KeepLinks(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	settled(b, s)
 	b.Logf("the index of %d links was built in %v", 2*n, time.Since(began))
-	for name, q := range map[string]LinkQuery{"20 of 100000": {To: Ref{"default", "000007"}}, "a page of 100 of a hub": {To: Ref{"default", "hub"}, Limit: 100}} {
+	for name, q := range map[string]LinkQuery{"20 of 100000": {To: Ref{Namespace: "default", Key: "000007"}}, "a page of 100 of a hub": {To: Ref{Namespace: "default", Key: "hub"}, Limit: 100}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if list, _, err := stage(b, s, "").LinkedFrom(b.Context(), q); err != nil || len(list) < 20 {
@@ -183,7 +183,7 @@ func BenchmarkAMemoryIsStoredBesideAnIndexOfLinks(b *testing.B) {
 		b.Run(fmt.Sprintf("kept=%t", kept), func(b *testing.B) {
 			s := benchSpace(b)
 			if kept {
-				if err := s.keepLinks(b.Context()); err != nil {
+				if err := s.indexes.KeepLinks(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -84,13 +84,7 @@ func settled(t testing.TB, s *Space) {
 		if err := s.WaitIdle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s.indexes.mu.RLock()
-		due := len(s.indexes.due)
-		s.indexes.mu.RUnlock()
-		for _, set := range s.indexes.all() {
-			due += len(set.Retired)
-		}
-		return due == 0
+		return s.indexes.Pending() == 0
 	})
 }
 
@@ -357,7 +351,7 @@ func (m *indexModel) compare(t *Stage, what string) {
 		reader = t.Expired()
 	}
 	if p, err := m.c.queried().Plan(namespace, q); err == nil {
-		if kept := m.s.indexes.of(m.c.Name).kept(p.Index); kept != nil && m.s.indexes.covering(kept.ID, t.lineage()) != nil {
+		if m.s.indexes.Covering(m.c.Name, p.Index, t.lineage()) != nil {
 			m.answered++
 		}
 	}

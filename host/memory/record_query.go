@@ -5,11 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -21,9 +20,8 @@ type RecordPage struct {
 }
 
 const (
-	mostExamined  = 20_000    // records read, or entries skipped, for one page, and for a count that reads records
-	mostQueried   = 1_000_000 // entries of an index for one count
-	indexEntries  = "_index"  // the collection of shadows that has their entries
+	mostExamined  = recordindex.MostScanned // records read, or entries skipped, for one page, and for a count that reads records
+	mostQueried   = 1_000_000               // entries of an index for one count
 	queryPage     = 500
 	countPage     = 5000
 	exhaustedHint = "declare an index that begins with the filtered fields, or ask for less"
@@ -57,10 +55,12 @@ func (t *Stage) QueryRecords(ctx context.Context, c Collection, namespace string
 	if err != nil {
 		return RecordPage{}, err
 	}
-	run := &recordRun{stage: t, collection: c, namespace: namespace, plan: p, after: after}
-	if err := run.choose(ctx); err != nil {
+	in := recordindex.View{Branch: t.branch.Name, Lineage: t.lineageOf(c), Present: t.at.IsNow()}
+	index, err := t.space.indexes.Read(ctx, recordindex.Query{View: in, Collection: c.Name, Namespace: namespace, Plan: p})
+	if err != nil {
 		return RecordPage{}, err
 	}
+	run := &recordRun{stage: t, collection: c, namespace: namespace, plan: p, after: after, index: index}
 	return run.page(ctx)
 }
 
@@ -71,146 +71,12 @@ type recordRun struct {
 	namespace  string
 	plan       *query.Plan
 	after      string
-	lineage    store.Lineage // of the index; nil: scanned has all names
-	kept       *keptIndex
-	scanned    []indexEntry
-}
-
-// indexEntry is an entry of an index.
-type indexEntry struct{ name, expires string }
-
-// choose selects the index, or reads all records if it is incomplete for the stage.
-func (run *recordRun) choose(ctx context.Context) error {
-	t, c := run.stage, run.collection
-	lineage := t.lineageOf(c)
-	if lineage == nil {
-		return nil
-	}
-	t.space.queueDeclared(c.Name)
-	run.kept = t.space.indexes.of(c.Name).kept(run.plan.Index)
-	if run.kept != nil {
-		if run.lineage = t.space.indexes.covering(run.kept.ID, lineage); run.lineage != nil {
-			return nil
-		}
-		if t.at.IsNow() {
-			t.space.queueBuild(builds{c.Name, run.kept.ID, lineage[0].Branch})
-		}
-	}
-	return run.scan(ctx, lineage)
-}
-
-// scan replaces an index that is not built yet, or was not at the stage's moment.
-func (run *recordRun) scan(ctx context.Context, lineage store.Lineage) error {
-	t, read := run.stage, 0
-	within := store.Range{Namespace: run.namespace, Collection: run.collection.Name}
-	for e, err := range store.Entries(ctx, t.space.engine.ScanAt, lineage, within, queryPage) {
-		if err != nil {
-			return t.space.translate("list records", err)
-		}
-		if read++; read > mostExamined {
-			return run.unbuilt()
-		}
-		r, err := record.Decode(e)
-		if err != nil {
-			return err
-		}
-		if r.Purged == "" {
-			run.scanned = append(run.scanned, indexEntry{run.plan.Index.Name(e.Name, query.ValuesOf(&r)), expiryText(r.Expires)})
-		}
-	}
-	slices.SortFunc(run.scanned, func(a, b indexEntry) int { return cmp.Compare(a.name, b.name) })
-	return nil
-}
-
-func (run *recordRun) unbuilt() error {
-	if run.stage.at.IsNow() {
-		return &Error{Code: Unavailable, Retryable: true, Message: fmt.Sprintf("index %s of collection %s is being built on branch %s: try again in a few seconds",
-			run.plan.Index, run.collection.Name, run.stage.branch.Name)}
-	}
-	return &Error{Code: Exhausted, Details: map[string]any{"limit": mostExamined},
-		Message: fmt.Sprintf("index %s of collection %s does not reach back to this moment, and a scan of more than %d records would be needed: use a later as_of, or list without filters and order",
-			run.plan.Index, run.collection.Name, mostExamined)}
-}
-
-// entries yields the entries of the index within the spans, in order, after the cursor, until yield returns false.
-func (run *recordRun) entries(ctx context.Context, pageSize int, behind string, yield func(indexEntry) (more bool)) error {
-	spans, desc := slices.Clone(run.plan.Spans), run.plan.Query.Descending
-	if desc {
-		slices.Reverse(spans)
-	}
-	more := true
-	for _, span := range spans {
-		if !more {
-			return nil
-		}
-		err := run.within(ctx, span, pageSize, behind, func(e indexEntry) bool {
-			if behind != "" && (!desc && e.name <= behind || desc && e.name >= behind) {
-				return true
-			}
-			more = yield(e)
-			return more
-		})
-		if err != nil {
-			return run.stage.space.translate("list records", err)
-		}
-	}
-	return nil
-}
-
-// within yields the entries of one span, and perhaps some before the cursor.
-func (run *recordRun) within(ctx context.Context, span query.Span, pageSize int, behind string, yield func(indexEntry) bool) error {
-	desc := run.plan.Query.Descending
-	if run.lineage == nil {
-		list := slices.Clone(run.scanned)
-		if desc {
-			slices.Reverse(list)
-		}
-		for _, e := range list {
-			if span.Has(e.name) && !yield(e) {
-				return nil
-			}
-		}
-		return nil
-	}
-	r := store.Range{Namespace: run.namespace, Collection: indexEntries, Prefix: run.plan.Base, From: max(span.From, behind), Reverse: desc}
-	if desc {
-		r.From = span.To
-		if behind != "" && (r.From == "" || behind < r.From) {
-			r.From = behind
-		}
-		if !strings.HasPrefix(r.From, r.Prefix) { // after all names with the prefix
-			r.From = ""
-		}
-	}
-	for e, err := range store.Entries(ctx, run.stage.space.engine.ScanAt, run.lineage, r, pageSize) {
-		if err != nil {
-			return err
-		}
-		if !span.Has(e.Name) {
-			if !desc && e.Name >= span.From || desc && e.Name < span.From {
-				return nil
-			}
-			continue
-		}
-		if !yield(indexEntry{e.Name, string(e.Value)}) {
-			return nil
-		}
-	}
-	return nil
+	index      *recordindex.Reader
 }
 
 // candidate returns the key of an entry's record; ok is false if the entry does not match the query, or the stage changed it.
-func (run *recordRun) candidate(e indexEntry) (key string, ok bool) {
-	if e.expires != "" {
-		at, err := strconv.ParseInt(e.expires, 10, 64)
-		if err != nil || at <= run.stage.now.UnixMicro() {
-			return "", false
-		}
-	}
-	if !run.plan.AdmitsName(e.name) {
-		return "", false
-	}
-	if key, ok = run.plan.Index.CutKey(e.name); !ok {
+func (run *recordRun) candidate(e recordindex.Entry) (key string, ok bool) {
+	if key, ok = run.index.Key(e, run.stage.now); !ok {
 		return "", false
 	}
 	_, staged := run.stage.changed[run.at(key)]
@@ -268,14 +134,14 @@ func (run *recordRun) read(ctx context.Context, limit int) (list []foundRecord, 
 		list, batch = append(list, found...), batch[:0]
 		return err
 	}
-	walk := run.entries(ctx, min(limit+1, queryPage), run.after, func(e indexEntry) bool {
+	walk := run.index.Entries(ctx, min(limit+1, queryPage), run.after, func(e recordindex.Entry) bool {
 		if examined++; examined > mostExamined {
 			upTo = last
 			return false
 		}
-		last = e.name
+		last = e.Name
 		if key, ok := run.candidate(e); ok {
-			batch = append(batch, foundRecord{name: e.name, key: key})
+			batch = append(batch, foundRecord{name: e.Name, key: key})
 		}
 		if len(list)+len(batch) < limit && len(batch) < queryPage {
 			return true
@@ -315,7 +181,7 @@ func (run *recordRun) fetch(ctx context.Context, batch []foundRecord) ([]foundRe
 	}
 	var list []foundRecord
 	for i, e := range entries {
-		r, err := stored(e)
+		r, err := record.Of(e)
 		if err != nil {
 			return nil, err
 		}
@@ -358,7 +224,7 @@ func (run *recordRun) count(ctx context.Context) (int, error) {
 		total, batch = total+len(found), batch[:0]
 		return err == nil
 	}
-	walk := run.entries(ctx, countPage, "", func(e indexEntry) bool {
+	walk := run.index.Entries(ctx, countPage, "", func(e recordindex.Entry) bool {
 		if examined++; examined > most {
 			err = &Error{Code: Exhausted, Details: map[string]any{"limit": most}, Message: fmt.Sprintf("more than %d records of collection %s would have to be counted: %s", most, run.collection.Name, exhaustedHint)}
 			return false
@@ -369,7 +235,7 @@ func (run *recordRun) count(ctx context.Context) (int, error) {
 		case !run.plan.Apart:
 			total++
 		default:
-			if batch = append(batch, foundRecord{name: e.name, key: key}); len(batch) == queryPage {
+			if batch = append(batch, foundRecord{name: e.Name, key: key}); len(batch) == queryPage {
 				return flush()
 			}
 		}
@@ -382,11 +248,4 @@ func (run *recordRun) count(ctx context.Context) (int, error) {
 		flush()
 	}
 	return total, err
-}
-
-func expiryText(micros int64) string {
-	if micros == 0 {
-		return ""
-	}
-	return strconv.FormatInt(micros, 10)
 }

@@ -132,7 +132,7 @@ func TestWritersBesideAChangeOfIndexesLeaveNoRecordWithoutItsEntry(t *testing.T)
 			changed = c
 		}
 		s.DeclareIndexes(changed)
-		if err := s.keepDeclared(t.Context(), c.Name); err != nil {
+		if err := s.indexes.KeepDeclared(t.Context(), c.Name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,18 +161,19 @@ func TestDroppedIndexesLeaveNothingBehind(t *testing.T) {
 	st := stage(t, s, "")
 	keepIn(t, st, c, "a", `{"owner":"ann"}`)
 	stageCommit(t, st, Commit{})
-	was := s.indexes.numbers()
+	b := s.catalogue.Named(Default).ID
+	was := s.indexes.Shadows(b)
 	c.Indexes = nil
 	s.DeclareIndexes(c)
 	settled(t, s)
 	for _, index := range was {
-		left, _, err := s.engine.Versions(t.Context(), store.Lineage{{Branch: shadow(index, s.catalogue.Named(Default).ID), At: store.Latest}}, store.Range{}, "", 1)
+		left, _, err := s.engine.Versions(t.Context(), store.Lineage{{Branch: index, At: store.Latest}}, store.Range{}, "", 1)
 		if err != nil || len(left) > 0 {
 			t.Errorf("index %d has %v, %v", index, left, err)
 		}
 	}
-	if len(was) != 2 || len(s.indexes.numbers()) != 0 {
-		t.Errorf("kept were %v, and are %v", was, s.indexes.numbers())
+	if len(was) != 2 || len(s.indexes.Shadows(b)) != 0 {
+		t.Errorf("kept were %v, and are %v", was, s.indexes.Shadows(b))
 	}
 }
 
@@ -225,7 +226,7 @@ func TestAnIndexThatIsNotBuiltYetSaysSoBeyondWhatIsScanned(t *testing.T) {
 		t.Errorf("before the index is built: %v", err)
 	}
 	s.DeclareIndexes(c)
-	if err := s.keepDeclared(t.Context(), c.Name); err != nil {
+	if err := s.indexes.KeepDeclared(t.Context(), c.Name); err != nil {
 		t.Fatal(err)
 	}
 	settled(t, s)
@@ -326,9 +327,6 @@ func FuzzCursorsOfQueries(f *testing.F) {
 		p.AdmitsName(name)
 		if key, ok := p.Index.CutKey(name); ok && !strings.HasSuffix(name, key) {
 			t.Errorf("%q has the key %q", name, key)
-		}
-		if from, ok := linkSource(name, ""); ok && from.Key == "" {
-			t.Errorf("%q is a link of nothing", name)
 		}
 	})
 }

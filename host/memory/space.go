@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
@@ -122,7 +123,7 @@ type Space struct {
 	usage     *quota.Usage
 	scopes    scope.Table
 	quotas    quotaLocks
-	indexes   indexes
+	indexes   *recordindex.Indexes
 	tails     feedTails
 
 	branching sync.Mutex    // held while the set of branches changes
@@ -165,7 +166,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err := s.loadScopes(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
-	if err := s.indexes.load(ctx, s); err != nil {
+	if err := s.indexes.Load(ctx); err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
 	head, err := s.engine.Head(ctx)
@@ -185,7 +186,7 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	s.background.Go(func() { s.keepRetaining(running) })
 	s.queueCount()
 	s.queueReclaim()
-	s.queueRetired()
+	s.indexes.QueueRetired()
 	return s, nil
 }
 
@@ -222,6 +223,9 @@ func newSpace(o Options) *Space {
 	s.counters = counters.New(counters.Options{Engine: s.engine, Catalogue: s.catalogue, Clock: s.clock, Logger: s.logger,
 		Delay: cmp.Or(o.CounterDelay, 2*time.Second), ReadOnly: s.readOnly})
 	s.chores = newChores(s.logger)
+	s.indexes = recordindex.New(recordindex.Options{Engine: s.engine, Catalogue: s.catalogue, First: Default, ReadOnly: s.readOnly,
+		Writing: &s.writing, Branching: &s.branching, Explain: s.translate,
+		Queue: func(name string, do func(context.Context) error) { s.chores.add(name, do) }})
 	return s
 }
 

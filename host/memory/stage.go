@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -83,6 +84,11 @@ type Collection struct {
 
 // queried returns the collection for a plan.
 func (c Collection) queried() query.Records { return query.Records{Name: c.Name, Indexes: c.Indexes} }
+
+// DeclareIndexes sets the indexes of a collection to its declared ones. If none are kept yet, indexing begins at the collection's first use.
+func (s *Space) DeclareIndexes(c Collection) {
+	s.indexes.Declare(recordindex.Collection{Records: c.queried(), PerSpace: c.PerSpace})
+}
 
 // Record is one version of a family's record.
 type Record struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -216,7 +217,7 @@ func (t *Stage) commitBatch(ctx context.Context, c Commit, req store.Request, ch
 		} else {
 			done, err = t.write(ctx, batch, system, c.by)
 		}
-		if !indexesChanged(err) || attempt == attempts {
+		if !recordindex.Changed(err) || attempt == attempts {
 			return done, err
 		}
 	}
@@ -368,8 +369,8 @@ func moveTo(batch store.Batch, from *lineage.Branch, to store.BranchID, lineage 
 		if batch.Writes[i].Branch == from.ID {
 			batch.Writes[i].Branch = to
 		}
-		if index, b, ok := ofShadow(batch.Writes[i].Branch); ok && b == from.ID {
-			batch.Writes[i].Branch = shadow(index, to)
+		if b, ok := recordindex.Of(batch.Writes[i].Branch); ok && b == from.ID {
+			batch.Writes[i].Branch = recordindex.Beside(batch.Writes[i].Branch, to)
 		}
 	}
 	for i := range batch.Appends {

@@ -8,6 +8,7 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -38,7 +39,7 @@ func (s *Space) sweep(ctx context.Context, b *lineage.Branch) error {
 func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.Entry, before time.Time) error {
 	var batch store.Batch
 	var changes []quota.Change
-	sets := map[string]*indexSet{}
+	index := s.indexes.Writer()
 	for _, e := range page {
 		r, err := record.Decode(e)
 		if err != nil {
@@ -50,17 +51,12 @@ func (s *Space) sweepPage(ctx context.Context, b *lineage.Branch, page []store.E
 		batch.Writes = append(batch.Writes, store.Write{Branch: b.ID, Key: e.Key, Delete: true})
 		batch.Expect = append(batch.Expect, store.Expectation{Lineage: b.Lineage, Key: e.Key, Version: e.Version})
 		changes = append(changes, quota.Change{Owner: ownerOf(e.Collection), Branch: b.ID, Old: quota.Of(e.Name, &r)})
-		if set := s.indexes.of(e.Collection); set != nil {
-			batch.Writes = append(batch.Writes, set.writes(indexChange{branch: b.ID, key: e.Key, old: &r, sure: true})...)
-			sets[e.Collection] = set
-		}
+		batch.Writes = append(batch.Writes, index.Writes(recordindex.Change{Branch: b.ID, Key: e.Key, Old: &r, Sure: true})...)
 	}
 	if len(batch.Writes) == 0 {
 		return nil
 	}
-	for collection, set := range sets {
-		batch.Expect = append(batch.Expect, set.expectation(collection))
-	}
+	batch.Expect = append(batch.Expect, index.Expect()...)
 	done, err := s.commit(ctx, b, batch, nil, Caller{})
 	if err == nil {
 		s.usage.Count(done.Version, changes)

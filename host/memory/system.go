@@ -85,7 +85,7 @@ func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64)
 		return err
 	}
 	s.index.Trim(b.ID, floor, nil)
-	return s.trimShadows(ctx, b.ID, floor, nil)
+	return s.indexes.Trim(ctx, b.ID, floor, nil)
 }
 
 // dropAnswers deletes the recorded answers of expired requests.

@@ -21,7 +21,7 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 	if err != nil {
 		return report, err
 	}
-	wrong, err := s.checkIndexes(ctx)
+	wrong, err := s.indexes.Check(ctx)
 	report.Findings = append(report.Findings, wrong...)
 	return report, err
 }

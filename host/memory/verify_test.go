@@ -352,7 +352,7 @@ func (e *readingEngine) Versions(ctx context.Context, l store.Lineage, r store.R
 // ofMany fills a space with linked memories, events, and branches that add a memory and an event each.
 func ofMany(t testing.TB, s *Space, memories, branches int) {
 	t.Helper()
-	if err := s.keepLinks(t.Context()); err != nil {
+	if err := s.indexes.KeepLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	items := make([]Item, memories)
@@ -452,7 +452,7 @@ func TestAVerifyFindsAForksLogThatDoesNotContinueWhatItInherited(t *testing.T) {
 
 func TestAVerifyFindsEntriesThatAnIndexLacksForForksAlone(t *testing.T) {
 	s := testSpace(t)
-	if err := s.keepLinks(t.Context()); err != nil {
+	if err := s.indexes.KeepLinks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	store := func(links ...string) {
@@ -462,7 +462,7 @@ func TestAVerifyFindsEntriesThatAnIndexLacksForForksAlone(t *testing.T) {
 	}
 	store("cup")
 	settled(t, s)
-	loseEntries(t, s, s.indexes.of(memories).Indexes[0].ID, s.catalogue.Named(Default).ID)
+	loseEntries(t, s, memories, nil)
 	fork(t, s, "", "side")
 	store() // the parent has nothing to index any more
 	v := verify(t, s)

@@ -93,10 +93,11 @@ func rules() []rule {
 		{pkg: "host/memory/quota", own: []string{"host/memory/fault", "host/memory/record", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/query", own: []string{"host/memory/fault", "host/memory/record"}, never: append(outside, "os")},
 		{pkg: "host/memory/spelling", never: append(outside, "os")}, // the standard library only
+		{pkg: "host/memory/recordindex", own: []string{"host/memory/fault", "host/memory/integrity", "host/memory/lineage", "host/memory/query", "host/memory/record", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/counters", own: []string{"host/memory/lineage", "host/memory/record", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/counters", "host/memory/effect", "host/memory/fault", "host/memory/quota", "host/memory/query", "host/memory/spelling", "host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/counters", "host/memory/recordindex", "host/memory/effect", "host/memory/fault", "host/memory/quota", "host/memory/query", "host/memory/spelling", "host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/internal/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool/request", own: []string{"host/memory", "host/internal/jsonrpc", "host/internal/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory", "host/internal/schema", "host/internal/jsonrpc", "host/internal/jsontext", "host/tool/request"}, never: append(outside, "os")},

@@ -52,6 +52,15 @@ func Decode(e store.Entry) (Record, error) {
 	return r, nil
 }
 
+// Of reads the record of an entry; nil: nothing is there.
+func Of(e store.Entry) (*Record, error) {
+	if !e.Exists() {
+		return nil, nil
+	}
+	r, err := Decode(e)
+	return &r, err
+}
+
 // Author returns the agent that wrote an entry that is a record or an event; empty: none is kept, as of what was erased.
 func Author(e store.Entry) (string, error) {
 	var by struct {

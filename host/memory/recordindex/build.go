@@ -1,4 +1,4 @@
-package memory
+package recordindex
 
 import (
 	"cmp"
@@ -12,19 +12,15 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// buildPage is the number of records indexed per commit of a build.
-const buildPage = 500
-
 // queueBuild queues the build of an index on a branch, unless it is complete there.
-func (s *Space) queueBuild(b builds) {
-	x := &s.indexes
+func (x *Indexes) queueBuild(b builds) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if _, done := x.built[b.index][b.branch]; done || x.due[b] || s.readOnly {
+	if _, done := x.built[b.index][b.branch]; done || x.due[b] || x.o.ReadOnly {
 		return
 	}
 	x.due[b] = true
-	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, &indexBuild{builds: b}) })
+	x.o.Queue("build an index of "+b.collection, func(ctx context.Context) error { return x.build(ctx, &indexBuild{builds: b}) })
 }
 
 // buildPages is the number of pages built before other background work runs.
@@ -39,42 +35,42 @@ type indexBuild struct {
 }
 
 // step builds a few pages, and queues the next step unless the index is complete.
-func (b *indexBuild) step(ctx context.Context, s *Space) (complete bool, err error) {
+func (b *indexBuild) step(ctx context.Context, x *Indexes) (complete bool, err error) {
 	for range buildPages {
-		err := b.page(ctx, s)
+		err := b.page(ctx, x)
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			continue // read the page again
 		case err != nil:
 			return false, err
 		case b.started && len(b.rest) == 0:
-			err = s.recordBuilt(ctx, b.builds)
+			err = x.recordBuilt(ctx, b.builds)
 			return err == nil, err
 		}
 	}
-	s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, b) })
+	x.o.Queue("build an index of "+b.collection, func(ctx context.Context) error { return x.build(ctx, b) })
 	return false, nil
 }
 
 // build runs a step, and removes the index from due once it is built or given up.
-func (s *Space) build(ctx context.Context, b *indexBuild) error {
-	complete, err := b.step(ctx, s) // a purge may reclaim the index as soon as it is complete
+func (x *Indexes) build(ctx context.Context, b *indexBuild) error {
+	complete, err := b.step(ctx, x) // a purge may reclaim the index as soon as it is complete
 	if complete || errors.Is(err, errRebuilt) {
-		s.indexes.mu.Lock()
-		delete(s.indexes.due, b.builds)
-		s.indexes.mu.Unlock()
+		x.mu.Lock()
+		delete(x.due, b.builds)
+		x.mu.Unlock()
 		return nil
 	}
 	if errors.Is(err, store.ErrConflict) { // the set of indexes changed
-		s.chores.add("build an index of "+b.collection, func(ctx context.Context) error { return s.build(ctx, b) })
+		x.o.Queue("build an index of "+b.collection, func(ctx context.Context) error { return x.build(ctx, b) })
 		return nil
 	}
 	return err
 }
 
 // keptOn returns the inputs of a build; errRebuilt if the index or the branch is gone.
-func (s *Space) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) {
-	branch, set := s.catalogue.ByID(b.branch), s.indexes.of(b.collection)
+func (x *Indexes) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) {
+	branch, set := x.o.Catalogue.ByID(b.branch), x.of(b.collection)
 	if branch == nil || branch.Deleted || set == nil {
 		return nil, keptIndex{}, nil, errRebuilt
 	}
@@ -86,8 +82,8 @@ func (s *Space) keptOn(b builds) (*indexSet, keptIndex, *lineage.Branch, error) 
 }
 
 // rangesOf returns the ranges in which a lineage may have entries of a collection: its namespaces, in order.
-func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string) ([]store.Range, error) {
-	engine, ok := s.engine.(store.Collecting)
+func (x *Indexes) rangesOf(ctx context.Context, l store.Lineage, collection string) ([]store.Range, error) {
+	engine, ok := x.o.Engine.(store.Collecting)
 	if !ok {
 		return []store.Range{{}}, nil
 	}
@@ -109,15 +105,15 @@ func (s *Space) rangesOf(ctx context.Context, l store.Lineage, collection string
 }
 
 // page indexes a page of records, which are conditions of the commit.
-func (b *indexBuild) page(ctx context.Context, s *Space) error {
-	s.writing.RLock() // a purge would leave in the index what it erases
-	defer s.writing.RUnlock()
-	set, index, branch, err := s.keptOn(b.builds)
+func (b *indexBuild) page(ctx context.Context, x *Indexes) error {
+	x.o.Writing.RLock() // a purge would leave in the index what it erases
+	defer x.o.Writing.RUnlock()
+	set, index, branch, err := x.keptOn(b.builds)
 	if err != nil {
 		return err
 	}
 	if !b.started {
-		if b.rest, err = s.rangesOf(ctx, branch.Lineage, b.collection); err != nil {
+		if b.rest, err = x.rangesOf(ctx, branch.Lineage, b.collection); err != nil {
 			return err
 		}
 		b.started = true
@@ -125,7 +121,7 @@ func (b *indexBuild) page(ctx context.Context, s *Space) error {
 	if len(b.rest) == 0 {
 		return nil
 	}
-	page, next, err := s.engine.ScanAt(ctx, branch.Lineage, b.rest[0], b.cursor, buildPage)
+	page, next, err := x.o.Engine.ScanAt(ctx, branch.Lineage, b.rest[0], b.cursor, buildPage)
 	if err != nil {
 		return err
 	}
@@ -133,12 +129,12 @@ func (b *indexBuild) page(ctx context.Context, s *Space) error {
 	if err != nil {
 		return err
 	}
-	if batch.Writes, err = s.lacking(ctx, b.builds, batch.Writes); err != nil {
+	if batch.Writes, err = x.lacking(ctx, b.builds, batch.Writes); err != nil {
 		return err
 	}
 	if len(batch.Writes) > 0 {
 		batch.Expect = append(batch.Expect, set.expectation(b.collection), branch.Alive())
-		if _, err := s.engine.Commit(ctx, batch); err != nil {
+		if _, err := x.o.Engine.Commit(ctx, batch); err != nil {
 			return err
 		}
 	}
@@ -169,12 +165,12 @@ func (b *indexBuild) batch(page []store.Entry, index keptIndex, branch *lineage.
 }
 
 // lacking returns those of some writes that are missing from the index.
-func (s *Space) lacking(ctx context.Context, b builds, writes []store.Write) ([]store.Write, error) {
+func (x *Indexes) lacking(ctx context.Context, b builds, writes []store.Write) ([]store.Write, error) {
 	keys := make([]store.Key, len(writes))
 	for i, w := range writes {
 		keys[i] = w.Key
 	}
-	found, err := s.engine.GetAt(ctx, store.Lineage{{Branch: shadow(b.index, b.branch), At: store.Latest}}, keys)
+	found, err := x.o.Engine.GetAt(ctx, store.Lineage{{Branch: shadow(b.index, b.branch), At: store.Latest}}, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -187,20 +183,20 @@ func (s *Space) lacking(ctx context.Context, b builds, writes []store.Write) ([]
 	return lack, nil
 }
 
-func (s *Space) recordBuilt(ctx context.Context, b builds) error {
-	set, _, branch, err := s.keptOn(b)
+func (x *Indexes) recordBuilt(ctx context.Context, b builds) error {
+	set, _, branch, err := x.keptOn(b)
 	if err != nil {
 		return err
 	}
-	done, err := s.engine.Commit(ctx, store.Batch{
+	done, err := x.o.Engine.Commit(ctx, store.Batch{
 		Writes: []store.Write{{Branch: store.Catalogue, Key: builtKey(b.index, b.branch), Value: []byte("{}")}},
 		Expect: []store.Expectation{set.expectation(b.collection), branch.Alive()},
 	})
 	if err != nil {
 		return err
 	}
-	s.indexes.mu.Lock()
-	defer s.indexes.mu.Unlock()
-	s.indexes.noteBuilt(b.index, b.branch, done.Version)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.noteBuilt(b.index, b.branch, done.Version)
 	return nil
 }

@@ -1,4 +1,4 @@
-package memory
+package recordindex
 
 import (
 	"context"
@@ -17,22 +17,22 @@ import (
 // checkAttempts limits how often the check of an index begins again because retention drops what it reads.
 const checkAttempts = 20
 
-// checkIndexes compares the indexes of records and links with a scan of what is stored, and has wrong ones rebuilt. Entries that are
+// Check compares the indexes of records and links with a scan of what is stored, and has wrong ones rebuilt. Entries that are
 // left over are no fault: readers skip them.
-func (s *Space) checkIndexes(ctx context.Context) (wrong []integrity.Finding, err error) {
-	sets := s.indexes.all()
+func (x *Indexes) Check(ctx context.Context) (wrong []integrity.Finding, err error) {
+	sets := x.all()
 	for _, collection := range slices.Sorted(maps.Keys(sets)) {
-		lacking, where, err := s.checkIndexSet(ctx, collection, sets[collection])
+		lacking, where, err := x.checkSet(ctx, collection, sets[collection])
 		if err != nil {
-			return wrong, s.translate("verify the indexes of "+collection, err)
+			return wrong, x.o.Explain("verify the indexes of "+collection, err)
 		}
-		if lacking == 0 || !s.isKept(collection, sets[collection]) { // a purge replaced them meanwhile
+		if lacking == 0 || !x.isCurrent(collection, sets[collection]) { // a purge replaced them meanwhile
 			continue
 		}
 		do := "run alcove verify again, on a server that can write: it rebuilds the index"
-		if !s.readOnly {
-			if err := s.remakeIndexes(ctx, collection); err != nil {
-				return wrong, s.translate("rebuild the indexes of "+collection, err)
+		if !x.o.ReadOnly {
+			if err := x.remake(ctx, collection); err != nil {
+				return wrong, x.o.Explain("rebuild the indexes of "+collection, err)
 			}
 			do = "nothing: the index is being rebuilt; run alcove verify again to see that it is whole"
 		}
@@ -41,26 +41,26 @@ func (s *Space) checkIndexes(ctx context.Context) (wrong []integrity.Finding, er
 	return wrong, nil
 }
 
-// isKept reports whether the indexes of a collection are still those of a set.
-func (s *Space) isKept(collection string, set *indexSet) bool {
-	return s.indexes.all()[collection] == set
+// isCurrent reports whether the indexes of a collection are still those of a set.
+func (x *Indexes) isCurrent(collection string, set *indexSet) bool {
+	return x.all()[collection] == set
 }
 
-// checkIndexSet counts the entries that the complete indexes of a collection lack on the first branch where one does.
-func (s *Space) checkIndexSet(ctx context.Context, collection string, set *indexSet) (lacking int, where string, err error) {
-	branches, forks := s.catalogue.Kept(), map[store.BranchID][]uint64{}
+// checkSet counts the entries that the complete indexes of a collection lack on the first branch where one does.
+func (x *Indexes) checkSet(ctx context.Context, collection string, set *indexSet) (lacking int, where string, err error) {
+	branches, forks := x.o.Catalogue.Kept(), map[store.BranchID][]uint64{}
 	if set.PerSpace {
-		branches = []*lineage.Branch{s.catalogue.System()}
+		branches = []*lineage.Branch{x.o.Catalogue.System()}
 	} else {
-		forks = s.catalogue.Forks()
+		forks = x.o.Catalogue.Forks()
 	}
 	for _, b := range branches {
 		if b == nil || b.Reclaimed {
 			continue
 		}
 		for _, index := range set.Indexes {
-			lacking, err = s.lackingOn(ctx, collection, index, b, forks[b.ID])
-			if (err != nil || lacking > 0) && s.isReclaimed(b) {
+			lacking, err = x.lackingOn(ctx, collection, index, b, forks[b.ID])
+			if (err != nil || lacking > 0) && x.isReclaimed(b) {
 				break
 			}
 			if err != nil || lacking > 0 {
@@ -72,26 +72,26 @@ func (s *Space) checkIndexSet(ctx context.Context, collection string, set *index
 }
 
 // isReclaimed reports whether a branch was reclaimed. It waits for a reclaim that is under way.
-func (s *Space) isReclaimed(b *lineage.Branch) bool {
-	s.branching.Lock()
-	defer s.branching.Unlock()
-	now := s.catalogue.ByID(b.ID)
+func (x *Indexes) isReclaimed(b *lineage.Branch) bool {
+	x.o.Branching.Lock()
+	defer x.o.Branching.Unlock()
+	now := x.o.Catalogue.ByID(b.ID)
 	return now == nil || now.Reclaimed
 }
 
 // lackingOn counts the entries that an index lacks for what was written on a branch: at the newest version, and for what others inherited
 // of it when they were forked; 0 if the index is not complete there yet.
-func (s *Space) lackingOn(ctx context.Context, collection string, index keptIndex, b *lineage.Branch, forks []uint64) (lacking int, err error) {
+func (x *Indexes) lackingOn(ctx context.Context, collection string, index keptIndex, b *lineage.Branch, forks []uint64) (lacking int, err error) {
 	for range checkAttempts {
-		head, err := s.engine.Head(ctx)
+		head, err := x.o.Engine.Head(ctx)
 		if err != nil {
 			return 0, err
 		}
-		lacking, err = s.lackingAt(ctx, collection, index, b.Lineage.At(head.Version))
+		lacking, err = x.lackingAt(ctx, collection, index, b.Lineage.At(head.Version))
 		if err == nil && lacking == 0 && len(forks) > 0 {
-			lacking, err = s.lackingInherited(ctx, collection, index, b, forks)
+			lacking, err = x.lackingInherited(ctx, collection, index, b, forks)
 		}
-		if _, trimmed := asTrimmed(err); !trimmed {
+		if !isTrimmed(err) {
 			return lacking, err
 		}
 	}
@@ -100,24 +100,24 @@ func (s *Space) lackingOn(ctx context.Context, collection string, index keptInde
 
 // lackingAt counts the entries that an index lacks for what was written on the first branch of a lineage. Where the index was built on
 // that branch, it has what the branch inherited, too.
-func (s *Space) lackingAt(ctx context.Context, collection string, index keptIndex, l store.Lineage) (lacking int, err error) {
-	covering := s.indexes.covering(index.ID, l)
+func (x *Indexes) lackingAt(ctx context.Context, collection string, index keptIndex, l store.Lineage) (lacking int, err error) {
+	covering := x.covering(index.ID, l)
 	if covering == nil {
 		return 0, nil
 	}
 	if len(covering) > 1 {
 		l = l[:1]
 	}
-	ranges, err := s.rangesOf(ctx, l, collection)
+	ranges, err := x.rangesOf(ctx, l, collection)
 	if err != nil {
 		return 0, err
 	}
 	for _, r := range ranges {
-		for page, err := range store.Pages(ctx, s.engine.ScanAt, l, r, buildPage) {
+		for page, err := range store.Pages(ctx, x.o.Engine.ScanAt, l, r, buildPage) {
 			if err != nil {
 				return lacking, err
 			}
-			n, err := s.lackingOf(ctx, collection, index, covering, page)
+			n, err := x.lackingOf(ctx, collection, index, covering, page)
 			if lacking += n; err != nil {
 				return lacking, err
 			}
@@ -128,26 +128,26 @@ func (s *Space) lackingAt(ctx context.Context, collection string, index keptInde
 
 // lackingInherited is lackingAt for the versions that were replaced since, and that forks of the branch still read. Each is looked up for
 // the first of these.
-func (s *Space) lackingInherited(ctx context.Context, collection string, index keptIndex, b *lineage.Branch, forks []uint64) (lacking int, err error) {
+func (x *Indexes) lackingInherited(ctx context.Context, collection string, index keptIndex, b *lineage.Branch, forks []uint64) (lacking int, err error) {
 	own := b.Lineage[:1]
-	ranges, err := s.rangesOf(ctx, own, collection)
+	ranges, err := x.rangesOf(ctx, own, collection)
 	if err != nil {
 		return 0, err
 	}
 	inherited := map[uint64][]store.Entry{} // by fork
 	look := func(fork uint64) error {
 		defer delete(inherited, fork)
-		covering := s.indexes.covering(index.ID, b.Lineage.At(fork))
+		covering := x.covering(index.ID, b.Lineage.At(fork))
 		if covering == nil {
 			return nil
 		}
-		n, err := s.lackingOf(ctx, collection, index, covering, inherited[fork])
+		n, err := x.lackingOf(ctx, collection, index, covering, inherited[fork])
 		lacking += n
 		return err
 	}
 	for _, r := range ranges {
 		var newer store.Entry
-		for e, err := range store.Entries(ctx, s.engine.Versions, own, r, buildPage) {
+		for e, err := range store.Entries(ctx, x.o.Engine.Versions, own, r, buildPage) {
 			if err != nil {
 				return lacking, err
 			}
@@ -176,7 +176,7 @@ func (s *Space) lackingInherited(ctx context.Context, collection string, index k
 }
 
 // lackingOf counts the entries of a page of records that an index lacks.
-func (s *Space) lackingOf(ctx context.Context, collection string, index keptIndex, covering store.Lineage, page []store.Entry) (lacking int, err error) {
+func (x *Indexes) lackingOf(ctx context.Context, collection string, index keptIndex, covering store.Lineage, page []store.Entry) (lacking int, err error) {
 	var keys []store.Key
 	var values []string
 	for _, e := range page {
@@ -191,7 +191,7 @@ func (s *Space) lackingOf(ctx context.Context, collection string, index keptInde
 			keys, values = append(keys, key), append(values, expires)
 		}
 	}
-	found, err := s.engine.GetAt(ctx, covering, keys)
+	found, err := x.o.Engine.GetAt(ctx, covering, keys)
 	if err != nil {
 		return 0, err
 	}
@@ -203,9 +203,9 @@ func (s *Space) lackingOf(ctx context.Context, collection string, index keptInde
 	return lacking, nil
 }
 
-// remakeIndexes replaces the indexes of a collection by new ones, which are built in the background.
-func (s *Space) remakeIndexes(ctx context.Context, collection string) error {
-	return s.changeIndexes(ctx, collection, func(set *indexSet, next func() uint32) bool {
+// remake replaces the indexes of a collection by new ones, which are built in the background.
+func (x *Indexes) remake(ctx context.Context, collection string) error {
+	return x.change(ctx, collection, func(set *indexSet, next func() uint32) bool {
 		set.renumber(next)
 		return len(set.Indexes) > 0
 	})
