@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/clients"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator/keys"
 )
@@ -55,30 +55,22 @@ func (c connection) environment() map[string]string {
 	return map[string]string{"ALCOVE_KEY": c.presented()}
 }
 
-// recipe connects one kind of client.
+// recipe is what is printed for clients of one form.
 type recipe struct {
 	names []string // the arguments of alcove connect
 	title string
-	file  string // where the lines go
-	stdio func(connection) string
-	http  func(connection) string // nil: the client does without
-	over  string                  // what to know about HTTP
+	clients.Client
 }
 
-func recipes() []recipe {
-	return []recipe{
-		{names: []string{"claude-code"}, title: "Claude Code", file: "in a shell", stdio: claudeCode, http: claudeCodeHTTP},
-		{names: []string{"claude-desktop", "cursor", "windsurf"}, title: "Claude Desktop, Cursor, Windsurf", file: "claude_desktop_config.json, .cursor/mcp.json, mcp_config.json",
-			stdio: mcpServers, http: mcpServersHTTP, over: " (Cursor; Windsurf calls url serverUrl; Claude Desktop supports stdio only)"},
-		{names: []string{"vscode"}, title: "VS Code", file: ".vscode/mcp.json", stdio: vsCode, http: vsCodeHTTP},
-		{names: []string{"codex"}, title: "Codex", file: "~/.codex/config.toml", stdio: codex, http: codexHTTP},
-		{names: []string{"gemini"}, title: "Gemini CLI", file: "~/.gemini/settings.json", stdio: mcpServers, http: geminiHTTP},
-		{names: []string{"zed"}, title: "Zed", file: "settings.json", stdio: zed, http: zedHTTP},
-		{names: []string{"opencode"}, title: "opencode", file: "opencode.json", stdio: opencode, http: opencodeHTTP},
-		{names: []string{"cline"}, title: "Cline", file: "cline_mcp_settings.json", stdio: mcpServers, http: clineHTTP},
-		{names: []string{"jetbrains"}, title: "JetBrains", file: "Settings | Tools | AI Assistant | Model Context Protocol (MCP) | As JSON", stdio: mcpServers},
-		{names: []string{"goose"}, title: "Goose", file: "~/.config/goose/config.yaml", stdio: goose, http: gooseHTTP},
+func recipes() (list []recipe) {
+	for _, c := range clients.All() {
+		if n := len(list); n > 0 && c.Together != "" && list[n-1].title == c.Together {
+			list[n-1].names = append(list[n-1].names, c.Name)
+			continue
+		}
+		list = append(list, recipe{[]string{c.Name}, cmp.Or(c.Together, c.Title), c})
 	}
+	return list
 }
 
 // usual is how many recipes are printed where none is asked for, and usualClients how many clients they are for.
@@ -96,10 +88,39 @@ func clientNames() (names []string) {
 
 // lines are what goes into the client's configuration.
 func (r recipe) lines(c connection) string {
-	if c.server == "" || r.http == nil {
-		return r.stdio(c) + "\n"
+	if c.server == "" || !r.HasHTTP() {
+		return r.form(c, c.overStdio()) + "\n"
 	}
-	return r.stdio(c) + "\n\nor, over HTTP" + r.over + ":\n" + r.http(c) + "\n"
+	return r.form(c, c.overStdio()) + "\n\nor, over HTTP" + r.OverHTTP + ":\n" + r.form(c, c.overHTTP()) + "\n"
+}
+
+// form is a server as the client wants it.
+func (r recipe) form(c connection, s clients.Server) string {
+	switch {
+	case r.Name == "claude-code" && s.URL == "":
+		return claudeCode(c)
+	case r.Name == "claude-code":
+		return claudeCodeHTTP(c)
+	case r.Name == "goose" && s.URL == "":
+		return goose(c)
+	case r.Name == "goose":
+		return gooseHTTP(c)
+	}
+	lines, err := r.Lines(s)
+	if err != nil {
+		return err.Error() // strings cannot fail
+	}
+	return lines
+}
+
+// overStdio is the server as clients start it.
+func (c connection) overStdio() clients.Server {
+	return clients.Server{Name: c.as(), Program: c.program, Args: c.arguments(), Env: c.environment()}
+}
+
+// overHTTP is the server as clients call it.
+func (c connection) overHTTP() clients.Server {
+	return clients.Server{Name: c.as(), URL: c.url(), Headers: c.headers()}
 }
 
 func (a *app) connectCommand() *cobra.Command {
@@ -258,7 +279,7 @@ func (a *app) reachedOverHTTP(ctx context.Context, dir string) (server, why stri
 
 func (a *app) printRecipes(c connection, chosen []recipe) error {
 	for _, r := range chosen {
-		if err := a.printf("%s  %s\n\n%s\n", a.bold(r.title), a.dim(r.file), terminal.Lines(r.lines(c))); err != nil {
+		if err := a.printf("%s  %s\n\n%s\n", a.bold(r.title), a.dim(r.Where), terminal.Lines(r.lines(c))); err != nil {
 			return err
 		}
 	}
@@ -311,61 +332,8 @@ func shellWords(words []string) string {
 	return strings.Join(list, " ")
 }
 
-// entry is a server in a JSON configuration; its members are in the usual order.
-type entry struct {
-	Type        string            `json:"type,omitempty"`
-	Command     any               `json:"command,omitempty"` // a word, or all words
-	Args        []string          `json:"args,omitempty"`
-	Env         map[string]string `json:"env,omitempty"`
-	Environment map[string]string `json:"environment,omitempty"` // as opencode calls it
-	URL         string            `json:"url,omitempty"`
-	HTTPURL     string            `json:"httpUrl,omitempty"` // as Gemini CLI calls it
-	Headers     map[string]string `json:"headers,omitempty"`
-	Enabled     bool              `json:"enabled,omitempty"`
-}
-
-func (c connection) stdioEntry(kind string) entry {
-	return entry{Type: kind, Command: c.program, Args: c.arguments(), Env: c.environment()}
-}
-
-func (c connection) httpEntry(kind string) entry {
-	return entry{Type: kind, URL: c.url(), Headers: c.headers()}
-}
-
 func (c connection) headers() map[string]string {
 	return map[string]string{"Authorization": c.bearer()}
-}
-
-// configuration is a JSON file with one server in the member list.
-func (c connection) configuration(list string, e entry) string {
-	raw, err := json.Marshal(map[string]map[string]entry{list: {c.as(): e}})
-	if err != nil {
-		return err.Error() // strings cannot fail
-	}
-	return terminal.IndentedJSON(raw).String()
-}
-
-func mcpServers(c connection) string     { return c.configuration("mcpServers", c.stdioEntry("")) }
-func mcpServersHTTP(c connection) string { return c.configuration("mcpServers", c.httpEntry("http")) }
-func vsCode(c connection) string         { return c.configuration("servers", c.stdioEntry("stdio")) }
-func vsCodeHTTP(c connection) string     { return c.configuration("servers", c.httpEntry("http")) }
-func zed(c connection) string            { return c.configuration("context_servers", c.stdioEntry("")) }
-func zedHTTP(c connection) string        { return c.configuration("context_servers", c.httpEntry("")) }
-
-func clineHTTP(c connection) string {
-	return c.configuration("mcpServers", c.httpEntry("streamableHttp"))
-}
-
-func geminiHTTP(c connection) string {
-	return c.configuration("mcpServers", entry{HTTPURL: c.url(), Headers: c.headers()})
-}
-
-func opencode(c connection) string {
-	return c.configuration("mcp", entry{Type: "local", Command: append([]string{c.program}, c.arguments()...), Environment: c.environment(), Enabled: true})
-}
-
-func opencodeHTTP(c connection) string {
-	return c.configuration("mcp", entry{Type: "remote", URL: c.url(), Headers: c.headers(), Enabled: true})
 }
 
 // goose is YAML, in which lists and objects may be written as in JSON.
@@ -390,19 +358,7 @@ func members(m map[string]string) string {
 	return "{" + strings.Join(list, ", ") + "}"
 }
 
-func codex(c connection) string {
-	lines := fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [%s]", c.as(), jsonString(c.program), jsonStrings(c.arguments()))
-	for name, value := range c.environment() {
-		lines += fmt.Sprintf("\nenv = { %s = %s }", name, jsonString(value))
-	}
-	return lines
-}
-
-func codexHTTP(c connection) string {
-	return fmt.Sprintf("[mcp_servers.%s]\nurl = %s\nhttp_headers = { Authorization = %s }", c.as(), jsonString(c.url()), jsonString(c.bearer()))
-}
-
-// jsonString is a string of JSON, which TOML and YAML read too.
+// jsonString is a string of JSON, which YAML reads too.
 func jsonString(s string) string {
 	raw, err := text(s)
 	if err != nil {
@@ -420,15 +376,4 @@ func jsonStrings(list []string) string {
 }
 
 // quoted is a word quoted for the shell.
-func quoted(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) }) {
-		return s
-	}
-	if runtime.GOOS == "windows" {
-		return `"` + s + `"`
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func quoted(s string) string { return clients.Quoted(runtime.GOOS, s) }

@@ -12,55 +12,34 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/daemon/clients"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator/keys"
-	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// longestConfig is how much of a client's configuration is read, in bytes.
-const longestConfig = 8 << 20
-
-// clientFile is a file in which a client keeps its MCP servers.
+// clientFile is a list of servers in a file of a client.
 type clientFile struct {
-	client string // the argument of alcove connect; empty: it has no recipe
-	title  string
-	path   string
-	list   []string // the members with the servers; * is any member
+	clients.Client
+	clients.Place
 }
 
 // configurations lists the files of known clients: the user's own, and those of the folder that the command runs in.
-func (a *app) configurations(folder string) []clientFile {
-	home := cmp.Or(a.env("HOME"), a.env("USERPROFILE"))
-	if home == "" {
+func (a *app) configurations(folder string) (list []clientFile) {
+	m := a.machine(folder)
+	if m.Home == "" {
 		return nil
 	}
-	apps := cmp.Or(a.env("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
-	switch runtime.GOOS {
-	case "darwin":
-		apps = filepath.Join(home, "Library", "Application Support")
-	case "windows":
-		apps = cmp.Or(a.env("APPDATA"), filepath.Join(home, "AppData", "Roaming"))
+	for _, c := range clients.All() {
+		for _, place := range c.Places(m) {
+			list = append(list, clientFile{c, place})
+		}
 	}
-	servers := []string{"mcpServers"}
-	list := []clientFile{
-		{"claude-desktop", "Claude Desktop", filepath.Join(apps, "Claude", "claude_desktop_config.json"), servers},
-		{"claude-code", "Claude Code", filepath.Join(home, ".claude.json"), servers},
-		{"claude-code", "Claude Code", filepath.Join(home, ".claude.json"), []string{"projects", "*", "mcpServers"}},
-		{"claude-code", "Claude Code", filepath.Join(folder, ".mcp.json"), servers},
-		{"cursor", "Cursor", filepath.Join(home, ".cursor", "mcp.json"), servers},
-		{"cursor", "Cursor", filepath.Join(folder, ".cursor", "mcp.json"), servers},
-		{"vscode", "VS Code", filepath.Join(apps, "Code", "User", "mcp.json"), []string{"servers"}},
-		{"vscode", "VS Code", filepath.Join(folder, ".vscode", "mcp.json"), []string{"servers"}},
-		{"windsurf", "Windsurf", filepath.Join(home, ".codeium", "windsurf", "mcp_config.json"), servers},
-		{"", "Zed", filepath.Join(cmp.Or(a.env("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "zed", "settings.json"), []string{"context_servers"}},
-		{"", "Gemini CLI", filepath.Join(home, ".gemini", "settings.json"), servers},
-		{"codex", "Codex", filepath.Join(home, ".codex", "config.toml"), []string{"mcp_servers"}},
-	}
-	return slices.CompactFunc(list, func(a, b clientFile) bool { return a.path == b.path && slices.Equal(a.list, b.list) }) // the folder may be the home
+	return slices.CompactFunc(list, func(a, b clientFile) bool { // the folder may be the home
+		return a.Path == b.Path && slices.Equal(a.Place.List, b.Place.List)
+	})
 }
 
 // serverEntry is a server in a client's configuration.
@@ -72,26 +51,35 @@ type serverEntry struct {
 	Headers map[string]string
 }
 
-// UnmarshalJSON reads the forms of all clients: Zed's command may be an object, Windsurf calls url serverUrl.
+// UnmarshalJSON reads the forms of all clients: Zed's command may be an object, opencode's is all words, Windsurf calls url serverUrl.
 func (l *serverEntry) UnmarshalJSON(raw []byte) error {
 	var read struct {
-		Command   json.RawMessage
-		Args      []string
-		Env       map[string]string
-		URL       string
-		ServerURL string
-		HTTPURL   string
-		Headers   map[string]string
-		HTTPHead  map[string]string `json:"http_headers"`
+		Command     json.RawMessage
+		Args        []string
+		Env         map[string]string
+		Environment map[string]string
+		URL         string
+		ServerURL   string
+		HTTPURL     string
+		Headers     map[string]string
+		HTTPHead    map[string]string `json:"http_headers"`
 	}
 	if err := json.Unmarshal(raw, &read); err != nil {
 		return err
+	}
+	if read.Env == nil {
+		read.Env = read.Environment
 	}
 	*l = serverEntry{Args: read.Args, Env: read.Env, URL: cmp.Or(read.URL, read.ServerURL, read.HTTPURL), Headers: read.Headers}
 	if l.Headers == nil {
 		l.Headers = read.HTTPHead
 	}
 	if len(read.Command) == 0 || json.Unmarshal(read.Command, &l.Command) == nil {
+		return nil
+	}
+	var words []string
+	if json.Unmarshal(read.Command, &words) == nil && len(words) > 0 {
+		l.Command, l.Args = words[0], words[1:]
 		return nil
 	}
 	var nested struct {
@@ -137,7 +125,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 			continue
 		}
 		if err != nil {
-			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s was not looked at: %v", c.title, c.path, err)})
+			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s was not looked at: %v", c.Title, c.Path, err)})
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -151,11 +139,8 @@ func (a *app) examineClients(dir string) (found []finding) {
 
 // judge tells whether an entry leads to the data directory.
 func (c clientFile) judge(name string, s serverEntry, dir string) finding {
-	where := fmt.Sprintf("%s: %q in %s ", c.title, name, c.path)
-	again := "; alcove connect prints the lines that do"
-	if c.client != "" {
-		again = "; alcove connect " + c.client + " prints the lines that do"
-	}
+	where := fmt.Sprintf("%s: %q in %s ", c.Title, name, c.Path)
+	again := fmt.Sprintf("; alcove connect %s prints the lines that do, and alcove setup %[1]s writes them", c.Name)
 	wrong := func(format string, args ...any) finding {
 		return finding{"client", bad, where + fmt.Sprintf(format, args...) + again}
 	}
@@ -228,18 +213,12 @@ func samePath(a, b string) bool {
 
 // servers reads the servers in a client's configuration.
 func (c clientFile) servers() (map[string]serverEntry, error) {
-	data, err := regular.Read(c.path, longestConfig)
+	raw, err := c.Place.Read()
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasSuffix(c.path, ".toml") {
-		return tomlServers(string(data), c.list[0]), nil
-	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, nil
-	}
 	found := map[string]serverEntry{}
-	return found, member(plainJSON(data), c.list, found)
+	return found, member(raw, c.Place.List, found)
 }
 
 // member adds the servers below the members of an object.
@@ -265,101 +244,4 @@ func member(raw json.RawMessage, path []string, found map[string]serverEntry) er
 		}
 	}
 	return nil
-}
-
-// plainJSON removes comments and trailing commas, which VS Code and Zed allow.
-func plainJSON(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			end := i + 1
-			for end < len(text) && text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end, len(text)-1)
-			out = append(out, text[i:end+1]...)
-			i = end
-		case c == '/' && i+1 < len(text) && text[i+1] == '/':
-			for i < len(text) && text[i] != '\n' {
-				i++
-			}
-		case c == '/' && i+1 < len(text) && text[i+1] == '*':
-			end := bytes.Index(text[i+2:], []byte("*/"))
-			if end < 0 {
-				return out
-			}
-			i += 2 + end + 1
-		case c == '}' || c == ']':
-			out = append(bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte(",")), c)
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// tomlServers reads the tables [LIST.NAME] of a TOML file: command, args and url as basic or literal strings, one a line.
-func tomlServers(text, list string) map[string]serverEntry {
-	found, name := map[string]serverEntry{}, ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if table, ok := strings.CutPrefix(line, "["); ok {
-			name = ""
-			if inner, ok := strings.CutPrefix(strings.TrimSuffix(table, "]"), list+"."); ok && !strings.ContainsAny(inner, ".[") {
-				name = strings.Trim(inner, `"'`)
-				found[name] = serverEntry{}
-			}
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if name == "" || !ok {
-			continue
-		}
-		s := found[name]
-		switch values := tomlStrings(value); strings.TrimSpace(key) {
-		case "command":
-			s.Command = strings.Join(values, "")
-		case "args":
-			s.Args = values
-		case "url":
-			s.URL = strings.Join(values, "")
-		case "http_headers":
-			s.Headers = map[string]string{"Authorization": strings.Join(values, "")}
-		}
-		found[name] = s
-	}
-	return found
-}
-
-// tomlStrings lists the strings in a value.
-func tomlStrings(value string) (list []string) {
-	for i := 0; i < len(value); i++ {
-		quote := value[i]
-		if quote == '#' {
-			break
-		}
-		if quote != '"' && quote != '\'' {
-			continue
-		}
-		end := i + 1
-		for end < len(value) && value[end] != quote {
-			if value[end] == '\\' && quote == '"' {
-				end++
-			}
-			end++
-		}
-		if end >= len(value) {
-			break
-		}
-		text := value[i+1 : end]
-		if quote == '"' && json.Unmarshal([]byte(value[i:end+1]), &text) != nil {
-			text = value[i+1 : end]
-		}
-		list, i = append(list, text), end
-	}
-	return list
 }

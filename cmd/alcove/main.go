@@ -89,7 +89,7 @@ func (a *app) command() *cobra.Command {
 		Short: "Memory for AI agents: stored, searched, branched and rewound",
 		Long: `Alcove keeps the memory of AI agents in a data directory, and serves it over MCP.
 
-  alcove connect    prints the lines that connect an MCP client
+  alcove setup      connects the MCP clients of this machine
   alcove demo       shows everything in a minute, in a temporary directory
 
 All commands talk to the one server of the data directory, and start it if need be.`,
@@ -138,7 +138,7 @@ func (a *app) groups() []group {
 			called(a.forgetCommand(), "rm", "delete", "remove", "del", "erase"), a.logCommand(), a.historyCommand(), a.branchCommand(), a.namespacesCommand(), a.statusCommand(),
 			a.callCommand(), a.toolsCommand()}},
 		{"connect", "Connect clients:", []*cobra.Command{
-			a.connectCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
+			a.setupCommand(), a.connectCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
 		{"care", "Look after the data:", []*cobra.Command{
 			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
 			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},
