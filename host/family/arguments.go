@@ -88,6 +88,6 @@ func (r toolsOf) CallCore(ctx context.Context, tool string, arguments json.RawMe
 // logNotes logs notes on a call: its caller is a program.
 func (r *request) logNotes(tool string, notes []string) {
 	for _, note := range notes {
-		r.families.o.Logger.Warn("a family's call of a tool was answered with a note", "family", r.family.name, "tool", tool, "note", note)
+		r.families.o.Logger.Warn("a family's call of a tool was answered with a note", "family", r.family.Name, "tool", tool, "note", note)
 	}
 }

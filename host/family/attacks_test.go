@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -102,7 +103,7 @@ func TestARollbackWhileAnotherVersionServesTheHookKeepsTheHook(t *testing.T) {
 	}
 	step("1.0.0 serves the hook beside 2.0.0", func(w *world) {
 		one = w.install(redactor("1.0.0"), redacts("one")).Digest
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		two = w.install(redactor("2.0.0"), redacts("two")).Digest
 		w.storesAs("one")
 	})
@@ -122,7 +123,7 @@ func TestARollbackWhileAnotherVersionServesTheHookKeepsTheHook(t *testing.T) {
 	step("back from an approved version to one that never was: the approved one serves the hook on", func(w *world) {
 		w.storesAs("one")
 		three := w.install(redactor("3.0.0"), redacts("three")).Digest
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("three")
 		if d := rolledBack(w); d.Digest != two || d.Guard == nil || d.Guard.Digest != three || len(d.Grant.Hooks) != 0 {
 			w.t.Errorf("the family is %+v, want 2.0.0 without hooks, guarded by 3.0.0", d)
@@ -142,7 +143,7 @@ func TestARollbackOfALockedServerIsRefused(t *testing.T) {
 		if _, err := w.InstallFrom(Installation{Module: signedBy(t, pack(t, m, s), 1)}); err != nil {
 			t.Fatal(err)
 		}
-		w.grant(GrantRequest{Family: "notes", All: true})
+		w.grant(grants.Request{Family: "notes", All: true})
 	})
 	w := openIn(t, a.dir, func(o *Options) { o.Locked = true })
 	if _, err := w.Rollback("notes"); err == nil || !strings.Contains(err.Error(), "the server is locked") {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -44,7 +45,7 @@ func (w *request) run(ctx context.Context, m Guest, r sandbox.Request) (*sandbox
 		return nil, unaudited(err)
 	}
 	c := w.Caller
-	w.called = audit.Entry{Kind: audit.Called, Family: w.family.name, Digest: w.family.digest, Work: w.work, Agent: c.Agent, Key: c.Key, Client: c.Client, Session: c.Session,
+	w.called = audit.Entry{Kind: audit.Called, Family: w.family.Name, Digest: w.family.Digest, Work: w.work, Agent: c.Agent, Key: c.Key, Client: c.Client, Session: c.Session,
 		Call: c.Call, Namespace: w.Namespace, Branch: w.Stage.Branch(), DryRun: w.DryRun}
 	result, err := m.Call(ctx, r)
 	if err != nil {
@@ -87,7 +88,7 @@ func (f *Families) auditLoad(x *family, err error) {
 	if f.o.Audit == nil || errors.Is(err, context.Canceled) {
 		return
 	}
-	e := audit.Entry{Kind: audit.Loaded, Family: x.name, Digest: x.digest, Detail: x.source + " " + x.manifest.Version}
+	e := audit.Entry{Kind: audit.Loaded, Family: x.Name, Digest: x.Digest, Detail: x.Source + " " + x.Manifest.Version}
 	if err != nil {
 		e.Kind, e.Detail = audit.Refused, err.Error()
 	}
@@ -106,12 +107,12 @@ func (f *Families) auditRefusals() {
 	before := f.refusals
 	f.refusals = map[refusal]bool{}
 	for _, x := range f.every() {
-		if x.fault == "" || x.fault == disabledFault(x.name) {
+		if x.fault == "" || x.fault == disabledFault(x.Name) {
 			continue
 		}
-		r := refusal{x.name, x.digest, x.source, x.fault}
-		if r.digest == "" && x.source == installed { // its module is not that of the lock file, or there is none
-			r.digest = f.lock.Families[x.name].Digest
+		r := refusal{x.Name, x.Digest, x.Source, x.fault}
+		if r.digest == "" && x.Source == grants.Installed { // its module is not that of the lock file, or there is none
+			r.digest = f.lock.Families[x.Name].Digest
 		}
 		if f.refusals[r] = true; !before[r] {
 			f.o.Audit.Add(audit.Entry{Kind: audit.Refused, Family: r.name, Digest: r.digest, Detail: r.source + ": " + r.why})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -99,7 +100,7 @@ func TestDenialsAreRecordedWithTheirRule(t *testing.T) {
 	w, h := audited(t)
 	w.with(asking("notes", "1.0.0", "memory.read=*", "memory.write=*"), script{steps: []step{
 		{"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"branch.list", `{}`}}})
-	w.grant(GrantRequest{Family: "notes", Revoke: []string{"memory.write"}})
+	w.grant(grants.Request{Family: "notes", Revoke: []string{"memory.write"}})
 	w.do("notes")
 	calls := h.of(audit.Called)
 	if len(calls) != 1 || len(calls[0].Denied) != 2 || calls[0].Denied[0].Count != 2 || !strings.Contains(calls[0].Denied[0].Rule, "alcove family grant notes memory.write") ||
@@ -189,7 +190,7 @@ func TestWithoutARecordNoFamilyIsCalledAndNothingIsGranted(t *testing.T) {
 		t.Errorf("a call: %v", err)
 	}
 	before := w.lockFile()
-	if _, err := w.Grant(GrantRequest{Family: "notes", Revoke: []string{"*"}}); err == nil || len(w.lockFile().Families["notes"].Capabilities) != len(before.Families["notes"].Capabilities) {
+	if _, err := w.Grant(grants.Request{Family: "notes", Revoke: []string{"*"}}); err == nil || len(w.lockFile().Families["notes"].Capabilities) != len(before.Families["notes"].Capabilities) {
 		t.Errorf("a grant: %v", err)
 	}
 	if _, err := w.space.As(owner("ann")).Store(context.Background(), memory.Location{}, []memory.Item{{Key: "k", Value: []byte(`1`)}}, memory.Write{}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/outside/budget"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -32,11 +33,11 @@ type familyBudget struct {
 func (f *Families) budgetOf(x *family) familyBudget {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	g := grantIn(f.lock, x)
-	if x.source == tried {
-		g = f.lock.Families[x.name]
+	g := grants.In(f.lock, x.Version)
+	if x.Source == grants.Tried {
+		g = f.lock.Families[x.Name]
 	}
-	return familyBudget{f, x.name, g.Limits, g.Methods}
+	return familyBudget{f, x.Name, g.Limits, g.Methods}
 }
 
 // Limit implements ops.Budget.

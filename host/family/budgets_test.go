@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/outside/outbound"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 	"github.com/alcove-memory/alcove/registry"
@@ -84,7 +85,7 @@ func TestAnExceededBudgetNamesItselfAndWhatAnOperatorCanDo(t *testing.T) {
 			if err := w.SetEndpoint("silent", &silent); err != nil {
 				t.Fatal(err)
 			}
-			w.grant(GrantRequest{Family: "one", Limits: map[string]int64{name: c.limit}})
+			w.grant(grants.Request{Family: "one", Limits: map[string]int64{name: c.limit}})
 			got, _ := w.do("one")
 			for i, r := range got {
 				if i < c.ok != (r.Error == nil) {
@@ -104,15 +105,15 @@ func TestAnExceededBudgetNamesItselfAndWhatAnOperatorCanDo(t *testing.T) {
 
 func TestOnlyAllowedMethodsAreSent(t *testing.T) {
 	w := spending(t, t.TempDir(), nil, web, step{"http.fetch", `{"endpoint":"web","method":"POST"}`})
-	w.grant(GrantRequest{Family: "one", Methods: []string{"GET", "HEAD"}})
+	w.grant(grants.Request{Family: "one", Methods: []string{"GET", "HEAD"}})
 	got, _ := w.do("one")
 	if got[0].Error != nil || got[1].Error == nil || got[1].Error.Code != abi.CodeDenied || !strings.Contains(got[1].Error.Message, "--http-methods GET,HEAD,POST") {
 		t.Errorf("answers %+v, want POST denied with the command that allows it", got)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "one", Methods: []string{"TRACE"}}); err == nil || !strings.Contains(err.Error(), `method "TRACE" is not one of`) {
+	if _, err := w.Grant(grants.Request{Family: "one", Methods: []string{"TRACE"}}); err == nil || !strings.Contains(err.Error(), `method "TRACE" is not one of`) {
 		t.Errorf("an unknown method: %v", err)
 	}
-	w.grant(GrantRequest{Family: "one", Methods: []string{"*"}})
+	w.grant(grants.Request{Family: "one", Methods: []string{"*"}})
 	if got, _ := w.do("one"); got[1].Error != nil {
 		t.Errorf("with all methods: %+v, want no error", got[1].Error)
 	}
@@ -135,8 +136,8 @@ func TestABudgetIsTheFamilysAndNeitherARestartNorAnUpdateRefillsIt(t *testing.T)
 	dir := t.TempDir()
 	w := spending(t, dir, nil, chat, chat, chat)
 	limits := map[string]int64{registry.LLMTokensDay: 1000}
-	w.grant(GrantRequest{Family: "one", Limits: limits})
-	w.grant(GrantRequest{Family: "two", Limits: limits})
+	w.grant(grants.Request{Family: "one", Limits: limits})
+	w.grant(grants.Request{Family: "two", Limits: limits})
 	w.do("one")
 	if w.spent("one") != 1000 || w.spent("two") != 0 {
 		t.Errorf("one spent %d of 1000, two %d", w.spent("one"), w.spent("two"))
@@ -163,7 +164,7 @@ func TestNoSecretOfAnEndpointIsSeenByAGuestOrInALog(t *testing.T) {
 	w := spending(t, t.TempDir(), func(o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}, web, chat, step{"http.fetch", `{"endpoint":"web","path":"/silent"}`})
-	w.grant(GrantRequest{Family: "one", Limits: map[string]int64{registry.HTTPMS: 1000, registry.HTTPCallsMinute: 1}})
+	w.grant(grants.Request{Family: "one", Limits: map[string]int64{registry.HTTPMS: 1000, registry.HTTPCallsMinute: 1}})
 	got, _ := w.do("one")
 	for _, r := range got {
 		if strings.Contains(string(r.OK), "s3cret") || r.Error != nil && strings.Contains(r.Error.Message, "s3cret") {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/effect"
@@ -66,7 +67,7 @@ func (f *Families) Call(ctx context.Context, t *Tool, c Call) (Result, error) {
 	defer release()
 	effects := c.effects(f.spaceFor(c.Caller, x))
 	ctx = effect.With(ctx, effects)
-	c.Caller.Family, c.Caller.Call = x.name, cmp.Or(c.Caller.Call, c.RequestID)
+	c.Caller.Family, c.Caller.Call = x.Name, cmp.Or(c.Caller.Call, c.RequestID)
 	result, err := f.callAgain(ctx, t, m, c)
 	if err != nil && effects.Count() > 0 {
 		f.o.Logger.Warn("a call failed after it had sent something", "tool", t.Name, "sent", effects.List(), "error", err)
@@ -162,12 +163,12 @@ func forTool(c memory.Caller, t *Tool) memory.Caller {
 
 // spaceFor returns the space as a family uses it for a caller.
 func (f *Families) spaceFor(c memory.Caller, x *family) *memory.Access {
-	c.Family = x.name
+	c.Family = x.Name
 	return f.o.Space.As(c)
 }
 
 // ownSpace returns the space as a family uses it for itself.
-func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ops.OwnCaller(x.name), x) }
+func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ops.OwnCaller(x.Name), x) }
 
 // content returns the whole request as JSON.
 func (c Call) content() json.RawMessage {
@@ -198,9 +199,9 @@ func (w *request) callTool(ctx context.Context, m Guest, t *Tool, arguments json
 	}
 	if err := t.checkOutput(output); err != nil {
 		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the answer of %s does not match its output_schema, so nothing of it was kept: %v", t.Name, err),
-			Details: map[string]any{"family": w.family.name, "class": string(abi.ClassAnswer)}}
-		w.families.troubles.add(w.family.name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
-		w.families.insight.tell(Event{At: w.families.o.Clock(), Family: w.family.name, Kind: EventLine, What: w.work, Text: cut(wrong.Message)})
+			Details: map[string]any{"family": w.family.Name, "class": string(abi.ClassAnswer)}}
+		w.families.troubles.add(w.family.Name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
+		w.families.insight.tell(Event{At: w.families.o.Clock(), Family: w.family.Name, Kind: EventLine, What: w.work, Text: cut(wrong.Message)})
 		return nil, wrong
 	}
 	return output, nil
@@ -208,7 +209,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *Tool, arguments json
 
 // ask sends a request to the guest. A failure that the guest reports is an error its caller can act on.
 func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byte) ([]byte, error) {
-	limits := limitsOf(w.families.grantOf(w.family))
+	limits := grants.Limits(w.families.grantOf(w.family))
 	result, err := w.call(ctx, m, sandbox.Request{Kind: kind, Payload: request, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
@@ -224,7 +225,7 @@ func (w *request) outcome(result *sandbox.Result) ([]byte, error) {
 	output, err := w.answer(result)
 	var failed *memory.Error
 	if errors.As(err, &failed) && result.Class != abi.ClassError {
-		failed.Message = fmt.Sprintf("family %s failed, and nothing of it was kept: %s", w.family.name, failed.Message)
+		failed.Message = fmt.Sprintf("family %s failed, and nothing of it was kept: %s", w.family.Name, failed.Message)
 	}
 	return output, err
 }
@@ -235,10 +236,10 @@ func (w *request) answer(result *sandbox.Result) ([]byte, error) {
 		return result.Output, nil
 	}
 	if result.Class != abi.ClassError && result.Error != nil {
-		w.families.troubles.add(w.family.name, string(result.Class), result.Error, w.families.o.Clock())
+		w.families.troubles.add(w.family.Name, string(result.Class), result.Error, w.families.o.Clock())
 	}
 	result.Trace = w.family.named(result.Trace)
-	w.families.o.Logger.Warn("a family failed", "family", w.family.name, "class", result.Class, "error", result.Error, "trace", result.Trace)
+	w.families.o.Logger.Warn("a family failed", "family", w.family.Name, "class", result.Class, "error", result.Error, "trace", result.Trace)
 	return nil, w.failure(result)
 }
 
@@ -248,7 +249,7 @@ func (w *request) failure(r *sandbox.Result) error {
 	var known *memory.Error
 	if errors.As(e, &known) && r.Class != abi.ClassError {
 		failed := *known
-		failed.Details = map[string]any{"family": w.family.name, "class": string(r.Class)}
+		failed.Details = map[string]any{"family": w.family.Name, "class": string(r.Class)}
 		for name, value := range known.Details {
 			failed.Details[name] = value
 		}
@@ -320,7 +321,7 @@ func (w *request) proposal() string {
 	if !w.Proposes() {
 		return ""
 	}
-	return w.families.proposalName(w.family.name, w.Stage.Now())
+	return w.families.proposalName(w.family.Name, w.Stage.Now())
 }
 
 // proposalName returns a name for a branch of a family's proposed changes.

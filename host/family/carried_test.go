@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -55,11 +56,11 @@ func asking(name, version string, capabilities ...string) *abi.Manifest {
 // grantedTo lists what a family is granted, as memory.read=work and hook rank.
 func grantedTo(g registry.Grant) (list []string) {
 	for _, c := range g.Capabilities {
-		list = append(list, capabilityText(c, nil))
+		list = append(list, grants.CapabilityText(c, nil))
 	}
 	for _, h := range []abi.Hook{abi.HookJob, abi.HookRank, abi.HookStore, abi.HookStored} {
 		if on, ok := g.Hooks[h]; ok {
-			list = append(list, "hook "+hookText(h, on))
+			list = append(list, "hook "+grants.HookText(h, on))
 		}
 	}
 	return list
@@ -73,7 +74,7 @@ func TestAFamilyThatIsBuiltInKeepsItsGrantWhileItsManifestIsTheSame(t *testing.T
 	want := []string{"memory.read=*", "memory.write=*", "llm=local", "hook rank", "hook store=skip"}
 	t.Run("this release", func(t *testing.T) {
 		w := openIn(t, dir, release(old))
-		w.grant(GrantRequest{Family: "tags", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"local"}}},
+		w.grant(grants.Request{Family: "tags", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"local"}}},
 			Hooks: map[abi.Hook]registry.On{abi.HookStore: {}, abi.HookRank: {}}, Limits: map[string]int64{"wall_ms": 1000}})
 		if got := grantedTo(w.All()[0].Grant); !slices.Equal(got, want) {
 			t.Errorf("it has %q", got)
@@ -122,8 +123,8 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 	first, second := pack(t, one, script{says: `{}`}), pack(t, two, script{says: `{}`})
 	t.Run("the first release", func(t *testing.T) {
 		w := openIn(t, dir, release(first))
-		w.grant(GrantRequest{Family: "tags", Revoke: []string{"*"}})
-		w.grant(GrantRequest{Family: "tags", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureDefer}, abi.HookRank: {}},
+		w.grant(grants.Request{Family: "tags", Revoke: []string{"*"}})
+		w.grant(grants.Request{Family: "tags", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureDefer}, abi.HookRank: {}},
 			Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanMemoryCount}, {Name: abi.CanRecord}, {Name: abi.CanJob}}})
 	})
 	t.Run("the second release", func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 	})
 	t.Run("an operator decides, for what it is", func(t *testing.T) {
 		w := openIn(t, dir, release(second))
-		d := w.grant(GrantRequest{Family: "tags"})
+		d := w.grant(grants.Request{Family: "tags"})
 		if len(d.NewlyAsked) != 0 || !slices.Equal(grantedTo(d.Grant), []string{"memory.read=work", "memory.count=work", "record=b", "hook rank", "hook store=defer"}) {
 			t.Errorf("granted %+v, want what it asked for, and nothing newly asked", d)
 		}
@@ -166,7 +167,7 @@ func TestARefusingHookOfAFamilyThatIsBuiltInIsNeverOpenedByARelease(t *testing.T
 	plain := aFamily("redactor")
 	t.Run("this release", func(t *testing.T) {
 		w := openIn(t, dir, release(pack(t, one, redacts("one"))))
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("one")
 		if kept := append(w.kept(), w.kept(modules.ApprovedFolder)...); len(kept) != 0 {
 			t.Errorf("kept %q", kept)
@@ -189,7 +190,7 @@ func TestARefusingHookOfAFamilyThatIsBuiltInIsNeverOpenedByARelease(t *testing.T
 	})
 	t.Run("revoked", func(t *testing.T) {
 		w := openIn(t, dir, nil)
-		w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		w.grant(grants.Request{Family: "redactor", Revoke: []string{"store"}})
 		w.storesAs("secret")
 	})
 	t.Run("the next release again", func(t *testing.T) {
@@ -229,13 +230,13 @@ func TestAGrantForADigestIsNotOneForTheBuiltInFamilyOfThatName(t *testing.T) {
 		w := openIn(t, dir, release(now))
 		w.storesAs("own") // it was approved for that
 		all := w.All()
-		if len(all) != 2 || all[0].Source != built || all[0].Fault != "" || !all[1].Hidden || !strings.Contains(all[1].Fault, "the program carries") || all[0].Guard == nil {
+		if len(all) != 2 || all[0].Source != grants.BuiltIn || all[0].Fault != "" || !all[1].Hidden || !strings.Contains(all[1].Fault, "the program carries") || all[0].Guard == nil {
 			t.Errorf("families %+v, want the one that is built in, guarded, and the other hidden", all)
 		}
 		if got := grantedTo(all[0].Grant); slices.Contains(got, "hook store=refuse") || w.lockFile().Families["redactor"].Asked != nil {
 			t.Errorf("the carried one has %q", got)
 		}
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("now")
 	})
 	t.Run("of a file in the watched folder", func(t *testing.T) {
@@ -253,7 +254,7 @@ func TestAGrantForADigestIsNotOneForTheBuiltInFamilyOfThatName(t *testing.T) {
 func TestAFamilyThatIsBuiltInStaysDisabledInTheNextRelease(t *testing.T) {
 	dir, yes := t.TempDir(), true
 	t.Run("this release", func(t *testing.T) {
-		openIn(t, dir, release(pack(t, aFamily("tags"), script{says: `1`}))).grant(GrantRequest{Family: "tags", Disable: &yes})
+		openIn(t, dir, release(pack(t, aFamily("tags"), script{says: `1`}))).grant(grants.Request{Family: "tags", Disable: &yes})
 	})
 	w := openIn(t, dir, release(pack(t, aFamily("tags"), script{says: `2`})))
 	if got := w.says("tags_do"); !strings.Contains(got, "disabled") {
@@ -265,13 +266,13 @@ func TestAnUpdateOfADisabledFamilyStaysDisabled(t *testing.T) {
 	folder, yes := t.TempDir(), true
 	w := open(t, func(o *Options) { o.Watch = folder })
 	w.install(aFamily("notes"), script{says: `1`})
-	w.grant(GrantRequest{Family: "notes", Disable: &yes})
+	w.grant(grants.Request{Family: "notes", Disable: &yes})
 	if _, err := w.Install(pack(t, aFamily("notes"), script{says: `2`})); code(err) != memory.Unavailable || !strings.Contains(err.Error(), "alcove family grant notes --enable") {
 		t.Errorf("an installation: %v", err)
 	}
 	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `3`}))
 	w.scan()
-	if d := w.All()[0]; !strings.Contains(d.Fault, "disabled") || d.Source == installed {
+	if d := w.All()[0]; !strings.Contains(d.Fault, "disabled") || d.Source == grants.Installed {
 		t.Errorf("the family is %+v, want it disabled, from the folder", d)
 	}
 }

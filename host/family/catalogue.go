@@ -14,18 +14,11 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/registry"
-)
-
-// Sources of families that are not files of the watched folder.
-const (
-	built     = "built in"
-	installed = "installed"
-	approved  = "approved" // a replaced version that still serves its store hook
 )
 
 func randomName() string { return strings.ToLower(rand.Text()[:10]) }
@@ -56,7 +49,7 @@ func (f *Families) scanLocked() (changed bool) {
 	}
 	for _, name := range names {
 		if c.named[name] == nil { // an operator decided about it, and must see that it is gone
-			c.add(f.unusable(name, installed, "its module is not there: install it again, or remove it with alcove family remove "+name))
+			c.add(f.unusable(name, grants.Installed, "its module is not there: install it again, or remove it with alcove family remove "+name))
 		}
 	}
 	f.fillSilence(c)
@@ -73,11 +66,11 @@ func (f *Families) scanLocked() (changed bool) {
 func (f *Families) noteUpdates(was map[string]*family) {
 	for name, x := range f.known {
 		before := was[name]
-		if before == nil || before.digest == x.digest || x.digest == "" || x.source == built || x.source == installed {
+		if before == nil || before.Digest == x.Digest || x.Digest == "" || x.Source == grants.BuiltIn || x.Source == grants.Installed {
 			continue
 		}
 		if d := f.describe(x); d.Update != nil || d.Guard != nil {
-			attributes := []any{"family", name, "version", x.manifest.Version, "digest", x.digest, "grant", d.GrantCommand}
+			attributes := []any{"family", name, "version", x.Manifest.Version, "digest", x.Digest, "grant", d.GrantCommand}
 			if d.Update != nil {
 				attributes = append(attributes, "dropped", d.Update.Dropped)
 			}
@@ -99,23 +92,23 @@ type scanResult struct {
 // add registers a family under its name. An unusable family replaces none, and none replaces a
 // built-in one.
 func (c *scanResult) add(x *family) {
-	there := c.named[x.name]
+	there := c.named[x.Name]
 	switch {
 	case there == nil:
-		c.named[x.name] = x
-	case there.source == built && x.source != built:
-		if x.digest != there.digest { // otherwise it is the same one
+		c.named[x.Name] = x
+	case there.Source == grants.BuiltIn && x.Source != grants.BuiltIn:
+		if x.Digest != there.Digest { // otherwise it is the same one
 			c.hidden = append(c.hidden, x)
 		}
-	case x.digest != "":
-		c.named[x.name] = x
+	case x.Digest != "":
+		c.named[x.Name] = x
 	}
 }
 
 // version returns the family with a name and a digest that is not built in; nil: none.
 func (c scanResult) version(name, digest string) *family {
 	for _, x := range append(slices.Clone(c.hidden), c.named[name]) {
-		if x != nil && x.name == name && x.digest == digest && x.source != built {
+		if x != nil && x.Name == name && x.Digest == digest && x.Source != grants.BuiltIn {
 			return x
 		}
 	}
@@ -130,12 +123,12 @@ func (f *Families) every() []*family {
 // unusable returns a placeholder for a family without a known manifest.
 func (f *Families) unusable(name, source, fault string) *family {
 	for _, x := range f.every() {
-		if x.name == name && x.digest == "" && x.source == source && x.fault == fault {
+		if x.Name == name && x.Digest == "" && x.Source == source && x.fault == fault {
 			return x
 		}
 	}
 	m := &abi.Manifest{Name: name, Description: "It cannot be used."}
-	return &family{name: name, source: source, fault: fault, manifest: m, declared: config.Declared(m)}
+	return &family{Version: &grants.Version{Name: name, Source: source, Manifest: m}, fault: fault, declared: config.Declared(m)}
 }
 
 // findInstalled returns the family that the lock file has under a name; nil if its module is not installed.
@@ -145,11 +138,11 @@ func (f *Families) findInstalled(name string) *family {
 		return nil // it is built in, or in the watched folder
 	}
 	x, err := f.installedFamily(g.Digest)
-	if err == nil && x.name != name {
-		err = fmt.Errorf("its manifest has the name %s: install it again", x.name)
+	if err == nil && x.Name != name {
+		err = fmt.Errorf("its manifest has the name %s: install it again", x.Name)
 	}
 	if err != nil {
-		return f.unusable(name, installed, err.Error())
+		return f.unusable(name, grants.Installed, err.Error())
 	}
 	return x
 }
@@ -235,7 +228,7 @@ func (f *Families) readFile(path string) *family {
 		}
 	}
 	for _, x := range f.every() {
-		if x.source != path || x.digest == "" {
+		if x.Source != path || x.Digest == "" {
 			continue
 		}
 		if x.refused == nil || x.refused.Error() != err.Error() {
@@ -253,7 +246,7 @@ func (f *Families) found(source, digest string) *family {
 		return nil
 	}
 	for _, x := range f.every() {
-		if x.digest == digest && x.source == source {
+		if x.Digest == digest && x.Source == source {
 			return x
 		}
 	}
@@ -262,7 +255,7 @@ func (f *Families) found(source, digest string) *family {
 
 // installedFamily returns the family of an installed module.
 func (f *Families) installedFamily(digest string) (*family, error) {
-	if x := f.found(installed, digest); x != nil {
+	if x := f.found(grants.Installed, digest); x != nil {
 		return x, nil
 	}
 	detached, err := f.modules.Detached(digest)
@@ -276,7 +269,7 @@ func (f *Families) installedFamily(digest string) (*family, error) {
 	if seen.Digest != digest {
 		return nil, errors.New("its module was changed since it was installed: its file " + digest + modules.Extension + " has the SHA-256 " + seen.Digest + ": install it again")
 	}
-	return f.familyOf(installed, seen, detached, f.modules.Origin(digest))
+	return f.familyOf(grants.Installed, seen, detached, f.modules.Origin(digest))
 }
 
 // watchedFamily returns the family of a module in the watched folder. A new one is checked first; loading checks everything again.
@@ -305,7 +298,7 @@ func (f *Families) familyOf(source string, seen modules.Info, detached []byte, o
 		return nil, err
 	}
 	x := newFamily(source, seen.Digest, manifest, seen.Section, o)
-	if x.signed, err = seen.Signed(detached); err != nil {
+	if x.Signed, err = seen.Signed(detached); err != nil {
 		return nil, err
 	}
 	return x, x.declared.Check()
@@ -328,7 +321,7 @@ func (f *Families) findAllBuilt() []*family {
 // knownBuilt returns the known built-in family with a digest; nil: none.
 func (f *Families) knownBuilt(digest string) *family {
 	for _, x := range f.every() {
-		if x.digest == digest && x.source == built {
+		if x.Digest == digest && x.Source == grants.BuiltIn {
 			return x
 		}
 	}
@@ -339,7 +332,7 @@ func (f *Families) knownBuilt(digest string) *family {
 func (f *Families) findBuilt(m modules.Module) *family {
 	x, err := readBuilt(m)
 	if err != nil {
-		return f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], built, err.Error())
+		return f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], grants.BuiltIn, err.Error())
 	}
 	return x
 }
@@ -349,8 +342,8 @@ func readBuilt(m modules.Module) (*family, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(built, m.Digest, manifest, m.Manifest, m.Origin())
-	x.asks = asksOf(m.Manifest, manifest)
+	x := newFamily(grants.BuiltIn, m.Digest, manifest, m.Manifest, m.Origin())
+	x.Asks = grants.Asks(m.Manifest, manifest)
 	x.body, x.native = m.Body, m.Native
 	return x, nil
 }
@@ -362,7 +355,7 @@ func checkedFamily(source string, report *sandbox.Report, b sandbox.Binary) *fam
 }
 
 func newFamily(source, digest string, m *abi.Manifest, section []byte, o modules.Origin) *family {
-	return &family{name: m.Name, digest: digest, source: source, manifest: m, section: section, declared: config.Declared(m), origin: o,
+	return &family{Version: &grants.Version{Name: m.Name, Digest: digest, Source: source, Manifest: m, Section: section}, declared: config.Declared(m), origin: o,
 		loading: make(chan struct{}, 1), again: make(chan struct{}, 1)}
 }
 
@@ -397,27 +390,27 @@ func (f *Families) assignTools() {
 	f.tools = map[string]*family{}
 	names := naming.NewUsed(f.o.Core)
 	for _, x := range f.byPrecedence() {
-		if x.digest == "" {
+		if x.Digest == "" {
 			continue
 		}
-		clash := names.Clash(x.manifest)
+		clash := names.Clash(x.Manifest)
 		if x.clashes = clash != ""; x.clashes {
 			x.fault = clash
 			continue
 		}
 		x.fault = f.faultOf(x)
 		if !f.lockedOut(x) {
-			names.Add(x.manifest)
+			names.Add(x.Manifest)
 		}
 		if x.fault != "" {
 			continue
 		}
-		for _, t := range x.manifest.Tools {
+		for _, t := range x.Manifest.Tools {
 			f.tools[t.Name] = x
 		}
 	}
 	for _, x := range f.hidden {
-		if x.digest != "" {
+		if x.Digest != "" {
 			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
@@ -431,31 +424,27 @@ func (f *Families) assignTools() {
 // assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
 func (f *Families) assignPublished(names *naming.Used) {
 	for _, x := range f.byPrecedence() {
-		if f.locked() || x.fault != "" || !granted(grantIn(f.lock, x), abi.CanToolsPublish) {
+		if f.locked() || x.fault != "" || !grants.Holds(grants.In(f.lock, x.Version), abi.CanToolsPublish) {
 			continue
 		}
-		for _, t := range f.published[x.name] {
+		for _, t := range f.published[x.Name] {
 			if _, clash := names.Like(t); !clash {
 				f.tools[t.Name] = x
-				names.AddTool(x.name, t.Name)
+				names.AddTool(x.Name, t.Name)
 			}
 		}
 	}
-}
-
-func granted(g registry.Grant, c abi.Capability) bool {
-	return slices.ContainsFunc(g.Capabilities, func(have registry.Capability) bool { return have.Name == c })
 }
 
 // byPrecedence lists the families in the order in which they get their names: built-in ones, installed ones, those of
 // the watched folder that an operator decided about, the others.
 func (f *Families) byPrecedence() []*family {
 	rank := func(x *family) int {
-		_, listed := f.lock.Families[x.name] // perhaps with another digest: a name belongs to all versions of a family
+		_, listed := f.lock.Families[x.Name] // perhaps with another digest: a name belongs to all versions of a family
 		switch {
-		case x.source == built:
+		case x.Source == grants.BuiltIn:
 			return 0
-		case x.source == installed:
+		case x.Source == grants.Installed:
 			return 1
 		case listed:
 			return 2
@@ -463,14 +452,14 @@ func (f *Families) byPrecedence() []*family {
 		return 3
 	}
 	return slices.SortedFunc(maps.Values(f.known), func(a, b *family) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
 	})
 }
 
 // lockedOut reports whether a family must not run because its digest is not in the lock file.
 func (f *Families) lockedOut(x *family) bool {
-	g, listed := f.lock.Families[x.name]
-	return f.locked() && x.source != built && (!listed || g.Digest != x.digest)
+	g, listed := f.lock.Families[x.Name]
+	return f.locked() && x.Source != grants.BuiltIn && (!listed || g.Digest != x.Digest)
 }
 
 // faultOf returns why a family without name clashes cannot be used.
@@ -478,8 +467,8 @@ func (f *Families) faultOf(x *family) string {
 	switch {
 	case f.untrusted(x) != "":
 		return f.untrusted(x)
-	case f.lock.Families[x.name].Disabled:
-		return disabledFault(x.name)
+	case f.lock.Families[x.Name].Disabled:
+		return disabledFault(x.Name)
 	}
 	return ""
 }
@@ -497,7 +486,7 @@ func (f *Families) unknown(what, name string) error {
 func (f *Families) unknownTool(c memory.Caller, name string) error {
 	var names []string
 	for tool, x := range f.tools {
-		if c.Rights.May(memory.ToUse(x.name)) {
+		if c.Rights.May(memory.ToUse(x.Name)) {
 			names = append(names, tool)
 		}
 	}

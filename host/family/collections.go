@@ -16,10 +16,10 @@ func (f *Families) declareIndexes() {
 		if x.fault != "" {
 			continue
 		}
-		for _, c := range x.manifest.Collections {
-			collection, err := ops.CollectionOf(x.manifest, c)
+		for _, c := range x.Manifest.Collections {
+			collection, err := ops.CollectionOf(x.Manifest, c)
 			if err != nil {
-				f.o.Logger.Warn("a collection has a fault", "family", x.name, "error", err)
+				f.o.Logger.Warn("a collection has a fault", "family", x.Name, "error", err)
 				continue
 			}
 			f.o.Space.DeclareIndexes(collection)
@@ -32,7 +32,7 @@ func (f *Families) manifestOf(name string) *abi.Manifest {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if x := f.known[name]; x != nil && x.fault == "" {
-		return x.manifest
+		return x.Manifest
 	}
 	return nil
 }

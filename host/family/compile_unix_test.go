@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -29,7 +30,7 @@ func TestAFamilyThatCannotBeCompiledNowIsUnavailableAndSaysWhy(t *testing.T) {
 		if _, err := w.Install(pack(t, aFamily("notes"), script{says: `{}`})); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); err != nil {
+		if _, err := w.Grant(grants.Request{Family: "notes", All: true}); err != nil {
 			t.Fatal(err)
 		}
 		var failure *memory.Error

@@ -30,7 +30,7 @@ type configOf struct{ *request }
 
 // For returns the scopes whose settings apply to the request.
 func (c configOf) For() config.For {
-	return config.For{Family: c.family.name, Agent: c.Caller.Agent, Namespace: c.applies}
+	return config.For{Family: c.family.Name, Agent: c.Caller.Agent, Namespace: c.applies}
 }
 
 // Settings implements ops.Config.
@@ -43,7 +43,7 @@ func (c configOf) Config(ctx context.Context) (map[string]json.RawMessage, error
 
 // Configure implements ops.Config.
 func (c configOf) Configure(ctx context.Context, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	by := config.By{Agent: c.Caller.Agent, Family: c.family.name}
+	by := config.By{Agent: c.Caller.Agent, Family: c.family.Name}
 	if err := configure(ctx, c.Settings(), values, by); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (f *Families) Configure(ctx context.Context, name string, values map[string
 	if err := configure(ctx, s, values, config.By{Agent: operatorName}); err != nil {
 		return nil, asMemory(err)
 	}
-	values, err = s.Values(ctx, config.For{Family: x.name})
+	values, err = s.Values(ctx, config.For{Family: x.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ const operatorName = "operator"
 func (f *Families) operatorStage(ctx context.Context, x *family) (*memory.Stage, error) {
 	operator := ops.OwnCaller("")
 	if x != nil {
-		operator = ops.OwnCaller(x.name)
+		operator = ops.OwnCaller(x.Name)
 	}
 	operator.Agent = operatorName
 	return f.o.Space.As(operator).Stage(ctx, memory.Default)

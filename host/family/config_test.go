@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -199,10 +200,10 @@ func TestAFamilyReadsAndChangesTheSettingsThatItWasGranted(t *testing.T) {
 	w := open(t, nil).with(sharing("one"), script{says: `{}`}).with(m, script{steps: []step{
 		{"config.put", `{"changes":[{"key":"weight_a","value":0.705}]}`}, {"config.put", `{"changes":[{"key":"weight_a","value":0.705},{"key":"weight_b","value":0.295}]}`},
 		{"config.list", `{}`}, {"config.get", `{"keys":["weight_a"]}`}, {"config.get", `{"keys":["weight_b"]}`}, {"config.get", `{"keys":["own"]}`}, {"config.rollback", `{"key":"weight_b","version":0}`}, {"config.rules", `{}`}}})
-	if _, err := w.Grant(GrantRequest{Family: "tunes", Revoke: []string{"*"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tunes", Revoke: []string{"*"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "tunes", Capabilities: []registry.Capability{{Name: abi.CanConfigShared, Scope: []string{"weight_a"}}, {Name: abi.CanConfigRead, Scope: []string{"weight_a"}}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tunes", Capabilities: []registry.Capability{{Name: abi.CanConfigShared, Scope: []string{"weight_a"}}, {Name: abi.CanConfigRead, Scope: []string{"weight_a"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := w.do("tunes")

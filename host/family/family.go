@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
@@ -26,7 +27,6 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/early"
 	"github.com/alcove-memory/alcove/registry"
-	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 // While returns a context that ends with an API key. The caller calls stop when done.
@@ -111,19 +111,13 @@ type Families struct {
 
 // family is one version of a family. It is immutable, except for its loaded module.
 type family struct {
-	name     string
-	digest   string
-	source   string // built, installed, or the path of a file
-	manifest *abi.Manifest
+	*grants.Version
 	declared *config.Family // settings of the manifest
 	origin   modules.Origin
-	section  []byte // the manifest's bytes
 	body     string // as in Module
 	native   *sandbox.Native
-	asks     registry.Asked   // of a built-in family
-	signed   signature.Signed // of its bytes
-	fault    string           // why it cannot be used; empty: usable
-	clashes  bool             // the fault is a name clash
+	fault    string // why it cannot be used; empty: usable
+	clashes  bool   // the fault is a name clash
 	listing  sync.Once
 	listed   []*Tool // of the manifest
 
@@ -316,7 +310,7 @@ func (f *Families) named(name string) (*family, error) {
 
 func (x *family) usable() error {
 	if x.fault != "" {
-		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " cannot be used: " + x.fault}
+		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.Name + " cannot be used: " + x.fault}
 	}
 	return nil
 }
@@ -325,59 +319,25 @@ func (x *family) usable() error {
 func (f *Families) grantOf(x *family) registry.Grant {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return grantIn(f.lock, x)
-}
-
-// appliesTo reports whether a grant is for this version of a family.
-func appliesTo(g registry.Grant, x *family) bool {
-	if x.source == built {
-		return g.Asked != nil
-	}
-	return g.Asked == nil && g.Digest == x.digest
-}
-
-func grantIn(lock registry.Lock, x *family) registry.Grant {
-	g, listed := lock.Families[x.name]
-	switch {
-	case x.source == approved:
-		a, _ := g.Approved()
-		return succession(registry.Grant{Guard: &a}, x.digest, x.manifest.Version)
-	case x.source == tried:
-		return builtGrant(x)
-	case listed && appliesTo(g, x) && x.source == built:
-		return carriedGrant(g, x)
-	case listed && appliesTo(g, x):
-		return g
-	case x.source == built:
-		next := builtGrant(x)
-		inherited := succession(g, x.digest, x.manifest.Version)
-		next.Disabled, next.Guard = inherited.Disabled, inherited.Guard
-		return next
-	case listed:
-		return succession(g, x.digest, x.manifest.Version)
-	}
-	return registry.Grant{Digest: x.digest}
+	return grants.In(f.lock, x.Version)
 }
 
 // hookOf returns the operator's settings of a family's hook; on is false if it must not be called: the family cannot be used,
 // has no such hook, or is not granted it. The caller holds mu.
 func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
-	if x == nil || x.fault != "" || x.digest == "" || !has(x.manifest.Hooks, h) {
+	if x == nil || x.fault != "" || x.Digest == "" || !grants.Has(x.Manifest.Hooks, h) {
 		return registry.On{}, false
 	}
-	said, on = grantIn(f.lock, x).Hooks[h]
+	said, on = grants.In(f.lock, x.Version).Hooks[h]
 	return said, on
 }
 
 // powersOf returns the powers of a family for a caller in a part of its work; empty: in any.
 func (f *Families) powersOf(x *family, caller memory.Caller, during registry.Work) policy.Powers {
-	var granted []policy.Grant
-	for _, c := range f.grantOf(x).Capabilities {
-		g := policy.Grant{Name: c.Name, Scope: c.Scope}
-		if c.During != "" && during != "" && c.During != during {
-			g.Elsewhere = string(c.During)
-		}
-		granted = append(granted, g)
-	}
-	return policy.Of(x.name, x.manifest.Capabilities, granted, caller.Rights)
+	return grants.Powers(f.grantOf(x), x.Version, caller.Rights, during)
+}
+
+// untrusted returns why a version of a family must not run; empty if it may. The caller holds changing or mu.
+func (f *Families) untrusted(x *family) string {
+	return grants.Untrusted(f.lock, x.Version, f.locked(), f.o.Clock())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/testspace"
@@ -97,14 +98,14 @@ func (w *world) with(m *abi.Manifest, s script) *world {
 	}
 	hooks := map[abi.Hook]registry.On{}
 	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookRank, abi.HookJob} {
-		if has(m.Hooks, h) {
+		if grants.Has(m.Hooks, h) {
 			hooks[h] = registry.On{}
 		}
 	}
 	if m.Hooks.Store != nil {
 		hooks[abi.HookStore] = registry.On{OnFailure: m.Hooks.Store.OnFailure}
 	}
-	if _, err := w.Grant(GrantRequest{Family: m.Name, All: true, Hooks: hooks}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: m.Name, All: true, Hooks: hooks}); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.Load(w.t.Context(), m.Name); err != nil {
@@ -275,7 +276,7 @@ func TestOfAToolThatFailsNothingIsKept(t *testing.T) {
 
 func TestAFamilyThatMayOnlyProposeWritesToABranchOfItsOwn(t *testing.T) {
 	w := open(t, nil).with(aFamily("tidy"), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}, {"caller.get", `{}`}}})
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Revoke: []string{"memory.write"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Revoke: []string{"memory.write"}}); err != nil {
 		t.Fatal(err)
 	}
 	got, result := w.do("tidy")
@@ -298,7 +299,7 @@ func TestAFamilyDoesWhatManifestOperatorAndCallerAllAllow(t *testing.T) {
 	}
 
 	w = open(t, nil).with(aFamily("plain"), script{steps: steps})
-	if _, err := w.Grant(GrantRequest{Family: "plain", Revoke: []string{"*"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "plain", Revoke: []string{"*"}}); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range func() []response { got, _ := w.do("plain"); return got }() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -45,7 +46,7 @@ func hasFile(dir string) bool {
 func TestAFamilyUsesOnlyRootsThatItWasGranted(t *testing.T) {
 	w, dir := withNotes(t, registry.Root{}, nil)
 	w.with(aFamily("tidy"), script{steps: []step{listFiles, readFile, putFile, {"file.list", `{"root":"home"}`}, {"file.list", `{}`}}})
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Revoke: []string{"*"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Revoke: []string{"*"}}); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(steps ...int) {
@@ -61,7 +62,7 @@ func TestAFamilyUsesOnlyRootsThatItWasGranted(t *testing.T) {
 	if hasFile(dir) {
 		t.Error("it was written")
 	}
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Capabilities: []registry.Capability{{Name: abi.CanFileRead, Scope: []string{"notes"}}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Capabilities: []registry.Capability{{Name: abi.CanFileRead, Scope: []string{"notes"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	refused(2, 3)

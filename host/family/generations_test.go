@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -62,7 +63,7 @@ func TestTwoFamiliesThatAnswerEachOtherStopAfterAGeneration(t *testing.T) {
 func TestAnOperatorAllowsMoreGenerations(t *testing.T) {
 	w := open(t, nil).with(onStored("ping"), answers(`"ping"`)).with(onStored("pong"), answers(`"pong"`)).followed("ping", "pong")
 	for _, name := range []string{"ping", "pong"} {
-		if _, err := w.Grant(GrantRequest{Family: name, Hooks: map[abi.Hook]registry.On{abi.HookStored: {Generations: 4}}}); err != nil {
+		if _, err := w.Grant(grants.Request{Family: name, Hooks: map[abi.Hook]registry.On{abi.HookStored: {Generations: 4}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +74,7 @@ func TestAnOperatorAllowsMoreGenerations(t *testing.T) {
 		t.Errorf("they were told %d times in five generations", n)
 	}
 	for hook, n := range map[abi.Hook]int{abi.HookStored: abi.MostGenerations + 1, abi.HookStore: 2} {
-		if _, err := w.Grant(GrantRequest{Family: "ping", Hooks: map[abi.Hook]registry.On{hook: {Generations: n}}}); code(err) != memory.InvalidArgument {
+		if _, err := w.Grant(grants.Request{Family: "ping", Hooks: map[abi.Hook]registry.On{hook: {Generations: n}}}); code(err) != memory.InvalidArgument {
 			t.Errorf("hook %s=%d: %v", hook, n, err)
 		}
 	}
@@ -249,11 +250,11 @@ func TestAHookIsToldOfNoNamespaceThatItsGrantExcludes(t *testing.T) {
 	m.Hooks.Store, m.Hooks.Merged = &abi.StoreHook{Changes: []string{"store", "delete"}}, &abi.MergeHook{}
 	w := open(t, nil)
 	told := heard(w, "watch", m)
-	if _, err := w.Grant(GrantRequest{Family: "watch", Revoke: []string{"*"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "watch", Revoke: []string{"*"}}); err != nil {
 		t.Fatal(err)
 	}
 	hookOn := map[abi.Hook]registry.On{abi.HookStore: {}, abi.HookStored: {}, abi.HookMerged: {}}
-	if _, err := w.Grant(GrantRequest{Family: "watch", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}}, Hooks: hookOn}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "watch", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}}, Hooks: hookOn}); err != nil {
 		t.Fatal(err)
 	}
 	w.followed("watch")
@@ -280,7 +281,7 @@ func TestAHookIsToldOfNoNamespaceThatItsGrantExcludes(t *testing.T) {
 			t.Errorf("it was told %s, %v", data, err)
 		}
 	}
-	if _, err := w.Grant(GrantRequest{Family: "watch", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "watch", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Store(t.Context(), memory.Location{Namespace: "private"}, []memory.Item{{Key: "k", Value: json.RawMessage(`1`)}}, memory.Write{}); err != nil {

@@ -2,32 +2,15 @@ package family
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/policy"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// GrantRequest is a change of a family's grant. Grants add to the present ones; a capability or
-// hook that was granted before is replaced.
-type GrantRequest struct {
-	Family       string                   `json:"family"`
-	Digest       string                   `json:"digest,omitempty"` // the version meant; empty: the present one
-	All          bool                     `json:"all,omitempty"`    // everything its manifest asks for, except hooks
-	Capabilities []registry.Capability    `json:"capabilities,omitempty"`
-	Hooks        map[abi.Hook]registry.On `json:"hooks,omitempty"`
-	Limits       map[string]int64         `json:"limits,omitempty"`
-	ResetLimits  []string                 `json:"reset_limits,omitempty"` // limits and quotas to reset to their defaults
-	Methods      []string                 `json:"http_methods,omitempty"` // of requests to endpoints; *: all; empty: as before
-	Disable      *bool                    `json:"disable,omitempty"`
-	Revoke       []string                 `json:"revoke,omitempty"` // capabilities and hooks; * for everything
-}
-
 // Grant changes a family's grant.
-func (f *Families) Grant(r GrantRequest) (Described, error) {
+func (f *Families) Grant(r grants.Request) (Described, error) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	if err := f.reread(); err != nil {
@@ -37,8 +20,8 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 	if err != nil {
 		return Described{}, err
 	}
-	if a, ok := g.Approved(); ok && x != nil && x.source != built && a.Digest == x.digest {
-		if err := f.modules.KeepApproved(x.digest, x.origin); err != nil {
+	if a, ok := g.Approved(); ok && x != nil && x.Source != grants.BuiltIn && a.Digest == x.Digest {
+		if err := f.modules.KeepApproved(x.Digest, x.origin); err != nil {
 			return Described{}, err
 		}
 	}
@@ -46,22 +29,22 @@ func (f *Families) Grant(r GrantRequest) (Described, error) {
 }
 
 // decision returns the grant that a request leads to, and the family; nil if its module is missing. The caller holds changing.
-func (f *Families) decision(r GrantRequest) (*family, registry.Grant, error) {
+func (f *Families) decision(r grants.Request) (*family, registry.Grant, error) {
 	x := f.knownNow(r.Family)
-	if x == nil || x.digest == "" {
+	if x == nil || x.Digest == "" {
 		g, err := f.revokeAbsent(r)
 		return nil, g, err
 	}
 	if err := f.meant(r, x); err != nil {
 		return nil, registry.Grant{}, err
 	}
-	g := cloneGrant(grantIn(f.lock, x))
-	g.Version = x.manifest.Version
-	if err := r.apply(x, &g); err != nil {
+	g := grants.Clone(grants.In(f.lock, x.Version))
+	g.Version = x.Manifest.Version
+	if err := r.Apply(x.Version, &g); err != nil {
 		return nil, registry.Grant{}, err
 	}
-	if x.source == built {
-		asks := x.asks
+	if x.Source == grants.BuiltIn {
+		asks := x.Asks
 		g.Asked = &asks
 	}
 	return x, g, nil
@@ -79,20 +62,15 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 	d := f.described(name)
 	a, was := before.Approved()
 	if now, still := g.Approved(); was && (!still || now.Digest != a.Digest) {
-		d.Ended = &Guarding{Digest: a.Digest, Version: a.Version}
+		d.Ended = &grants.Guarding{Digest: a.Digest, Version: a.Version}
 	}
 	return d, nil
 }
 
-// revokesOnly reports whether a request grants nothing.
-func (r GrantRequest) revokesOnly() bool {
-	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0 && len(r.Methods) == 0
-}
-
 // revokeAbsent revokes grants of a family whose module is missing.
-func (f *Families) revokeAbsent(r GrantRequest) (registry.Grant, error) {
+func (f *Families) revokeAbsent(r grants.Request) (registry.Grant, error) {
 	g, listed := f.lock.Families[r.Family]
-	if !listed || !r.revokesOnly() {
+	if !listed || !r.RevokesOnly() {
 		f.mu.RLock()
 		defer f.mu.RUnlock()
 		if x := f.known[r.Family]; x != nil {
@@ -100,160 +78,24 @@ func (f *Families) revokeAbsent(r GrantRequest) (registry.Grant, error) {
 		}
 		return registry.Grant{}, f.unknown("family", r.Family)
 	}
-	g = cloneGrant(g)
-	return g, r.apply(nil, &g)
+	g = grants.Clone(g)
+	return g, r.Apply(nil, &g)
 }
 
 // meant refuses a request about another version, or a grant to a family with a name
 // clash. A grant to a family in the watched folder must be for the version last shown to the operator.
-func (f *Families) meant(r GrantRequest, x *family) error {
-	if r.Digest != "" && r.Digest != x.digest {
-		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.name, x.digest, r.Digest)}
+func (f *Families) meant(r grants.Request, x *family) error {
+	if r.Digest != "" && r.Digest != x.Digest {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.Name, x.Digest, r.Digest)}
 	}
-	if r.revokesOnly() {
+	if r.RevokesOnly() {
 		return nil
 	}
 	if x.clashes {
 		return x.usable()
 	}
-	if shown := f.shown[x.name]; r.Digest == "" && shown != "" && shown != x.digest {
-		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s is another version than alcove family list showed: look at it again, or grant this one with --digest %s", x.name, x.digest)}
-	}
-	return nil
-}
-
-func cloneGrant(g registry.Grant) registry.Grant {
-	g.Capabilities, g.Methods = slices.Clone(g.Capabilities), slices.Clone(g.Methods)
-	g.Hooks, g.Limits = maps.Clone(g.Hooks), maps.Clone(g.Limits)
-	if g.Hooks == nil {
-		g.Hooks = map[abi.Hook]registry.On{}
-	}
-	if g.Limits == nil {
-		g.Limits = map[string]int64{}
-	}
-	return g
-}
-
-func (r GrantRequest) apply(x *family, g *registry.Grant) error {
-	if r.Disable != nil {
-		g.Disabled = *r.Disable
-	}
-	for _, name := range r.Revoke {
-		if err := revoke(g, name); err != nil {
-			return err
-		}
-	}
-	capabilities := r.Capabilities
-	if r.All {
-		for _, c := range x.manifest.Capabilities {
-			capabilities = append(capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
-		}
-	}
-	for _, c := range capabilities {
-		if err := grantCapability(x, g, c); err != nil {
-			return err
-		}
-	}
-	for h, on := range r.Hooks {
-		if err := grantHook(x, g, h, on); err != nil {
-			return err
-		}
-	}
-	for _, name := range r.ResetLimits {
-		if !registry.IsLimit(name) {
-			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("there is no limit %.80q: give one of manifests, such as wall_ms, a quota, such as records, or a budget, such as http_calls_minute", name)}
-		}
-		delete(g.Limits, name)
-	}
-	maps.Copy(g.Limits, r.Limits)
-	switch {
-	case slices.Equal(r.Methods, []string{"*"}):
-		g.Methods = nil
-	case len(r.Methods) > 0:
-		methods, err := registry.NormalMethods(r.Methods)
-		if err != nil {
-			return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
-		}
-		g.Methods = methods
-	}
-	return nil
-}
-
-// grantHook turns a hook on. Unless the operator says what happens when a store hook fails, the manifest does; but a
-// required one stays required. Another version that served it stops serving it.
-func grantHook(x *family, g *registry.Grant, h abi.Hook, on registry.On) error {
-	if !has(x.manifest.Hooks, h) {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %s", x.name, h)}
-	}
-	if h != abi.HookStore && on.OnFailure != "" {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%s: only the store hook takes what happens when it fails", h, on.OnFailure)}
-	}
-	if h != abi.HookStored && h != abi.HookMerged && on.Generations != 0 {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%d: only the hooks stored and merged take a number of generations", h, on.Generations)}
-	}
-	if on.Generations < 0 || on.Generations > abi.MostGenerations {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s=%d: from 1 to %d generations are allowed", h, on.Generations, abi.MostGenerations)}
-	}
-	if h == abi.HookStore {
-		if _, refuses := g.Approved(); refuses && on.OnFailure == "" {
-			on.OnFailure = abi.OnFailureRefuse
-		}
-		on.OnFailure = wordOf(on.OnFailure, x.manifest)
-		g.Guard = nil
-	}
-	g.Hooks[h] = on
-	return nil
-}
-
-func has(h abi.Hooks, name abi.Hook) bool {
-	switch name {
-	case abi.HookStore:
-		return h.Store != nil
-	case abi.HookStored:
-		return h.Stored != nil
-	case abi.HookMerged:
-		return h.Merged != nil
-	case abi.HookSessionEnd:
-		return h.SessionEnd != nil
-	case abi.HookRank:
-		return h.Rank != nil
-	case abi.HookEmbed:
-		return h.Embed != nil
-	case abi.HookJob:
-		return len(h.Jobs) > 0
-	}
-	return false
-}
-
-func grantCapability(x *family, g *registry.Grant, c registry.Capability) error {
-	asked := slices.IndexFunc(x.manifest.Capabilities, func(a abi.Request) bool { return a.Name == c.Name })
-	if asked < 0 {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s does not ask for %s", x.name, c.Name)}
-	}
-	if c.During != "" && !policy.Writes(c.Name) {
-		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("%s@%s: only what writes is granted for a part of a family's work; leave @%s out", c.Name, c.During, c.During)}
-	}
-	if len(c.Scope) == 0 {
-		c.Scope = x.manifest.Capabilities[asked].Scope
-	}
-	g.Capabilities = slices.DeleteFunc(g.Capabilities, func(have registry.Capability) bool { return have.Name == c.Name })
-	g.Capabilities = append(g.Capabilities, c)
-	return nil
-}
-
-func revoke(g *registry.Grant, name string) error {
-	if name == "*" {
-		g.Capabilities, g.Hooks, g.Guard = nil, map[abi.Hook]registry.On{}, nil
-		return nil
-	}
-	before := len(g.Capabilities) + len(g.Hooks)
-	if name == string(abi.HookStore) && g.Guard != nil {
-		g.Guard, before = nil, before+1
-	}
-	g.Capabilities = slices.DeleteFunc(g.Capabilities, func(c registry.Capability) bool { return string(c.Name) == name })
-	delete(g.Hooks, abi.Hook(name))
-	if len(g.Capabilities)+len(g.Hooks) == before {
-		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("%q was not granted: give a capability or a hook that was, or * for everything", name)}
+	if shown := f.shown[x.Name]; r.Digest == "" && shown != "" && shown != x.Digest {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s is another version than alcove family list showed: look at it again, or grant this one with --digest %s", x.Name, x.Digest)}
 	}
 	return nil
 }
@@ -263,9 +105,26 @@ func (f *Families) AnyGranted(c abi.Capability) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, x := range f.known {
-		if granted(grantIn(f.lock, x), c) {
+		if grants.Holds(grants.In(f.lock, x.Version), c) {
 			return true
 		}
 	}
 	return false
+}
+
+// noteCarried logs which families of this release ask for more than they were granted.
+func (f *Families) noteCarried() {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	for name, g := range f.lock.Families {
+		x := f.known[name]
+		if x == nil || x.Digest == "" {
+			continue
+		}
+		n := grants.NewsOf(g, x.Version)
+		if asks := n.List(x.Manifest); len(asks) > 0 {
+			f.o.Logger.Warn("a family of this release asks for more than it did when its grant was decided; it goes on with what it was granted", "family", name,
+				"version", x.Manifest.Version, "asks", asks, "grant", n.Command(x.Version, grants.In(f.lock, x.Version)))
+		}
+	}
 }

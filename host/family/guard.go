@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -44,7 +45,7 @@ func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, pr
 			err = errors.New(why)
 		}
 	}
-	if err == nil && x.manifest.Hooks.Store == nil {
+	if err == nil && x.Manifest.Hooks.Store == nil {
 		err = errors.New("its manifest has no store hook")
 	}
 	if err != nil {
@@ -57,11 +58,11 @@ func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, pr
 // kept.
 func (f *Families) approvedVersion(name, digest string, present *family) (*family, error) {
 	if present != nil {
-		if err := f.modules.KeepApproved(present.digest, present.origin); err != nil {
+		if err := f.modules.KeepApproved(present.Digest, present.origin); err != nil {
 			f.o.Logger.Warn("the module of a family without which nothing may be stored could not be kept", "family", name, "error", err)
 		}
-		x := newFamily(approved, digest, present.manifest, present.section, present.origin)
-		x.signed = present.signed
+		x := newFamily(grants.Approved, digest, present.Manifest, present.Section, present.origin)
+		x.Signed = present.Signed
 		return x, nil
 	}
 	detached, err := f.modules.Detached(digest)
@@ -72,9 +73,9 @@ func (f *Families) approvedVersion(name, digest string, present *family) (*famil
 	if err != nil {
 		return nil, err
 	}
-	x, err := f.familyOf(approved, seen, detached, f.modules.ApprovedOrigin(digest))
-	if err == nil && x.name != name {
-		err = fmt.Errorf("its manifest has the name %s", x.name)
+	x, err := f.familyOf(grants.Approved, seen, detached, f.modules.ApprovedOrigin(digest))
+	if err == nil && x.Name != name {
+		err = fmt.Errorf("its manifest has the name %s", x.Name)
 	}
 	return x, err
 }
@@ -100,18 +101,7 @@ func (f *Families) storeHookOf(x *family) (hooks.Store, bool) {
 	if !asked {
 		return hooks.Store{}, false
 	}
-	return hooks.Store{Family: hookFamily{f, x}, OnFailure: wordOf(on.OnFailure, x.manifest)}, true
-}
-
-// wordOf returns the action for a failed store hook: the operator's, else the manifest's, else skip.
-func wordOf(operator abi.OnFailure, m *abi.Manifest) abi.OnFailure {
-	if operator == "" && m.Hooks.Store != nil {
-		operator = m.Hooks.Store.OnFailure
-	}
-	if operator == "" {
-		return abi.OnFailureSkip
-	}
-	return operator
+	return hooks.Store{Family: hookFamily{f, x}, OnFailure: grants.OnFailure(on.OnFailure, x.Manifest)}, true
 }
 
 // serving returns the family names of the guards that are called. The caller holds mu.
@@ -126,8 +116,8 @@ func (f *Families) serving() []string {
 func (f *Families) missing(name string, g *guard) error {
 	var again string
 	switch x := f.known[name]; {
-	case x != nil && x.digest != "" && !x.clashes && x.manifest.Hooks.Store != nil && (x.source == built || x.digest != g.Digest):
-		again = fmt.Sprintf("let version %s serve the hook with: %s", x.manifest.Version, grantCommand{family: name, hooks: []string{"store"}, digest: x.digest})
+	case x != nil && x.Digest != "" && !x.clashes && x.Manifest.Hooks.Store != nil && (x.Source == grants.BuiltIn || x.Digest != g.Digest):
+		again = fmt.Sprintf("let version %s serve the hook with: %s", x.Manifest.Version, grants.Command{Family: name, Hooks: []string{"store"}, Digest: x.Digest})
 	case f.lock.Families[name].Asked != nil && f.lock.Families[name].Guard == nil:
 		again = "run a release of alcove that carries it"
 	default:
@@ -147,8 +137,8 @@ func (f *Families) fillSilence(c scanResult) {
 			continue
 		}
 		if m := f.manifestFor(name, g, c); m != nil {
-			g = cloneGrant(g)
-			g.Hooks[abi.HookStore] = registry.On{OnFailure: wordOf("", m)}
+			g = grants.Clone(g)
+			g.Hooks[abi.HookStore] = registry.On{OnFailure: grants.OnFailure("", m)}
 			filled[name] = g
 		}
 	}
@@ -169,11 +159,11 @@ func (f *Families) overrule(grants map[string]registry.Grant) {
 
 // manifestFor returns the manifest of the module that a grant is for; nil if unknown.
 func (f *Families) manifestFor(name string, g registry.Grant, c scanResult) *abi.Manifest {
-	if x := c.named[name]; x != nil && x.digest != "" && appliesTo(g, x) {
-		return x.manifest
+	if x := c.named[name]; x != nil && x.Digest != "" && grants.Applies(g, x.Version) {
+		return x.Manifest
 	}
 	if x := c.version(name, g.Digest); x != nil {
-		return x.manifest
+		return x.Manifest
 	}
 	_, seen, err := f.modules.Approved(g.Digest, nil)
 	if err != nil || seen.Fault != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -61,7 +62,7 @@ func (w *world) install(m *abi.Manifest, s script) Described {
 	return d
 }
 
-func (w *world) grant(r GrantRequest) Described {
+func (w *world) grant(r grants.Request) Described {
 	w.t.Helper()
 	d, err := w.Grant(r)
 	if err != nil {
@@ -103,7 +104,7 @@ func TestAGrantWithoutAWordKeepsWhatTheManifestSaysOfFailures(t *testing.T) {
 		}
 		w := open(t, nil)
 		w.install(onStore("hookchaos", says), script{traps: true})
-		d := w.grant(GrantRequest{Family: "hookchaos", All: true, Hooks: hookOn(abi.HookStore)})
+		d := w.grant(grants.Request{Family: "hookchaos", All: true, Hooks: hookOn(abi.HookStore)})
 		if got := d.Grant.Hooks[abi.HookStore].OnFailure; got != want || w.lockFile().Families["hookchaos"].Hooks[abi.HookStore].OnFailure != want {
 			t.Errorf("%q becomes %q", says, got)
 		}
@@ -122,20 +123,20 @@ func TestAnOperatorMayOverruleTheManifestAndSilenceDoesNotGoBackOnRefuse(t *test
 	w := open(t, nil)
 	w.install(redactor("1.0.0"), script{traps: true})
 	skip := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureSkip}}
-	if d := w.grant(GrantRequest{Family: "redactor", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
+	if d := w.grant(grants.Request{Family: "redactor", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
 		t.Errorf("granted %+v, want the store hook to skip", d.Grant)
 	}
 	w.install(onStore("tagger", abi.OnFailureSkip), script{says: `{}`})
 	refuse := map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
-	w.grant(GrantRequest{Family: "tagger", Hooks: refuse})
-	if d := w.grant(GrantRequest{Family: "tagger", Hooks: hookOn(abi.HookStore)}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
+	w.grant(grants.Request{Family: "tagger", Hooks: refuse})
+	if d := w.grant(grants.Request{Family: "tagger", Hooks: hookOn(abi.HookStore)}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
 		t.Errorf("a grant without a word made it %q", d.Grant.Hooks[abi.HookStore].OnFailure)
 	}
-	if d := w.grant(GrantRequest{Family: "tagger", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
+	if d := w.grant(grants.Request{Family: "tagger", Hooks: skip}); d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureSkip {
 		t.Errorf("an explicit skip made it %q", d.Grant.Hooks[abi.HookStore].OnFailure)
 	}
 	w.install(onRank("ranks"), script{says: `{}`})
-	if _, err := w.Grant(GrantRequest{Family: "ranks", Hooks: map[abi.Hook]registry.On{abi.HookRank: {OnFailure: abi.OnFailureRefuse}}}); code(err) != memory.InvalidArgument {
+	if _, err := w.Grant(grants.Request{Family: "ranks", Hooks: map[abi.Hook]registry.On{abi.HookRank: {OnFailure: abi.OnFailureRefuse}}}); code(err) != memory.InvalidArgument {
 		t.Errorf("rank=refuse: %v", err)
 	}
 }
@@ -174,7 +175,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 	}
 	step("1.0.0 is granted its hook", func(w *world) {
 		one = w.install(redactor("1.0.0"), redacts("one")).Digest
-		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
+		d := w.grant(grants.Request{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}},
 			Hooks: hookOn(abi.HookStore), Limits: map[string]int64{"wall_ms": 1500}})
 		if d.Guard != nil || d.Grant.Hooks[abi.HookStore].OnFailure != abi.OnFailureRefuse {
 			w.t.Errorf("the family is %+v, want a store hook that refuses, and no guard", d)
@@ -210,7 +211,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 		w.storesAs("one")
 	})
 	step("3.0.0 is granted a capability and no hook", func(w *world) {
-		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
+		d := w.grant(grants.Request{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
 		if d.Guard == nil || d.Ended != nil {
 			w.t.Errorf("the family is %+v, want the guard kept", d)
 		}
@@ -218,9 +219,9 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 	})
 	step("it is disabled and enabled", func(w *world) {
 		yes, no := true, false
-		w.grant(GrantRequest{Family: "redactor", Disable: &yes})
+		w.grant(grants.Request{Family: "redactor", Disable: &yes})
 		w.storesAs("secret")
-		w.grant(GrantRequest{Family: "redactor", Disable: &no})
+		w.grant(grants.Request{Family: "redactor", Disable: &no})
 		w.storesAs("one")
 	})
 	step("1.0.0 is installed again", func(w *world) {
@@ -233,7 +234,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 	})
 	step("2.0.0 is installed and granted the hook", func(w *world) {
 		w.install(redactor("2.0.0"), redacts("two"))
-		d := w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: two})
+		d := w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: two})
 		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != one {
 			w.t.Errorf("the family is %+v, want the guard 1.0.0 ended", d)
 		}
@@ -245,17 +246,17 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 	step("the hook is revoked while another version serves it", func(w *world) {
 		w.install(redactor("3.0.0"), redacts("three"))
 		w.storesAs("two")
-		d := w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		d := w.grant(grants.Request{Family: "redactor", Revoke: []string{"store"}})
 		if d.Guard != nil || d.Ended == nil || d.Ended.Digest != two || slices.Contains(w.kept(), one) || slices.Contains(w.kept(modules.ApprovedFolder), two) {
 			w.t.Errorf("%+v, kept %q", d, w.kept())
 		}
 		w.storesAs("secret")
 	})
 	step("an explicit skip of the new version ends it", func(w *world) {
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.install(redactor("4.0.0"), script{traps: true})
 		w.storesAs("three")
-		w.grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureSkip}}})
+		w.grant(grants.Request{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureSkip}}})
 		if err := w.Load(w.t.Context(), "redactor"); err != nil {
 			w.t.Fatal(err)
 		}
@@ -265,7 +266,7 @@ func TestAnUpdateByCommandNeverOpensARefusingHook(t *testing.T) {
 	})
 	step("it is removed with the version that serves its hook", func(w *world) {
 		w.install(redactor("1.0.0"), redacts("one"))
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.install(redactor("2.0.0"), redacts("two"))
 		w.storesAs("one")
 		r, err := w.Remove("redactor")
@@ -299,7 +300,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 	}
 	writeFile(t, file, versions["one"])
 	step("one is granted its hook, and kept", func(w *world) {
-		w.grant(GrantRequest{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
 		w.storesAs("one")
 		if !slices.Equal(w.kept(modules.ApprovedFolder), []string{digest("one")}) || len(w.kept()) != 0 {
 			w.t.Errorf("kept %q, installed %q", w.kept(modules.ApprovedFolder), w.kept())
@@ -350,12 +351,12 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 	})
 	step("the next version is granted a capability, and then the hook", func(w *world) {
 		becomes(w, "two")
-		d := w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
+		d := w.grant(grants.Request{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
 		if d.Guard == nil || w.lockFile().Families["redactor"].Guard.Digest != digest("one") {
 			w.t.Errorf("the family is %+v, want the first file as guard", d)
 		}
 		w.storesAs("one")
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		w.storesAs("two")
 		if !slices.Equal(w.kept(modules.ApprovedFolder), []string{digest("two")}) {
 			w.t.Errorf("kept %q", w.kept(modules.ApprovedFolder))
@@ -367,10 +368,10 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		}
 		await.That(w.t, "it goes", func() bool { return strings.Contains(w.All()[0].Fault, "not there") })
 		w.storesAs("two")
-		if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); err == nil {
+		if _, err := w.Grant(grants.Request{Family: "redactor", All: true}); err == nil {
 			w.t.Error("what is not there was granted something")
 		}
-		d := w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		d := w.grant(grants.Request{Family: "redactor", Revoke: []string{"store"}})
 		if d.Ended == nil && len(w.kept(modules.ApprovedFolder)) != 0 {
 			w.t.Errorf("%+v, kept %q", d, w.kept(modules.ApprovedFolder))
 		}
@@ -384,7 +385,7 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 	one.Collections = []abi.Collection{{Name: "seen", Per: "space"}}
 	w := open(t, nil)
 	w.install(one, script{steps: []step{{"record.put", `{"collection":"seen","items":[{"key":"last","value":1}]}`}}, says: `{"entries":[{"value":"one"}]}`})
-	w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanRecord, Scope: []string{"seen"}}}, Hooks: hookOn(abi.HookStore)})
+	w.grant(grants.Request{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanRecord, Scope: []string{"seen"}}}, Hooks: hookOn(abi.HookStore)})
 	if _, err := w.Configure(t.Context(), "redactor", map[string]json.RawMessage{"word": json.RawMessage(`"mine"`)}); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +408,7 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 	if err != nil {
 		t.Fatal(err)
 	}
-	if values, err := w.settingsOf(x, stage).Values(t.Context(), config.For{Family: x.name}); err != nil || string(values["word"]) != `"mine"` {
+	if values, err := w.settingsOf(x, stage).Values(t.Context(), config.For{Family: x.Name}); err != nil || string(values["word"]) != `"mine"` {
 		t.Errorf("its configuration is %s, %v", values, err)
 	}
 	await.That(t, "what it keeps is committed", func() bool {
@@ -431,7 +432,7 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 	watching := func(o *Options) { o.Watch = folder }
 	writeFile(t, file, one)
 	t.Run("granted", func(t *testing.T) {
-		openIn(t, dir, watching).grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		openIn(t, dir, watching).grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	})
 	kept := filepath.Join(dir, modules.Folder, modules.ApprovedFolder, modules.Digest(one)+modules.Extension)
 	if err := os.WriteFile(kept, one[:len(one)-1], 0o600); err != nil {
@@ -475,7 +476,7 @@ func TestWithoutTheApprovedModuleWritesAreRefusedWithTheCommandsThatMendIt(t *te
 		}
 		w := openIn(t, dir, nil)
 		w.storesNothing("alcove family revoke redactor store")
-		w.grant(GrantRequest{Family: "redactor", Revoke: []string{"store"}})
+		w.grant(grants.Request{Family: "redactor", Revoke: []string{"store"}})
 		w.storesAs("secret")
 	})
 }
@@ -485,7 +486,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 	t.Run("granted", func(t *testing.T) {
 		w := openIn(t, dir, nil)
 		w.install(redactor("1.0.0"), redacts("one"))
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	})
 	first := aFamily("first")
 	first.Tools[0].Name = "redactor_do"
@@ -500,7 +501,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "r.wasm"), pack(t, redactor("2.0.0"), redacts("two")))
 	t.Run("locked", func(t *testing.T) {
 		w := openIn(t, dir, func(o *Options) { o.Watch, o.Locked = folder, true })
-		if d := w.All()[0]; d.Source != installed || d.Fault != "" { // a locked server looks at no folder
+		if d := w.All()[0]; d.Source != grants.Installed || d.Fault != "" { // a locked server looks at no folder
 			t.Errorf("the family is %+v, want the installed one without a fault", d)
 		}
 		w.storesAs("one")
@@ -510,7 +511,7 @@ func TestAGuardIsServedWhenItsFamilyCannotBeUsed(t *testing.T) {
 func TestAFamilyIsNoWayAroundTheApprovedVersion(t *testing.T) {
 	w := open(t, nil).with(aFamily("other"), script{steps: []step{{"memory.put", `{"items":[{"key":"k","value":"secret"}]}`}}})
 	w.install(redactor("1.0.0"), redacts("one"))
-	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	w.install(redactor("2.0.0"), redacts("two"))
 	w.do("other")
 	if got := w.value("", "k"); got != `"one"` {
@@ -523,7 +524,7 @@ func TestAGuardOfAnotherCollectionHoldsNoMemoryUp(t *testing.T) {
 	m.Hooks.Store.Collections = []string{"notes"}
 	w := open(t, nil)
 	w.install(m, script{traps: true})
-	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	w.install(redactor("2.0.0"), script{traps: true})
 	w.storesAs("secret")
 }
@@ -536,25 +537,25 @@ func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
 	w := open(t, func(o *Options) { o.Watch, o.Poll = folder, 1<<40 }) // nobody looks but the test
 	seen := w.Show()[0].Digest
 	writeFile(t, file, two) // replaced, granted, and replaced again before anybody looks
-	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: seen})
+	w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: seen})
 	w.scan()
 	if d := w.All()[0]; d.Digest != modules.Digest(two) || len(d.Grant.Hooks) != 0 || d.Guard == nil || d.Guard.Digest != seen {
 		t.Errorf("the family is %+v, want the new module without hooks, guarded by the one that was seen", d)
 	}
 	w.storesAs("one")
-	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true, Digest: seen}); code(err) != memory.Conflict {
+	if _, err := w.Grant(grants.Request{Family: "redactor", All: true, Digest: seen}); code(err) != memory.Conflict {
 		t.Errorf("for the digest that is gone: %v", err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "redactor", All: true}); code(err) != memory.Conflict || !strings.Contains(err.Error(), "--digest "+modules.Digest(two)) {
+	if _, err := w.Grant(grants.Request{Family: "redactor", All: true}); code(err) != memory.Conflict || !strings.Contains(err.Error(), "--digest "+modules.Digest(two)) {
 		t.Errorf("without a digest, after another one was shown: %v", err)
 	}
 	w.Show()
-	if d := w.grant(GrantRequest{Family: "redactor", All: true}); len(d.Grant.Capabilities) == 0 {
+	if d := w.grant(grants.Request{Family: "redactor", All: true}); len(d.Grant.Capabilities) == 0 {
 		t.Errorf("once it was shown: %+v", d)
 	}
 	writeFile(t, file, one)
 	w.scan()
-	if _, err := w.Grant(GrantRequest{Family: "redactor", Revoke: []string{"*"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "redactor", Revoke: []string{"*"}}); err != nil {
 		t.Errorf("taking back: %v", err)
 	}
 }
@@ -568,7 +569,7 @@ func TestQuickSwapsInTheWatchedFolderNeverServeAHookWithBytesThatWereNotApproved
 	}
 	writeFile(t, file, versions["one"])
 	w := open(t, func(o *Options) { o.Watch = folder })
-	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: modules.Digest(versions["one"])})
+	w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: modules.Digest(versions["one"])})
 	stop, swapped := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for i := 0; ; i++ {
@@ -605,7 +606,7 @@ func TestTheLogSaysWhatAReplacedFileLost(t *testing.T) {
 	m := onRank("many")
 	writeFile(t, file, pack(t, m, script{says: `1`}))
 	w := open(t, func(o *Options) { o.Watch, o.Logger = folder, slog.New(slog.NewTextHandler(log, nil)) })
-	w.grant(GrantRequest{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanJob}}, Hooks: hookOn(abi.HookRank)})
+	w.grant(grants.Request{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanJob}}, Hooks: hookOn(abi.HookRank)})
 	next := pack(t, m, script{says: `2`})
 	writeFile(t, file, next)
 	await.That(t, "it is said", func() bool { return log.count("replaced by another version") == 1 })
@@ -619,7 +620,7 @@ func TestTwoDataDirectoriesDecideForThemselves(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("1.0.0"), redacts("one")))
 	watching := func(o *Options) { o.Watch = folder }
 	guarded, free := open(t, watching), open(t, watching)
-	guarded.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	guarded.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("2.0.0"), redacts("two")))
 	for _, w := range []*world{guarded, free} {
 		await.That(t, "the new version comes", func() bool { return w.All()[0].Manifest.Version == "2.0.0" })
@@ -653,7 +654,7 @@ func TestALockFileOfAnEarlierReleaseKeepsItsRedactor(t *testing.T) {
 func TestALockFileThatIsEditedMayEndAGuard(t *testing.T) {
 	w := open(t, nil)
 	w.install(redactor("1.0.0"), redacts("one"))
-	w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+	w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 	w.install(redactor("2.0.0"), redacts("two"))
 	w.storesAs("one")
 	l := w.lockFile()
@@ -672,8 +673,8 @@ func TestOtherHooksOfAnUpdatedFamilyAreOffAndSaidToBe(t *testing.T) {
 	m := onRank("many")
 	m.Hooks.Store, m.Hooks.Stored, m.Hooks.Jobs = &abi.StoreHook{}, &abi.StoreHook{}, []abi.Job{{Name: "tidy"}}
 	w := open(t, nil).with(m, script{says: `{}`})
-	w.grant(GrantRequest{Family: "many", Revoke: []string{"*"}})
-	w.grant(GrantRequest{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}, {Name: abi.CanJob}, {Name: abi.CanRecord, Scope: []string{"a", "b"}}},
+	w.grant(grants.Request{Family: "many", Revoke: []string{"*"}})
+	w.grant(grants.Request{Family: "many", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}, {Name: abi.CanJob}, {Name: abi.CanRecord, Scope: []string{"a", "b"}}},
 		Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureDefer}, abi.HookStored: {}, abi.HookRank: {}, abi.HookJob: {}}})
 	next := aFamily("many")
 	next.Hooks.Store, next.Hooks.Rank = &abi.StoreHook{}, m.Hooks.Rank
@@ -705,7 +706,7 @@ func TestAServerThatOnlyReadsKeepsNoModule(t *testing.T) {
 	log := &logged{}
 	t.Run("one that writes does, and says nothing", func(t *testing.T) {
 		w := openIn(t, t.TempDir(), func(o *Options) { o.Watch, o.Logger = folder, slog.New(slog.NewTextHandler(log, nil)) })
-		w.grant(GrantRequest{Family: "redactor", Hooks: hookOn(abi.HookStore)})
+		w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore)})
 		if kept := w.kept(modules.ApprovedFolder); len(kept) != 1 || log.count("could not be kept") != 0 {
 			t.Errorf("kept %q", kept)
 		}
@@ -717,10 +718,10 @@ func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
 	one.Collections, one.Hooks.Jobs = []abi.Collection{{Name: "runs", Per: "space"}}, []abi.Job{{Name: "tidy"}}
 	w := open(t, nil)
 	w.install(one, script{steps: []step{{"record.put", `{"collection":"runs","items":[{"key":"last","value":1}]}`}, {"job.enqueue", `{"job":"tidy"}`}}, says: `{"entries":[{"value":"one"}]}`})
-	w.grant(GrantRequest{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
+	w.grant(grants.Request{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
 	w.install(redactor("2.0.0"), redacts("two"))
 	w.storesAs("one")
-	approved := w.guardNow("redactor").digest
+	approved := w.guardNow("redactor").Digest
 	await.That(t, "its job is over", func() bool {
 		list, err := w.Jobs(t.Context())
 		return err == nil && slices.ContainsFunc(list, func(j jobs.Job) bool { return j.State == jobs.Done || j.State == jobs.Failed })
@@ -747,7 +748,7 @@ func TestAJobOfAVersionThatWasReplacedNeedsTheRightOfTheNewOne(t *testing.T) {
 	if err := (jobFamilies{w.Families}).Do(t.Context(), &job); code(err) != memory.Denied || !strings.Contains(err.Error(), "queued by the version with the SHA-256 "+job.Digest) {
 		t.Errorf("it was done: %v", err)
 	}
-	w.grant(GrantRequest{Family: "tidy", All: true})
+	w.grant(grants.Request{Family: "tidy", All: true})
 	if err := (jobFamilies{w.Families}).Do(t.Context(), &job); err != nil || job.State != jobs.Done {
 		t.Errorf("once the new version has the right to it: %v", err)
 	}

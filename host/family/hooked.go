@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -35,7 +36,7 @@ func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 	var reads []string
 	for _, name := range f.serving() {
 		g := f.guards[name]
-		if g.family == nil || g.family.manifest.Hooks.Store == nil {
+		if g.family == nil || g.family.Manifest.Hooks.Store == nil {
 			gone = cmp.Or(gone, f.missing(name, g))
 			reads = append(reads, readsRecords(g.Capabilities)...)
 			continue
@@ -79,19 +80,19 @@ type hookFamily struct {
 	family   *family
 }
 
-func (h hookFamily) Name() string            { return h.family.name }
-func (h hookFamily) Manifest() *abi.Manifest { return h.family.manifest }
+func (h hookFamily) Name() string            { return h.family.Name }
+func (h hookFamily) Manifest() *abi.Manifest { return h.family.Manifest }
 func (h hookFamily) Rest() *hooks.Rest       { return &h.family.rest }
 
 // Rights implements hooks.Family: the namespaces of its grant to read memories, or else to write or propose them. A family
 // without any such grant sees everything that its hooks cover.
 func (h hookFamily) Rights() memory.Rights {
 	g := h.families.grantOf(h.family)
-	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "")
+	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.Name), "")
 	switch {
-	case granted(g, abi.CanMemoryRead):
+	case grants.Holds(g, abi.CanMemoryRead):
 		return memory.RightsTo(powers.Scope(abi.CanMemoryRead), nil)
-	case granted(g, abi.CanMemoryWrite), granted(g, abi.CanMemoryPropose):
+	case grants.Holds(g, abi.CanMemoryWrite), grants.Holds(g, abi.CanMemoryPropose):
 		return memory.RightsTo(append(powers.Scope(abi.CanMemoryWrite), powers.Scope(abi.CanMemoryPropose)...), nil)
 	}
 	return memory.FullRights().ReadOnly()
@@ -102,8 +103,8 @@ func (h hookFamily) Rights() memory.Rights {
 // is not passed because a family has a fault.
 func (h hookFamily) ReadsRecords(collection string) bool {
 	family, _, _ := strings.Cut(collection, "/")
-	store, c := h.family.manifest.Hooks.Store, h.families.declarationOf(collection)
-	return h.families.powersOf(h.family, ops.OwnCaller(h.family.name), "").Allows(abi.CanRecordsRead, family) &&
+	store, c := h.family.Manifest.Hooks.Store, h.families.declarationOf(collection)
+	return h.families.powersOf(h.family, ops.OwnCaller(h.family.Name), "").Allows(abi.CanRecordsRead, family) &&
 		(store != nil && store.Redacts || c == nil || !c.Private)
 }
 
@@ -113,7 +114,7 @@ func (h hookFamily) Generations(hook abi.Hook) int {
 	defer h.families.mu.RUnlock()
 	said, _ := h.families.hookOf(h.family, hook)
 	asked := 0
-	if stored := h.family.manifest.Hooks.Stored; hook == abi.HookStored && stored != nil {
+	if stored := h.family.Manifest.Hooks.Stored; hook == abi.HookStored && stored != nil {
 		asked = stored.Generations
 	}
 	return cmp.Or(said.Generations, asked, 1)
@@ -122,7 +123,7 @@ func (h hookFamily) Generations(hook abi.Hook) int {
 // ReachesOutside implements hooks.Family.
 func (h hookFamily) ReachesOutside() bool {
 	g := h.families.grantOf(h.family)
-	return granted(g, abi.CanHTTP) || granted(g, abi.CanLLM) || granted(g, abi.CanFileWrite)
+	return grants.Holds(g, abi.CanHTTP) || grants.Holds(g, abi.CanLLM) || grants.Holds(g, abi.CanFileWrite)
 }
 
 // Loaded implements hooks.Family. A module that failed to load is not retried for a while.
@@ -147,7 +148,7 @@ func (h hookFamily) loadBehind() {
 			release()
 			return
 		}
-		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.name, "error", err)
+		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.Name, "error", err)
 		x.rest.Begin(f.o.Clock())
 	})
 	if !begun {
@@ -172,7 +173,7 @@ func (h hookFamily) Defer(ctx context.Context, c memory.Caller, at memory.Locati
 		return err
 	}
 	now := f.o.Clock()
-	job := jobs.Job{ID: f.newID(now), Family: h.family.name, Name: deferredStore, Payload: payload, Branch: at.Branch, Namespace: at.Namespace,
+	job := jobs.Job{ID: f.newID(now), Family: h.family.Name, Name: deferredStore, Payload: payload, Branch: at.Branch, Namespace: at.Namespace,
 		State: jobs.Queued, Due: now.Add(f.o.Retry), Created: now}
 	job.SetCaller(c)
 	if err := f.jobs.Put(ctx, stage, job); err != nil {
@@ -223,9 +224,9 @@ func (r guestRequest) Config(ctx context.Context) (json.RawMessage, error) {
 
 // Ask implements hooks.Request.
 func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cpu time.Duration) ([]byte, error) {
-	limits := limitsOf(r.request.families.grantOf(r.request.family))
+	limits := grants.Limits(r.request.families.grantOf(r.request.family))
 	if cpu > 0 {
-		limits = within(limits, r.request.family.manifest.Limits, cpu)
+		limits = within(limits, r.request.family.Manifest.Limits, cpu)
 	}
 	result, err := r.request.call(ctx, r.module, sandbox.Request{Kind: kind, Payload: payload, Limits: limits})
 	if err != nil {

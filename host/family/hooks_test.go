@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -178,7 +179,7 @@ func TestWithoutARefusingHookNothingIsStored(t *testing.T) {
 	if _, err := w.Install(pack(t, aFamily("other"), script{steps: []step{{"memory.put", `{"items":[{"key":"k","value":1}]}`}}})); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "other", All: true}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "other", All: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.call(given{Tool: "other_do"}); err == nil || w.value("", "k") != "" {
@@ -265,7 +266,7 @@ func TestAHookThatIsNotLoadedYetDoesNotHoldAStoreUp(t *testing.T) {
 	}
 	x := w.knownNow("tagger")
 	x.loading <- struct{}{} // as if it took long to load
-	if _, err := w.Grant(GrantRequest{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
 	_, notes, err := w.keep("k", `"tea"`) // a store that waited for the hook would never end

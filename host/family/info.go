@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -68,7 +69,7 @@ func limitsIn(d Described) map[string]Limit {
 		limits[name] = l
 	})
 	for _, name := range []string{abi.QuotaRecords, abi.QuotaRecordBytes, abi.QuotaJobs, abi.QuotaJobBytes} {
-		limits[name] = Limit{Value: quotaOf(d.Grant, name), Default: abi.DefaultQuota(name), Set: d.Grant.Limits[name] > 0}
+		limits[name] = Limit{Value: grants.Quota(d.Grant, name), Default: abi.DefaultQuota(name), Set: d.Grant.Limits[name] > 0}
 	}
 	for _, name := range registry.Budgets() {
 		if set := d.Grant.Limits[name]; set > 0 {

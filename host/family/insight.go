@@ -189,9 +189,9 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // call sends a request to a guest, and notes what becomes of it.
 func (w *request) call(ctx context.Context, m Guest, r sandbox.Request) (*sandbox.Result, error) {
 	s, now := &w.families.insight, w.families.o.Clock
-	id, traced := s.begin(w.family.name)
+	id, traced := s.begin(w.family.Name)
 	event := func(kind EventKind) Event {
-		return Event{At: now(), Family: w.family.name, Kind: kind, Request: id, What: w.work}
+		return Event{At: now(), Family: w.family.Name, Kind: kind, Request: id, What: w.work}
 	}
 	r.Lines = func(_, line string) {
 		e := event(EventLine)

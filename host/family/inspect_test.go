@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -216,7 +217,7 @@ func TestTwoVersionsThatLoadOneFileAtOnceHashItOnce(t *testing.T) {
 	w := a.counted(t, p)
 	a.replace([]byte(read(t, a.path())))
 	x := w.knownNow("notes")
-	guard := newFamily(approved, x.digest, x.manifest, x.section, w.modules.ApprovedOrigin(x.digest))
+	guard := newFamily(grants.Approved, x.Digest, x.Manifest, x.Section, w.modules.ApprovedOrigin(x.Digest))
 	var all sync.WaitGroup
 	for _, x := range []*family{x, guard, x, guard} {
 		all.Go(func() {
@@ -312,8 +313,8 @@ func benchmarkLaterLoad(b *testing.B, module []byte) {
 	verified, loaded := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
-		if digest, err := x.origin.Digest(); err != nil || digest != x.digest {
-			b.Fatalf("digest = %s, %v, want %s", digest, err, x.digest)
+		if digest, err := x.origin.Digest(); err != nil || digest != x.Digest {
+			b.Fatalf("digest = %s, %v, want %s", digest, err, x.Digest)
 		}
 		verified = min(verified, time.Since(began))
 		began = time.Now()

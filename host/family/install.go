@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/naming"
-	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -28,16 +27,16 @@ type Described struct {
 	Published []abi.Tool     `json:"published,omitempty"` // tools made at run time
 	Tools     []*Tool        `json:"-"`                   // all, to be called
 	// Guard is another version that serves the store hook; nil: none.
-	Guard *Guarding `json:"guard,omitempty"`
+	Guard *grants.Guarding `json:"guard,omitempty"`
 	// Update is what this version lacks of the grant before. The previous version of an installed family is known to the
 	// answer to its installation only.
-	Update *Update `json:"update,omitempty"`
+	Update *grants.Update `json:"update,omitempty"`
 	// NewlyAsked is what this release of a built-in family asks for beyond the one whose grant was decided.
 	NewlyAsked []string `json:"newly_asked,omitempty"`
 	// GrantCommand grants what still fits of the previous grant, or what is newly asked for; empty: nothing to grant.
 	GrantCommand string `json:"grant_command,omitempty"`
 	// Ended is the version that a grant stops from serving the store hook. Only the answer to that grant has it.
-	Ended *Guarding `json:"ended,omitempty"`
+	Ended *grants.Guarding `json:"ended,omitempty"`
 	// Lacking is what the manifest asks for and was not granted, if a hook is on: the hook fails where it needs it.
 	Lacking []string `json:"lacking,omitempty"`
 	// Hidden means that a built-in family has its name.
@@ -52,8 +51,8 @@ func (f *Families) All() []Described {
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
 		list = append(list, f.describe(f.known[name]))
 		for _, x := range f.hidden {
-			if x.name == name {
-				list = append(list, Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Fault: x.fault, Grant: registry.Grant{Digest: x.digest}, Hidden: true})
+			if x.Name == name {
+				list = append(list, Described{Manifest: x.Manifest, Digest: x.Digest, Source: x.Source, Fault: x.fault, Grant: registry.Grant{Digest: x.Digest}, Hidden: true})
 			}
 		}
 	}
@@ -67,7 +66,7 @@ func (f *Families) Show() []Described {
 	list := f.All()
 	clear(f.shown)
 	for _, d := range list {
-		if d.Source != built && d.Source != installed && d.Digest != "" && !d.Hidden {
+		if d.Source != grants.BuiltIn && d.Source != grants.Installed && d.Digest != "" && !d.Hidden {
 			f.shown[d.Manifest.Name] = d.Digest
 		}
 	}
@@ -76,49 +75,30 @@ func (f *Families) Show() []Described {
 
 // describe returns an operator's view of a family. The caller holds mu.
 func (f *Families) describe(x *family) Described {
-	d := Described{Manifest: x.manifest, Digest: x.digest, Source: x.source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x), Tools: f.toolsOf(x)}
-	if g := f.guards[x.name]; g != nil && slices.Contains(f.serving(), x.name) {
-		d.Guard = &Guarding{Digest: g.Digest, Version: g.Version, Missing: g.gone}
+	d := Described{Manifest: x.Manifest, Digest: x.Digest, Source: x.Source, Loaded: x.loaded(), Fault: x.fault, Published: f.publishedBy(x), Tools: f.toolsOf(x)}
+	if g := f.guards[x.Name]; g != nil && slices.Contains(f.serving(), x.Name) {
+		d.Guard = &grants.Guarding{Digest: g.Digest, Version: g.Version, Missing: g.gone}
 	}
-	if x.digest == "" {
+	if x.Digest == "" {
 		return d
 	}
-	before := f.lock.Families[x.name]
-	d.Grant = grantIn(f.lock, x)
+	before := f.lock.Families[x.Name]
+	d.Grant = grants.In(f.lock, x.Version)
 	if x.clashes {
 		return d // nothing can be granted to it
 	}
-	d.Lacking = lacking(x, d.Grant)
-	n := newsOf(before, x)
-	d.NewlyAsked = n.list(x.manifest)
+	d.Lacking = grants.Lacking(x.Version, d.Grant)
+	n := grants.NewsOf(before, x.Version)
+	d.NewlyAsked = n.List(x.Manifest)
 	switch {
 	case len(d.NewlyAsked) > 0:
-		d.GrantCommand = n.command(x, d.Grant)
-	case before.Asked == nil && before.Digest != x.digest && x.source != built:
-		d.Update, d.GrantCommand = updateFrom(before, d.Grant), fitting(x, before)
+		d.GrantCommand = n.Command(x.Version, d.Grant)
+	case before.Asked == nil && before.Digest != x.Digest && x.Source != grants.BuiltIn:
+		d.Update, d.GrantCommand = grants.Lost(before, d.Grant), grants.Fitting(x.Version, before)
 	case d.Guard != nil && d.Grant.Guard != nil:
-		d.GrantCommand = fitting(x, registry.Grant{Guard: d.Grant.Guard})
+		d.GrantCommand = grants.Fitting(x.Version, registry.Grant{Guard: d.Grant.Guard})
 	}
 	return d
-}
-
-// lacking lists the capabilities that a family with hooks on asks for and lacks, as a whole or, for a store hook that every namespace
-// needs, in part.
-func lacking(x *family, g registry.Grant) (list []string) {
-	if len(g.Hooks) == 0 {
-		return nil
-	}
-	for _, asked := range x.manifest.Capabilities {
-		i := indexOf(g.Capabilities, asked.Name)
-		everywhere := g.Hooks[abi.HookStore].OnFailure == abi.OnFailureRefuse && asked.Name.Scope() == "namespaces"
-		switch {
-		case i < 0:
-			list = append(list, string(asked.Name))
-		case everywhere && !slices.Contains(g.Capabilities[i].Scope, policy.Everything):
-			list = append(list, fmt.Sprintf("%s outside of %s", asked.Name, strings.Join(g.Capabilities[i].Scope, ", ")))
-		}
-	}
-	return list
 }
 
 // Changed is closed as soon as the result of All changes, apart from loaded modules.
@@ -145,17 +125,17 @@ func (f *Families) install(b sandbox.Binary) (Described, error) {
 	if err := f.reread(); err != nil {
 		return Described{}, err
 	}
-	before, d, err := f.place(report, b, inheritsNothing)
+	before, d, err := f.place(report, b, grants.Fresh)
 	if err != nil {
 		return Described{}, err
 	}
 	name := report.Manifest.Name
 	f.warm(name, b)
 	if before.Digest != d.Digest {
-		d.Update = updateFrom(before, d.Grant)
+		d.Update = grants.Lost(before, d.Grant)
 	}
 	if d.Update != nil || d.Guard != nil {
-		d.GrantCommand = fitting(f.knownNow(name), before)
+		d.GrantCommand = grants.Fitting(f.knownNow(name).Version, before)
 	}
 	return d, nil
 }
@@ -163,14 +143,14 @@ func (f *Families) install(b sandbox.Binary) (Described, error) {
 // warm compiles the module of a family that was just installed in the background, so that the first call finds it in the cache.
 func (f *Families) warm(name string, b sandbox.Binary) {
 	x := f.knownNow(name)
-	if x == nil || x.usable() != nil || x.digest != b.Digest() {
+	if x == nil || x.usable() != nil || x.Digest != b.Digest() {
 		return
 	}
 	if f.o.Early != nil { // its author calls it next
 		f.loadBehind(x)
 		return
 	}
-	x = newFamily(x.source, x.digest, x.manifest, x.section, modules.InMemory(b))
+	x = newFamily(x.Source, x.Digest, x.Manifest, x.Section, modules.InMemory(b))
 	f.behind(func() {
 		ctx, cancel := f.untilClosed()
 		defer cancel()
@@ -192,15 +172,15 @@ func (f *Families) mayInstall(m *abi.Manifest) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	there := f.known[m.Name]
-	if there != nil && there.digest != "" && there.source != built && there.source != installed {
-		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s comes from %s, in place of one that is installed: replace or remove that file", m.Name, there.source)}
+	if there != nil && there.Digest != "" && there.Source != grants.BuiltIn && there.Source != grants.Installed {
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was installed: family %s comes from %s, in place of one that is installed: replace or remove that file", m.Name, there.Source)}
 	}
 	names := naming.NewUsed(f.o.Core)
 	for _, x := range f.known {
-		if x.digest != "" && !x.clashes && (x.name != m.Name || x.source == built) {
-			names.Add(x.manifest)
+		if x.Digest != "" && !x.clashes && (x.Name != m.Name || x.Source == grants.BuiltIn) {
+			names.Add(x.Manifest)
 			for _, t := range f.publishedBy(x) {
-				names.AddTool(x.name, t.Name)
+				names.AddTool(x.Name, t.Name)
 			}
 		}
 	}
@@ -212,10 +192,10 @@ func (f *Families) mayInstall(m *abi.Manifest) error {
 
 // Removed is a family that was removed.
 type Removed struct {
-	Family  string    `json:"family"`
-	Digest  string    `json:"digest"`
-	Version string    `json:"version,omitempty"`
-	Guard   *Guarding `json:"guard,omitempty"` // the version that served a required store hook; nil: none
+	Family  string           `json:"family"`
+	Digest  string           `json:"digest"`
+	Version string           `json:"version,omitempty"`
+	Guard   *grants.Guarding `json:"guard,omitempty"` // the version that served a required store hook; nil: none
 }
 
 // Remove removes an installed family, its grants, and the version that serves its store hook. Its
@@ -240,7 +220,7 @@ func (f *Families) Remove(name string) (Removed, error) {
 	f.modules.RemoveVersions(name, f.lock)
 	r := Removed{Family: name, Digest: g.Digest, Version: g.Version}
 	if a, ok := g.Approved(); ok && !g.Disabled {
-		r.Guard = &Guarding{Digest: a.Digest, Version: a.Version}
+		r.Guard = &grants.Guarding{Digest: a.Digest, Version: a.Version}
 	}
 	return r, nil
 }

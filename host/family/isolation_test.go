@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -173,9 +174,9 @@ func (w *world) waitIdle() {
 // answers calls every probe with what is granted, and checks that home holds what it did.
 func (p probed) answers(t *testing.T, granted []registry.Capability) []response {
 	t.Helper()
-	_, err := p.Grant(GrantRequest{Family: "probe", Revoke: []string{"*"}})
+	_, err := p.Grant(grants.Request{Family: "probe", Revoke: []string{"*"}})
 	if err == nil {
-		_, err = p.Grant(GrantRequest{Family: "probe", Capabilities: granted})
+		_, err = p.Grant(grants.Request{Family: "probe", Capabilities: granted})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +338,7 @@ func TestAModuleThatIsSwappedQuicklyNeverHasWhatAnotherWasGranted(t *testing.T) 
 	w := open(t, func(o *Options) { o.Watch = folder })
 	w.store("good", `"for those who were granted it"`)
 	w.store("evil", `"`+marker+`"`)
-	if _, err := w.Grant(GrantRequest{Family: "notes", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanMemoryWrite, Scope: []string{"*"}}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "notes", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"*"}}, {Name: abi.CanMemoryWrite, Scope: []string{"*"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	goods, evils := 0, 0

@@ -16,20 +16,20 @@ type jobsOf struct{ *request }
 
 // Enqueue implements ops.Jobs.
 func (r jobsOf) Enqueue(ctx context.Context, q abi.JobEnqueueRequest) (string, error) {
-	if !slices.ContainsFunc(r.family.manifest.Hooks.Jobs, func(j abi.Job) bool { return j.Name == q.Job }) {
+	if !slices.ContainsFunc(r.family.Manifest.Hooks.Jobs, func(j abi.Job) bool { return j.Name == q.Job }) {
 		return "", invalidf("the manifest declares no job %.64q", q.Job)
 	}
 	if len(q.Payload) > jobs.PayloadLimit {
 		return "", invalidf("the payload has %d bytes: at most %d are allowed; keep what is larger in a collection", len(q.Payload), jobs.PayloadLimit)
 	}
 	queue, now := r.families.jobs, r.families.o.Clock()
-	job := jobs.Job{ID: r.families.newID(now), Family: r.family.name, Digest: r.family.digest, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
+	job := jobs.Job{ID: r.families.newID(now), Family: r.family.Name, Digest: r.family.Digest, Name: q.Job, Payload: q.Payload, Branch: r.Stage.Branch(),
 		Namespace: r.Namespace, State: jobs.Queued, Due: now.Add(time.Duration(q.AfterS * float64(time.Second))), Created: now}
 	if job.FeedAfter = q.FeedAfter; q.FeedAfter > 0 && !r.Powers.Has(abi.CanFeedRead) {
 		return "", r.Powers.Check(abi.CanFeedRead, r.Namespace)
 	}
 	job.SetCaller(r.Caller)
-	if err := queue.HasRoom(ctx, r.family.name, append(slices.Clip(r.queued), job)...); err != nil {
+	if err := queue.HasRoom(ctx, r.family.Name, append(slices.Clip(r.queued), job)...); err != nil {
 		return "", err
 	}
 	if err := queue.Put(ctx, r.Stage, job); err != nil {
@@ -49,7 +49,7 @@ func (r jobsOf) job(ctx context.Context, id string, may func(memory.Rights, stri
 	if err != nil {
 		return nil, err
 	}
-	if job == nil || job.Family != r.family.name || !r.Caller.IsOwner() && (job.Caller().AsMember() != r.Caller.AsMember() || !may(r.Caller.Rights, job.Namespace)) {
+	if job == nil || job.Family != r.family.Name || !r.Caller.IsOwner() && (job.Caller().AsMember() != r.Caller.AsMember() || !may(r.Caller.Rights, job.Namespace)) {
 		return nil, &abi.Error{Code: abi.CodeNotFound, Message: "there is no such job of this family"}
 	}
 	return job, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -35,7 +36,7 @@ func (f jobFamilies) Quota(family string) (jobs.Backlog, bool) {
 		return jobs.Backlog{}, false
 	}
 	g := f.grantOf(x)
-	return jobs.Backlog{Jobs: quotaOf(g, abi.QuotaJobs), JobBytes: quotaOf(g, abi.QuotaJobBytes)}, true
+	return jobs.Backlog{Jobs: grants.Quota(g, abi.QuotaJobs), JobBytes: grants.Quota(g, abi.QuotaJobBytes)}, true
 }
 
 // Parallel implements jobs.Families.
@@ -67,9 +68,9 @@ func (f jobFamilies) Schedules() (list []jobs.Schedule) {
 		if _, on := f.hookOf(x, abi.HookJob); !on {
 			continue
 		}
-		for _, job := range x.manifest.Hooks.Jobs {
+		for _, job := range x.Manifest.Hooks.Jobs {
 			if every, err := abi.Duration(job.Every); err == nil && every > 0 {
-				list = append(list, jobs.Schedule{Family: x.name, Job: job.Name, Every: every, Each: job.Each})
+				list = append(list, jobs.Schedule{Family: x.Name, Job: job.Name, Every: every, Each: job.Each})
 			}
 		}
 	}
@@ -164,7 +165,7 @@ func (f jobFamilies) do(ctx context.Context, job *jobs.Job) error {
 // the present one.
 func (f *Families) versionFor(job jobs.Job) (*family, error) {
 	x, err := f.named(job.Family)
-	if g := f.guardNow(job.Family); g != nil && g.digest == job.Digest && (err != nil || x.digest != job.Digest) {
+	if g := f.guardNow(job.Family); g != nil && g.Digest == job.Digest && (err != nil || x.Digest != job.Digest) {
 		return g, nil
 	}
 	return x, err
@@ -175,9 +176,9 @@ func (f *Families) mayDo(x *family, job jobs.Job) error {
 	switch {
 	case f.mayRun(x, job.Name):
 		return nil
-	case job.Digest != "" && job.Digest != x.digest:
+	case job.Digest != "" && job.Digest != x.Digest:
 		return &memory.Error{Code: memory.Denied, Message: fmt.Sprintf("it was queued by the version with the SHA-256 %s, which another one replaced, and that one has no right to jobs: "+
-			"an operator can grant it, with: alcove family grant %s job", job.Digest, x.name)}
+			"an operator can grant it, with: alcove family grant %s job", job.Digest, x.Name)}
 	}
 	return &memory.Error{Code: memory.Denied, Message: "the right to it was taken back since it was queued"}
 }
@@ -194,7 +195,7 @@ func (f *Families) mayRun(x *family, job string) bool {
 		return on
 	}
 	_, on := g.Hooks[abi.HookJob]
-	return on || granted(g, abi.CanJob)
+	return on || grants.Holds(g, abi.CanJob)
 }
 
 // finishJob commits what a job staged, together with its completion.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
-	"github.com/alcove-memory/alcove/registry"
 )
 
 // Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit replaces it.
@@ -38,7 +38,7 @@ func (f *Families) Load(ctx context.Context, name string) error {
 
 // replacedError returns hooks.ErrReplaced in the form that callers see.
 func replacedError(x *family) error {
-	return replacement{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.name + ": another version took its place: try again"}}
+	return replacement{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.Name + ": another version took its place: try again"}}
 }
 
 type replacement struct{ error }
@@ -51,7 +51,7 @@ func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release fun
 		return m, func() { x.release(f) }, nil
 	}
 	stopping := &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the server is being stopped: try again"}
-	late := &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.name + " is still being loaded: try again"}
+	late := &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.Name + " is still being loaded: try again"}
 	select {
 	case x.loading <- struct{}{}:
 	case <-ctx.Done():
@@ -92,23 +92,23 @@ func (f *Families) load(x *family) error {
 	why := f.untrusted(x)
 	f.mu.RUnlock()
 	if why != "" {
-		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + why}
+		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.Name + " was refused: " + why}
 	}
 	m, err := f.admit(ctx, x)
 	f.auditLoad(x, err)
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
-		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.name + " was refused: " + refused.Error()}
+		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.Name + " was refused: " + refused.Error()}
 	}
 	var failed *sandbox.CompileError
 	if errors.As(err, &failed) {
-		f.o.Logger.Warn("a family could not be compiled", "family", x.name, "error", failed)
-		return &memory.Error{Code: memory.Unavailable, Retryable: failed.Retryable, Message: "family " + x.name + " could not be loaded: " + failed.Error()}
+		f.o.Logger.Warn("a family could not be compiled", "family", x.Name, "error", failed)
+		return &memory.Error{Code: memory.Unavailable, Retryable: failed.Retryable, Message: "family " + x.Name + " could not be loaded: " + failed.Error()}
 	}
 	if err != nil {
-		return fmt.Errorf("load family %s: %w", x.name, err)
+		return fmt.Errorf("load family %s: %w", x.Name, err)
 	}
-	f.o.Logger.Info("family loaded", "family", x.name, "version", x.manifest.Version, "digest", x.digest, "took", f.o.Clock().Sub(began))
+	f.o.Logger.Info("family loaded", "family", x.Name, "version", x.Manifest.Version, "digest", x.Digest, "took", f.o.Clock().Sub(began))
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.retired {
@@ -145,9 +145,9 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.o.Admit(ctx, b.Bytes(), x.digest)
+		return f.o.Admit(ctx, b.Bytes(), x.Digest)
 	}
-	if f.o.Early != nil && x.source != built {
+	if f.o.Early != nil && x.Source != grants.BuiltIn {
 		return f.admitEarly(ctx, x)
 	}
 	m, err := f.admitModule(ctx, x)
@@ -162,7 +162,7 @@ func (f *Families) admitEarly(ctx context.Context, x *family) (Guest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := f.o.Early.Admit(ctx, b, sandbox.Options{Digest: x.digest})
+	m, err := f.o.Early.Admit(ctx, b, sandbox.Options{Digest: x.Digest})
 	if err != nil {
 		return nil, err // likewise
 	}
@@ -173,7 +173,7 @@ func (f *Families) admitEarly(ctx context.Context, x *family) (Guest, error) {
 // already, or another version is served.
 func (f *Families) loadWith(name, digest string, m Guest) error {
 	x := f.knownNow(name)
-	if x == nil || x.digest != digest || !x.giveAdmitted(m) {
+	if x == nil || x.Digest != digest || !x.giveAdmitted(m) {
 		return m.Close()
 	}
 	if !f.loadBehind(x) { // after Close
@@ -190,7 +190,7 @@ func (f *Families) loadBehind(x *family) (begun bool) {
 		if _, release, err := f.acquire(ctx, x); err == nil {
 			release()
 		} else if ctx.Err() == nil {
-			f.o.Logger.Warn("a family could not be loaded; it is tried again when it is called", "family", x.name, "error", err)
+			f.o.Logger.Warn("a family could not be loaded; it is tried again when it is called", "family", x.Name, "error", err)
 		}
 	})
 }
@@ -214,22 +214,15 @@ func (x *family) takeAdmitted() Guest {
 }
 
 func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {
-	options := sandbox.Options{Digest: x.digest}
-	if x.source == built {
+	options := sandbox.Options{Digest: x.Digest}
+	if x.Source == grants.BuiltIn {
 		options.CompileTimeout, options.Body, options.Native = CarriedTimeout, x.body, x.native
 	}
 	now, err := x.origin.Digest()
 	if err != nil {
 		return nil, err
 	}
-	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.section, Read: x.origin.Read}, options)
-}
-
-// limitsOf returns the limits that an operator lowered.
-func limitsOf(g registry.Grant) abi.Limits {
-	var limits abi.Limits
-	limits.Each(func(name string, value *int64) { *value = g.Limits[name] })
-	return limits
+	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.Section, Read: x.origin.Read}, options)
 }
 
 // hold acquires the module if it is loaded.
@@ -277,7 +270,7 @@ func (f *Families) unloadIdle() {
 		if x.module != nil && x.running == 0 && now.Sub(x.used) > f.o.Idle {
 			_ = x.module.Close()
 			x.module = nil
-			f.o.Logger.Info("family unloaded, nobody called it", "family", x.name)
+			f.o.Logger.Info("family unloaded, nobody called it", "family", x.Name)
 		}
 		x.mu.Unlock()
 	}
@@ -334,7 +327,7 @@ func (f *Families) preload(ctx context.Context) {
 			if _, release, err := f.acquire(ctx, x); err == nil {
 				release()
 			} else if ctx.Err() == nil {
-				f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.name, "error", err)
+				f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.Name, "error", err)
 			}
 		})
 	}

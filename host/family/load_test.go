@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
@@ -52,7 +53,7 @@ func TestCloseDoesNotWaitForALoadThatHangs(t *testing.T) {
 	}
 	x := w.knownNow("tagger")
 	x.loading <- struct{}{} // as if it took long to load
-	if _, err := w.Grant(GrantRequest{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
 	for range 100 {
@@ -80,7 +81,7 @@ func TestAHookOnSkipIsAwaited(t *testing.T) {
 	}
 	x := w.knownNow("tagger")
 	x.loading <- struct{}{} // as if it took long to load
-	if _, err := w.Grant(GrantRequest{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -113,7 +114,7 @@ func TestAHookThatCannotBeLoadedIsNamed(t *testing.T) {
 	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{}`})); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "tagger", Hooks: hookOn(abi.HookStore)}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tagger", Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.AwaitHooks(t.Context(), "tagger"); err == nil || !strings.Contains(err.Error(), "the grant of family tagger holds") || !strings.Contains(err.Error(), "no room") {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
@@ -22,7 +23,7 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := f.reread(); err != nil {
 		return err
 	}
-	next := cloneLock(f.lock)
+	next := grants.CloneLock(f.lock)
 	if err := do(&next); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -70,14 +71,14 @@ func TestALockFileThatIsBrokenChangesNothingAndIsNotOverwritten(t *testing.T) {
 	if got := w.says("notes_do"); got != "1" {
 		t.Errorf("it says %s", got)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); code(err) != memory.Unavailable || !strings.Contains(err.Error(), "correct it") {
+	if _, err := w.Grant(grants.Request{Family: "notes", All: true}); code(err) != memory.Unavailable || !strings.Contains(err.Error(), "correct it") {
 		t.Errorf("a grant: %v", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || len(now) != len(good)/2 {
 		t.Errorf("it was overwritten: %s, %v", now, err)
 	}
 	writeFile(t, path, good) // at once: half of it would be told as another broken file
-	if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "notes", All: true}); err != nil {
 		t.Errorf("once it was corrected: %v", err)
 	}
 	if n := log.count("lock file was changed"); n != 1 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -16,70 +18,15 @@ import (
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
-func (f *Families) mode() registry.Mode {
-	if f.locked() {
-		return registry.Locked
-	}
-	return registry.Open
-}
-
-// untrusted returns why a version of a family must not run as its lock file stands; empty if it may. Built-in families came
-// with the program. The caller holds changing or mu.
-func (f *Families) untrusted(x *family) string {
-	if x.source == built || x.digest == "" {
-		return ""
-	}
-	g, listed := f.lock.Families[x.name]
-	if g.Digest != x.digest { // a guard, which has a digest of its own, or a version that nobody decided about
-		g.Signers, g.Capabilities = nil, nil
-	}
-	if f.locked() {
-		if why := f.unlisted(x, g, listed); why != "" {
-			return why
-		}
-	}
-	if err := f.lock.Vouched(g, x.signed, f.o.Clock(), f.mode()); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// unlisted returns why the lock file does not name a version byte for byte.
-func (f *Families) unlisted(x *family, g registry.Grant, listed bool) string {
-	guard := g.Guard != nil && g.Guard.Digest == x.digest && x.source == approved
-	switch {
-	case !listed:
-		return "its digest is not in " + registry.File + ", and only those that are may run here: review and install it in a server that is not locked"
-	case g.Digest != x.digest && !guard:
-		return fmt.Sprintf("its digest is not in %s, which names version %s (sha256 %s), not this one, %s (sha256 %s)%s", registry.File, g.Version, g.Digest, x.manifest.Version, x.digest, older(x.manifest.Version, g.Version))
-	case g.Manifest != "" && g.Manifest != modules.Digest(x.section) && !guard:
-		return fmt.Sprintf("%s names a manifest with the SHA-256 %s for it, and it has %s: install it again", registry.File, g.Manifest, modules.Digest(x.section))
-	}
-	for _, c := range g.Capabilities {
-		if indexOf(asksOf(nil, x.manifest).Capabilities, c.Name) < 0 {
-			return fmt.Sprintf("%s grants it %s, which its manifest does not ask for: revoke that in a server that is not locked", registry.File, c.Name)
-		}
-	}
-	return ""
-}
-
-// older says that a version is an older one than another.
-func older(version, than string) string {
-	if registry.CompareVersions(version, than) < 0 {
-		return ": it is a downgrade"
-	}
-	return ""
-}
-
 // mayChange refuses to change the lock file of a locked server, except to take powers and trust away. The caller holds changing.
 func (f *Families) mayChange(before, next registry.Lock) error {
 	if !f.locked() {
 		return nil
 	}
-	before = cloneLock(before)
+	before = grants.CloneLock(before)
 	for name := range next.Families { // a built-in family has a grant before anybody decides about it
-		if x := f.knownNow(name); x != nil && x.source == built {
-			before.Families[name] = grantIn(before, x)
+		if x := f.knownNow(name); x != nil && x.Source == grants.BuiltIn {
+			before.Families[name] = grants.In(before, x.Version)
 		}
 	}
 	if registry.Narrows(before, next) {
@@ -105,7 +52,7 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 		case seen.Digest == g.Digest:
 			g.Manifest = modules.Digest(seen.Section)
 		case x != nil:
-			s, g.Manifest = x.signed, modules.Digest(x.section)
+			s, g.Manifest = x.Signed, modules.Digest(x.Section)
 		default:
 			continue
 		}
@@ -126,7 +73,7 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 // knownVersion returns a version of a family that was found; nil: none. The caller holds changing.
 func (f *Families) knownVersion(name, digest string) *family {
 	for _, x := range f.every() {
-		if x.name == name && x.digest == digest {
+		if x.Name == name && x.Digest == digest {
 			return x
 		}
 	}
@@ -145,7 +92,7 @@ type Proposal struct {
 	Rollback string           `json:"rollback,omitempty"` // a family
 	Endpoint *EndpointRequest `json:"endpoint,omitempty"`
 	Root     *RootRequest     `json:"root,omitempty"`
-	Grant    *GrantRequest    `json:"grant,omitempty"`
+	Grant    *grants.Request  `json:"grant,omitempty"`
 	Remove   string           `json:"remove,omitempty"` // a family
 	Trust    *TrustRequest    `json:"trust,omitempty"`
 }
@@ -174,7 +121,7 @@ func (f *Families) Propose(p Proposal) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	next := cloneLock(f.lock)
+	next := grants.CloneLock(f.lock)
 	if err := do(&next); err != nil {
 		return Change{}, err
 	}
@@ -198,7 +145,7 @@ func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.proposedInstall(*p.Install, report, inheritsNothing)
+		return f.proposedInstall(*p.Install, report, grants.Fresh)
 	case p.Update != nil:
 		if err := f.mayReplace(p.Update.Family); err != nil {
 			return nil, err
@@ -210,7 +157,7 @@ func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.proposedInstall(p.Update.Installation, report, keeping)
+		return f.proposedInstall(p.Update.Installation, report, grants.Keeping)
 	case p.Rollback != "":
 		return f.proposedRollback(p.Rollback)
 	case p.Endpoint != nil && p.Grant == nil:
@@ -242,11 +189,11 @@ func (f *Families) proposedRollback(name string) (func(*registry.Lock) error, er
 	if !ok {
 		return nil, noPrevious(name)
 	}
-	return func(l *registry.Lock) error { l.Families[name] = restored(l.Families[name], back); return nil }, nil
+	return func(l *registry.Lock) error { l.Families[name] = grants.Restored(l.Families[name], back); return nil }, nil
 }
 
 // proposedInstall is the change of an installation, with the grant that next makes of the one before.
-func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next func(registry.Grant, *sandbox.Report) registry.Grant) (func(*registry.Lock) error, error) {
+func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next func(before registry.Grant, digest string, m *abi.Manifest) registry.Grant) (func(*registry.Lock) error, error) {
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return nil, err
 	}
@@ -264,7 +211,7 @@ func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next 
 		if before.Digest == report.Digest {
 			return nil
 		}
-		g := next(before, report)
+		g := next(before, report.Digest, report.Manifest)
 		g.Manifest, g.Source, g.Signers = modules.Digest(section), i.Source, l.Signers(s)
 		l.Families[name] = g
 		if len(l.Keys) == 0 {
@@ -372,19 +319,6 @@ func (r TrustRequest) apply(l *registry.Lock) error {
 		return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}
 	return nil
-}
-
-func cloneLock(l registry.Lock) registry.Lock {
-	next := l
-	next.Families, next.Endpoints, next.Roots, next.Keys = cloned(l.Families), cloned(l.Endpoints), cloned(l.Roots), cloned(l.Keys)
-	return next
-}
-
-func cloned[V any](m map[string]V) map[string]V {
-	if m == nil {
-		return map[string]V{}
-	}
-	return maps.Clone(m)
 }
 
 // lapsed returns the names of the trusted keys that do not hold at present, for comparison.

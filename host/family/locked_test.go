@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
@@ -63,7 +64,7 @@ func approve(t *testing.T) approval {
 		if _, err := w.InstallFrom(Installation{Module: module, Source: "notes.wasm"}); err != nil {
 			t.Fatal(err)
 		}
-		w.grant(GrantRequest{Family: "notes", All: true})
+		w.grant(grants.Request{Family: "notes", All: true})
 	})
 	return approval{t, dir}
 }
@@ -219,7 +220,7 @@ func TestALockedServerTakesNothingNew(t *testing.T) {
 	m, s := notesOf("1.2.0", `2`)
 	_, install := w.InstallFrom(Installation{Module: signedBy(t, pack(t, m, s), 1)})
 	_, plain := w.Install(signedBy(t, pack(t, m, s), 1))
-	_, grant := w.Grant(GrantRequest{Family: "notes", Limits: map[string]int64{"wall_ms": 5}})
+	_, grant := w.Grant(grants.Request{Family: "notes", Limits: map[string]int64{"wall_ms": 5}})
 	_, trust := w.Trust(TrustRequest{Name: "mallory", Key: &registry.Key{Public: publicText(9)}})
 	_, forget := w.Trust(TrustRequest{Name: "author", Remove: true})
 	_, remove := w.Remove("notes")
@@ -236,7 +237,7 @@ func TestALockedServerTakesNothingNew(t *testing.T) {
 		t.Error("a family of the watched folder is known")
 	}
 	disable := true
-	if _, err := w.Grant(GrantRequest{Family: "notes", Disable: &disable}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "notes", Disable: &disable}); err != nil {
 		t.Errorf("disabling: %v", err)
 	}
 	if got := w.says("notes_do"); !strings.Contains(got, "disabled") {
@@ -281,7 +282,7 @@ func TestALockFileThatIsEditedWhileTheServerIsLockedChangesNothing(t *testing.T)
 		t.Errorf("it says %s", got)
 	}
 	disable := true
-	if _, err := w.Grant(GrantRequest{Family: "notes", Disable: &disable}); err == nil || !strings.Contains(err.Error(), "the lock file was changed while the server is locked") {
+	if _, err := w.Grant(grants.Request{Family: "notes", Disable: &disable}); err == nil || !strings.Contains(err.Error(), "the lock file was changed while the server is locked") {
 		t.Errorf("a change on top of it: %v", err)
 	}
 }
@@ -311,7 +312,7 @@ func TestAChangeIsShownAsItIsMade(t *testing.T) {
 	a := approve(t)
 	w := openIn(t, a.dir, nil)
 	before := read(t, filepath.Join(a.dir, registry.File))
-	grant := GrantRequest{Family: "notes", Limits: map[string]int64{"wall_ms": 50}}
+	grant := grants.Request{Family: "notes", Limits: map[string]int64{"wall_ms": 50}}
 	c, err := w.Propose(Proposal{Grant: &grant})
 	if err != nil || !slices.Contains(c.Lines, `+        "wall_ms": 50`) {
 		t.Errorf("Propose = %q, %v, want the limit among the lines", c.Lines, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -102,11 +103,11 @@ func (l *listener) install(name string, m *abi.Manifest) {
 	}
 	on := map[abi.Hook]registry.On{}
 	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged} {
-		if has(m.Hooks, h) {
+		if grants.Has(m.Hooks, h) {
 			on[h] = registry.On{}
 		}
 	}
-	if _, err := l.Grant(GrantRequest{Family: name, All: true, Hooks: on}); err != nil {
+	if _, err := l.Grant(grants.Request{Family: name, All: true, Hooks: on}); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := l.Load(l.t.Context(), name); err != nil {
@@ -121,7 +122,7 @@ func (l *listener) on(hooks ...abi.Hook) {
 	for _, h := range hooks {
 		on[h] = registry.On{}
 	}
-	if _, err := l.Grant(GrantRequest{Family: "sample", All: true, Hooks: on}); err != nil {
+	if _, err := l.Grant(grants.Request{Family: "sample", All: true, Hooks: on}); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := l.Load(l.t.Context(), "sample"); err != nil {
@@ -233,7 +234,7 @@ func (l *listener) keepRecords(collection string, items ...memory.Item) error {
 // alter keeps memories, without the hook, and deletes them or archives them.
 func (l *listener) alter(e abi.Entry, items ...memory.Item) error {
 	l.t.Helper()
-	if _, err := l.Grant(GrantRequest{Family: "sample", Revoke: []string{"store"}}); err != nil {
+	if _, err := l.Grant(grants.Request{Family: "sample", Revoke: []string{"store"}}); err != nil {
 		l.t.Fatal(err)
 	}
 	for i := range items {

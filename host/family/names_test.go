@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -90,7 +91,7 @@ func TestAFileInTheWatchedFolderThatResemblesOthersIsListedWithTheReason(t *test
 			t.Errorf("families %+v, want the second at fault, for %s", all, reason)
 			continue
 		}
-		if _, err := w.Grant(GrantRequest{Family: m.Name, All: true}); code(err) != memory.Unavailable {
+		if _, err := w.Grant(grants.Request{Family: m.Name, All: true}); code(err) != memory.Unavailable {
 			t.Errorf("%s is granted something: %v", m.Name, err)
 		}
 		if got := w.says("notes_do"); got != "1" {
@@ -103,14 +104,14 @@ func TestWhoIsThereFirstKeepsItsNames(t *testing.T) {
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "zz.wasm"), pack(t, withTools("zz", "do_it"), script{says: `1`}))
 	w := open(t, func(o *Options) { o.Watch = folder })
-	w.grant(GrantRequest{Family: "zz"})
+	w.grant(grants.Request{Family: "zz"})
 	writeFile(t, filepath.Join(folder, "aa.wasm"), pack(t, withTools("aa", "do-it"), script{says: `2`}))
 	w.scan()
 	if all := w.All(); !strings.Contains(all[0].Fault, "do_it of family zz") || all[1].Fault != "" || w.says("do_it") != "1" {
 		t.Errorf("families %+v, want aa at fault, and zz with its tool", all)
 	}
 	yes := true
-	w.grant(GrantRequest{Family: "zz", Disable: &yes})
+	w.grant(grants.Request{Family: "zz", Disable: &yes})
 	if all := w.All(); !strings.Contains(all[0].Fault, "do_it of family zz") {
 		t.Errorf("while it is disabled: %+v", all)
 	}
@@ -133,7 +134,7 @@ func TestAFamilyNamedLikeOneThatIsBuiltInNeverTakesItsPlace(t *testing.T) {
 		writeFile(t, filepath.Join(folder, "ranking.wasm"), own)
 		w := open(t, func(o *Options) { release(carried)(o); o.Watch = folder })
 		all := w.All()
-		if len(all) != 2 || all[0].Source != built || all[0].Fault != "" || !all[1].Hidden || !strings.Contains(all[1].Fault, "the program carries a family of this name") {
+		if len(all) != 2 || all[0].Source != grants.BuiltIn || all[0].Fault != "" || !all[1].Hidden || !strings.Contains(all[1].Fault, "the program carries a family of this name") {
 			t.Errorf("families %+v, want the one that is built in, and the other hidden", all)
 		}
 		if got := w.says("ranking_do"); got != "1" {
@@ -210,7 +211,7 @@ func TestAnInstallationThatAFileWouldHideIsRefusedAndDropsNothing(t *testing.T) 
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `2`}))
 	w := open(t, func(o *Options) { o.Watch = folder })
-	w.grant(GrantRequest{Family: "notes", All: true})
+	w.grant(grants.Request{Family: "notes", All: true})
 	_, err := w.Install(pack(t, aFamily("notes"), script{says: `1`}))
 	if code(err) != memory.Conflict || !strings.Contains(err.Error(), filepath.Join(folder, "notes.wasm")) {
 		t.Errorf("Install: %v, want a conflict that names the file", err)

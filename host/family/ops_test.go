@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/registry"
@@ -96,7 +97,7 @@ func TestAFamilyReachesOnlyEndpointsThatItWasGranted(t *testing.T) {
 	}
 	w.with(m, script{steps: []step{{"llm.complete", `{"prompt":"x"}`}, {"llm.complete", `{"prompt":"x","endpoint":"theirs"}`}, {"llm.complete", `{"prompt":"x","endpoint":"web"}`},
 		{"http.fetch", `{"endpoint":"web","path":"/a"}`}, {"http.fetch", `{"endpoint":"mine"}`}}})
-	if _, err := w.Grant(GrantRequest{Family: "asks", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"mine"}}, {Name: abi.CanHTTP, Scope: []string{"web"}}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "asks", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"mine"}}, {Name: abi.CanHTTP, Scope: []string{"web"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := w.do("asks")
@@ -138,7 +139,7 @@ func TestAFamilyThatEmbedsIsAnEmbedder(t *testing.T) {
 	if _, ok := w.Hooks().EmbedderOf("embeds"); ok {
 		t.Error("its hook is not on")
 	}
-	if _, err := w.Grant(GrantRequest{Family: "embeds", Hooks: map[abi.Hook]registry.On{abi.HookEmbed: {}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "embeds", Hooks: map[abi.Hook]registry.On{abi.HookEmbed: {}}}); err != nil {
 		t.Fatal(err)
 	}
 	e, ok := w.Hooks().EmbedderOf("embeds")

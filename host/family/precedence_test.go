@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
 )
@@ -67,7 +68,7 @@ func TestWhatAFamilyPublishedGoesWithTheRightToPublish(t *testing.T) {
 	if d := w.All()[0]; len(d.Published) != 1 {
 		t.Fatalf("published %+v", d.Published)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "maker", Revoke: []string{string(abi.CanToolsPublish)}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "maker", Revoke: []string{string(abi.CanToolsPublish)}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := w.All()[0]; len(d.Published) != 0 || !strings.Contains(w.says("maker_made"), "there is no tool") {

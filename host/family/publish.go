@@ -36,7 +36,7 @@ func (r toolsOf) Publish(ctx context.Context, t abi.Tool) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Stage.PutRecord(ctx, published, ops.SystemNamespace, r.family.name+"/"+t.Name, value, nil); err != nil {
+	if err := r.Stage.PutRecord(ctx, published, ops.SystemNamespace, r.family.Name+"/"+t.Name, value, nil); err != nil {
 		return err
 	}
 	r.publishes("publish " + t.Name)
@@ -53,11 +53,11 @@ func (r *request) publishes(what string) {
 
 // roomFor refuses a tool beyond the limit, and one that resembles another that was published in the same request.
 func (r toolsOf) roomFor(ctx context.Context, t abi.Tool) error {
-	existing, _, err := r.Stage.ListRecords(ctx, published, ops.SystemNamespace, r.family.name+"/", "", mostPublished)
+	existing, _, err := r.Stage.ListRecords(ctx, published, ops.SystemNamespace, r.family.Name+"/", "", mostPublished)
 	if err != nil {
 		return err
 	}
-	own := len(r.family.name) + len("/")
+	own := len(r.family.Name) + len("/")
 	for _, other := range existing {
 		switch name := other.Key[own:]; {
 		case name == t.Name: // it is replaced
@@ -74,7 +74,7 @@ func (r toolsOf) roomFor(ctx context.Context, t abi.Tool) error {
 
 // Withdraw implements ops.Tools.
 func (r toolsOf) Withdraw(ctx context.Context, tool string) error {
-	n, err := r.Stage.DeleteRecords(ctx, published, ops.SystemNamespace, []string{r.family.name + "/" + tool})
+	n, err := r.Stage.DeleteRecords(ctx, published, ops.SystemNamespace, []string{r.family.Name + "/" + tool})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *request) mayPublish(t abi.Tool) error {
 	if len(t.Aliases) > 0 {
 		return invalidf("%s has aliases, which only tools in a manifest can have: leave them out", t.Name)
 	}
-	manifest := abi.Manifest{ABI: abi.Version, Name: r.family.name, Version: "1.0.0", Description: "It publishes a tool.", Tools: []abi.Tool{t}}
+	manifest := abi.Manifest{ABI: abi.Version, Name: r.family.Name, Version: "1.0.0", Description: "It publishes a tool.", Tools: []abi.Tool{t}}
 	data, err := json.Marshal(manifest)
 	if err != nil {
 		return err
@@ -116,13 +116,13 @@ func (f *Families) namesBeside(x *family, tool string) *naming.Used {
 	defer f.mu.RUnlock()
 	names := naming.NewUsed(f.o.Core)
 	for _, other := range f.byPrecedence() {
-		if other.clashes || other.digest == "" {
+		if other.clashes || other.Digest == "" {
 			continue
 		}
-		names.Add(other.manifest)
+		names.Add(other.Manifest)
 		for _, t := range f.publishedBy(other) {
-			if other.name != x.name || t.Name != tool { // the tool that it replaces
-				names.AddTool(other.name, t.Name)
+			if other.Name != x.Name || t.Name != tool { // the tool that it replaces
+				names.AddTool(other.Name, t.Name)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (f *Families) toolsOf(x *family) []*Tool {
 // publishedBy returns the published tools of a family that are offered. The caller holds mu.
 func (f *Families) publishedBy(x *family) []abi.Tool {
 	var list []abi.Tool
-	for _, t := range f.published[x.name] {
+	for _, t := range f.published[x.Name] {
 		if f.tools[t.Name] == x {
 			list = append(list, t)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -24,7 +25,7 @@ func TestAPayloadThatIsTooLongIsNotQueued(t *testing.T) {
 func TestAJobWaitsForItsFamilyToComeBack(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{says: `1`})
 	yes, no := true, false
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Disable: &yes}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Disable: &yes}); err != nil {
 		t.Fatal(err)
 	}
 	job := w.enqueue("tidy")
@@ -32,7 +33,7 @@ func TestAJobWaitsForItsFamilyToComeBack(t *testing.T) {
 	if got := w.job(job.ID); got.State != jobs.Queued || got.Attempts != 0 {
 		t.Errorf("while it was away: %+v", got)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Disable: &no}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Disable: &no}); err != nil {
 		t.Fatal(err)
 	}
 	await.That(t, "the job ran", func() bool { return w.job(job.ID).State == jobs.Done })
@@ -40,7 +41,7 @@ func TestAJobWaitsForItsFamilyToComeBack(t *testing.T) {
 
 func TestAJobDoesNotRunWhenTheRightToItWasTakenBack(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: []step{{"memory.put", `{"items":[{"key":"a","value":1}]}`}}, says: `1`})
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Revoke: []string{"job"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Revoke: []string{"job"}}); err != nil {
 		t.Fatal(err)
 	}
 	job := w.enqueue("tidy")
@@ -92,7 +93,7 @@ func TestHundredsOfJobsAreDone(t *testing.T) {
 	if _, err := w.Install(pack(t, withJob("tidy", ""), script{says: `2`})); err != nil { // one that queues nothing
 		t.Fatal(err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "tidy", All: true}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", All: true}); err != nil {
 		t.Fatal(err)
 	}
 	now.set(now.get().Add(61 * time.Second))

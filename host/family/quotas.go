@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
-	"github.com/alcove-memory/alcove/registry"
 )
 
 // Use is a family's use of storage, and its quotas.
@@ -23,18 +23,6 @@ type Use struct {
 	Resting  bool      `json:"resting,omitempty"` // its hooks failed again and again, and are not called for a while
 }
 
-// quotaOf returns a quota of a family: the operator's, or the default.
-func quotaOf(g registry.Grant, name string) int64 {
-	if set := g.Limits[name]; set > 0 {
-		return set
-	}
-	return abi.DefaultQuota(name)
-}
-
-func recordQuota(g registry.Grant) memory.Quota {
-	return memory.Quota{Records: quotaOf(g, abi.QuotaRecords), Bytes: quotaOf(g, abi.QuotaRecordBytes)}
-}
-
 // Uses returns the families' use of storage, in the order of All.
 func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	var list []Use
@@ -42,7 +30,7 @@ func (f *Families) Uses(ctx context.Context) ([]Use, error) {
 	for _, d := range f.All() {
 		u := Use{Family: d.Manifest.Name, Backlog: f.jobs.Backlog(d.Manifest.Name), Quotas: map[string]int64{}, Troubles: f.troubles.of(d.Manifest.Name), Resting: f.resting(d.Manifest.Name)}
 		for _, name := range []string{abi.QuotaRecords, abi.QuotaRecordBytes, abi.QuotaJobs, abi.QuotaJobBytes} {
-			u.Quotas[name] = quotaOf(d.Grant, name)
+			u.Quotas[name] = grants.Quota(d.Grant, name)
 		}
 		var err error
 		if u.Use, err = f.o.Space.UseOf(ctx, u.Family); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -34,7 +35,7 @@ func putRecords(collection string, keys ...string) step {
 
 func (w *world) limit(family string, limits map[string]int64) {
 	w.t.Helper()
-	if _, err := w.Grant(GrantRequest{Family: family, Limits: limits}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: family, Limits: limits}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -111,7 +112,7 @@ func TestCallsAtOnceShareOneQuota(t *testing.T) {
 	}
 	// Each call proposes, so that each writes to a branch of its own and none is in another's way.
 	w := open(t, nil).with(m, script{steps: []step{putRecords("list", "a"), {"memory.put", `{"items":[{"key":"k","value":1}]}`}}})
-	if _, err := w.Grant(GrantRequest{Family: "notes", Revoke: []string{"memory.write"}, Limits: map[string]int64{abi.QuotaRecords: 5}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "notes", Revoke: []string{"memory.write"}, Limits: map[string]int64{abi.QuotaRecords: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	var kept, full atomic.Int64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -77,7 +78,7 @@ func TestARedactorSeesTheRecordsThatFamiliesWriteHoweverTheyDo(t *testing.T) {
 
 func TestARedactorSeesNoRecordsThatItsManifestOrItsGrantLeavesOut(t *testing.T) {
 	w := open(t, nil).with(noteTaker("notes"), takesNotes).with(recordRedactor(), redacts("hidden"))
-	w.grant(GrantRequest{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanRecordsRead, Scope: []string{"other"}}}})
+	w.grant(grants.Request{Family: "redactor", Capabilities: []registry.Capability{{Name: abi.CanRecordsRead, Scope: []string{"other"}}}})
 	if w.do("notes"); w.notes("notes") != allSecret {
 		t.Errorf("beyond its grant it made %s of the records", w.notes("notes"))
 	}
@@ -176,7 +177,7 @@ func TestARecordHookHasNoMoreRightsThanTheCallerThatWrites(t *testing.T) {
 func TestRecordsWaitForAMissingFamilyThatMayReadThem(t *testing.T) {
 	for reads, want := range map[string]string{"notes": nothing, "other": allSecret} {
 		w := open(t, nil).with(noteTaker("notes"), takesNotes)
-		w.grant(GrantRequest{Family: "notes"})
+		w.grant(grants.Request{Family: "notes"})
 		l := w.lockFile()
 		l.Families["redactor"] = registry.Grant{Digest: modules.Digest([]byte("a module that is not there")), Hooks: map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}},
 			Capabilities: []registry.Capability{{Name: abi.CanRecordsRead, Scope: []string{reads}}}}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -116,7 +117,7 @@ func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
 	writeFile(t, file, pack(t, slow, script{steps: []step{{"embed.texts", `{"texts":["tea"]}`}}, spins: true}))
 	embedder := blockingEmbedder{asked: make(chan struct{}), release: make(chan struct{})}
 	w := open(t, func(o *Options) { o.Watch, o.Embedder = folder, embedder })
-	if _, err := w.Grant(GrantRequest{Family: "notes", All: true}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "notes", All: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Load(t.Context(), "notes"); err != nil {

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/policy"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -29,7 +28,7 @@ func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d
 	if err := isOf(name, report); err != nil {
 		return Described{}, err
 	}
-	m, err := f.admit(ctx, checkedFamily(installed, report, b))
+	m, err := f.admit(ctx, checkedFamily(grants.Installed, report, b))
 	if err != nil {
 		return Described{}, fmt.Errorf("nothing was updated: %w", err)
 	}
@@ -48,12 +47,12 @@ func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d
 	}
 	was := f.knownNow(name)
 	loads = loads || was != nil && was.loaded()
-	before, d, err := f.place(report, b, keeping)
+	before, d, err := f.place(report, b, grants.Keeping)
 	if err != nil || before.Digest == d.Digest {
 		return d, err
 	}
 	if before.Digest != d.Digest {
-		d.Update = updateFrom(before, d.Grant)
+		d.Update = grants.Lost(before, d.Grant)
 	}
 	return f.withNews(d, was), nil
 }
@@ -70,16 +69,16 @@ func isOf(name string, report *sandbox.Report) error {
 func (f *Families) withNews(d Described, was *family) Described {
 	x := f.knownNow(d.Manifest.Name)
 	var asked registry.Asked
-	if was != nil && was.digest != "" {
-		asked = asksOf(nil, was.manifest)
+	if was != nil && was.Digest != "" {
+		asked = grants.Asks(nil, was.Manifest)
 	}
-	n := newsBetween(asked, asksOf(nil, d.Manifest))
-	n.hooks = slices.DeleteFunc(n.hooks, func(h abi.Hook) bool { return h == abi.HookStore && d.Guard != nil })
-	if d.NewlyAsked = n.list(d.Manifest); d.Guard != nil {
-		n.hooks = append(n.hooks, abi.HookStore+"="+abi.Hook(abi.OnFailureRefuse))
+	n := grants.NewsBetween(asked, grants.Asks(nil, d.Manifest))
+	n.Hooks = slices.DeleteFunc(n.Hooks, func(h abi.Hook) bool { return h == abi.HookStore && d.Guard != nil })
+	if d.NewlyAsked = n.List(d.Manifest); d.Guard != nil {
+		n.Hooks = append(n.Hooks, abi.HookStore+"="+abi.Hook(abi.OnFailureRefuse))
 	}
-	if d.GrantCommand = ""; len(n.capabilities)+len(n.hooks) > 0 {
-		d.GrantCommand = n.command(x, d.Grant)
+	if d.GrantCommand = ""; len(n.Capabilities)+len(n.Hooks) > 0 {
+		d.GrantCommand = n.Command(x.Version, d.Grant)
 	}
 	return d
 }
@@ -104,31 +103,11 @@ func (f *Families) Rollback(name string) (Described, error) {
 	if err != nil {
 		return Described{}, err
 	}
-	_, d, err := f.place(report, b, func(now registry.Grant, _ *sandbox.Report) registry.Grant { return restored(now, back) })
+	_, d, err := f.place(report, b, func(now registry.Grant, _ string, _ *abi.Manifest) registry.Grant { return grants.Restored(now, back) })
 	if err == nil && d.Guard != nil {
-		d.GrantCommand = fitting(f.knownNow(name), registry.Grant{Guard: d.Grant.Guard})
+		d.GrantCommand = grants.Fitting(f.knownNow(name).Version, registry.Grant{Guard: d.Grant.Guard})
 	}
 	return d, err
-}
-
-// restored returns the grant of a version that was granted back before it was replaced, and replaces that of now. A store hook that
-// is required now stays so: with the approved version, unless this one was approved for it.
-func restored(now, back registry.Grant) registry.Grant {
-	back.Disabled = now.Disabled
-	a, required := now.Approved()
-	if _, approved := back.Approved(); !required || approved {
-		return back
-	}
-	if back.Hooks = maps.Clone(back.Hooks); a.Digest != back.Digest {
-		delete(back.Hooks, abi.HookStore)
-		back.Guard = &a
-		return back
-	}
-	if back.Hooks == nil {
-		back.Hooks = map[abi.Hook]registry.On{}
-	}
-	back.Hooks[abi.HookStore] = registry.On{OnFailure: abi.OnFailureRefuse}
-	return back
 }
 
 // mayReplace refuses to replace a family that is not installed. The caller holds changing.
@@ -144,16 +123,16 @@ func (f *Families) mayReplace(name string) error {
 	switch x := f.known[name]; {
 	case x == nil:
 		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: family %.100q is not installed: install it with alcove family install", name)}
-	case x.source == built:
+	case x.Source == grants.BuiltIn:
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: the program carries family %s, which changes with the program alone", name)}
 	default:
-		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: family %s is not installed (%s): install it with alcove family install", name, x.source)}
+		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("nothing was changed: family %s is not installed (%s): install it with alcove family install", name, x.Source)}
 	}
 }
 
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
 // rollback. The caller holds changing and has the lock read again.
-func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(before registry.Grant, report *sandbox.Report) registry.Grant) (before registry.Grant, d Described, err error) {
+func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(before registry.Grant, digest string, m *abi.Manifest) registry.Grant) (before registry.Grant, d Described, err error) {
 	if err := f.mayInstall(report.Manifest); err != nil {
 		return before, d, err
 	}
@@ -173,7 +152,7 @@ func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(bef
 	}
 	err = f.change(func(l *registry.Lock) error {
 		if replaces {
-			l.Families[name] = next(before, report)
+			l.Families[name] = next(before, report.Digest, report.Manifest)
 		}
 		return nil
 	})
@@ -190,42 +169,4 @@ func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(bef
 
 func noPrevious(name string) error {
 	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: no version of family %s before the present one is known: install one with alcove family update", name)}
-}
-
-// inheritsNothing returns the grant of a version that replaces that of before, except for a required store hook.
-func inheritsNothing(before registry.Grant, report *sandbox.Report) registry.Grant {
-	return succession(before, report.Digest, report.Manifest.Version)
-}
-
-// keeping returns the grant of a version that replaces that of before and keeps what it asks for.
-func keeping(before registry.Grant, report *sandbox.Report) registry.Grant {
-	next := succession(before, report.Digest, report.Manifest.Version)
-	if next.Hooks != nil {
-		return next // the approved version itself
-	}
-	next.Capabilities, next.Limits, next.Methods = fits(before.Capabilities, report.Manifest), maps.Clone(before.Limits), before.Methods
-	next.Hooks = map[abi.Hook]registry.On{}
-	for h, on := range before.Hooks {
-		if has(report.Manifest.Hooks, h) && (h != abi.HookStore || next.Guard == nil) {
-			next.Hooks[h] = on
-		}
-	}
-	return next
-}
-
-// fits returns the capabilities that a manifest asks for, as far as it does.
-func fits(had []registry.Capability, m *abi.Manifest) (list []registry.Capability) {
-	given := map[abi.Capability]bool{}
-	for _, c := range had {
-		i := slices.IndexFunc(m.Capabilities, func(a abi.Request) bool { return a.Name == c.Name })
-		if i < 0 || given[c.Name] {
-			continue
-		}
-		c.Scope = policy.Common(c.Scope, m.Capabilities[i].Scope)
-		if c.Name.Scope() == "none" || len(c.Scope) > 0 {
-			given[c.Name] = true
-			list = append(list, c)
-		}
-	}
-	return list
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -41,8 +42,8 @@ func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Sta
 	}
 	caller = f.spaceFor(caller, x).Caller()
 	r.Call = f.operations.Begin(ops.Request{
-		Manifest: x.manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller, during), Namespace: namespace, RequestID: requestID,
-		Quota: recordQuota(f.grantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
+		Manifest: x.Manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller, during), Namespace: namespace, RequestID: requestID,
+		Quota: grants.RecordQuota(f.grantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
 	})
 	return r
 }
@@ -70,12 +71,12 @@ func (r toolsOf) List() []abi.ForeignTool {
 	defer f.mu.RUnlock()
 	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
 		x := f.tools[name]
-		if x == r.family || !r.Caller.Rights.May(memory.ToUse(x.name)) {
+		if x == r.family || !r.Caller.Rights.May(memory.ToUse(x.Name)) {
 			continue
 		}
 		for _, t := range f.toolsOf(x) {
 			if t.Name == name {
-				list = append(list, abi.ForeignTool{Name: t.Name, Family: x.name, Description: t.Description, InputSchema: t.InputSchema})
+				list = append(list, abi.ForeignTool{Name: t.Name, Family: x.Name, Description: t.Description, InputSchema: t.InputSchema})
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -86,9 +87,9 @@ func (f *Families) review(name, digest, path string) (m Reviewed, err error) {
 	if seen.Digest != digest {
 		return m, fmt.Errorf("the module %s was changed meanwhile", path)
 	}
-	source := installed
+	source := grants.Installed
 	if f.lock.Families[name].Digest != digest {
-		source = approved
+		source = grants.Approved
 	}
 	x, err := f.familyOf(source, seen, m.Signature, modules.Origin{})
 	if err != nil {
@@ -153,7 +154,7 @@ func (f *Families) LockDown() (Change, error) {
 	if err := f.reread(); err != nil {
 		return Change{}, err
 	}
-	before := cloneLock(f.lock)
+	before := grants.CloneLock(f.lock)
 	if before.Locked {
 		return Change{}, nil
 	}

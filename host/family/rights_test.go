@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
@@ -258,7 +259,7 @@ func TestAMissingGrantIsAnErrorWithTheWholeCommand(t *testing.T) {
 			t.Errorf("%d: %v, want %s", i, e, want)
 		}
 	}
-	w.grant(GrantRequest{Family: "notes", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}}})
+	w.grant(grants.Request{Family: "notes", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead, Scope: []string{"work"}}}})
 	if got, _ = w.do("notes"); got[1].Error != nil || !strings.HasSuffix(got[0].Error.Message, "alcove family grant notes memory.read=work,default") {
 		t.Errorf("answers %v, %v, want work allowed, and the command for the rest", got[1].Error, got[0].Error)
 	}
@@ -298,7 +299,7 @@ func TestNoFamilyReadsAPrivateCollectionOfAnother(t *testing.T) {
 			if wants := last.name == "redactor" || !private; (stored == last.left) != wants {
 				t.Errorf("private %v, with the %s: kept is %s", private, last.name, stored)
 			}
-			w.grant(GrantRequest{Family: last.name, Revoke: []string{string(abi.HookStore)}})
+			w.grant(grants.Request{Family: last.name, Revoke: []string{string(abi.HookStore)}})
 		}
 		w.do("kept") // as it is
 		told, _ := w.do("reader")
@@ -367,7 +368,7 @@ func TestAFamilyReadsTheRecordsOfAnotherThatItWasGrantedToRead(t *testing.T) {
 			t.Errorf("a caller who may not use the other family is answered call %d with %s", i, r.OK)
 		}
 	}
-	if _, err := w.Grant(GrantRequest{Family: "reader", Revoke: []string{string(abi.CanRecordsRead)}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "reader", Revoke: []string{string(abi.CanRecordsRead)}}); err != nil {
 		t.Fatal(err)
 	}
 	if result, err = w.call(call); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -24,9 +25,9 @@ func TestFamiliesOfTheSameCodeHaveTheirOwnPowers(t *testing.T) {
 	w.install(named("poor", 100), code)
 	w.install(named("short", 2), code)
 	for _, name := range []string{"rich", "short"} {
-		w.grant(GrantRequest{Family: name, All: true})
+		w.grant(grants.Request{Family: name, All: true})
 	}
-	w.grant(GrantRequest{Family: "poor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
+	w.grant(grants.Request{Family: "poor", Capabilities: []registry.Capability{{Name: abi.CanMemoryRead}}})
 	poor, _ := w.do("poor")
 	if poor[0].Error == nil || poor[0].Error.Code != abi.CodeDenied || poor[2].Error == nil || len(h.got()) != 0 || string(poor[1].OK) != `{"config":{"whose":"poor"}}` {
 		t.Errorf("the poor one: %+v, what left: %q", poor, h.got())

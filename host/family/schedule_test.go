@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -118,7 +119,7 @@ func TestARoundOfASchedulePausesWhileThereIsNoRoom(t *testing.T) {
 		want = append(want, "default#"+name)
 	}
 	w.with(everyHour(abi.EachNamespace), script{says: `1`})
-	if _, err := w.Grant(GrantRequest{Family: "tidy", Limits: map[string]int64{abi.QuotaJobs: 7}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tidy", Limits: map[string]int64{abi.QuotaJobs: 7}}); err != nil {
 		t.Fatal(err)
 	}
 	w.begun("tidy/tidy")

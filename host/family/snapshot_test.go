@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/registry"
@@ -17,7 +18,7 @@ func TestASnapshotHasTheModulesOfItsLockFileWhileFamiliesAreInstalled(t *testing
 	w := open(t, nil)
 	one, two := pack(t, redactor("1.0.0"), redacts("one")), pack(t, redactor("2.0.0"), redacts("two"))
 	w.install(redactor("1.0.0"), redacts("one"))
-	w.grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}})
+	w.grant(grants.Request{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}})
 	var installing sync.WaitGroup
 	defer installing.Wait()
 	done := make(chan struct{})
@@ -28,7 +29,7 @@ func TestASnapshotHasTheModulesOfItsLockFileWhileFamiliesAreInstalled(t *testing
 			if _, err := w.Install(module); err != nil {
 				t.Error(err)
 			}
-			if _, err := w.Grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}}); err != nil {
+			if _, err := w.Grant(grants.Request{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -74,8 +75,8 @@ func TestASnapshotSaysWhichModulesAreNotThere(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "redactor.wasm"), pack(t, redactor("1.0.0"), redacts("one")))
 	await.That(t, "they come", func() bool { return len(w.All()) == 2 })
 	w.Show()
-	w.grant(GrantRequest{Family: "notes", All: true})
-	d := w.grant(GrantRequest{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}})
+	w.grant(grants.Request{Family: "notes", All: true})
+	d := w.grant(grants.Request{Family: "redactor", Hooks: map[abi.Hook]registry.On{abi.HookStore: {}}})
 	changed := w.install(aFamily("other"), script{says: `1`})
 	if err := os.WriteFile(w.modules.Path(changed.Digest), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)

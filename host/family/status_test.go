@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
@@ -79,7 +80,7 @@ func TestAFamilyAnnouncesBareKindsThatItWasGranted(t *testing.T) {
 	if got := fmt.Sprint(kinds()); got != "[rang of rings rings.stopped of rings]" {
 		t.Errorf("granted: %s", got)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "rings", Revoke: []string{string(abi.CanFeedKind)}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "rings", Revoke: []string{string(abi.CanFeedKind)}}); err != nil {
 		t.Fatal(err)
 	}
 	w.askAs(t, "rings", "", owner("ann"))

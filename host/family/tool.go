@@ -36,7 +36,7 @@ func newTool(x *family, t abi.Tool) *Tool {
 // tools returns the tools of the manifest.
 func (x *family) tools() []*Tool {
 	x.listing.Do(func() {
-		for _, t := range x.manifest.Tools {
+		for _, t := range x.Manifest.Tools {
 			x.listed = append(x.listed, newTool(x, t))
 		}
 	})
@@ -54,7 +54,7 @@ func (f *Families) Find(c memory.Caller, name string) (*Tool, error) {
 	if x == nil {
 		return nil, f.unusableTool(c, name)
 	}
-	if !c.Rights.May(memory.ToUse(x.name)) {
+	if !c.Rights.May(memory.ToUse(x.Name)) {
 		return nil, f.unknownTool(c, name)
 	}
 	for _, t := range f.toolsOf(x) {
@@ -68,8 +68,8 @@ func (f *Families) Find(c memory.Caller, name string) (*Tool, error) {
 // unusableTool returns why a caller cannot use a tool that no family serves. The caller holds mu.
 func (f *Families) unusableTool(c memory.Caller, name string) error {
 	for _, broken := range f.known {
-		declares := slices.ContainsFunc(broken.manifest.Tools, func(t abi.Tool) bool { return t.Name == name })
-		if declares && c.Rights.May(memory.ToUse(broken.name)) {
+		declares := slices.ContainsFunc(broken.Manifest.Tools, func(t abi.Tool) bool { return t.Name == name })
+		if declares && c.Rights.May(memory.ToUse(broken.Name)) {
 			return broken.usable()
 		}
 	}

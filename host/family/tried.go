@@ -6,13 +6,11 @@ import (
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
-
-// tried is the source of a family that is called once and is not among the others.
-const tried = "tried"
 
 // Trial is one request to a module that is not installed, for its author. Nothing of it is kept.
 type Trial struct {
@@ -38,7 +36,7 @@ func (f *Families) Try(ctx context.Context, t Trial) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	x := checkedFamily(tried, report, b)
+	x := checkedFamily(grants.Tried, report, b)
 	if err := x.declared.Check(); err != nil {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}
@@ -81,7 +79,7 @@ func (f *Families) try(ctx context.Context, x *family, m Guest, t Trial) (Result
 		result.Notes = append(p.Notes, result.Notes...)
 		return result, err
 	}
-	return Result{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %s has no tool %.80q", x.name, t.Tool)}
+	return Result{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("family %s has no tool %.80q", x.Name, t.Tool)}
 }
 
 // tryHook asks a hook, whose answer is the result.
@@ -89,8 +87,8 @@ func (f *Families) tryHook(ctx context.Context, x *family, m Guest, t Trial) (Re
 	if t.Hook == abi.HookRank || t.Hook == abi.HookEmbed {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s is not asked in JSON: install the family, turn the hook on and search", t.Hook)}
 	}
-	if !has(x.manifest.Hooks, t.Hook) {
-		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %.80s", x.name, t.Hook)}
+	if !grants.Has(x.Manifest.Hooks, t.Hook) {
+		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("the manifest of family %s has no hook %.80s", x.Name, t.Hook)}
 	}
 	var request abi.HookRequest
 	if err := json.Unmarshal(t.Arguments, &request); err != nil && t.Hook != abi.HookJob {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -213,10 +214,10 @@ func TestOnlyCallersAndFamiliesThatMayChangeAllSettingsOfAChangeUndoIt(t *testin
 		return script{steps: []step{{"config.undo", `{"change":"weight_b@1",` + scope + `}`}}}
 	}
 	w := open(t, nil).with(sharing("one"), undo(`"scope":"system"`)).with(sharing("home"), undo(`"scope":"namespace","name":"home"`)).with(aFamily("tunes"), undo(`"scope":"system"`))
-	if _, err := w.Grant(GrantRequest{Family: "tunes", Revoke: []string{"*"}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tunes", Revoke: []string{"*"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: "tunes", Capabilities: []registry.Capability{{Name: abi.CanConfigShared, Scope: []string{"weight_a"}}}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: "tunes", Capabilities: []registry.Capability{{Name: abi.CanConfigShared, Scope: []string{"weight_a"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	home := config.Scope{Kind: config.Namespace, Name: "home"}

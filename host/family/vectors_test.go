@@ -16,6 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -79,7 +80,7 @@ func openSample(t *testing.T) *sample {
 		t.Fatal(err)
 	}
 	w.installed(m, script{says: "{}"})
-	if _, err := w.Grant(GrantRequest{Family: m.Name, Limits: map[string]int64{abi.QuotaJobs: 1}}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: m.Name, Limits: map[string]int64{abi.QuotaJobs: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := w.named(m.Name)
@@ -105,7 +106,7 @@ func (w *world) installed(m *abi.Manifest, s script) {
 	if _, err := w.Install(pack(w.t, m, s)); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.Grant(GrantRequest{Family: m.Name, All: true}); err != nil {
+	if _, err := w.Grant(grants.Request{Family: m.Name, All: true}); err != nil {
 		w.t.Fatal(err)
 	}
 }

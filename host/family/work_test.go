@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -18,7 +19,7 @@ import (
 // writesDuring grants a family to write in a part of its work, beside what it was granted.
 func (w *world) writesDuring(name string, during registry.Work) Described {
 	w.t.Helper()
-	return w.grant(GrantRequest{Family: name, Capabilities: []registry.Capability{{Name: abi.CanMemoryWrite, During: during}}})
+	return w.grant(grants.Request{Family: name, Capabilities: []registry.Capability{{Name: abi.CanMemoryWrite, During: during}}})
 }
 
 // proposals returns the branches of a family's proposals.
@@ -87,7 +88,7 @@ func TestAHookThatIsToldOfStoresIsWorkInTheBackground(t *testing.T) {
 func TestAToolThatAJobCallsIsPartOfTheJob(t *testing.T) {
 	w := open(t, nil).with(aFamily("inner"), script{steps: putsAndAsks}).with(withJob("outer", ""), script{steps: []step{{"tools.call", `{"tool":"inner_do"}`}}})
 	w.writesDuring("inner", registry.Calls)
-	w.grant(GrantRequest{Family: "inner", Revoke: []string{"memory.propose"}})
+	w.grant(grants.Request{Family: "inner", Revoke: []string{"memory.propose"}})
 	job := w.enqueue("outer")
 	await.That(t, "the job is done", func() bool { return w.job(job.ID).State == jobs.Done })
 	const want = `memory.write for default was granted to family inner for its calls alone`
@@ -102,7 +103,7 @@ func TestAToolThatAJobCallsIsPartOfTheJob(t *testing.T) {
 func TestOnlyWhatWritesIsGrantedForAPartOfTheWork(t *testing.T) {
 	w := open(t, nil).with(aFamily("tidy"), script{})
 	for _, c := range []registry.Capability{{Name: abi.CanMemoryRead, During: registry.Calls}, {Name: abi.CanHTTP, During: registry.Jobs}, {Name: abi.CanMemoryWrite, During: "nights"}} {
-		if _, err := w.Grant(GrantRequest{Family: "tidy", Capabilities: []registry.Capability{c}}); err == nil {
+		if _, err := w.Grant(grants.Request{Family: "tidy", Capabilities: []registry.Capability{c}}); err == nil {
 			t.Errorf("%s was granted for its %s", c.Name, c.During)
 		}
 	}
@@ -121,7 +122,8 @@ func TestAGrantForAPartOfTheWorkIsKeptByReleasesAndNamedByUpdates(t *testing.T) 
 	t.Run("the next release", func(t *testing.T) {
 		w := openIn(t, dir, release(second))
 		d := w.All()[0]
-		if i := indexOf(d.Grant.Capabilities, abi.CanMemoryWrite); i < 0 || d.Grant.Capabilities[i].During != registry.Calls {
+		i := slices.IndexFunc(d.Grant.Capabilities, func(c registry.Capability) bool { return c.Name == abi.CanMemoryWrite })
+		if i < 0 || d.Grant.Capabilities[i].During != registry.Calls {
 			t.Errorf("it has %+v", d.Grant)
 		}
 		if want := "alcove family grant tags memory.write@calls --digest " + modules.Digest(second); d.GrantCommand != want {
@@ -138,7 +140,7 @@ func TestAGrantForAPartOfTheWorkIsKeptByReleasesAndNamedByUpdates(t *testing.T) 
 
 func TestALockFileThatNamesNoPartOfTheWorkMeansAllOfIt(t *testing.T) {
 	w := open(t, nil).with(withJob("tidy", ""), script{steps: putsAndAsks})
-	w.grant(GrantRequest{Family: "tidy", Revoke: []string{"memory.propose"}})
+	w.grant(grants.Request{Family: "tidy", Revoke: []string{"memory.propose"}})
 	data, err := os.ReadFile(filepath.Join(w.dir, registry.File))
 	if err != nil || strings.Contains(string(data), "during") {
 		t.Fatalf("the lock file has %s, %v", data, err)

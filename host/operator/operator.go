@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/config"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
@@ -58,7 +59,7 @@ type (
 	TrialRequest  = family.TrialRequest
 	TrialAnswer   = family.TrialAnswer
 	RemovedFamily = family.Removed
-	GrantRequest  = family.GrantRequest
+	GrantRequest  = grants.Request
 	// EndpointRequest and RootRequest name a server or a directory outside; without one the name is forgotten.
 	EndpointRequest = family.EndpointRequest
 	RootRequest     = family.RootRequest

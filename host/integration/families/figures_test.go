@@ -15,6 +15,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -96,7 +97,7 @@ func storeAll(t testing.TB, s *memory.Space, prefix string, texts []string) []ti
 
 func on(t testing.TB, f *family.Families, name string, h abi.Hook) {
 	t.Helper()
-	if _, err := f.Grant(family.GrantRequest{Family: name, Hooks: map[abi.Hook]registry.On{h: {}}}); err != nil {
+	if _, err := f.Grant(grants.Request{Family: name, Hooks: map[abi.Hook]registry.On{h: {}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Load(t.Context(), name); err != nil {
@@ -106,7 +107,7 @@ func on(t testing.TB, f *family.Families, name string, h abi.Hook) {
 
 func off(t testing.TB, f *family.Families, name string, h abi.Hook) {
 	t.Helper()
-	if _, err := f.Grant(family.GrantRequest{Family: name, Revoke: []string{string(h)}}); err != nil {
+	if _, err := f.Grant(grants.Request{Family: name, Revoke: []string{string(h)}}); err != nil {
 		t.Fatal(err)
 	}
 }

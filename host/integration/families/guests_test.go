@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/planted"
@@ -87,7 +88,7 @@ func TestAutoTagAsksALanguageModelOnlyWhenOneIsConfiguredAndGranted(t *testing.T
 		if _, source := suggest(t, f); source != "text" || len(*prompts) != 0 {
 			t.Errorf("%s: it asked a model that it was not granted", kind)
 		}
-		if _, err := f.Grant(family.GrantRequest{Family: "auto-tag", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"small"}}}}); err != nil {
+		if _, err := f.Grant(grants.Request{Family: "auto-tag", Capabilities: []registry.Capability{{Name: abi.CanLLM, Scope: []string{"small"}}}}); err != nil {
 			t.Fatal(err)
 		}
 		tags, source := suggest(t, f)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/registry"
@@ -21,7 +22,7 @@ func TestClientsSeeNoFamilyUnderTheNameOfAnother(t *testing.T) {
 	hidden := described("ranking", "the program carries a family of this name")
 	hidden.Hidden = true
 	guarded, missing := described("redactor", ""), described("other", "")
-	guarded.Guard, missing.Guard = &family.Guarding{}, &family.Guarding{Missing: "its module is gone"}
+	guarded.Guard, missing.Guard = &grants.Guarding{}, &grants.Guarding{Missing: "its module is gone"}
 	missing.Grant.Hooks = map[abi.Hook]registry.On{abi.HookRank: {}}
 	var names []string
 	hooks := map[string][]string{}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -129,7 +130,7 @@ func (s *Space) Beside(guest Guest, manifest []byte) {
 	installed, err := s.families.Install(packed)
 	s.must(err)
 	name := installed.Manifest.Name
-	_, err = s.families.Grant(family.GrantRequest{Family: name, All: true})
+	_, err = s.families.Grant(grants.Request{Family: name, All: true})
 	s.must(err)
 	s.must(s.families.Load(s.t.Context(), name))
 }
@@ -230,7 +231,7 @@ func (s *Space) install(module []byte) {
 	if store := s.manifest.Hooks.Store; store != nil {
 		hooks[abi.HookStore] = registry.On{OnFailure: store.OnFailure}
 	}
-	_, err = s.families.Grant(family.GrantRequest{Family: s.manifest.Name, All: true, Hooks: hooks})
+	_, err = s.families.Grant(grants.Request{Family: s.manifest.Name, All: true, Hooks: hooks})
 	s.must(err)
 	s.must(s.families.Load(s.t.Context(), s.manifest.Name))
 	s.must(s.families.Listen(s.t.Context()))
@@ -252,7 +253,7 @@ func (s *Space) name() string {
 // Revoke takes capabilities and hooks away from the family; * for all of them. Grant gives all that it asks for back.
 func (s *Space) Revoke(names ...string) {
 	s.t.Helper()
-	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Revoke: names})
+	_, err := s.families.Grant(grants.Request{Family: s.manifest.Name, Revoke: names})
 	s.must(err)
 }
 
@@ -280,7 +281,7 @@ func (s *Space) Quota(namespace string, q Allowance) {
 // Grant gives the family a capability with a scope, in place of what it had of it.
 func (s *Space) Grant(capability string, scope ...string) {
 	s.t.Helper()
-	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Capabilities: []registry.Capability{{Name: abi.Capability(capability), Scope: scope}}})
+	_, err := s.families.Grant(grants.Request{Family: s.manifest.Name, Capabilities: []registry.Capability{{Name: abi.Capability(capability), Scope: scope}}})
 	s.must(err)
 }
 
@@ -298,7 +299,7 @@ func (s *Space) Published() map[string]abi.Tool {
 // Limit sets quotas of the family and limits of its requests, as alcove family grant --limit does.
 func (s *Space) Limit(limits map[string]int64) {
 	s.t.Helper()
-	_, err := s.families.Grant(family.GrantRequest{Family: s.manifest.Name, Limits: limits})
+	_, err := s.families.Grant(grants.Request{Family: s.manifest.Name, Limits: limits})
 	s.must(err)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
@@ -117,12 +118,12 @@ func Run(ctx context.Context, module []byte, o Options) (_ *Report, err error) {
 		return nil, fmt.Errorf("test family %s: it has no tool %s", m.Name, o.Tool)
 	}
 	t := &test{Options: o, module: module, manifest: m, report: &Report{Family: m.Name, Version: m.Version, Digest: checked.Digest, Seed: o.Seed}}
-	err = errors.Join(t.within(ctx, granted(m), t.whole), t.within(ctx, family.GrantRequest{Family: m.Name}, t.powerless))
+	err = errors.Join(t.within(ctx, granted(m), t.whole), t.within(ctx, grants.Request{Family: m.Name}, t.powerless))
 	return t.report, err
 }
 
 // granted is everything that a manifest asks for, hooks included.
-func granted(m *abi.Manifest) family.GrantRequest {
+func granted(m *abi.Manifest) grants.Request {
 	hooks := map[abi.Hook]registry.On{}
 	for hook, asked := range map[abi.Hook]bool{
 		abi.HookStore: m.Hooks.Store != nil, abi.HookStored: m.Hooks.Stored != nil, abi.HookMerged: m.Hooks.Merged != nil, abi.HookSessionEnd: m.Hooks.SessionEnd != nil,
@@ -135,11 +136,11 @@ func granted(m *abi.Manifest) family.GrantRequest {
 	if m.Hooks.Store != nil {
 		hooks[abi.HookStore] = registry.On{OnFailure: m.Hooks.Store.OnFailure}
 	}
-	return family.GrantRequest{Family: m.Name, All: true, Hooks: hooks}
+	return grants.Request{Family: m.Name, All: true, Hooks: hooks}
 }
 
 // within does something in a world of its own, where the family has what it is granted.
-func (t *test) within(ctx context.Context, grant family.GrantRequest, do func(context.Context) error) (err error) {
+func (t *test) within(ctx context.Context, grant grants.Request, do func(context.Context) error) (err error) {
 	t.guests = &recorder{}
 	t.world, err = t.Open(ctx, t.guests.watch)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -62,7 +63,7 @@ func Run(ctx context.Context, t Call) (tried Result, err error) {
 	if _, err := families.Install(t.Module); err != nil {
 		return Result{}, err
 	}
-	if _, err := families.Grant(family.GrantRequest{Family: report.Manifest.Name, All: true, Limits: t.Limits}); err != nil {
+	if _, err := families.Grant(grants.Request{Family: report.Manifest.Name, All: true, Limits: t.Limits}); err != nil {
 		return Result{}, err
 	}
 	if len(t.Config) > 0 {

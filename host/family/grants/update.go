@@ -1,4 +1,4 @@
-package family
+package grants
 
 import (
 	"fmt"
@@ -41,15 +41,15 @@ func succession(g registry.Grant, digest, version string) registry.Grant {
 	return next
 }
 
-// updateFrom returns what a family lost compared with the previous grant; nil: nothing.
-func updateFrom(before, now registry.Grant) *Update {
+// Lost returns what a family lost compared with the previous grant; nil: nothing.
+func Lost(before, now registry.Grant) *Update {
 	if before.Digest == "" || before.Digest == now.Digest {
 		return nil
 	}
 	u := &Update{Digest: before.Digest, Version: before.Version}
 	for _, c := range before.Capabilities {
 		if i := indexOf(now.Capabilities, c.Name); i < 0 || !slices.Equal(now.Capabilities[i].Scope, c.Scope) || now.Capabilities[i].During != c.During {
-			u.Dropped = append(u.Dropped, capabilityText(c, nil))
+			u.Dropped = append(u.Dropped, CapabilityText(c, nil))
 		}
 	}
 	for _, h := range slices.Sorted(maps.Keys(before.Hooks)) {
@@ -73,37 +73,37 @@ func updateFrom(before, now registry.Grant) *Update {
 	return u
 }
 
-// grantCommand builds a command that grants.
-type grantCommand struct {
-	family       string
-	capabilities []string
-	hooks        []string
-	limits       []string
-	methods      []string
-	digest       string
+// Command builds a command that grants.
+type Command struct {
+	Family       string
+	Capabilities []string
+	Hooks        []string
+	Limits       []string
+	Methods      []string
+	Digest       string
 }
 
-func (c grantCommand) String() string {
-	words := append([]string{"alcove family grant", c.family}, c.capabilities...)
-	if len(c.hooks) > 0 {
-		words = append(words, "--hook", strings.Join(c.hooks, ","))
+func (c Command) String() string {
+	words := append([]string{"alcove family grant", c.Family}, c.Capabilities...)
+	if len(c.Hooks) > 0 {
+		words = append(words, "--hook", strings.Join(c.Hooks, ","))
 	}
-	if len(c.limits) > 0 {
-		words = append(words, "--limit", strings.Join(c.limits, ","))
+	if len(c.Limits) > 0 {
+		words = append(words, "--limit", strings.Join(c.Limits, ","))
 	}
-	if len(c.methods) > 0 {
-		words = append(words, "--http-methods", strings.Join(c.methods, ","))
+	if len(c.Methods) > 0 {
+		words = append(words, "--http-methods", strings.Join(c.Methods, ","))
 	}
-	if c.digest != "" {
-		words = append(words, "--digest", c.digest)
+	if c.Digest != "" {
+		words = append(words, "--digest", c.Digest)
 	}
 	return strings.Join(words, " ")
 }
 
-// fitting returns the command that grants a family what another version had, as far as it asks for it; empty
+// Fitting returns the command that grants a family what another version had, as far as it asks for it; empty
 // if nothing fits.
-func fitting(x *family, before registry.Grant) string {
-	c := grantCommand{family: x.name, digest: x.digest, methods: before.Methods}
+func Fitting(x *Version, before registry.Grant) string {
+	c := Command{Family: x.Name, Digest: x.Digest, Methods: before.Methods}
 	capabilities, hooks := before.Capabilities, maps.Clone(before.Hooks)
 	if a, ok := before.Approved(); ok && before.Guard != nil {
 		capabilities = append(slices.Clone(capabilities), a.Capabilities...)
@@ -112,25 +112,25 @@ func fitting(x *family, before registry.Grant) string {
 		}
 		hooks[abi.HookStore] = registry.On{OnFailure: abi.OnFailureRefuse}
 	}
-	for _, fit := range fits(capabilities, x.manifest) {
-		c.capabilities = append(c.capabilities, capabilityText(fit, x.manifest))
+	for _, fit := range fits(capabilities, x.Manifest) {
+		c.Capabilities = append(c.Capabilities, CapabilityText(fit, x.Manifest))
 	}
 	for _, h := range slices.Sorted(maps.Keys(hooks)) {
-		if has(x.manifest.Hooks, h) {
-			c.hooks = append(c.hooks, hookText(h, hooks[h]))
+		if Has(x.Manifest.Hooks, h) {
+			c.Hooks = append(c.Hooks, HookText(h, hooks[h]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before.Limits)) {
-		c.limits = append(c.limits, fmt.Sprintf("%s=%d", name, before.Limits[name]))
+		c.Limits = append(c.Limits, fmt.Sprintf("%s=%d", name, before.Limits[name]))
 	}
-	if len(c.capabilities)+len(c.hooks)+len(c.limits)+len(c.methods) == 0 {
+	if len(c.Capabilities)+len(c.Hooks)+len(c.Limits)+len(c.Methods) == 0 {
 		return ""
 	}
 	return c.String()
 }
 
-// capabilityText formats a capability as granted. Without a scope it is granted for all that the manifest asks for.
-func capabilityText(c registry.Capability, asked *abi.Manifest) string {
+// CapabilityText formats a capability as granted. Without a scope it is granted for all that the manifest asks for.
+func CapabilityText(c registry.Capability, asked *abi.Manifest) string {
 	name := string(c.Name)
 	if c.During != "" {
 		name += "@" + string(c.During)
@@ -147,8 +147,8 @@ func capabilityText(c registry.Capability, asked *abi.Manifest) string {
 	return name + "=" + strings.Join(c.Scope, ",")
 }
 
-// hookText formats a hook as turned on.
-func hookText(h abi.Hook, on registry.On) string {
+// HookText formats a hook as turned on.
+func HookText(h abi.Hook, on registry.On) string {
 	if on.Generations > 0 {
 		return fmt.Sprintf("%s=%d", h, on.Generations)
 	}

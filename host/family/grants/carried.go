@@ -1,4 +1,4 @@
-package family
+package grants
 
 import (
 	"slices"
@@ -12,14 +12,14 @@ import (
 // Built-in families change with each release, and are vetted with it. An operator's decision about one carries over to
 // the next release: in full while the manifest is unchanged, otherwise for what the manifest still asks for.
 
-// asksOf returns what a built-in family asks for.
-func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
+// Asks returns what a built-in family asks for.
+func Asks(manifest []byte, m *abi.Manifest) registry.Asked {
 	asks := registry.Asked{Manifest: modules.Digest(manifest)}
 	for _, c := range m.Capabilities {
 		asks.Capabilities = append(asks.Capabilities, registry.Capability{Name: c.Name, Scope: c.Scope})
 	}
 	for _, h := range []abi.Hook{abi.HookStore, abi.HookStored, abi.HookMerged, abi.HookSessionEnd, abi.HookRank, abi.HookEmbed, abi.HookJob} {
-		if has(m.Hooks, h) {
+		if Has(m.Hooks, h) {
 			asks.Hooks = append(asks.Hooks, h)
 		}
 	}
@@ -29,13 +29,13 @@ func asksOf(manifest []byte, m *abi.Manifest) registry.Asked {
 // builtGrant returns the grant of a built-in family without an operator's decision: what it asks for, except
 // external access, keys for other agents, tools that its manifest does not name, and direct writes of memories where it can propose them. Its hooks
 // are off.
-func builtGrant(x *family) registry.Grant {
+func builtGrant(x *Version) registry.Grant {
 	proposes := false
-	for _, c := range x.manifest.Capabilities {
+	for _, c := range x.Manifest.Capabilities {
 		proposes = proposes || c.Name == abi.CanMemoryPropose
 	}
-	g := registry.Grant{Digest: x.digest, Version: x.manifest.Version}
-	for _, c := range x.manifest.Capabilities {
+	g := registry.Grant{Digest: x.Digest, Version: x.Manifest.Version}
+	for _, c := range x.Manifest.Capabilities {
 		switch c.Name {
 		case abi.CanToolsCall:
 			if c.Scope = slices.DeleteFunc(slices.Clone(c.Scope), func(tool string) bool { return tool == policy.Everything }); len(c.Scope) == 0 {
@@ -56,10 +56,10 @@ func builtGrant(x *family) registry.Grant {
 
 // carriedGrant returns the grant of a built-in family in this release: what was granted, as far as it was
 // asked for then and is asked for now. Hooks and limits stay.
-func carriedGrant(g registry.Grant, x *family) registry.Grant {
-	same := g.Asked.Manifest == x.asks.Manifest
+func carriedGrant(g registry.Grant, x *Version) registry.Grant {
+	same := g.Asked.Manifest == x.Asks.Manifest
 	asked := g.Asked.Capabilities
-	g.Digest, g.Version = x.digest, x.manifest.Version
+	g.Digest, g.Version = x.Digest, x.Manifest.Version
 	if same {
 		return g
 	}
@@ -68,11 +68,11 @@ func carriedGrant(g registry.Grant, x *family) registry.Grant {
 		if i := indexOf(asked, c.Name); i >= 0 { // a grant may be wider than the request
 			c.Scope = policy.Common(c.Scope, asked[i].Scope)
 		}
-		i := indexOf(x.asks.Capabilities, c.Name)
+		i := indexOf(x.Asks.Capabilities, c.Name)
 		if i < 0 {
 			continue
 		}
-		c.Scope = policy.Common(c.Scope, x.asks.Capabilities[i].Scope)
+		c.Scope = policy.Common(c.Scope, x.Asks.Capabilities[i].Scope)
 		if c.Name.Scope() == "none" || len(c.Scope) > 0 {
 			kept = append(kept, c)
 		}
@@ -82,20 +82,21 @@ func carriedGrant(g registry.Grant, x *family) registry.Grant {
 }
 
 // news is what a built-in family asks for in this release and did not when its grant was decided.
-type news struct {
-	capabilities []registry.Capability // with the new part of the scope
-	hooks        []abi.Hook
+type News struct {
+	Capabilities []registry.Capability // with the new part of the scope
+	Hooks        []abi.Hook
 }
 
-func newsOf(g registry.Grant, x *family) (n news) {
-	if x.source != built || g.Asked == nil || g.Asked.Manifest == x.asks.Manifest {
-		return news{}
+// NewsOf is what a built-in family asks for beyond what it did when a grant was decided.
+func NewsOf(g registry.Grant, x *Version) (n News) {
+	if x.Source != BuiltIn || g.Asked == nil || g.Asked.Manifest == x.Asks.Manifest {
+		return News{}
 	}
-	return newsBetween(*g.Asked, x.asks)
+	return NewsBetween(*g.Asked, x.Asks)
 }
 
-// newsBetween is what a version asks for now and another one did not.
-func newsBetween(was, now registry.Asked) (n news) {
+// NewsBetween is what a version asks for now and another one did not.
+func NewsBetween(was, now registry.Asked) (n News) {
 	for _, c := range now.Capabilities {
 		i := indexOf(was.Capabilities, c.Name)
 		if i >= 0 {
@@ -105,61 +106,44 @@ func newsBetween(was, now registry.Asked) (n news) {
 			})
 		}
 		if i < 0 || len(c.Scope) > 0 {
-			n.capabilities = append(n.capabilities, c)
+			n.Capabilities = append(n.Capabilities, c)
 		}
 	}
 	for _, h := range now.Hooks {
 		if !slices.Contains(was.Hooks, h) {
-			n.hooks = append(n.hooks, h)
+			n.Hooks = append(n.Hooks, h)
 		}
 	}
 	return n
 }
 
-// list returns the additions, as memory.read=work and hook rank.
-func (n news) list(m *abi.Manifest) []string {
+// List returns the additions, as memory.read=work and hook rank.
+func (n News) List(m *abi.Manifest) []string {
 	var list []string
-	for _, c := range n.capabilities {
-		list = append(list, capabilityText(c, m))
+	for _, c := range n.Capabilities {
+		list = append(list, CapabilityText(c, m))
 	}
-	for _, h := range n.hooks {
+	for _, h := range n.Hooks {
 		list = append(list, "hook "+string(h))
 	}
 	return list
 }
 
-// command returns the command that grants the additions.
-func (n news) command(x *family, now registry.Grant) string {
-	c := grantCommand{family: x.name, digest: x.digest}
-	for _, asked := range n.capabilities {
+// Command returns the command that grants the additions.
+func (n News) Command(x *Version, now registry.Grant) string {
+	c := Command{Family: x.Name, Digest: x.Digest}
+	for _, asked := range n.Capabilities {
 		if i := indexOf(now.Capabilities, asked.Name); i >= 0 {
 			asked.Scope, asked.During = append(slices.Clone(now.Capabilities[i].Scope), asked.Scope...), now.Capabilities[i].During
 		}
-		c.capabilities = append(c.capabilities, capabilityText(asked, x.manifest))
+		c.Capabilities = append(c.Capabilities, CapabilityText(asked, x.Manifest))
 	}
-	for _, h := range n.hooks {
-		c.hooks = append(c.hooks, string(h))
+	for _, h := range n.Hooks {
+		c.Hooks = append(c.Hooks, string(h))
 	}
 	return c.String()
 }
 
 func indexOf(list []registry.Capability, name abi.Capability) int {
 	return slices.IndexFunc(list, func(c registry.Capability) bool { return c.Name == name })
-}
-
-// noteCarried logs which families of this release ask for more than they were granted.
-func (f *Families) noteCarried() {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	for name, g := range f.lock.Families {
-		x := f.known[name]
-		if x == nil || x.digest == "" {
-			continue
-		}
-		n := newsOf(g, x)
-		if asks := n.list(x.manifest); len(asks) > 0 {
-			f.o.Logger.Warn("a family of this release asks for more than it did when its grant was decided; it goes on with what it was granted", "family", name,
-				"version", x.manifest.Version, "asks", asks, "grant", n.command(x, grantIn(f.lock, x)))
-		}
-	}
 }
