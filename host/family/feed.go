@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 )
 
 // The settings of the feed, which the family events declares.
@@ -15,19 +15,19 @@ const (
 )
 
 // FeedLimits returns the limits of feeds by the settings of the system; without a family that declares them, the defaults.
-func (f *Families) FeedLimits(ctx context.Context) (memory.FeedLimits, error) {
+func (f *Families) FeedLimits(ctx context.Context) (feed.Limits, error) {
 	if f.sharedKeys().Key(feedRetentionDays) == nil || f.sharedKeys().Key(feedAlertRows) == nil {
-		return memory.FeedLimits{}, nil
+		return feed.Limits{}, nil
 	}
 	found, err := f.Settings(ctx, SettingQuery{Keys: []string{feedRetentionDays, feedAlertRows}})
 	if err != nil {
-		return memory.FeedLimits{}, err
+		return feed.Limits{}, err
 	}
-	var limits memory.FeedLimits
+	var limits feed.Limits
 	for _, s := range found {
 		var v float64
 		if err := json.Unmarshal(s.Value, &v); err != nil {
-			return memory.FeedLimits{}, err
+			return feed.Limits{}, err
 		}
 		switch s.Key {
 		case feedRetentionDays:

@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/effect"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/registry"
 )
 
@@ -53,8 +54,8 @@ func (f jobFamilies) Parallel(family, job string) int {
 
 // News implements jobs.Families.
 func (f jobFamilies) News(ctx context.Context, job jobs.Job) (bool, error) {
-	feed, err := f.o.Space.As(job.Caller()).ReadFeed(ctx, memory.FeedQuery{Branch: job.Branch, After: job.FeedAfter, Limit: 1})
-	return len(feed.Notices) > 0 || feed.Expired || feed.Passed > mostPassed, err
+	page, err := f.o.Space.As(job.Caller()).ReadFeed(ctx, feed.Query{Branch: job.Branch, After: job.FeedAfter, Limit: 1})
+	return len(page.Notices) > 0 || page.Expired || page.Passed > mostPassed, err
 }
 
 // mostPassed is how many notices of others count as news: the watermark is to follow them.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 )
 
 // Proxy passes on to families what a space, its embedders and its tools ask of them. These are made first, since families need them; until
@@ -44,11 +45,11 @@ func (p *Proxy) IsPrivate(collection string) bool {
 }
 
 // FeedLimits returns the limits of feeds; without families, the defaults.
-func (p *Proxy) FeedLimits(ctx context.Context) (memory.FeedLimits, error) {
+func (p *Proxy) FeedLimits(ctx context.Context) (feed.Limits, error) {
 	if f := p.Families(); f != nil {
 		return f.FeedLimits(ctx)
 	}
-	return memory.FeedLimits{}, nil
+	return feed.Limits{}, nil
 }
 
 // EmbedderOf returns what a family embeds with; false: it does not embed.

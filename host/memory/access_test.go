@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/scope"
@@ -98,7 +99,7 @@ func (w *world) write(branch, namespace string, i int) {
 	}
 	w.must(stage.Put(w.t.Context(), namespace, []Item{{Key: key, Value: value}}))
 	w.must(nil, stage.Log(namespace, "noted", value))
-	w.must(nil, stage.Emit(w.t.Context(), namespace, Emission{Family: "bell", Kind: "rang", Payload: value}))
+	w.must(nil, stage.Emit(w.t.Context(), namespace, feed.Emission{Family: "bell", Kind: "rang", Payload: value}))
 	w.must(nil, stage.PutRecord(w.t.Context(), records, namespace, key, json.RawMessage(`{"text":`+string(value)+`}`), nil))
 	w.must(stage.Commit(w.t.Context(), Commit{}))
 }
@@ -249,7 +250,7 @@ var deeds = []deed{
 	}},
 	{"ReadFeed", func(ctx context.Context, a *Access, say func(any, error)) {
 		for _, namespaces := range sets {
-			for _, q := range []FeedQuery{{}, {Kinds: []string{string(MemoryForgotten), "bell.*"}}, {Agents: []string{"ann", secretWord}, Limit: 1}} {
+			for _, q := range []feed.Query{{}, {Kinds: []string{string(feed.MemoryForgotten), "bell.*"}}, {Agents: []string{"ann", secretWord}, Limit: 1}} {
 				q.Branch, q.Namespaces = "draft", namespaces
 				f, err := a.ReadFeed(ctx, q)
 				say(f.Notices, err)
@@ -591,7 +592,7 @@ var stageDeeds = []stageDeed{
 		})
 	}},
 	{"Emit", func(ctx context.Context, t *Stage, say func(any, error)) {
-		each(func(ns string) { say(nil, t.Emit(ctx, ns, Emission{Family: "bell", Kind: "rang"})) })
+		each(func(ns string) { say(nil, t.Emit(ctx, ns, feed.Emission{Family: "bell", Kind: "rang"})) })
 	}},
 	{"PutRecord", func(ctx context.Context, t *Stage, say func(any, error)) {
 		each(func(ns string) {

@@ -266,7 +266,7 @@ func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep 
 		return notFound("branch %q was deleted meanwhile", b.Name)
 	}
 	pins := s.catalogue.Pins(b.ID)
-	defer s.tails.clear() // feeds begin later now
+	defer s.feeds.Clear() // feeds begin later now
 	if err := s.engine.Trim(ctx, b.ID, floor, pins, keep...); err != nil {
 		return err
 	}

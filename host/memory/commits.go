@@ -3,11 +3,8 @@ package memory
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -15,27 +12,10 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// commitNote records the author of a commit. The engine keeps it with the commit.
-type commitNote struct {
-	Branch  store.BranchID `json:"b"`
-	Name    string         `json:"n"` // of the branch, for after its deletion
-	Agent   string         `json:"a,omitempty"`
-	Client  string         `json:"p,omitempty"`
-	Session string         `json:"s,omitempty"`
-	Family  string         `json:"f,omitempty"`
-	Call    string         `json:"c,omitempty"`
-	// Generation is Caller.Generation.
-	Generation int             `json:"g,omitempty"`
-	Account    json.RawMessage `json:"x,omitempty"`
-}
-
-// caller returns the author of the commit, without rights.
-func (n commitNote) caller() Caller {
+// callerOf returns the author of a commit, without rights.
+func callerOf(n record.Note) Caller {
 	return Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call, Generation: n.Generation, Account: n.Account}
 }
-
-// noteText bounds a field of a note, in bytes: a whole note stays below store.NoteLimit, however many are escaped.
-const noteText = 800
 
 // signed returns a batch with a note on its author, if there is a call or a family: otherwise the writes name the author. It is an error
 // if the author's key was revoked or expired since the work began: all that callers commit comes by here.
@@ -48,24 +28,12 @@ func (s *Space) signed(batch store.Batch, b store.BranchID, name string, by Call
 	if by.Call == "" && by.Family == "" && by.Generation == 0 {
 		return batch, nil
 	}
-	batch.Note, err = json.Marshal(commitNote{b, noteField(name), noteField(by.Agent), noteField(by.Client), noteField(by.Session), noteField(by.Family), noteField(by.Call), by.Generation, by.Account})
+	batch.Note, err = record.Note{Branch: b, Name: name, Agent: by.Agent, Client: by.Client, Session: by.Session, Family: by.Family, Call: by.Call,
+		Generation: by.Generation, Account: by.Account}.Encode()
 	if err != nil {
 		return batch, fmt.Errorf("note whose a commit is: %w", err)
 	}
 	return batch, nil
-}
-
-// noteField returns a text for a note. A longer one is cut and ends in its digest, so that a search by the whole text finds it.
-func noteField(text string) string {
-	if len(text) <= noteText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:noteText-2*sha256.Size-3], "") + "…" + record.Digest([]byte(text))
-}
-
-// decodeNote decodes a note of a commit; ok is false if it was not written by this package.
-func decodeNote(data []byte) (n commitNote, ok bool) {
-	return n, json.Unmarshal(data, &n) == nil
 }
 
 // CommitQuery selects commits by author. Empty fields match everything.
@@ -142,8 +110,8 @@ func (s *Space) Accounts(ctx context.Context, after uint64) iter.Seq2[CommittedB
 				yield(CommittedBy{}, s.translate("list commits", err))
 				return
 			}
-			n, ok := decodeNote(noted.Note)
-			if ok && n.Account != nil && !yield(CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: n.caller()}, nil) {
+			n, ok := record.DecodeNote(noted.Note)
+			if ok && n.Account != nil && !yield(CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: callerOf(n)}, nil) {
 				return
 			}
 		}
@@ -158,13 +126,13 @@ func (s *Space) Newest(ctx context.Context) (uint64, error) {
 
 // committed returns the commit of a note; nil if it does not match, or the caller may not see it.
 func (a *Access) committed(ctx context.Context, q CommitQuery, noted store.Noted) (_ *CommittedBy, err error) {
-	n, ok := decodeNote(noted.Note)
+	n, ok := record.DecodeNote(noted.Note)
 	if !ok {
 		return nil, nil
 	}
-	c := &CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: n.caller()}
+	c := &CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: callerOf(n)}
 	for _, asked := range []struct{ want, have string }{{q.Call, n.Call}, {q.Family, n.Family}, {q.Agent, n.Agent}, {q.Branch, c.Branch}} {
-		if asked.want != "" && noteField(asked.want) != asked.have {
+		if asked.want != "" && record.NoteField(asked.want) != asked.have {
 			return nil, nil
 		}
 	}
@@ -217,7 +185,7 @@ func (s *Space) dropNotes(ctx context.Context) error {
 		return nil
 	}
 	gone := func(n store.Noted) bool {
-		note, _ := decodeNote(n.Note) // a malformed note has no branch
+		note, _ := record.DecodeNote(n.Note) // a malformed note has no branch
 		floor, live := floors[note.Branch]
 		return n.Version <= floor || !live && n.Version <= newest
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/internal/namespace"
 	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
@@ -56,7 +57,7 @@ func (s *Space) countersOf(ctx context.Context, b *lineage.Branch, keys []store.
 // counts is the merge as its counters see it.
 func (p *mergePlan) counts() counters.Merge {
 	return counters.Merge{Source: p.source.branch, Target: p.target.branch, TargetAt: p.targetAt, Shared: p.sharedByAll,
-		Covers: func(namespace string) bool { return selected(p.namespaces, namespace) },
+		Covers: func(name string) bool { return namespace.Selects(p.namespaces, name) },
 		Base: func(ctx context.Context, namespace string) (store.Lineage, error) {
 			if err := p.learn(ctx, namespace); err != nil {
 				return nil, err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/alcove-memory/alcove/host/internal/namespace"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/memory/threeway"
@@ -266,7 +268,7 @@ func (c *comparison) add(ctx context.Context, key store.Key) error {
 	if err := c.learn(ctx, key.Namespace); err != nil {
 		return err
 	}
-	if key.Collection == events || isEmitted(key.Collection) || !selected(c.namespaces, key.Namespace) {
+	if key.Collection == events || feed.IsEmitted(key.Collection) || !namespace.Selects(c.namespaces, key.Namespace) {
 		return nil
 	}
 	c.keys[key] = true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/alcove-memory/alcove/host/memory/effect"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
@@ -61,7 +62,7 @@ func (s *Space) VerifyLog(ctx context.Context, p Location) (int, error) {
 }
 
 // Feed is Access.Feed for the owner.
-func (s *Space) Feed(ctx context.Context, branch string, namespaces []string, after uint64, limit int) (Feed, error) {
+func (s *Space) Feed(ctx context.Context, branch string, namespaces []string, after uint64, limit int) (feed.Page, error) {
 	return s.owner("").Feed(ctx, branch, namespaces, after, limit)
 }
 

@@ -4,27 +4,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/purge"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
 // follow reads a feed page by page to its end.
-func follow(t *testing.T, a *Access, q FeedQuery) (notices []Notice, end Feed) {
+func follow(t *testing.T, a *Access, q feed.Query) (notices []feed.Notice, end feed.Page) {
 	t.Helper()
 	for {
-		feed, err := a.ReadFeed(t.Context(), q)
+		page, err := a.ReadFeed(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if feed.Watermark < q.After || feed.More && feed.Watermark == q.After && feed.Within == q.Within {
-			t.Fatalf("the page after %d, %d leads nowhere: %+v", q.After, q.Within, feed)
+		if page.Watermark < q.After || page.More && page.Watermark == q.After && page.Within == q.Within {
+			t.Fatalf("the page after %d, %d leads nowhere: %+v", q.After, q.Within, page)
 		}
-		notices = append(notices, feed.Notices...)
-		if q.After, q.Within = feed.Watermark, feed.Within; !feed.More {
-			return notices, feed
+		notices = append(notices, page.Notices...)
+		if q.After, q.Within = page.Watermark, page.Within; !page.More {
+			return notices, page
 		}
 	}
 }
@@ -34,8 +36,8 @@ func TestTheTailOfAFeedTellsWhatTheStoreTells(t *testing.T) {
 	s, done := openSpace(t, t.TempDir(), nil)
 	defer done()
 	ann, bob := s.As(Caller{Agent: "ann", Call: "1", Rights: FullRights()}), s.As(Caller{Agent: "bob", Call: "2", Rights: FullRights()})
-	if feed, err := ann.ReadFeed(t.Context(), FeedQuery{}); err != nil || len(feed.Notices) != 0 { // the tail begins here
-		t.Fatalf("ReadFeed of an empty space = %+v, %v, want no notices", feed, err)
+	if page, err := ann.ReadFeed(t.Context(), feed.Query{}); err != nil || len(page.Notices) != 0 { // the tail begins here
+		t.Fatalf("ReadFeed of an empty space = %+v, %v, want no notices", page, err)
 	}
 	for i := range 30 {
 		a, ns := ann, []string{"default", "team/x", "team/y"}[i%3]
@@ -58,11 +60,11 @@ func TestTheTailOfAFeedTellsWhatTheStoreTells(t *testing.T) {
 			}
 		}
 	}
-	queries := []FeedQuery{{}, {Limit: 1}, {Limit: 7}, {Limit: 50, Most: 10}, {Limit: 3, Most: 1}, {Namespaces: []string{"team/*"}, Limit: 5}, {Agents: []string{"bob"}, Limit: 9, Most: 20},
-		{Kinds: []string{string(MemoryForgotten), string(EventLogged)}, Limit: 2}, {Namespaces: []string{"none"}}}
+	queries := []feed.Query{{}, {Limit: 1}, {Limit: 7}, {Limit: 50, Most: 10}, {Limit: 3, Most: 1}, {Namespaces: []string{"team/*"}, Limit: 5}, {Agents: []string{"bob"}, Limit: 9, Most: 20},
+		{Kinds: []string{string(feed.MemoryForgotten), string(feed.EventLogged)}, Limit: 2}, {Namespaces: []string{"none"}}}
 	for _, q := range queries {
 		warm, end := follow(t, ann, q)
-		s.tails.clear()
+		s.feeds.Clear()
 		cold, coldEnd := follow(t, ann, q)
 		if !slices.EqualFunc(warm, cold, sameNotice) || end.Watermark != coldEnd.Watermark {
 			t.Errorf("%+v: the tail tells %d up to %d, the store %d up to %d", q, len(warm), end.Watermark, len(cold), coldEnd.Watermark)
@@ -71,42 +73,11 @@ func TestTheTailOfAFeedTellsWhatTheStoreTells(t *testing.T) {
 			t.Errorf("%+v finds nothing", q)
 		}
 	}
-	warmed := 0
-	for _, known := range s.tails.byBranch {
-		warmed += len(known.notices)
-	}
-	if warmed != 0 {
-		t.Errorf("a tail that just began has %d notices", warmed)
-	}
 }
 
-func sameNotice(a, b Notice) bool {
+func sameNotice(a, b feed.Notice) bool {
 	return a.Kind == b.Kind && a.Namespace == b.Namespace && a.Key == b.Key && a.Watermark == b.Watermark && a.Timestamp.Equal(b.Timestamp) &&
 		a.Agent == b.Agent && a.Agent != "" && a.Family == b.Family && string(a.Payload) == string(b.Payload)
-}
-
-func TestATailForgetsItsOldestNoticesByCommit(t *testing.T) {
-	s, done := openSpace(t, t.TempDir(), nil)
-	defer done()
-	if _, err := s.Feed(t.Context(), "", nil, 0, 1); err != nil {
-		t.Fatal(err)
-	}
-	var tail *feedTail
-	for _, known := range s.tails.byBranch {
-		tail = known
-	}
-	var watermark uint64
-	for range 12 {
-		var notices []Notice
-		watermark++
-		for range 1000 {
-			notices = append(notices, Notice{Kind: MemoryStored, Watermark: tail.upTo + watermark})
-		}
-		tail.append(notices)
-	}
-	if n := len(tail.notices); n > tailNotices || n%1000 != 0 || tail.bytes != n*noticeBytes || tail.notices[0].Watermark != tail.from+1 {
-		t.Errorf("it has %d notices of %d bytes after %d", n, tail.bytes, tail.from)
-	}
 }
 
 func TestPurgedTextsLeaveTheTail(t *testing.T) {
@@ -119,23 +90,23 @@ func TestPurgedTextsLeaveTheTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stage.Emit(t.Context(), "default", Emission{Family: "bell", Kind: "bell.rang", Payload: json.RawMessage(`{"who":"` + secretWord + `"}`)}); err != nil {
+	if err := stage.Emit(t.Context(), "default", feed.Emission{Family: "bell", Kind: "bell.rang", Payload: json.RawMessage(`{"who":"` + secretWord + `"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := stage.Commit(t.Context(), Commit{}); err != nil {
 		t.Fatal(err)
 	}
 	has := func() bool {
-		feed, err := s.Feed(t.Context(), "", nil, 0, 10)
+		page, err := s.Feed(t.Context(), "", nil, 0, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(feed.Notices, func(n Notice) bool { return len(n.Payload) > 0 })
+		return slices.ContainsFunc(page.Notices, func(n feed.Notice) bool { return len(n.Payload) > 0 })
 	}
 	if !has() {
 		t.Fatal("the notice is not there")
 	}
-	if _, err := s.Purge(t.Context(), purge.Request{Collection: emitted, Key: store.SequenceName(1)}); err != nil {
+	if _, err := s.Purge(t.Context(), purge.Request{Collection: "_feed", Key: store.SequenceName(1)}); err != nil {
 		t.Fatal(err)
 	}
 	if has() {
@@ -148,13 +119,13 @@ func TestAFeedTellsWhereItEnds(t *testing.T) {
 	a := s.owner("ann")
 	put(t, s, "", "k", "v")
 	end, err := a.FeedEnd(t.Context(), "")
-	feed, err2 := a.ReadFeed(t.Context(), FeedQuery{After: end})
-	if err != nil || err2 != nil || len(feed.Notices) != 0 || feed.Watermark != end || feed.Latest != end || feed.Expired {
-		t.Fatalf("after %d: %+v, %v, %v", end, feed, err, err2)
+	page, err2 := a.ReadFeed(t.Context(), feed.Query{After: end})
+	if err != nil || err2 != nil || len(page.Notices) != 0 || page.Watermark != end || page.Latest != end || page.Expired {
+		t.Fatalf("after %d: %+v, %v, %v", end, page, err, err2)
 	}
 	now.Add(8 * 24 * time.Hour)
-	if feed, err := a.ReadFeed(t.Context(), FeedQuery{After: end - 1}); err != nil || !feed.Expired || feed.Oldest != end {
-		t.Errorf("a week later: %+v, %v", feed, err)
+	if page, err := a.ReadFeed(t.Context(), feed.Query{After: end - 1}); err != nil || !page.Expired || page.Oldest != end {
+		t.Errorf("a week later: %+v, %v", page, err)
 	}
 	if _, err := a.FeedEnd(t.Context(), "nothing"); err == nil {
 		t.Error("there is a feed of no branch")
@@ -177,7 +148,7 @@ func TestNoticesReachTheirRecipientsOnTheirBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := stage.Emit(t.Context(), "default", Emission{Family: "f", Kind: "said", Payload: json.RawMessage(`"` + text + `"`), To: to, PerSpace: perSpace}); err != nil {
+		if err := stage.Emit(t.Context(), "default", feed.Emission{Family: "f", Kind: "said", Payload: json.RawMessage(`"` + text + `"`), To: to, PerSpace: perSpace}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := stage.Commit(t.Context(), Commit{}); err != nil {
@@ -185,9 +156,9 @@ func TestNoticesReachTheirRecipientsOnTheirBranches(t *testing.T) {
 		}
 	}
 	heard := func(by, branch string, limit int) (list []string) {
-		notices, _ := follow(t, agents[by], FeedQuery{Branch: branch, Kinds: []string{"said"}, Limit: limit})
+		notices, _ := follow(t, agents[by], feed.Query{Branch: branch, Kinds: []string{"said"}, Limit: limit})
 		for _, n := range notices {
-			if n.Key != "" && (n.To != nil || n.perSpace) {
+			if n.Key != "" && (n.To != nil || strings.HasPrefix(string(n.Payload), `"all `)) {
 				t.Errorf("%s has the key %s", n.Payload, n.Key)
 			}
 			list = append(list, string(n.Payload))
@@ -221,7 +192,7 @@ func TestNoticesReachTheirRecipientsOnTheirBranches(t *testing.T) {
 		for _, branch := range []string{"", "side"} {
 			for _, limit := range []int{1, 7, 1000} {
 				warm := heard(by, branch, limit)
-				s.tails.clear()
+				s.feeds.Clear()
 				cold := heard(by, branch, limit)
 				if expected := want(by, branch); !slices.Equal(warm, expected) || !slices.Equal(cold, expected) {
 					t.Errorf("%q on %q, %d a page: %q, then %q", by, branch, limit, warm, cold)
@@ -233,7 +204,7 @@ func TestNoticesReachTheirRecipientsOnTheirBranches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stage.Emit(t.Context(), "default", Emission{Kind: "said", To: []string{""}}); err == nil {
+	if err := stage.Emit(t.Context(), "default", feed.Emission{Kind: "said", To: []string{""}}); err == nil {
 		t.Error("a recipient without a name is accepted")
 	}
 }

@@ -42,7 +42,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	s.writing.Lock() // no commit may be on its way to the index
 	defer s.writing.Unlock()
 	s.purges.Add(1)
-	defer s.tails.clear()
+	defer s.feeds.Clear()
 	defer s.purges.Add(1)
 	defer s.indexes.Rebuild()
 	s.saving.Lock()

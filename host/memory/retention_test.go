@@ -244,9 +244,9 @@ func TestWrittenIsCompleteWhileTheClockIsAhead(t *testing.T) {
 	s, _, now, _ := retained(t)
 	last := put(t, s, "", "last", "word")
 	now.Add(10 * oneDay)
-	feed, err := s.Feed(t.Context(), "", nil, last.Version-1, 10)
-	if err != nil || !feed.Expired || len(feed.Notices) != 0 {
-		t.Errorf("the feed: %+v (%v)", feed, err)
+	page, err := s.Feed(t.Context(), "", nil, last.Version-1, 10)
+	if err != nil || !page.Expired || len(page.Notices) != 0 {
+		t.Errorf("the feed: %+v (%v)", page, err)
 	}
 	written := func(after uint64) Written {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/scope"
 	"github.com/alcove-memory/alcove/host/search"
 )
@@ -58,9 +59,9 @@ func (w *world) sees(a *Access) bool {
 	w.must(nil, err)
 	names, err := stage.Namespaces(ctx)
 	w.must(nil, err)
-	feed, err := a.ReadFeed(ctx, FeedQuery{})
+	page, err := a.ReadFeed(ctx, feed.Query{})
 	w.must(nil, err)
-	fed := slices.ContainsFunc(feed.Notices, func(n Notice) bool { return n.Namespace == "crew" })
+	fed := slices.ContainsFunc(page.Notices, func(n feed.Notice) bool { return n.Namespace == "crew" })
 	documents, counts, err := stage.CountTerms(ctx, Collection{Name: memories}, nil, []string{"kumquat"})
 	w.must(documents, err)
 	record, err := stage.Scope(ctx, "crew")
@@ -342,7 +343,7 @@ func TestAScopeIsNotMadeOverWhatAnotherWrote(t *testing.T) {
 		},
 		"a message": func(w *world) error {
 			return w.stage(ann, func(t *Stage) error {
-				return t.Emit(w.t.Context(), "board", Emission{Kind: "message", To: []string{"mal"}, Payload: json.RawMessage(`1`)})
+				return t.Emit(w.t.Context(), "board", feed.Emission{Kind: "message", To: []string{"mal"}, Payload: json.RawMessage(`1`)})
 			})
 		},
 	} {

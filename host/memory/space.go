@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/counters"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
@@ -91,9 +92,8 @@ type Options struct {
 	IsPrivate func(collection string) bool
 	// Hooks returns what takes part in stores and searches at a moment, or nil. Nil: nothing ever does.
 	Hooks func() Hooks
-	// FeedLimits is asked for the limits of feeds about once a second while feeds are read. While it fails, the last limits apply. Nil: they
-	// do not change.
-	FeedLimits func(context.Context) (FeedLimits, error)
+	// FeedLimits is feed.Options.Limits.
+	FeedLimits func(context.Context) (feed.Limits, error)
 	// DeepChain is the number of ancestors from which a branch's history is consolidated; 0: 16.
 	DeepChain int
 }
@@ -112,7 +112,6 @@ type Space struct {
 	checkKey     func(id string) error                    // nil: all hold
 	isPrivate    func(collection string) bool
 
-	feed      feedKeep
 	deepChain int
 	readOnly  bool
 	id        string
@@ -124,7 +123,7 @@ type Space struct {
 	scopes    scope.Table
 	quotas    quotaLocks
 	indexes   *recordindex.Indexes
-	tails     feedTails
+	feeds     *feed.Reader
 
 	branching sync.Mutex    // held while the set of branches changes
 	writing   sync.RWMutex  // write-held by a merge that lost its race too often, and by purges
@@ -203,7 +202,6 @@ func newSpace(o Options) *Space {
 		clock:        o.Clock,
 		logger:       o.Logger,
 		limits:       o.Limits.withDefaults(),
-		feed:         feedKeep{ask: o.FeedLimits, limits: FeedLimits{Age: o.FeedAge}.withDefaults(), rows: map[store.BranchID]*feedRows{}},
 		deepChain:    cmp.Or(o.DeepChain, 16),
 		readOnly:     o.ReadOnly,
 		purging:      o.Purging,
@@ -222,6 +220,7 @@ func newSpace(o Options) *Space {
 	}
 	s.counters = counters.New(counters.Options{Engine: s.engine, Catalogue: s.catalogue, Clock: s.clock, Logger: s.logger,
 		Delay: cmp.Or(o.CounterDelay, 2*time.Second), ReadOnly: s.readOnly})
+	s.feeds = feed.New(feed.Options{Engine: s.engine, Branches: s.catalogue, Clock: s.clock, Limits: o.FeedLimits, Age: o.FeedAge, Purges: s.purges.Load})
 	s.chores = newChores(s.logger)
 	s.indexes = recordindex.New(recordindex.Options{Engine: s.engine, Catalogue: s.catalogue, First: Default, ReadOnly: s.readOnly,
 		Writing: &s.writing, Branching: &s.branching, Explain: s.translate,

@@ -95,8 +95,8 @@ type undoRun struct {
 }
 
 // matches reports whether the undo is about a commit.
-func (u Undo) matches(n commitNote, at time.Time) bool {
-	return (u.Call == "" || noteField(u.Call) == n.Call) && (u.Family == "" || noteField(u.Family) == n.Family) && !at.Before(u.Since) && (n.Family != "" || u.Call != "")
+func (u Undo) matches(n record.Note, at time.Time) bool {
+	return (u.Call == "" || record.NoteField(u.Call) == n.Call) && (u.Family == "" || record.NoteField(u.Family) == n.Family) && !at.Before(u.Since) && (n.Family != "" || u.Call != "")
 }
 
 // find finds the commits and what they wrote.
@@ -109,14 +109,14 @@ func (p *undoRun) find(ctx context.Context) error {
 		if noted.Time.Before(p.undo.Since) {
 			break // notes are the newest first
 		}
-		n, ok := decodeNote(noted.Note)
+		n, ok := record.DecodeNote(noted.Note)
 		if !ok || !p.undo.matches(n, noted.Time) {
 			continue
 		}
 		if len(p.result.Commits) == mostUndone {
 			return &Error{Code: Exhausted, Message: fmt.Sprintf("more than %d commits match: name a later --since, and repeat", mostUndone)}
 		}
-		p.result.Commits = append(p.result.Commits, CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: n.caller()})
+		p.result.Commits = append(p.result.Commits, CommittedBy{Version: noted.Version, Timestamp: noted.Time, Branch: n.Name, Caller: callerOf(n)})
 		known, err := p.changes(ctx, n.Branch, noted.Version, &events, internal)
 		if err != nil {
 			return err

@@ -64,11 +64,11 @@ func (a *Access) Written(ctx context.Context, q WrittenQuery) (Written, error) {
 	if err != nil || b == nil {
 		return Written{Upto: q.After}, err
 	}
-	begin, err := s.changesAfter(ctx, b, 0)
+	begin, err := s.ownFloor(ctx, b.ID)
 	if err != nil {
-		return Written{}, err
+		return Written{}, s.translate("read the changes of a branch", err)
 	}
-	page := Written{Upto: max(q.After, begin)}
+	page := Written{Upto: max(q.After, begin.Version)}
 	changes, next, err := s.engine.Changes(ctx, b.ID, page.Upto, store.Latest, s.page(q.Limit))
 	if err != nil {
 		return Written{}, s.translate("read what was written", err)
@@ -173,8 +173,8 @@ func (s *Space) committedBy(ctx context.Context, version uint64) (Caller, error)
 	if len(noted) == 0 {
 		return Caller{}, nil
 	}
-	n, _ := decodeNote(noted[0].Note)
-	return n.caller(), nil
+	n, _ := record.DecodeNote(noted[0].Note)
+	return callerOf(n), nil
 }
 
 // mergeAt returns the source of the merge into a branch at a version; ok is false if the version is no merge.

@@ -1,7 +1,7 @@
 package tool
 
 import (
-	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 )
 
 // noticePayload is the payload of the memory's own notices, as clients read it.
@@ -17,12 +17,12 @@ type noticeChanges struct {
 }
 
 // PayloadOf returns the payload of a notice as clients read it: a family's own, or what the memory's own kinds are about.
-func PayloadOf(n memory.Notice) any {
+func PayloadOf(n feed.Notice) any {
 	p := noticePayload{AgentID: n.Agent, ScopeID: n.Namespace}
 	switch n.Kind {
-	case memory.MemoryStored, memory.MemoryForgotten:
+	case feed.MemoryStored, feed.MemoryForgotten:
 		p.FactID = n.Namespace + "#" + n.Key
-	case memory.EventLogged:
+	case feed.EventLogged:
 		p.Changes = &noticeChanges{n.Sequence()}
 	default:
 		if len(n.Payload) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 )
 
 func logAppend(call *Call, ctx context.Context, r abi.LogAppendRequest) (out abi.LogAppendResponse, err error) {
@@ -64,19 +65,19 @@ func feedRead(call *Call, ctx context.Context, r abi.FeedReadRequest) (out abi.F
 	if err != nil {
 		return out, err
 	}
-	feed, err := call.space().ReadFeed(ctx, memory.FeedQuery{Branch: call.Stage.Branch(), Namespaces: namespaces, Kinds: r.Kinds,
+	page, err := call.space().ReadFeed(ctx, feed.Query{Branch: call.Stage.Branch(), Namespaces: namespaces, Kinds: r.Kinds,
 		Agents: r.Agents, After: r.After, Limit: cmp.Or(r.Limit, defaultPage)})
 	if err != nil {
 		return out, err
 	}
-	out = abi.FeedReadResponse{Notices: []abi.Notice{}, Watermark: feed.Watermark, More: feed.More}
-	for _, n := range feed.Notices {
+	out = abi.FeedReadResponse{Notices: []abi.Notice{}, Watermark: page.Watermark, More: page.More}
+	for _, n := range page.Notices {
 		out.Notices = append(out.Notices, abi.Notice{Kind: string(n.Kind), Namespace: n.Namespace, Key: n.Key, Watermark: n.Watermark,
 			Timestamp: memory.FormatTime(n.Timestamp), Payload: n.Payload, Agent: n.Agent, Family: n.Family})
 	}
-	if feed.Expired && r.After > 0 {
-		out.Missed = &abi.Missed{After: r.After, Oldest: feed.Oldest,
-			Message: fmt.Sprintf("the feed begins after watermark %d: notices between %d and that are gone; read what is stored now instead", feed.Oldest, r.After)}
+	if page.Expired && r.After > 0 {
+		out.Missed = &abi.Missed{After: r.After, Oldest: page.Oldest,
+			Message: fmt.Sprintf("the feed begins after watermark %d: notices between %d and that are gone; read what is stored now instead", page.Oldest, r.After)}
 	}
 	return out, nil
 }
@@ -86,15 +87,15 @@ func feedEmit(call *Call, ctx context.Context, r abi.FeedEmitRequest) (out abi.F
 	if err := call.Powers.Check(abi.CanFeedEmit, namespace); err != nil {
 		return out, err
 	}
-	return out, call.Stage.Emit(ctx, namespace, memory.Emission{
+	return out, call.Stage.Emit(ctx, namespace, feed.Emission{
 		Family: call.Manifest.Name, Kind: call.kind(r.Kind), Payload: r.Payload, To: r.Recipients, PerSpace: r.Per == "space",
 	})
 }
 
 // kind converts the kind of a notice for others. The scope of feed.kind must name a bare one: * would be any.
-func (call *Call) kind(name string) memory.Kind {
+func (call *Call) kind(name string) feed.Kind {
 	if slices.Contains(call.Powers.Scope(abi.CanFeedKind), name) {
-		return memory.Kind(name)
+		return feed.Kind(name)
 	}
-	return memory.Kind(call.Manifest.Name + "." + name)
+	return feed.Kind(call.Manifest.Name + "." + name)
 }

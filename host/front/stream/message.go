@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/host/front/connection"
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/request"
 )
@@ -74,7 +75,7 @@ func spellings() map[string]string {
 
 // subscribeRequest is what a client subscribes to.
 type subscribeRequest struct {
-	query memory.FeedQuery
+	query feed.Query
 	now   bool // from now on: there is no watermark
 }
 
@@ -186,9 +187,9 @@ type message struct {
 // event is a notice. Its watermark is one to subscribe from after it was handled: that of its commit with the commit's last event, one
 // before it with the others, so that a client that is interrupted in a commit gets all of it again.
 type event struct {
-	Kind    memory.Kind `json:"kind"`
-	Payload any         `json:"payload"`
-	Agent   string      `json:"agent"`
+	Kind    feed.Kind `json:"kind"`
+	Payload any       `json:"payload"`
+	Agent   string    `json:"agent"`
 }
 
 // origin is where and when a notice was made.
@@ -210,7 +211,7 @@ type roomMessage struct {
 const kindMessage = "message"
 
 // saidOf reads what a notice says, and who said it, as the server knows; nil: it is no message.
-func saidOf(n memory.Notice) (from string, heard *roomMessage) {
+func saidOf(n feed.Notice) (from string, heard *roomMessage) {
 	if n.Kind != kindMessage {
 		return "", nil
 	}

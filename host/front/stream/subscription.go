@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
@@ -22,8 +23,8 @@ const (
 // subscription is a client's place in a feed. What a slow client has not read yet is not kept for it: it is read later.
 type subscription struct {
 	id    json.RawMessage
-	query memory.FeedQuery // of the next page
-	told  uint64           // the last watermark that the client knows
+	query feed.Query // of the next page
+	told  uint64     // the last watermark that the client knows
 }
 
 // push writes events, and handles commands, until the stream ends. True: the server is stopping.
@@ -80,7 +81,7 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 	if !slices.Contains(c.following(), s) {
 		return false, nil // unsubscribed meanwhile
 	}
-	feed, err := c.readFeed(ctx, s.query)
+	page, err := c.readFeed(ctx, s.query)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -95,18 +96,18 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 		}
 		return false, c.send(message{Type: "error", Subscription: s.id, Error: failureOf(err)})
 	}
-	if feed.Expired && s.query.After > 0 {
-		if err := c.send(missedBy(s, feed)); err != nil {
+	if page.Expired && s.query.After > 0 {
+		if err := c.send(missedBy(s, page)); err != nil {
 			return false, err
 		}
 	}
-	for i, n := range feed.Notices {
+	for i, n := range page.Notices {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
 		at := n.Watermark
-		last := i+1 == len(feed.Notices)
-		if !last && feed.Notices[i+1].Watermark == at || last && at > feed.Watermark {
+		last := i+1 == len(page.Notices)
+		if !last && page.Notices[i+1].Watermark == at || last && at > page.Watermark {
 			at-- // there is more of its commit
 		}
 		if err := c.send(eventOf(s, n, at)); err != nil {
@@ -114,16 +115,16 @@ func (c *conn) pushPage(ctx context.Context, s *subscription) (more bool, err er
 		}
 		s.told = at
 	}
-	s.query.After, s.query.Within = feed.Watermark, feed.Within
-	return feed.More, nil
+	s.query.After, s.query.Within = page.Watermark, page.Within
+	return page.More, nil
 }
 
 // readFeed reads a page when it is the turn of the stream among those of its key.
-func (c *conn) readFeed(ctx context.Context, q memory.FeedQuery) (memory.Feed, error) {
+func (c *conn) readFeed(ctx context.Context, q feed.Query) (feed.Page, error) {
 	select {
 	case c.reading <- struct{}{}:
 	case <-ctx.Done():
-		return memory.Feed{}, context.Cause(ctx)
+		return feed.Page{}, context.Cause(ctx)
 	}
 	defer func() { <-c.reading }()
 	return c.server.options.Space.As(c.caller()).ReadFeed(ctx, q)
@@ -132,7 +133,7 @@ func (c *conn) readFeed(ctx context.Context, q memory.FeedQuery) (memory.Feed, e
 // listen has a stream hear the room of its namespace, until it subscribes to what it wants.
 func (c *conn) listen(ctx context.Context) {
 	_, namespace := c.session.At()
-	s, err := c.begin(ctx, nil, subscribeRequest{now: true, query: memory.FeedQuery{Namespaces: []string{namespace}, Kinds: []string{kindMessage}}})
+	s, err := c.begin(ctx, nil, subscribeRequest{now: true, query: feed.Query{Namespaces: []string{namespace}, Kinds: []string{kindMessage}}})
 	if err == nil {
 		c.room = s
 	}
@@ -146,7 +147,7 @@ func (c *conn) following() []*subscription {
 	return slices.Clone(c.subs)
 }
 
-func eventOf(s *subscription, n memory.Notice, at uint64) message {
+func eventOf(s *subscription, n feed.Notice, at uint64) message {
 	where := &origin{n.Namespace, memory.FormatTime(n.Timestamp), n.Watermark}
 	if from, heard := saidOf(n); heard != nil {
 		return message{Type: "message", Subscription: s.id, Watermark: &at, From: from, roomMessage: heard, origin: where}
@@ -154,9 +155,9 @@ func eventOf(s *subscription, n memory.Notice, at uint64) message {
 	return message{Type: "event", Subscription: s.id, Watermark: &at, origin: where, event: &event{Kind: n.Kind, Payload: tool.PayloadOf(n), Agent: n.Agent}}
 }
 
-func missedBy(s *subscription, feed memory.Feed) message {
-	return message{Type: "missed", Subscription: s.id, From: s.query.After, gap: &gap{feed.Oldest}, Message: fmt.Sprintf(
-		"events between the watermarks %d and %d are no longer kept: read what is stored now; later events follow", s.query.After, feed.Oldest)}
+func missedBy(s *subscription, page feed.Page) message {
+	return message{Type: "missed", Subscription: s.id, From: s.query.After, gap: &gap{page.Oldest}, Message: fmt.Sprintf(
+		"events between the watermarks %d and %d are no longer kept: read what is stored now; later events follow", s.query.After, page.Oldest)}
 }
 
 // beat tells the client how far its subscriptions have been read, asks whether it is still there, and ends an idle stream.
@@ -223,13 +224,13 @@ func (c *conn) begin(ctx context.Context, id json.RawMessage, a subscribeRequest
 	}
 	first := a.query
 	first.Limit = 1
-	feed, err := c.readFeed(ctx, first) // says what the client may not do
+	page, err := c.readFeed(ctx, first) // says what the client may not do
 	if err != nil {
 		return nil, err
 	}
-	if a.query.After > feed.Latest {
-		return nil, &memory.Error{Code: memory.InvalidArgument, Details: map[string]any{"latestWatermark": feed.Latest}, Message: fmt.Sprintf(
-			"watermark %d is later than the newest, %d: it is that of another memory, or of this one before it was restored. Read what is stored now, and subscribe without a watermark", a.query.After, feed.Latest)}
+	if a.query.After > page.Latest {
+		return nil, &memory.Error{Code: memory.InvalidArgument, Details: map[string]any{"latestWatermark": page.Latest}, Message: fmt.Sprintf(
+			"watermark %d is later than the newest, %d: it is that of another memory, or of this one before it was restored. Read what is stored now, and subscribe without a watermark", a.query.After, page.Latest)}
 	}
 	a.query.Limit, a.query.Most = pageEvents, mostCommit
 	return &subscription{id: id, query: a.query, told: a.query.After}, nil

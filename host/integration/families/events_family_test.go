@@ -27,6 +27,7 @@ import (
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/must"
@@ -275,7 +276,7 @@ func TestTheFeedKeepsWhatItsSettingsSay(t *testing.T) {
 	if text := oldest(); !strings.Contains(text, "no longer kept") {
 		t.Errorf("after three days of one: %.200s", text)
 	}
-	crowded := func() []memory.CrowdedFeed {
+	crowded := func() []feed.Crowded {
 		t.Helper()
 		list, err := k.Host.Memory().CrowdedFeeds(t.Context())
 		must.Do(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/must"
@@ -179,15 +180,15 @@ func (l loop) reported(k *server.Server) (bad report) {
 	var seen uint64
 	await.That(l.T, "the change is reported", func() bool {
 		for {
-			feed, err := server.Owner(k.Host, "").Feed(l.T.Context(), memory.Default, []string{"jam"}, seen, 1000)
+			page, err := server.Owner(k.Host, "").Feed(l.T.Context(), memory.Default, []string{"jam"}, seen, 1000)
 			must.Do(l.T, err)
-			if slices.ContainsFunc(feed.Notices, func(n memory.Notice) bool { return n.Kind == "config_degraded_recall" }) {
+			if slices.ContainsFunc(page.Notices, func(n feed.Notice) bool { return n.Kind == "config_degraded_recall" }) {
 				return true
 			}
-			if len(feed.Notices) == 0 {
+			if len(page.Notices) == 0 {
 				return false
 			}
-			seen = feed.Notices[len(feed.Notices)-1].Watermark
+			seen = page.Notices[len(page.Notices)-1].Watermark
 		}
 	})
 	var told struct {

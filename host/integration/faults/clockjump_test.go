@@ -18,6 +18,7 @@ import (
 	"github.com/alcove-memory/alcove/host"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/operator"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/sandbox/wasm"
@@ -288,17 +289,17 @@ func (j *jumping) growsStrictly() {
 func (j *jumping) followFeed() {
 	j.t.Helper()
 	for more := true; more; {
-		feed, err := server.Owner(j.host, "").Feed(j.t.Context(), "", nil, j.watermark, 50)
-		if err == nil && feed.Expired && j.forward > feedAge { // the feed goes no further back
-			feed, err = j.written()
+		page, err := server.Owner(j.host, "").Feed(j.t.Context(), "", nil, j.watermark, 50)
+		if err == nil && page.Expired && j.forward > feedAge { // the feed goes no further back
+			page, err = j.written()
 		}
-		if err != nil || feed.Expired || feed.Watermark < j.watermark {
-			j.t.Fatalf("the feed after %d: %+v (%v)", j.watermark, feed, err)
+		if err != nil || page.Expired || page.Watermark < j.watermark {
+			j.t.Fatalf("the feed after %d: %+v (%v)", j.watermark, page, err)
 		}
-		for _, n := range feed.Notices {
+		for _, n := range page.Notices {
 			j.fed[n.Key] = true
 		}
-		j.watermark, more = feed.Watermark, feed.More
+		j.watermark, more = page.Watermark, page.More
 	}
 	for key := range j.stored {
 		if !j.fed[key] {
@@ -308,13 +309,13 @@ func (j *jumping) followFeed() {
 }
 
 // written is a page of what was written after the watermark, as a feed.
-func (j *jumping) written() (memory.Feed, error) {
-	page, err := server.Owner(j.host, "").Written(j.t.Context(), memory.WrittenQuery{Memories: true, After: j.watermark, Limit: 50})
-	feed := memory.Feed{Watermark: page.Upto, More: page.More}
-	for _, e := range page.Entries {
-		feed.Notices = append(feed.Notices, memory.Notice{Key: e.Key})
+func (j *jumping) written() (feed.Page, error) {
+	written, err := server.Owner(j.host, "").Written(j.t.Context(), memory.WrittenQuery{Memories: true, After: j.watermark, Limit: 50})
+	page := feed.Page{Watermark: written.Upto, More: written.More}
+	for _, e := range written.Entries {
+		page.Notices = append(page.Notices, feed.Notice{Key: e.Key})
 	}
-	return feed, err
+	return page, err
 }
 
 func (j *jumping) backUp(folder string, number int) {

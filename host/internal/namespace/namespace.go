@@ -34,6 +34,9 @@ func Covers(list []string, name string) bool {
 	return found
 }
 
+// Selects reports whether a list covers a namespace. Nil selects all.
+func Selects(list []string, name string) bool { return list == nil || Covers(list, name) }
+
 func covers(by, name string) bool {
 	if by == All || by == name {
 		return true

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/tool"
 	"github.com/alcove-memory/alcove/host/tool/request"
 )
@@ -81,12 +82,12 @@ type pollAnswer struct {
 }
 
 type polledEvent struct {
-	Type      memory.Kind `json:"eventType"`
-	Payload   any         `json:"payload"`
-	Agent     string      `json:"agentId"`
-	Scope     string      `json:"scopeId"`
-	Timestamp string      `json:"timestamp"`
-	Watermark uint64      `json:"watermark"`
+	Type      feed.Kind `json:"eventType"`
+	Payload   any       `json:"payload"`
+	Agent     string    `json:"agentId"`
+	Scope     string    `json:"scopeId"`
+	Timestamp string    `json:"timestamp"`
+	Watermark uint64    `json:"watermark"`
 }
 
 // watermark is a position in a feed: a version, and how much was read of the commit after it.
@@ -123,7 +124,7 @@ func readWatermark(a *request.Arguments, name string) watermark {
 func pollEvents(ctx context.Context, c *call) (tool.Answer, error) {
 	a := c.Arguments
 	agent, from := a.Text("agentId"), readWatermark(a, "lastWatermark")
-	q := memory.FeedQuery{
+	q := feed.Query{
 		Branch: c.branch(), Namespaces: c.namespaces(), Kinds: a.Texts("eventTypes"), Agents: a.Texts("agents"),
 		After: from.after, Within: from.within, Limit: int(a.Whole("limit", defaultEvents, 1, mostEvents)), Most: mostTogether,
 	}
@@ -133,19 +134,19 @@ func pollEvents(ctx context.Context, c *call) (tool.Answer, error) {
 	if err := c.mayPollAs(agent); err != nil {
 		return tool.Answer{}, err
 	}
-	feed, err := c.access().ReadFeed(ctx, q)
+	page, err := c.access().ReadFeed(ctx, q)
 	if err == nil {
-		err = unknownWatermark(from.after, feed)
+		err = unknownWatermark(from.after, page)
 	}
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	p := pollAnswer{Events: make([]polledEvent, len(feed.Notices)), Latest: watermark{feed.Watermark, feed.Within}}
-	p.More = feed.More || len(feed.Notices) >= q.Limit
-	for i, n := range feed.Notices {
+	p := pollAnswer{Events: make([]polledEvent, len(page.Notices)), Latest: watermark{page.Watermark, page.Within}}
+	p.More = page.More || len(page.Notices) >= q.Limit
+	for i, n := range page.Notices {
 		p.Events[i] = polledEvent{n.Kind, tool.PayloadOf(n), n.Agent, n.Namespace, memory.FormatTime(n.Timestamp), n.Watermark}
 	}
-	if len(p.Events) == 0 && !p.More && feed.Passed < mostPassed && !feed.Expired {
+	if len(p.Events) == 0 && !p.More && page.Passed < mostPassed && !page.Expired {
 		p.Latest = from // clients compare; a few events are soon passed over again
 	}
 	return tool.Answer{Structured: p, Plain: p}, nil
@@ -160,16 +161,16 @@ func (c *call) mayPollAs(agent string) error {
 }
 
 // unknownWatermark refuses a watermark before which, or after which, there is nothing. 0 is the beginning of any feed.
-func unknownWatermark(after uint64, feed memory.Feed) error {
+func unknownWatermark(after uint64, page feed.Page) error {
 	switch {
-	case feed.Expired && after > 0:
+	case page.Expired && after > 0:
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf(
-			"events between watermark %d and %d are no longer kept: read what is stored now, and go on with lastWatermark=%d", after, feed.Oldest, feed.Oldest),
-			Details: map[string]any{"oldestWatermark": feed.Oldest, "lastWatermark": after}}
-	case after > feed.Latest:
+			"events between watermark %d and %d are no longer kept: read what is stored now, and go on with lastWatermark=%d", after, page.Oldest, page.Oldest),
+			Details: map[string]any{"oldestWatermark": page.Oldest, "lastWatermark": after}}
+	case after > page.Latest:
 		return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf(
-			"watermark %d is later than the newest, %d: it is that of another memory, or of this one before it was restored. Read what is stored now, and go on with lastWatermark=%d", after, feed.Latest, feed.Latest),
-			Details: map[string]any{"latestWatermark": feed.Latest, "lastWatermark": after}}
+			"watermark %d is later than the newest, %d: it is that of another memory, or of this one before it was restored. Read what is stored now, and go on with lastWatermark=%d", after, page.Latest, page.Latest),
+			Details: map[string]any{"latestWatermark": page.Latest, "lastWatermark": after}}
 	}
 	return nil
 }

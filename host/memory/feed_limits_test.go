@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/feed"
 	"github.com/alcove-memory/alcove/host/testing/testclock"
 )
 
@@ -14,13 +15,13 @@ func TestAFeedKeepsAndCountsAsItsLimitsSay(t *testing.T) {
 	now := testclock.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	s, end := openSpace(t, t.TempDir(), now.Now)
 	defer end()
-	limits, fails := FeedLimits{AlertRows: 3}, false
-	s.feed.ask = func(context.Context) (FeedLimits, error) {
+	limits, fails := feed.Limits{AlertRows: 3}, false
+	s.feeds = feed.New(feed.Options{Engine: s.engine, Branches: s.catalogue, Clock: s.clock, Purges: s.purges.Load, Limits: func(context.Context) (feed.Limits, error) {
 		if fails {
-			return FeedLimits{}, errors.New("no settings")
+			return feed.Limits{}, errors.New("no settings")
 		}
 		return limits, nil
-	}
+	}})
 	crowded := func() int {
 		t.Helper()
 		list, err := s.CrowdedFeeds(t.Context())
@@ -46,8 +47,8 @@ func TestAFeedKeepsAndCountsAsItsLimitsSay(t *testing.T) {
 	}
 	fails = true // the last limits apply
 	now.Add(2 * time.Second)
-	if feed, err := s.owner("").ReadFeed(t.Context(), FeedQuery{After: 1}); err != nil || !feed.Expired || len(feed.Notices) != 1 {
-		t.Errorf("of a day and a half the feed has %d, %v", len(feed.Notices), err)
+	if page, err := s.owner("").ReadFeed(t.Context(), feed.Query{After: 1}); err != nil || !page.Expired || len(page.Notices) != 1 {
+		t.Errorf("of a day and a half the feed has %d, %v", len(page.Notices), err)
 	}
 	fails, limits.Age = false, 0
 	now.Add(2 * time.Second)
