@@ -144,13 +144,17 @@ func (h *Host) openDir() (err error) {
 		h.options.Logger.Warn("the data directory cannot be written: it is served read-only, without tool families", "error", err)
 		h.readOnly = true
 	}
-	if err := space.DirectoryWith(h.options.Dir, h.options.Driver).CheckDatabase(); err != nil {
+	d := space.DirectoryWith(h.options.Dir, h.options.Driver)
+	if err := d.CheckDatabase(); err != nil {
 		return err
 	}
 	if h.readOnly {
 		return h.mustHaveStore()
 	}
-	return nil
+	if has, err := d.HasStore(); has || err != nil {
+		return err
+	}
+	return d.ForgetTranscripts() // of another store, which was removed
 }
 
 // mustHaveStore is for a directory in which none can be made.

@@ -24,19 +24,30 @@ func (a *app) importCommand() *cobra.Command {
 	var o importOptions
 	c := &cobra.Command{
 		Use:   "import FILE|FOLDER",
-		Short: "Import a file of alcove export or of another memory tool",
+		Short: "Import a file of alcove export or of another memory tool, or the transcripts of a client",
 		Long: fmt.Sprintf(`Imports a bundle of alcove export into a data directory that has no store yet: all branches, history, logs and
 counters, wholly or not at all. Everything else is stored as memories on one branch: importing twice changes nothing.
 
-Formats: %s. The format is told from the input, a file, a folder or a zip, unless --format says it.`, importer.FormatNames()),
+Formats: %s. The format is told from the input, a file, a folder or a zip, unless --format says it.
+
+Transcripts: %s. The turns of a client's sessions, in its folder (such as ~/.claude/projects) or a file of it, are stored in
+the namespace of their project. What was read before is not read again, unless --again says so. --follow goes on with what is new until
+it is interrupted.`, importer.FormatNames(), transcriptNames()),
 		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			bundle, err := isBundle(args[0])
 			if err != nil {
 				return err
 			}
-			if bundle && o.format == "" {
+			if bundle && o.format == "" && !o.follow && !o.again {
 				return a.importBundle(c.Context(), args[0], o)
+			}
+			source, ok, err := o.transcripts(args[0])
+			if err != nil {
+				return err
+			}
+			if ok {
+				return a.importTranscripts(c.Context(), source, args[0], o)
 			}
 			return a.importMemories(c.Context(), args[0], o)
 		},
@@ -47,6 +58,8 @@ Formats: %s. The format is told from the input, a file, a folder or a zip, unles
 	flags.StringVar(&o.namespace, "namespace", a.env("ALCOVE_NAMESPACE"), "the namespace to store in, instead of the input's (or ALCOVE_NAMESPACE)")
 	flags.BoolVar(&o.skip, "skip-invalid", false, "skip invalid lines, elements and notes, and report them; otherwise one of them prevents the import")
 	flags.BoolVar(&o.dry, "dry-run", false, "list the memories, write nothing")
+	flags.BoolVar(&o.follow, "follow", false, "of transcripts: go on with what is new until interrupted")
+	flags.BoolVar(&o.again, "again", false, "of transcripts: read them from their beginning")
 	return c
 }
 
@@ -54,6 +67,7 @@ type importOptions struct {
 	format, branch, namespace string
 	dry                       bool
 	skip                      bool
+	follow, again             bool // of transcripts
 	quiet                     bool // dry: says nothing
 }
 
@@ -198,11 +212,15 @@ func (a *app) storeMemories(ctx context.Context, o importOptions, read func(add 
 	if err == nil {
 		err = i.flush(ctx)
 	}
-	err = errors.Join(err, i.bar.Close())
-	if err != nil && i.done.Stored > 0 && !o.dry {
-		err = fmt.Errorf("%w (%d memories were stored before the failure: run the import again, stored memories stay unchanged)", err, i.done.Stored)
+	return i.done, i.resumable(errors.Join(err, i.bar.Close()))
+}
+
+// resumable is an error of an import that may have stored a part.
+func (i *batcher) resumable(err error) error {
+	if err != nil && i.done.Stored > 0 && !i.options.dry {
+		return fmt.Errorf("%w (%d memories were stored before the failure: run the import again, stored memories stay unchanged)", err, i.done.Stored)
 	}
-	return i.done, err
+	return err
 }
 
 // batcher gathers memories into batches.

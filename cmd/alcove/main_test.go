@@ -167,15 +167,18 @@ func startedOwners(dir string) (list []int) {
 // waitFor is a command of the scripts: it waits until a file exists, and holds a text if one is given.
 func waitFor(t testing.TB, ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
-		ts.Fatalf("use it as: waitfor FILE [TEXT]")
+		ts.Fatalf("use it as: waitfor FILE [TEXT]; with TEXT, FILE may be a pattern")
 	}
 	await.That(t, strings.Join(args, " holds "), func() bool {
 		if len(args) == 1 { // which may be a socket
 			_, err := os.Stat(ts.MkAbs(args[0]))
 			return err == nil
 		}
-		data, err := os.ReadFile(ts.MkAbs(args[0]))
-		return err == nil && bytes.Contains(data, []byte(args[1]))
+		files, err := filepath.Glob(ts.MkAbs(args[0]))
+		return err == nil && slices.ContainsFunc(files, func(file string) bool {
+			data, err := os.ReadFile(file)
+			return err == nil && bytes.Contains(data, []byte(args[1]))
+		})
 	})
 }
 

@@ -18,7 +18,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-const config = "[core]\n\tbare = false\n[remote \"other\"]\n\turl = https://example.org/else/where\n[remote \"origin\"]\n\turl = %\n\tfetch = x\n"
+const config = "[core]\n\tbare = false\n" +
+	"[remote \"other\"]\n\turl = https://example.org/else/where\n[remote \"origin\"]\n\turl = %\n\tfetch = x\n"
 
 func TestARepositoryIsNamedByItsRemote(t *testing.T) {
 	for remote, want := range map[string]string{

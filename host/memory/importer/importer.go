@@ -215,7 +215,7 @@ func (in Input) lines(do func(n int, line []byte) error) (err error) {
 	for n := 1; ; n++ {
 		var last bool
 		if line, last, err = nextLine(r, line[:0]); err == nil && len(bytes.TrimSpace(line)) > 0 {
-			if err = checkJSON(line); err == nil {
+			if err = CheckJSON(line); err == nil {
 				err = do(n, line)
 			}
 		}
@@ -305,7 +305,7 @@ func elements[T any](input Input, fields []string, do func(element T) error) (er
 }
 
 func decodeElement[T any](raw json.RawMessage, do func(T) error) error {
-	if err := checkJSON(raw); err != nil {
+	if err := CheckJSON(raw); err != nil {
 		return err
 	}
 	var element T

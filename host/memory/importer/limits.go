@@ -43,8 +43,8 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s: %s", e.Most, e.Limit, e.Do) }
 
-// checkJSON bounds JSON before it is decoded; it does not validate.
-func checkJSON(raw []byte) error {
+// CheckJSON bounds JSON before it is decoded; it does not validate.
+func CheckJSON(raw []byte) error {
 	if jsontext.Depth(raw) > maxDepth {
 		return &LimitError{"nested lists and objects", maxDepth, "make it flatter"}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/memory/integrity"
@@ -19,6 +20,12 @@ type Directory struct {
 	// Verify opens the space in the directory at path, which is locked, and verifies it. It sends no texts elsewhere.
 	Verify func(ctx context.Context, path string) (integrity.Report, error)
 }
+
+// Transcripts is the folder that notes how far transcripts of clients were read into the store.
+func (d Directory) Transcripts() string { return filepath.Join(d.Path, "transcripts") }
+
+// ForgetTranscripts has transcripts read from their beginning: it is for a store that may lack what was read.
+func (d Directory) ForgetTranscripts() error { return os.RemoveAll(d.Transcripts()) }
 
 // HasStore reports whether the directory has a store.
 func (d Directory) HasStore() (bool, error) { return d.Driver.Exists(d.Path) }

@@ -87,7 +87,7 @@ func (d Directory) load(ctx context.Context, read func(l store.Loader, loading s
 		return err
 	}
 	err = d.locked(func() error {
-		return d.Driver.Load(ctx, d.Path, store.Load{Read: read, Verify: verify})
+		return errors.Join(d.ForgetTranscripts(), d.Driver.Load(ctx, d.Path, store.Load{Read: read, Verify: verify}))
 	})
 	return v, err
 }

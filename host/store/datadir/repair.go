@@ -46,7 +46,7 @@ func (d Directory) Repair(ctx context.Context, o RepairOptions) (r Repaired, err
 			return err
 		}
 		r.Repaired, err = d.Driver.Repair(ctx, d.Path, store.Repair{Now: time.Now(), Keep: semantic.IsVectors})
-		return err
+		return errors.Join(err, d.ForgetTranscripts())
 	})
 	return r, err
 }
