@@ -52,6 +52,7 @@ func rules() []rule {
 		{pkg: "sdk/interop/go", own: []string{"sdk/go", "sdk/interop/conform"}, never: append(outside, "os")},
 		{pkg: "sdk/interop/conform", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
+		{pkg: "guests/lib/secrets", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "time")},
 		{pkg: "guests/lib/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/build/project", others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/build/image", "guests/build/project"}, never: append(outside, "os")},

@@ -1,0 +1,220 @@
+// Package secrets finds keys, tokens and passwords in text.
+//
+// It knows keys by the forms that their services publish, and passwords by the names before them: in URLs, headers, commands,
+// configurations, code and prose. What stands for a secret is none: placeholders, variables, calls, paths, digests, UUIDs. It uses no
+// regular expressions, and reads a text once, from left to right; of a text with secrets, what is left is read again.
+package secrets
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Kind is what a secret is.
+type Kind string
+
+// The kinds of secrets that are found by their names. Those found by their forms are in the table of tokens.
+const (
+	Password    Kind = "password"
+	Token       Kind = "token"
+	Secret      Kind = "secret"
+	APIKey      Kind = "api-key"
+	Bearer      Kind = "bearer"
+	URLPassword Kind = "url-password"
+	PrivateKey  Kind = "private-key"
+	JWT         Kind = "jwt"
+	HighEntropy Kind = "high-entropy"
+)
+
+// Mark is what a secret of the kind is replaced by.
+func (k Kind) Mark() string { return opening + string(k) + "]" }
+
+const opening = "[redacted:"
+
+// Found is a secret in a text, in bytes.
+type Found struct {
+	Kind       Kind
+	Start, End int
+}
+
+// Most is how many secrets a text may have.
+const Most = 1000
+
+// ErrTooMany is the error for a text with more than Most secrets.
+var ErrTooMany = errors.New("it has more than 1000 secrets")
+
+// passes bounds how often a text is read whose secrets show others as they are replaced.
+const passes = 8
+
+// Find returns the secrets of a text in their order. They do not overlap.
+func Find(text string) ([]Found, error) {
+	f := finder{text: text}
+	if err := f.run(); err != nil {
+		return nil, err
+	}
+	return f.everywhere()
+}
+
+// Redact replaces the secrets of a text by their marks, and returns what they are. It changes no text twice: what it returns has none.
+func Redact(text string) (string, []Kind, error) {
+	return redact(text, Find)
+}
+
+func redact(text string, find func(string) ([]Found, error)) (string, []Kind, error) {
+	var kinds []Kind
+	for range passes {
+		found, err := find(text)
+		if err != nil || len(found) == 0 {
+			return text, kinds, err
+		}
+		if len(kinds)+len(found) > Most {
+			return "", nil, ErrTooMany
+		}
+		for _, x := range found {
+			kinds = append(kinds, x.Kind)
+		}
+		text = replace(text, found)
+		find = Find
+	}
+	return "", nil, ErrTooMany
+}
+
+func replace(text string, found []Found) string {
+	var out strings.Builder
+	at := 0
+	for _, x := range found {
+		out.WriteString(text[at:x.Start])
+		out.WriteString(x.Kind.Mark())
+		at = x.End
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}
+
+// finder finds the secrets of a text.
+type finder struct {
+	text  string
+	found []Found
+}
+
+func (f *finder) add(kind Kind, start, end int) {
+	f.found = append(f.found, Found{kind, start, end})
+}
+
+// run reads the text once. What was found is passed over.
+func (f *finder) run() error {
+	for i := 0; i < len(f.text); {
+		next := f.step(i)
+		if len(f.found) > Most {
+			return ErrTooMany
+		}
+		i = max(next, i+1)
+	}
+	return nil
+}
+
+// step looks for a secret that begins at a place, or is named there, and returns where to go on.
+func (f *finder) step(i int) int {
+	switch c := f.text[i]; {
+	case class[c]&inName != 0:
+		return f.word(i)
+	case c == '-':
+		return f.dash(i)
+	case c == ':' && strings.HasPrefix(f.text[i:], "://"):
+		return f.url(i)
+	case c == '[' && strings.HasPrefix(f.text[i:], opening):
+		if end := strings.IndexByte(f.text[i:min(i+64, len(f.text))], ']'); end > 0 {
+			return i + end
+		}
+	}
+	return i + 1
+}
+
+// word looks for a secret that begins with a word, or that the word names.
+func (f *finder) word(i int) int {
+	if i == 0 || class[f.text[i-1]]&alnum == 0 {
+		if kind, end := tokenAt(f.text, i); end > 0 {
+			f.add(kind, i, end)
+			return end
+		}
+	}
+	end := i + 1
+	for end < len(f.text) && class[f.text[end]]&inName != 0 && !isWide(f.text[end:]) && !(f.text[end] < 0x80 && isCJK(f.text, end)) {
+		end++
+	}
+	name := f.text[i:end]
+	if m := meaningAt(f.text, i, end); m.strength != nothing {
+		if v, ok := f.valueOf(i, end, m); ok {
+			f.add(v.kind, v.start, v.end)
+			return v.end
+		}
+	}
+	if start, stop, kind := f.scheme(name, end); stop > 0 {
+		f.add(kind, start, stop)
+		return stop
+	}
+	return end
+}
+
+// isWide reports whether a text begins with punctuation that is not ASCII.
+func isWide(text string) bool {
+	return text[0] >= 0xE2 && (strings.HasPrefix(text, "\xE2\x80") || strings.HasPrefix(text, "\xE3\x80") || strings.HasPrefix(text, "\xEF\xBC"))
+}
+
+// isCJK reports whether the character before a place is one of three bytes, as those of Chinese, Japanese and Korean: no blank ends their words.
+func isCJK(text string, at int) bool {
+	return at >= 3 && text[at-3] >= 0xE3 && text[at-3] <= 0xED && text[at-1] >= 0x80
+}
+
+// everywhere adds where else the secrets stand that were found by a name. A password that is a common word is left.
+func (f *finder) everywhere() ([]Found, error) {
+	list := f.found
+	known := map[string]bool{}
+	for _, x := range f.found {
+		secret := f.text[x.Start:x.End]
+		if known[secret] || len(secret) < 6 || !mixed(secret) {
+			continue
+		}
+		known[secret] = true
+		for at := 0; ; {
+			i := strings.Index(f.text[at:], secret)
+			if i < 0 {
+				break
+			}
+			start, end := at+i, at+i+len(secret)
+			at = end
+			list = append(list, Found{x.Kind, start, end})
+		}
+		if len(list) > 2*Most {
+			return nil, ErrTooMany
+		}
+	}
+	if len(known) == 0 {
+		return list, nil
+	}
+	list = disjoint(list)
+	if len(list) > Most {
+		return nil, ErrTooMany
+	}
+	return list, nil
+}
+
+// disjoint sorts what was found, and joins what overlaps.
+func disjoint(list []Found) []Found {
+	slices.SortStableFunc(list, func(a, b Found) int {
+		if a.Start != b.Start {
+			return a.Start - b.Start
+		}
+		return b.End - a.End
+	})
+	var kept []Found
+	for _, x := range list {
+		if n := len(kept); n > 0 && x.Start < kept[n-1].End {
+			kept[n-1].End = max(kept[n-1].End, x.End)
+			continue
+		}
+		kept = append(kept, x)
+	}
+	return kept
+}
