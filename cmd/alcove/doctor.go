@@ -62,6 +62,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use: "doctor", Short: "Diagnose the data directory and its server; changes nothing", Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			findings, err := a.examineAll(c.Context())
+			if a.elsewhere.url == "" {
+				findings = append(findings, a.examineHooks(hasHooks(c))...)
+			}
 			if err != nil {
 				return err
 			}

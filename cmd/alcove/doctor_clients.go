@@ -119,20 +119,53 @@ func (a *app) examineClients(dir string) (found []finding) {
 	if err != nil {
 		folder = "."
 	}
+	connected := map[string]bool{} // or not looked at
 	for _, c := range a.configurations(folder) {
 		servers, err := c.servers()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
+			connected[c.Name] = true
 			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s was not looked at: %v", c.Title, c.Path, err)})
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(servers)) {
 			if s := servers[name]; s.ours(name) {
+				connected[c.Name] = true
 				found = append(found, c.judge(name, s, dir))
 			}
 		}
+	}
+	m := a.machine(folder)
+	for _, c := range clients.All() {
+		if !connected[c.Name] && m.Home != "" && c.Installed(m, a.look) {
+			found = append(found, finding{"client", noted, fmt.Sprintf("%s is not connected: alcove setup %s connects it", c.Title, c.Name)})
+		}
+	}
+	return found
+}
+
+// examineHooks says for which clients this program runs when something happens in them, if it can.
+func (a *app) examineHooks(can bool) (found []finding) {
+	folder, err := os.Getwd()
+	if err != nil {
+		folder = "."
+	}
+	m := a.machine(folder)
+	if m.Home == "" {
+		return nil
+	}
+	for _, c := range clients.All() {
+		events := c.InstalledHooks(m)
+		if len(events) == 0 {
+			continue
+		}
+		f := finding{"hooks", fine, fmt.Sprintf("%s runs alcove hook at %s", c.Title, joined(events))}
+		if !can {
+			f.Is, f.Says = bad, f.Says+", a command that this version does not have: alcove setup --undo "+c.Name
+		}
+		found = append(found, f)
 	}
 	return found
 }

@@ -77,10 +77,10 @@ func (a *app) keyListCommand() *cobra.Command {
 	}
 }
 
-func joined(rights []operator.Right) string {
-	names := make([]string, len(rights))
-	for i, right := range rights {
-		names[i] = string(right)
+func joined[T ~string](list []T) string {
+	names := make([]string, len(list))
+	for i, name := range list {
+		names[i] = string(name)
 	}
 	return strings.Join(names, ",")
 }

@@ -89,7 +89,7 @@ func (a *app) command() *cobra.Command {
 		Short: "Memory for AI agents: stored, searched, branched and rewound",
 		Long: `Alcove keeps the memory of AI agents in a data directory, and serves it over MCP.
 
-  alcove setup      connects the MCP clients of this machine
+  alcove setup      connects the MCP clients of this machine; alcove connect prints the lines
   alcove demo       shows everything in a minute, in a temporary directory
 
 All commands talk to the one server of the data directory, and start it if need be.`,

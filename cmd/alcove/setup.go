@@ -38,7 +38,7 @@ stay as they are. With --url, the clients use that server. What alcove connect p
 		RunE:    func(c *cobra.Command, args []string) error { return a.setUp(c, args, s) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&s.scope, "scope", string(clients.User), "where: user, for all projects, or project, for those who work in this folder")
+	flags.StringVar(&s.scope, "scope", string(clients.User), "for whom: user, for you in all projects, or project, for all who work in this one")
 	flags.BoolVar(&s.yes, "yes", false, "write without asking")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "show the changes, and write nothing")
 	flags.BoolVar(&s.undo, "undo", false, "take back what setup wrote")
@@ -105,18 +105,19 @@ func (a *app) setUp(c *cobra.Command, names []string, s setup) error {
 	if err != nil {
 		return err
 	}
-	changes, err := planSetup(m, server, scope, names)
+	changes, err := a.planSetup(m, server, scope, names)
 	return errors.Join(a.carryOut(journal, changes, s), err)
 }
 
 // planSetup plans the changes of clients. One whose files cannot be edited is in the error, and keeps no other from being connected.
-func planSetup(m clients.Machine, server clients.Server, scope clients.Scope, names []string) (changes []clients.Change, err error) {
+func (a *app) planSetup(m clients.Machine, server clients.Server, scope clients.Scope, names []string) (
+	changes []clients.Change, err error) {
 	found := 0
 	for _, client := range clients.All() {
 		switch {
 		case len(names) > 0 && !slices.Contains(names, client.Name):
 			continue
-		case len(names) == 0 && (!client.Installed(m, exec.LookPath) || !client.CanSetUp(scope)):
+		case len(names) == 0 && (!client.Installed(m, a.look) || !client.CanSetUp(scope)):
 			continue
 		}
 		found++
@@ -171,8 +172,7 @@ func (a *app) sharedServer(c *cobra.Command, to connection) (clients.Server, err
 
 // withHooks has clients run hooks, if this program has the command.
 func (a *app) withHooks(c *cobra.Command, s clients.Server, to connection) clients.Server {
-	hook, _, err := c.Root().Find([]string{"hook"})
-	if err != nil || hook.Name() != "hook" {
+	if !hasHooks(c) {
 		return s
 	}
 	s.Hook = func(event clients.Event, client string) string {
@@ -180,6 +180,20 @@ func (a *app) withHooks(c *cobra.Command, s clients.Server, to connection) clien
 		return shellWords(words)
 	}
 	return s
+}
+
+// hasHooks reports whether this program has the command that hooks run.
+func hasHooks(c *cobra.Command) bool {
+	hook, _, err := c.Root().Find([]string{"hook"})
+	return err == nil && hook.Name() == "hook"
+}
+
+// look finds a program on the path.
+func (a *app) look(name string) (string, error) {
+	if a.env("PATH") == "" {
+		return "", exec.ErrNotFound
+	}
+	return exec.LookPath(name)
 }
 
 // carryOut shows changes, asks, and makes them.

@@ -39,7 +39,9 @@ func journal(m clients.Machine) *clients.Journal {
 func server(hooks bool) clients.Server {
 	s := clients.Server{Name: "alcove", Program: "/bin/alcove", Args: []string{"mcp", "--data", "/data"}}
 	if hooks {
-		s.Hook = func(e clients.Event, client string) string { return "/bin/alcove hook " + string(e) + " --client " + client }
+		s.Hook = func(e clients.Event, client string) string {
+			return "/bin/alcove hook " + string(e) + " --client " + client
+		}
 	}
 	return s
 }
@@ -364,11 +366,11 @@ func TestHooksAreFoundWhereTheyWereWritten(t *testing.T) {
 		}
 		m, tick := machine(t), now()
 		apply(t, m, c, clients.User, server(false), tick)
-		if got := c.InstalledHooks(m, os.ReadFile); len(got) != 0 {
+		if got := c.InstalledHooks(m); len(got) != 0 {
 			t.Errorf("%s, for a program without hooks: got %v, want none", c.Name, got)
 		}
 		apply(t, m, c, clients.User, server(true), tick)
-		if got := c.InstalledHooks(m, os.ReadFile); !slices.Equal(got, c.Hooks()) {
+		if got := c.InstalledHooks(m); !slices.Equal(got, c.Hooks()) {
 			t.Errorf("%s: got %v, want %v", c.Name, got, c.Hooks())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/clients/edit"
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // Event is a moment at which clients run hooks.
@@ -78,12 +79,12 @@ func elements(text []byte, path []string) (list []json.RawMessage, err error) {
 }
 
 // InstalledHooks are the events for which the client runs this program, as its files say.
-func (c Client) InstalledHooks(m Machine, read func(path string) ([]byte, error)) (events []Event) {
+func (c Client) InstalledHooks(m Machine) (events []Event) {
 	if c.hooks == nil {
 		return nil
 	}
 	for _, s := range []Scope{User, Project} {
-		text, err := read(c.hooks.file(m, s))
+		text, err := regular.Read(c.hooks.file(m, s), edit.Most)
 		if err != nil {
 			continue // there is none, or it is not readable: nothing runs
 		}
