@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/sandbox"
+	"github.com/alcove-memory/alcove/sdk/client"
 )
 
 //go:embed VERSION
@@ -43,7 +44,11 @@ func Main() int {
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	command := a.command()
 	command.SetArgs(os.Args[1:])
-	err := command.ExecuteContext(ctx)
+	c, err := command.ExecuteContextC(ctx)
+	if err != nil && c.Annotations[neverFails] != "" {
+		a.logHook(err)
+		return 0
+	}
 	if errors.Is(err, syscall.EPIPE) && a.out.Closed() {
 		return 0 // whoever reads the output has enough
 	}
@@ -70,6 +75,7 @@ type app struct {
 	elsewhere serverElsewhere
 	release   string            // signatures of the catalogue of families
 	working   *terminal.Working // of the command that runs; nil: it shows nothing
+	hooks     *client.Session   // of a hook; nil: it has asked nothing yet
 }
 
 func newApp(in io.Reader, out, err io.Writer, env func(string) string) *app {
@@ -138,7 +144,7 @@ func (a *app) groups() []group {
 			called(a.forgetCommand(), "rm", "delete", "remove", "del", "erase"), a.logCommand(), a.historyCommand(), a.branchCommand(), a.namespacesCommand(), a.statusCommand(),
 			a.callCommand(), a.toolsCommand()}},
 		{"connect", "Connect clients:", []*cobra.Command{
-			a.setupCommand(), a.connectCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
+			a.setupCommand(), a.connectCommand(), a.hookCommand(), a.mcpCommand(), a.serveCommand(), a.stopCommand(), a.serviceCommand(), a.keyCommand(), a.migrateCallsCommand(), a.demoCommand()}},
 		{"care", "Look after the data:", []*cobra.Command{
 			a.doctorCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.importCommand(), a.verifyCommand(), a.repairCommand(), a.compactCommand(),
 			a.flushCommand(), a.durabilityCommand(), a.retentionCommand(), a.purgeCommand()}},

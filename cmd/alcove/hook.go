@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/capture/hook"
+	"github.com/alcove-memory/alcove/host/daemon/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/sdk/client"
+)
+
+// hookTime is how long a hook may take, if its client does not say otherwise.
+const hookTime = 2 * time.Second
+
+// neverFails marks a command that exits with 0 and prints no error, whatever happens: clients take a failed hook as a reason to stop.
+const neverFails = "never-fails"
+
+func (a *app) hookCommand() *cobra.Command {
+	var o hook.Options
+	var name string
+	var within time.Duration
+	c := &cobra.Command{
+		Use:   "hook EVENT",
+		Short: "Answer a client's hook: EVENT is " + strings.Join(hook.EventNames(), " or "),
+		Long: `Reads a client's hook message on standard input, and answers in the client's form.
+
+  session-start   tells the agent the rules, decisions and changes of its project, when a session begins or was compacted
+  prompt          tells it up to three memories that the user's prompt is about, none twice in a session
+
+It answers in time or not at all, exits with 0 in any case, and prints nothing but its answer. Errors are in the
+server's log; alcove doctor counts them.`,
+		Example: `  echo '{"session_id": "s1", "cwd": "/home/ann/app", "prompt": "why do deploys halt?"}' | alcove hook prompt --client claude-code`,
+		Args:    cobra.ArbitraryArgs, Annotations: map[string]string{neverFails: "true"},
+	}
+	flags := c.Flags()
+	flags.StringVar(&name, "client", "", "whose hook it is, such as claude-code, codex, cursor, gemini-cli or vscode (default: the answer is plain text)")
+	flags.IntVar(&o.Brief, "brief-tokens", 0, "how many tokens session-start may tell (default 800)")
+	flags.IntVar(&o.Recall, "prompt-tokens", 0, "how many tokens prompt may tell (default 300)")
+	flags.StringSliceVar(&o.Origins, "origin", nil, "tell memories of this origin, too, such as web; those that name no origin are told in any case")
+	flags.DurationVar(&within, "within", hookTime, "how long it may take")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%d arguments given: usage: %s", len(args), c.UseLine())
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), within)
+		defer cancel()
+		o.Namespace = a.scope.namespace
+		return a.runHook(ctx, hook.Client(name), hook.Event(args[0]), o)
+	}
+	return a.scoped(c)
+}
+
+// runHook answers a client's message in time, and notes the run.
+func (a *app) runHook(ctx context.Context, c hook.Client, e hook.Event, o hook.Options) error {
+	h := hook.Hook{Clock: time.Now, Options: o, Journal: a.hookJournal()}
+	h.Ask = func(ctx context.Context, tool string, arguments any) (json.RawMessage, error) {
+		return a.askAs(ctx, c, tool, arguments)
+	}
+	type outcome struct {
+		message hook.Message
+		answer  []byte
+		err     error
+	}
+	ended := make(chan outcome, 1)
+	go func() { // it may hang in a read of standard input
+		var out outcome
+		defer func() {
+			if r := recover(); r != nil {
+				out.err = fmt.Errorf("panic: %v", r)
+			}
+			ended <- out
+		}()
+		if out.message, out.err = hook.ReadMessage(a.in, c, e); out.err == nil {
+			out.answer, out.err = h.Answer(ctx, out.message)
+		}
+	}()
+	out := outcome{message: hook.Message{Client: c, Event: e}}
+	select {
+	case out = <-ended:
+	case <-ctx.Done():
+		out.err = errors.New("there was no answer in time")
+	}
+	if out.err != nil {
+		out.answer = nil
+	}
+	_, err := a.out.Write(out.answer)
+	return errors.Join(out.err, err, h.Note(out.message, len(out.answer) > 0, out.err))
+}
+
+// askAs calls a tool as the agent of a client.
+func (a *app) askAs(ctx context.Context, c hook.Client, tool string, arguments any) (json.RawMessage, error) {
+	if a.hooks == nil {
+		branch, err := a.branch()
+		if err != nil {
+			return nil, err
+		}
+		agent := cmp.Or(a.scope.agent, string(c))
+		dial, err := a.dialer(owner.Hello{Branch: branch, Agent: agent})
+		if err != nil {
+			return nil, err
+		}
+		s, err := client.NewSession(ctx, bridge.Connect(ctx, dial), client.Program{Name: cmp.Or(agent, "alcove"), Version: versionText()})
+		if err != nil {
+			return nil, err
+		}
+		a.hooks = s
+	}
+	result, err := a.hooks.Call(ctx, tool, arguments)
+	return result.Structured, err
+}
+
+// hookJournal is what hooks keep between runs: in the data directory, or beside the settings for a server elsewhere.
+func (a *app) hookJournal() *hook.Journal {
+	dir := filepath.Join(a.data, "hooks")
+	if file, err := a.settingsFile(); err == nil && a.elsewhere.url != "" {
+		dir = strings.TrimSuffix(file, ".json") + "-hooks"
+	}
+	return &hook.Journal{Dir: dir, Clock: time.Now}
+}
+
+// logHook writes the error of a hook to the server's log, where its owner looks.
+func (a *app) logHook(failed error) {
+	dir, err := a.ownDir()
+	if err != nil {
+		return
+	}
+	log, err := owner.OpenLog(dir)
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	slog.New(slog.NewTextHandler(log, nil)).Error("a client's hook failed", "error", failed)
+}
+
+// examineHooks says which hooks ran, and when one last did.
+func (a *app) examineHooks() finding {
+	runs := a.hookJournal().Runs()
+	if len(runs) == 0 {
+		return finding{"hooks", noted, "no client's hook has run: alcove hook --help says what they do"}
+	}
+	is := fine
+	var text bytes.Buffer
+	for i, r := range runs {
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		fmt.Fprintf(&text, "%s %s: %d runs, %d answers, last at %s", cmp.Or(string(r.Client), "a client"), r.Event, r.Runs, r.Answers, clock(r.Last))
+		if r.Errors > 0 {
+			is = noted
+			fmt.Fprintf(&text, ", %d errors, the last at %s: %s", r.Errors, clock(r.Failed), r.LastError)
+		}
+	}
+	return finding{"hooks", is, text.String()}
+}

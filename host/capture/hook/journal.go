@@ -1,0 +1,157 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alcove-memory/alcove/host/regular"
+)
+
+// Journal keeps, in a directory, what sessions were told and when hooks ran. It holds digests and times, no text. What it cannot read it
+// takes as absent: then a memory may be told twice.
+type Journal struct {
+	Dir   string
+	Clock func() time.Time
+}
+
+const (
+	longestJournal = 1 << 20 // bytes of a file
+	mostTold       = 2000    // memories of a session that are kept
+	keptFor        = 30 * 24 * time.Hour
+)
+
+// Run is what a journal tells of a hook.
+type Run struct {
+	Client    Client    `json:"client"`
+	Event     Event     `json:"event"`
+	Runs      int       `json:"runs"`
+	Answers   int       `json:"answers"` // runs that told something
+	Last      time.Time `json:"last"`
+	Errors    int       `json:"errors"`
+	LastError string    `json:"last_error,omitempty"`
+	Failed    time.Time `json:"failed,omitzero"` // when the last error was
+}
+
+func (j *Journal) path(kind string, parts ...string) string {
+	return filepath.Join(j.Dir, kind+"-"+digest(strings.Join(parts, "\x00"))+".json")
+}
+
+// digest names what must not be kept itself.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
+}
+
+// Told returns the digests of what a session was told.
+func (j *Journal) Told(session string) map[string]bool {
+	told := map[string]bool{}
+	for _, id := range j.told(session) {
+		told[id] = true
+	}
+	return told
+}
+
+func (j *Journal) told(session string) (list []string) {
+	if session != "" {
+		_ = j.read(j.path("session", session), &list)
+	}
+	return list
+}
+
+// Tell notes what a session is told.
+func (j *Journal) Tell(session string, ids []string) error {
+	if session == "" || len(ids) == 0 {
+		return nil
+	}
+	list := j.told(session)
+	for _, id := range ids {
+		list = append(list, digest(id))
+	}
+	return j.write(j.path("session", session), list[max(0, len(list)-mostTold):])
+}
+
+// Forget forgets what a session was told, and sessions that have ended long ago.
+func (j *Journal) Forget(session string) {
+	old := j.Clock().Add(-keptFor)
+	paths, _ := filepath.Glob(filepath.Join(j.Dir, "session-*.json"))
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == j.path("session", session) || err == nil && info.ModTime().Before(old) {
+			_ = os.Remove(path) // an old session may be told twice
+		}
+	}
+}
+
+// LastSeen returns when a client last ran a hook in a namespace; zero: never.
+func (j *Journal) LastSeen(c Client, namespace string) (at time.Time) {
+	_ = j.read(j.path("seen", string(c), namespace), &at)
+	return at
+}
+
+// Note notes a run of a hook: whether it told something, and its error.
+func (j *Journal) Note(m Message, namespace string, told bool, failed error) error {
+	now := j.Clock()
+	run := Run{Client: m.Client, Event: m.Event}
+	path := j.path("run", string(m.Client), string(m.Event))
+	_ = j.read(path, &run)
+	run.Runs++
+	run.Last = now
+	if told {
+		run.Answers++
+	}
+	if failed != nil {
+		run.Errors, run.LastError, run.Failed = run.Errors+1, failed.Error(), now
+	}
+	if err := j.write(path, run); err != nil {
+		return err
+	}
+	if failed != nil { // it has not seen what changed
+		return nil
+	}
+	return j.write(j.path("seen", string(m.Client), namespace), now)
+}
+
+// Runs returns what is known of all hooks, by client and event.
+func (j *Journal) Runs() (all []Run) {
+	paths, _ := filepath.Glob(filepath.Join(j.Dir, "run-*.json"))
+	for _, path := range paths {
+		var run Run
+		if j.read(path, &run) == nil {
+			all = append(all, run)
+		}
+	}
+	slices.SortFunc(all, func(a, b Run) int {
+		return strings.Compare(string(a.Client)+"\x00"+string(a.Event), string(b.Client)+"\x00"+string(b.Event))
+	})
+	return all
+}
+
+func (j *Journal) read(path string, to any) error {
+	data, err := regular.Read(path, longestJournal)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, to)
+}
+
+// write writes a file in place, without a sync: one that a crash or another hook left half-written reads as absent.
+func (j *Journal) write(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("note a hook's run: %w", err)
+	}
+	if err := os.MkdirAll(j.Dir, 0o700); err != nil {
+		return fmt.Errorf("note a hook's run: %w", err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return fmt.Errorf("note a hook's run: %w", err)
+	}
+	return nil
+}
