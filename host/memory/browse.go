@@ -117,7 +117,7 @@ func (s *Space) browsing(ctx context.Context, v view, q Search) (*orderedSearch,
 		return nil, err
 	}
 	b.view.lineage = v.lineage.At(b.view.version)
-	if _, err := s.indexedUpTo(ctx, b.view.version); err != nil {
+	if _, err := s.upkeep.Await(ctx, b.view.version); err != nil {
 		return nil, err
 	}
 	if b.from == nil {

@@ -12,9 +12,6 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// cataloguePage is the number of entries of the catalogue's namespace read at once.
-const cataloguePage = 1000
-
 // loadCatalogue reads all branches and merges, once, before their first use.
 func (s *Space) loadCatalogue(ctx context.Context) error {
 	branches, err := s.catalogueEntries(ctx, lineage.Branches)

@@ -55,7 +55,7 @@ func (a *Access) Missing(ctx context.Context, p Location, key string, at AsOf) (
 		return m, err
 	}
 	m.Branches, err = s.branchesWith(ctx, v, memoryKey(p.Namespace, key))
-	if err != nil || !s.isReady() {
+	if err != nil || !s.upkeep.IsFilled() {
 		return m, err
 	}
 	counts, err := a.counts(ctx, v, memories, nil)
@@ -209,7 +209,7 @@ func (a *Access) Namespaces(ctx context.Context, branch string) ([]Counted, erro
 	if err != nil {
 		return nil, a.space.translate("read the newest version", err)
 	}
-	if _, err := a.space.indexedUpTo(ctx, head.Version); err != nil {
+	if _, err := a.space.upkeep.Await(ctx, head.Version); err != nil {
 		return nil, err
 	}
 	counts, err := a.counts(ctx, v, memories, nil)
@@ -248,7 +248,7 @@ type Contents struct {
 func (a *Access) Contents(ctx context.Context, q Search) (c Contents, err error) {
 	s := a.space
 	v, err := s.view(ctx, q.Branch, q.AsOf)
-	if err != nil || !s.isReady() {
+	if err != nil || !s.upkeep.IsFilled() {
 		return c, err
 	}
 	all, err := a.counts(ctx, v, q.collection(), nil)

@@ -111,9 +111,9 @@ func TestAnIndexIsLoadedAtTheNextStartAndNotMadeAnew(t *testing.T) {
 
 	s = openIndexed(t, image, nil) // what was written since is in the log, had it crashed
 	s.fill(t, "", 600, 640)
-	s.saving.Lock() // the background writes no files
+	resume := s.upkeep.Pause() // the background writes no files
 	crashed := copied(t, image)
-	s.saving.Unlock()
+	resume()
 	s.close(t)
 	s = openIndexed(t, crashed, nil)
 	defer s.close(t)
@@ -176,15 +176,15 @@ func TestACrashWhileTheIndexIsSavedLeavesItSearchable(t *testing.T) {
 		mu.Unlock()
 	}
 	s.fill(t, "", 0, 260)
-	s.saving.Lock() // the background does not save
-	if err := s.index.SaveAll(t.Context(), s.engine, s.applied.upTo()); err != nil {
+	resume := s.upkeep.Pause() // the background does not save
+	if err := s.index.SaveAll(t.Context(), s.engine, s.upkeep.UpTo()); err != nil {
 		t.Fatal(err)
 	}
 	s.fill(t, "", 260, 420)
 	record(true)
-	err := errors.Join(s.index.Tend(t.Context()), s.index.SaveAll(t.Context(), s.engine, s.applied.upTo()))
+	err := errors.Join(s.index.Tend(t.Context()), s.index.SaveAll(t.Context(), s.engine, s.upkeep.UpTo()))
 	record(false)
-	s.saving.Unlock()
+	resume()
 	if err != nil || len(images) == 0 {
 		t.Fatalf("%d steps: %v", len(images), err)
 	}
@@ -209,7 +209,7 @@ func TestAfterAPurgeNoFileOfTheIndexHasTheWords(t *testing.T) {
 	s.fill(t, "", 0, 300)
 	put(t, s.Space, "", "secret", "tea xylophonist")
 	s.fill(t, "", 300, 600)
-	s.saveIndex(t.Context(), s.index.SaveAll)
+	s.upkeep.SaveAll(t.Context())
 	if !inFiles(t, dir, "xylophonist") {
 		t.Fatal("it is in no file to begin with")
 	}

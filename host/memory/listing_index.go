@@ -12,7 +12,7 @@ import (
 // byIndex queries the index, or scans if that is behind.
 func (q *listing) byIndex(ctx context.Context) error {
 	s := q.stage.space
-	if !s.covers(ctx, q.view.version) {
+	if !s.upkeep.Covers(ctx, q.view.version) {
 		return q.byScan(ctx)
 	}
 	if err := q.fromIndex(ctx, q.view.search([]string{q.Namespace}, memories)); err != nil {

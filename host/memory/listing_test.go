@@ -164,6 +164,7 @@ func ordered(entries map[place2]entry, o Order, wanted func(place2, entry) bool)
 type watchedIndex struct {
 	*search.Index
 	selects atomic.Int64
+	held    atomic.Pointer[chan struct{}] // the next Apply sends, and waits until it receives
 }
 
 func (w *watchedIndex) Select(ctx context.Context, v search.View, f search.Filter, o search.Ordering, do func(*search.Columns) bool) error {
@@ -185,6 +186,14 @@ func (w *watchedIndex) Tally(ctx context.Context, v search.View, f search.Filter
 }
 
 // lister makes random changes and random listings.
+func (w *watchedIndex) Apply(docs ...search.Doc) {
+	if held := w.held.Swap(nil); held != nil {
+		*held <- struct{}{}
+		<-*held
+	}
+	w.Index.Apply(docs...)
+}
+
 type lister struct {
 	*testing.T
 	rng    *rand.Rand
@@ -532,11 +541,20 @@ func (r *lister) rest(branch string, q Search, found Found, want []place2) {
 
 // behind runs something while the index does not have everything.
 func (r *lister) behind(do func()) {
-	token := r.space.applied.begin()
-	put(r, r.space, "aside", fmt.Sprintf("k%d", r.serial), "aside") // so that there is something newer than it has
+	held, done := make(chan struct{}), make(chan struct{})
+	r.index.held.Store(&held)
+	go func() {
+		defer close(done)
+		item := Item{Key: fmt.Sprintf("k%d", r.serial), Value: json.RawMessage(`"aside"`)} // something newer than it has
+		if _, err := r.space.Store(r.Context(), Location{Branch: "aside"}, []Item{item}, Write{}); err != nil {
+			r.Error(err)
+		}
+	}()
+	<-held
 	before := r.index.selects.Load()
 	do()
-	r.space.applied.end(token, 0)
+	held <- struct{}{}
+	<-done
 	if asked := r.index.selects.Load() - before; asked != 0 {
 		r.Errorf("the index was asked %d times while it was behind", asked)
 	}

@@ -19,6 +19,12 @@ const (
 	answers  = record.Answers
 )
 
+// Entries that are read at once.
+const (
+	fillPage      = 2000
+	cataloguePage = 1000 // of the catalogue's namespace
+)
+
 // newRecord converts an agent's item to its stored form.
 func newRecord(it Item, agent string) (record.Record, error) {
 	value, err := jsontext.Compact(it.Value)

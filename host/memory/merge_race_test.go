@@ -37,15 +37,20 @@ func (e *meddled) Commit(ctx context.Context, b store.Batch) (store.Committed, e
 }
 
 // diverged is a space with a branch try that changed some keys, k0 and so on.
-func diverged(t testing.TB, keys int) *Space {
+func diverged(t testing.TB, keys int) (*Space, *meddled) {
 	t.Helper()
-	s := testSpace(t)
+	e := &meddled{}
+	s := testSpaceOn(t, func(engine store.Engine) store.Engine {
+		e.Engine = engine
+		return e
+	})
 	putMany(t, s, "", keys, "old")
 	if _, err := s.Fork(t.Context(), "", "try", AsOf{}, Write{}); err != nil {
 		t.Fatal(err)
 	}
 	putMany(t, s, "try", keys, "theirs")
-	return s
+	e.read, e.reads = 0, nil
+	return s, e
 }
 
 func putMany(t testing.TB, s *Space, branch string, keys int, value string) {
@@ -63,12 +68,10 @@ func putMany(t testing.TB, s *Space, branch string, keys int, value string) {
 
 func TestAMergeBesideWritersDecidesAgainOnlyAboutWhatTheyWrote(t *testing.T) {
 	const keys = 200
-	s := diverged(t, keys)
-	e := &meddled{Engine: s.engine}
+	s, e := diverged(t, keys)
 	for i := range mergeAttempts - 1 {
 		e.before = append(e.before, func() { put(t, s, "", "other", fmt.Sprint(i)); put(t, s, "", fmt.Sprint("k", i), "ours") })
 	}
-	s.engine = e
 	done, err := s.Merge(t.Context(), Merge{Source: "try", Strategy: Target, Limit: 1}, Write{})
 	if err != nil || !done.Merged || done.Changed != keys-3 || done.Clashing != 3 || len(done.Applied) != 1 || len(done.Clashes) != 1 {
 		t.Fatalf("got %+v, %v; want %d changes and 3 clashes, and one of each listed", done, err, keys-3)
@@ -89,8 +92,8 @@ func TestAMergeBesideWritersDecidesAgainOnlyAboutWhatTheyWrote(t *testing.T) {
 }
 
 func TestAMergeThatLosesToAStoreStopsAtTheClash(t *testing.T) {
-	s := diverged(t, 3)
-	s.engine = &meddled{Engine: s.engine, before: []func(){func() { put(t, s, "", "k1", "ours") }}}
+	s, e := diverged(t, 3)
+	e.before = []func(){func() { put(t, s, "", "k1", "ours") }}
 	done, err := s.Merge(t.Context(), Merge{Source: "try"}, Write{})
 	if err != nil || done.Merged || done.Unresolved != 1 || len(done.Clashes) != 1 || done.Clashes[0].Key != "k1" {
 		t.Errorf("got %+v, %v; want k1 to stop the merge", done, err)
@@ -112,7 +115,7 @@ func planned(t *testing.T, s *Space) *mergePlan {
 }
 
 func TestAMergeThatLosesToAnotherMergeIsPlannedAgain(t *testing.T) {
-	s := diverged(t, 3)
+	s, _ := diverged(t, 3)
 	plan := planned(t, s)
 	mustMerge(t, s, Merge{Source: "try"})
 	put(t, s, "", "k1", "ours")
@@ -126,8 +129,8 @@ func TestAMergeThatLosesToAnotherMergeIsPlannedAgain(t *testing.T) {
 }
 
 func TestAMergeKeepsTheSourceAsItWasWhenItBegan(t *testing.T) {
-	s := diverged(t, 3)
-	s.engine = &meddled{Engine: s.engine, before: []func(){func() { put(t, s, "try", "k0", "later"); put(t, s, "", "other", "ours") }}}
+	s, e := diverged(t, 3)
+	e.before = []func(){func() { put(t, s, "try", "k0", "later"); put(t, s, "", "other", "ours") }}
 	mustMerge(t, s, Merge{Source: "try"})
 	if got := text(t, s, "", "k0", AsOf{}); got != "theirs" {
 		t.Errorf("k0 is %q, want %q", got, "theirs")
@@ -141,7 +144,7 @@ func TestAMergeKeepsTheSourceAsItWasWhenItBegan(t *testing.T) {
 }
 
 func TestAMergeWhoseSourceIsDeletedMeanwhileSaysSo(t *testing.T) {
-	s := diverged(t, 3)
+	s, _ := diverged(t, 3)
 	plan := planned(t, s)
 	if err := s.Delete(t.Context(), "try", Write{}); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory/purge"
-	"github.com/alcove-memory/alcove/host/memory/record"
-	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -30,7 +28,7 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 		return purge.Result{}, err
 	}
 	touched := map[string]bool{} // collections whose indexes may contain erased data
-	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.reindex, Elsewhere: s.purging, Erasing: func(e store.Entry) {
+	within := purge.Space{Engine: engine, Branches: s.catalogue, Replaced: s.upkeep.Replace, Elsewhere: s.purging, Erasing: func(e store.Entry) {
 		if s.indexes.Holds(e) {
 			touched[e.Collection] = true
 		}
@@ -45,15 +43,14 @@ func (s *Space) Purge(ctx context.Context, r purge.Request) (purge.Result, error
 	defer s.feeds.Clear()
 	defer s.purges.Add(1)
 	defer s.indexes.Rebuild()
-	s.saving.Lock()
-	defer s.saving.Unlock()
+	defer s.upkeep.Pause()()
 	if err := s.index.Unsave(ctx, s.engine); err != nil { // a crash would bring it back
 		return purge.Result{}, s.translate("purge", err)
 	}
 	done, err := within.Run(ctx, plan)
 	err = errors.Join(err, s.indexes.Retire(ctx, touched))
 	s.queueCount() // families' records may be smaller now
-	err = errors.Join(err, engine.Erase(ctx), s.rewriteIndex(ctx))
+	err = errors.Join(err, engine.Erase(ctx), s.upkeep.Rewrite(ctx))
 	if err != nil {
 		return done, s.translate("purge; repeat it", err)
 	}
@@ -120,44 +117,4 @@ func (s *Space) purgeEvent(ctx context.Context, p Location, sequence uint64) (pu
 		return purge.Plan{}, notFound("there is no event %d in namespace %q on branch %q", sequence, p.Namespace, b.Name)
 	}
 	return purge.Event(found[0])
-}
-
-// reindex replaces erased versions in the index by their remains.
-func (s *Space) reindex(ctx context.Context, purged []store.Entry) error {
-	var docs []search.Doc
-	for _, e := range purged {
-		left, err := s.engine.GetAt(ctx, store.Lineage{{Branch: e.Branch, At: e.Version}}, []store.Key{e.Key})
-		if _, trimmed := asTrimmed(err); err != nil && !trimmed {
-			return err
-		}
-		if err == nil && left[0].Version == e.Version {
-			e = left[0]
-		} else {
-			e.Deleted = true // no view reads it
-		}
-		d, ok, err := record.Doc(e)
-		if err != nil {
-			return err
-		}
-		if !ok { // the remains have no text
-			d.Deleted = true
-		}
-		if s.catalogue.ByID(e.Branch) != nil {
-			docs = append(docs, d)
-		}
-	}
-	s.index.Replace(docs...)
-	return nil
-}
-
-// rewriteIndex rewrites the index's files without the erased data. The caller holds saving.
-func (s *Space) rewriteIndex(ctx context.Context) error {
-	err := s.index.Tend(ctx)
-	if err == nil && !s.distrusted {
-		err = s.index.SaveAll(ctx, s.engine, s.applied.upTo())
-	}
-	if err != nil {
-		return fmt.Errorf("files of the search index may have it still; a restart of the server makes them anew: %w", err)
-	}
-	return nil
 }

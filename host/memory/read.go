@@ -274,7 +274,7 @@ func (a *Access) status(ctx context.Context, v view, named string, namespaces []
 	if err != nil {
 		return Status{}, s.translate("read the newest version", err)
 	}
-	st := Status{Branch: v.branch.Name, Namespace: named, Branches: len(s.catalogue.Live()), Version: head.Version, Searchable: s.isReady()}
+	st := Status{Branch: v.branch.Name, Namespace: named, Branches: len(s.catalogue.Live()), Version: head.Version, Searchable: s.upkeep.IsFilled()}
 	if st.Keys, err = s.count(ctx, v, namespaces, memories); err != nil {
 		return st, err
 	}
@@ -287,7 +287,7 @@ func (a *Access) status(ctx context.Context, v view, named string, namespaces []
 
 // count counts the live entries of a collection in some namespaces: by the index, or, of one namespace, by reading while that is not ready.
 func (s *Space) count(ctx context.Context, v view, namespaces []string, collection string) (int, error) {
-	if s.isReady() {
+	if s.upkeep.IsFilled() {
 		n, err := s.index.Count(ctx, v.search(namespaces, collection))
 		return n, s.translate("count", err)
 	}

@@ -18,25 +18,18 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/recordindex"
 	"github.com/alcove-memory/alcove/host/memory/scope"
+	"github.com/alcove-memory/alcove/host/memory/searchindex"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Index finds documents. Every commit is indexed before it is acknowledged.
+// Index finds documents.
 type Index interface {
 	integrity.Index
+	searchindex.Index
 
-	Apply(docs ...search.Doc)
-	// Prepare analyses documents whose versions and times are not known yet.
-	Prepare(docs []search.Doc)
-	// Replace changes the text of versions of documents. The former text is in no file after the next Save.
-	Replace(docs ...search.Doc)
-	Drop(b store.BranchID)
 	// Trim drops the versions on a branch that an engine's Trim, with the same arguments, drops.
 	Trim(b store.BranchID, floor uint64, pins []uint64)
-	// Due signals work for Tend, which takes a while and blocks nothing.
-	Due() <-chan struct{}
-	Tend(ctx context.Context) error
 
 	Search(ctx context.Context, v search.View, q search.Query) (search.Result, error)
 	Count(ctx context.Context, v search.View) (int, error)
@@ -54,15 +47,6 @@ type Index interface {
 	Frequencies(ctx context.Context, v search.View, terms []string) (documents int, counts []int, err error)
 	// Analyser returns the analyser of a collection's texts.
 	Analyser(collection string) *search.Analyser
-
-	// Load reads the saved index, and returns its coverage.
-	Load(ctx context.Context, from search.Blobs, logger *slog.Logger) (search.Coverage, error)
-	// Save saves the index, which is complete up to a version.
-	Save(ctx context.Context, to search.Blobs, upTo uint64) error
-	// SaveAll also saves the uncompressed part of the index, unless it is small.
-	SaveAll(ctx context.Context, to search.Blobs, upTo uint64) error
-	// Unsave ensures that nothing is loaded before the next Save.
-	Unsave(ctx context.Context, from search.Blobs) error
 }
 
 // Options configures a space.
@@ -133,11 +117,7 @@ type Space struct {
 
 	looked store.BranchID // the last reclaimed branch examined for forgetting; used by chores alone
 
-	applied    indexProgress
-	saving     sync.Mutex // held while the index is saved, or must not be
-	distrusted bool       // the index is wrong: it is no longer saved
-
-	searchable chan struct{} // closed when the index is complete
+	upkeep     *searchindex.Upkeep // of index
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
@@ -172,11 +152,11 @@ func Open(ctx context.Context, o Options) (*Space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open space: %w", err)
 	}
-	s.applied.end(0, head.Version)
+	s.upkeep.Begin(head.Version)
 	running, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.background.Go(func() { s.fillIndex(running) })
-	s.background.Go(func() { s.tendIndex(running, o.Index) })
+	s.background.Go(func() { s.upkeep.Fill(running) })
+	s.background.Go(func() { s.upkeep.Tend(running) })
 	if s.readOnly {
 		return s, nil
 	}
@@ -210,7 +190,6 @@ func newSpace(o Options) *Space {
 		hooks:        o.Hooks,
 		catalogue:    lineage.New(),
 		usage:        quota.New(),
-		searchable:   make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -224,36 +203,36 @@ func newSpace(o Options) *Space {
 	s.chores = newChores(s.logger)
 	s.indexes = recordindex.New(recordindex.Options{Engine: s.engine, Catalogue: s.catalogue, First: Default, ReadOnly: s.readOnly,
 		Writing: &s.writing, Branching: &s.branching, Explain: s.translate,
-		Queue: func(name string, do func(context.Context) error) { s.chores.add(name, do) }})
+		Queue: s.queue})
+	s.upkeep = searchindex.New(searchindex.Options{Engine: s.engine, Index: s.index, Catalogue: s.catalogue, Logger: s.logger, ReadOnly: s.readOnly,
+		Check: s.indexes.CheckCurrent, Filled: s.indexFilled, Queue: s.queue, Explain: s.translate})
 	return s
+}
+
+func (s *Space) queue(name string, do func(context.Context) error) { s.chores.add(name, do) }
+
+func (s *Space) indexFilled() {
+	if s.vectors != nil {
+		s.vectors.IndexFilled()
+	}
 }
 
 // Close writes the counters still in memory and stops background work. The engine stays open.
 func (s *Space) Close(ctx context.Context) error {
 	s.stop()
 	s.background.Wait()
-	s.saveIndex(ctx, s.index.SaveAll)
+	s.upkeep.SaveAll(ctx)
 	return s.counters.Flush(ctx)
 }
 
 // Ready waits until the index is filled.
 func (s *Space) Ready(ctx context.Context) error {
 	select {
-	case <-s.searchable:
+	case <-s.upkeep.Filled():
 		return nil
 	case <-ctx.Done():
 		return &Error{Code: Unavailable, Retryable: true, Cause: ctx.Err(),
 			Message: "the search index is still being rebuilt after a start: try again in a few seconds"}
-	}
-}
-
-// isReady reports whether the index is filled.
-func (s *Space) isReady() bool {
-	select {
-	case <-s.searchable:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory/threeway"
 	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/store/bolt"
 )
 
@@ -22,11 +23,16 @@ func openSpace(t testing.TB, dir string, now func() time.Time) (*Space, func()) 
 
 func openSpaceWith(t testing.TB, dir string, now func() time.Time, index Index) (*Space, func()) {
 	t.Helper()
+	return openSpaceOn(t, dir, now, index, asItIs)
+}
+
+func openSpaceOn(t testing.TB, dir string, now func() time.Time, index Index, wrap func(store.Engine) store.Engine) (*Space, func()) {
+	t.Helper()
 	engine, err := bolt.Open(t.Context(), dir, bolt.Options{Now: now, NoSync: true}) // no test here turns the power off
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Options{Engine: engine, Index: index, Clock: now})
+	s, err := Open(t.Context(), Options{Engine: wrap(engine), Index: index, Clock: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +46,12 @@ func openSpaceWith(t testing.TB, dir string, now func() time.Time, index Index) 
 // SetHooks sets the hooks, as Options.Hooks, while nobody else uses the space.
 func (s *Space) SetHooks(h Hooks) { s.hooks = func() Hooks { return h } }
 
-func testSpace(t testing.TB) *Space {
-	s, closeSpace := openSpace(t, t.TempDir(), time.Now)
+func testSpace(t testing.TB) *Space { return testSpaceOn(t, asItIs) }
+
+func asItIs(e store.Engine) store.Engine { return e }
+
+func testSpaceOn(t testing.TB, wrap func(store.Engine) store.Engine) *Space {
+	s, closeSpace := openSpaceOn(t, t.TempDir(), time.Now, search.New(search.Options{}), wrap)
 	t.Cleanup(closeSpace)
 	t.Cleanup(func() {
 		if err := s.engine.Check(context.Background()); err != nil {

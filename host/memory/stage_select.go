@@ -453,17 +453,3 @@ func (f *firsts) sorted() []candidate {
 	slices.SortFunc(f.list, func(x, y candidate) int { return x.compare(&y.position) })
 	return f.list
 }
-
-// patience is how long a listing waits for the index before it scans.
-const patience = 50 * time.Millisecond
-
-// covers reports whether the index is complete up to a version.
-func (s *Space) covers(ctx context.Context, version uint64) bool {
-	if !s.isReady() {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	_, err := s.indexedUpTo(ctx, version)
-	return err == nil
-}

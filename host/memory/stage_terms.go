@@ -74,7 +74,7 @@ func (t *Stage) Namespaces(ctx context.Context) ([]string, error) {
 	if !all && !slices.ContainsFunc(permitted, namespace.IsPattern) {
 		return t.inUse(ctx, permitted)
 	}
-	if t.space.covers(ctx, t.version) && t.space.stillLive(t.branch) {
+	if t.space.upkeep.Covers(ctx, t.version) && t.space.stillLive(t.branch) {
 		v := view{branch: t.branch, lineage: t.lineage(), now: t.now}
 		found, err := t.space.index.Namespaces(ctx, v.search(permitted, memories))
 		if err != nil {

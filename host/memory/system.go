@@ -49,7 +49,7 @@ func (s *Space) addBranchAs(ctx context.Context, id store.BranchID, r lineage.Re
 		return nil, store.Committed{}, err
 	}
 	batch.Writes = append(batch.Writes, write)
-	done, err := s.commitIndexed(ctx, batch, nil)
+	done, err := s.upkeep.Commit(ctx, batch, nil)
 	if err != nil || done.Replayed {
 		return nil, done, s.translate("make branch "+r.Name, err)
 	}

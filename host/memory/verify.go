@@ -14,9 +14,9 @@ func (s *Space) Verify(ctx context.Context) (integrity.Report, error) {
 		return integrity.Report{Findings: []integrity.Finding{}}, err
 	}
 	report, err := integrity.Space{
-		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.indexedUpTo, Purges: s.purges.Load,
+		Engine: s.engine, Index: s.index, Branches: s.catalogue, Clock: s.clock, Floor: s.ownFloor, Indexed: s.upkeep.Await, Purges: s.purges.Load,
 		Log:     s.verifyOwnLog,
-		Exclude: s.excludeCare, Distrust: s.distrustIndex, Explain: s.translate,
+		Exclude: s.excludeCare, Distrust: s.upkeep.Distrust, Explain: s.translate,
 	}.Check(ctx)
 	if err != nil {
 		return report, err

@@ -209,7 +209,7 @@ func TestVerifyRaisesNoFalseAlarmWhileClientsWrite(t *testing.T) {
 	}
 	<-done
 	t.Logf("%d verifies", verifies)
-	if s.distrusted {
+	if !s.upkeep.IsTrusted() {
 		t.Error("the index is not saved any more")
 	}
 	if err := s.WaitIdle(t.Context()); err != nil {
@@ -257,8 +257,8 @@ func TestADamagedIndexIsFoundWhileClientsWrite(t *testing.T) {
 			v := verify(t, s)
 			clients.Wait()
 			found := slices.ContainsFunc(v.Findings, func(f integrity.Finding) bool { return strings.Contains(f.What, tamper.says) })
-			if !found || !s.distrusted || index.unsaved.Load() == 0 {
-				t.Errorf("%+v; the index is trusted: %t", v.Findings, !s.distrusted)
+			if !found || s.upkeep.IsTrusted() || index.unsaved.Load() == 0 {
+				t.Errorf("%+v; the index is trusted: %t", v.Findings, s.upkeep.IsTrusted())
 			}
 		})
 	}
@@ -299,7 +299,7 @@ func TestABranchThatIsTrimmedWhileItIsCountedIsCountedAgain(t *testing.T) {
 		t.Errorf("%+v after %d trims", v, trims)
 	}
 	trims = -1 << 30
-	if v := verify(t, s); len(v.Findings) != 1 || v.Findings[0].Do != "run alcove verify again" || s.distrusted {
+	if v := verify(t, s); len(v.Findings) != 1 || v.Findings[0].Do != "run alcove verify again" || !s.upkeep.IsTrusted() {
 		t.Errorf("trimmed all the time: %+v", v)
 	}
 	engine.after = nil
@@ -314,7 +314,7 @@ func TestASearchMissesNothingWhileTheIndexCatchesUpWithATrimmedBranch(t *testing
 	if _, err := s.Trim(t.Context(), "", AsOf{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.catchUp(t.Context(), 1, 1); err != nil || index.dropped.Load() != 0 {
+	if err := s.upkeep.CatchUp(t.Context(), 1, 1); err != nil || index.dropped.Load() != 0 {
 		t.Errorf("the branch was dropped %d times from the index (%v)", index.dropped.Load(), err)
 	}
 	if v := verify(t, s); len(v.Findings) != 0 {

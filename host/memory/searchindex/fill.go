@@ -1,0 +1,143 @@
+package searchindex
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+
+	"github.com/alcove-memory/alcove/host/memory/lineage"
+	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/search"
+	"github.com/alcove-memory/alcove/host/store"
+)
+
+// Fill loads the saved index, and adds every missing version. Concurrent writes reach the
+// index by themselves.
+func (u *Upkeep) Fill(ctx context.Context) {
+	before := allocated()
+	if err := u.load(ctx); err != nil {
+		if ctx.Err() == nil {
+			u.o.Logger.Error("the search index could not be rebuilt; searches will wait", "error", err)
+		}
+		return
+	}
+	close(u.filled)
+	u.o.Filled()
+	u.save(ctx, u.o.Index.Save)
+	if allocated()-before > worthFreeing { // filling uses more memory than its result
+		debug.FreeOSMemory()
+	}
+}
+
+// worthFreeing is after how many allocated bytes memory goes back to the system at once. That collects all garbage, which takes
+// milliseconds of a start.
+const worthFreeing = 16 << 20
+
+// allocated returns how many bytes this process has ever allocated.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+func (u *Upkeep) load(ctx context.Context) error {
+	covered, err := u.o.Index.Load(ctx, u.o.Engine, u.o.Logger)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		u.o.Logger.Warn("the files of the search index are not as they should be", "error", err)
+	}
+	kept := u.o.Catalogue.Kept()
+	for _, id := range covered.Branches() {
+		if !slices.ContainsFunc(kept, func(b *lineage.Branch) bool { return b.ID == id }) {
+			u.o.Index.Drop(id)
+		}
+	}
+	for _, b := range kept {
+		if err := u.CatchUp(ctx, b.ID, covered.Of(b.ID)); err != nil {
+			return fmt.Errorf("branch %s: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+// CatchUp indexes the writes on a branch after a version; the whole branch if the change log does not reach back to it.
+func (u *Upkeep) CatchUp(ctx context.Context, id store.BranchID, since uint64) error {
+	for since != 0 {
+		changes, next, err := u.o.Engine.Changes(ctx, id, since, store.Latest, fillPage)
+		if isTrimmed(err) {
+			if !u.IsFilled() { // later the index follows trims, and searches must not miss the branch meanwhile
+				u.o.Index.Drop(id)
+			}
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := u.applyChanges(ctx, id, changes); err != nil || next == 0 {
+			return err
+		}
+		since = next
+	}
+	return u.fillBranch(ctx, id)
+}
+
+// applyChanges indexes changes, version by version.
+func (u *Upkeep) applyChanges(ctx context.Context, id store.BranchID, changes []store.Change) error {
+	for len(changes) > 0 {
+		end := slices.IndexFunc(changes, func(c store.Change) bool { return c.Version != changes[0].Version })
+		if end < 0 {
+			end = len(changes)
+		}
+		var keys []store.Key
+		for _, c := range changes[:end] {
+			keys = append(keys, c.Key)
+		}
+		entries, err := u.o.Engine.GetAt(ctx, store.Lineage{{Branch: id, At: changes[0].Version}}, keys)
+		if isTrimmed(err) {
+			return nil // no longer reachable
+		}
+		if err != nil {
+			return err
+		}
+		if err := u.apply(entries); err != nil {
+			return err
+		}
+		changes = changes[end:]
+	}
+	return nil
+}
+
+func (u *Upkeep) apply(entries []store.Entry) error {
+	docs := make([]search.Doc, 0, len(entries))
+	for _, e := range entries {
+		d, ok, err := record.Doc(e)
+		if err != nil {
+			return err
+		}
+		if ok && e.Version != 0 {
+			docs = append(docs, d)
+		}
+	}
+	u.o.Index.Apply(docs...)
+	return nil
+}
+
+const fillPage = 2000
+
+// fillBranch indexes every version on a branch.
+func (u *Upkeep) fillBranch(ctx context.Context, id store.BranchID) error {
+	own := store.Lineage{{Branch: id, At: store.Latest}}
+	for page, err := range store.Pages(ctx, u.o.Engine.Versions, own, store.Range{}, fillPage) {
+		if err != nil {
+			return err
+		}
+		if err := u.apply(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
