@@ -123,7 +123,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 		found = append(found, a.examineTools(ctx))
 	}
 	found = append(found, a.examineClients(dir)...)
-	return append(found, a.examineHooks(), a.examineCache(), diskFinding(dir, freeSpace))
+	return append(found, a.examineCache(), diskFinding(dir, freeSpace))
 }
 
 // examineCatalogue says by what the families are known that the program carries.

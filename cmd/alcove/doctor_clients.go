@@ -146,7 +146,7 @@ func (a *app) examineClients(dir string) (found []finding) {
 	return found
 }
 
-// examineHooks says for which clients this program runs when something happens in them, if it can.
+// examineHooks says for which clients this program runs when something happens in them, if it can, and when it did.
 func (a *app) examineHooks(can bool) (found []finding) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *app) examineHooks(can bool) (found []finding) {
 		}
 		found = append(found, f)
 	}
-	return found
+	return append(found, a.examineHookRuns()...)
 }
 
 // judge tells whether an entry leads to the data directory.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -36,17 +35,17 @@ func (a *app) hookCommand() *cobra.Command {
 		Long: `Reads a client's hook message on standard input, and answers in the client's form.
 
   session-start   tells the agent the rules, decisions and changes of its project, when a session begins or was compacted
-  prompt          tells it up to three memories that the user's prompt is about, none twice in a session
+  user-prompt     tells it up to three memories that the user's prompt is about, none twice in a session
 
 It answers in time or not at all, exits with 0 in any case, and prints nothing but its answer. Errors are in the
 server's log; alcove doctor counts them.`,
-		Example: `  echo '{"session_id": "s1", "cwd": "/home/ann/app", "prompt": "why do deploys halt?"}' | alcove hook prompt --client claude-code`,
+		Example: `  echo '{"session_id": "s1", "cwd": "/home/ann/app", "prompt": "why do deploys halt?"}' | alcove hook user-prompt --client claude-code`,
 		Args:    cobra.ArbitraryArgs, Annotations: map[string]string{neverFails: "true"},
 	}
 	flags := c.Flags()
-	flags.StringVar(&name, "client", "", "whose hook it is, such as claude-code, codex, cursor, gemini-cli or vscode (default: the answer is plain text)")
+	flags.StringVar(&name, "client", "", "whose hook it is, such as claude-code, codex, cursor, gemini or vscode (default: the answer is plain text)")
 	flags.IntVar(&o.Brief, "brief-tokens", 0, "how many tokens session-start may tell (default 800)")
-	flags.IntVar(&o.Recall, "prompt-tokens", 0, "how many tokens prompt may tell (default 300)")
+	flags.IntVar(&o.Recall, "prompt-tokens", 0, "how many tokens user-prompt may tell (default 300)")
 	flags.StringSliceVar(&o.Origins, "origin", nil, "tell memories of this origin, too, such as web; those that name no origin are told in any case")
 	flags.DurationVar(&within, "within", hookTime, "how long it may take")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -143,23 +142,15 @@ func (a *app) logHook(failed error) {
 	slog.New(slog.NewTextHandler(log, nil)).Error("a client's hook failed", "error", failed)
 }
 
-// examineHooks says which hooks ran, and when one last did.
-func (a *app) examineHooks() finding {
-	runs := a.hookJournal().Runs()
-	if len(runs) == 0 {
-		return finding{"hooks", noted, "no client's hook has run: alcove hook --help says what they do"}
-	}
-	is := fine
-	var text bytes.Buffer
-	for i, r := range runs {
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		fmt.Fprintf(&text, "%s %s: %d runs, %d answers, last at %s", cmp.Or(string(r.Client), "a client"), r.Event, r.Runs, r.Answers, clock(r.Last))
+// examineHookRuns says which hooks ran, when one last did, and what failed.
+func (a *app) examineHookRuns() (found []finding) {
+	for _, r := range a.hookJournal().Runs() {
+		f := finding{"hooks", fine, fmt.Sprintf("%s at %s: %d runs, %d answers, last at %s",
+			cmp.Or(string(r.Client), "a client"), r.Event, r.Runs, r.Answers, clock(r.Last))}
 		if r.Errors > 0 {
-			is = noted
-			fmt.Fprintf(&text, ", %d errors, the last at %s: %s", r.Errors, clock(r.Failed), r.LastError)
+			f.Is, f.Says = noted, f.Says+fmt.Sprintf("; %d errors, last at %s: %s", r.Errors, clock(r.Failed), r.LastError)
 		}
+		found = append(found, f)
 	}
-	return finding{"hooks", is, text.String()}
+	return found
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/migrate"
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
+	"github.com/alcove-memory/alcove/host/capture/hook"
 	"github.com/alcove-memory/alcove/host/daemon/clients"
 )
 
@@ -176,6 +177,9 @@ func (a *app) withHooks(c *cobra.Command, s clients.Server, to connection) clien
 		return s
 	}
 	s.Hook = func(event clients.Event, client string) string {
+		if !hook.Answers(hook.Client(client), hook.Event(event)) {
+			return ""
+		}
 		words := append([]string{to.program, "hook", string(event), "--client", client}, to.place...)
 		return shellWords(words)
 	}
@@ -184,8 +188,8 @@ func (a *app) withHooks(c *cobra.Command, s clients.Server, to connection) clien
 
 // hasHooks reports whether this program has the command that hooks run.
 func hasHooks(c *cobra.Command) bool {
-	hook, _, err := c.Root().Find([]string{"hook"})
-	return err == nil && hook.Name() == "hook"
+	found, _, err := c.Root().Find([]string{"hook"})
+	return err == nil && found.Name() == "hook"
 }
 
 // look finds a program on the path.

@@ -65,7 +65,7 @@ func (h Hook) text(ctx context.Context, m Message) (string, error) {
 	switch m.Event {
 	case SessionStart:
 		return s.brief(ctx)
-	case Prompt:
+	case UserPrompt:
 		return s.recall(ctx, m.Prompt)
 	}
 	return "", fmt.Errorf("answer the hook %s: it is not known; known are %s", m.Event, strings.Join(EventNames(), ", "))

@@ -84,7 +84,7 @@ func (w *world) expect(got string, parts ...string) {
 
 func TestAnEmptyMemoryHasNothingToSay(t *testing.T) {
 	w := newWorld(t)
-	for _, e := range []hook.Event{hook.SessionStart, hook.Prompt} {
+	for _, e := range []hook.Event{hook.SessionStart, hook.UserPrompt} {
 		if got := w.answer(e, "s", "how do we roll back a release?"); got != "" {
 			t.Errorf("%s answers %q, want nothing", e, got)
 		}
@@ -107,7 +107,7 @@ func TestABriefHasHandoffsRulesDecisionsAndChanges(t *testing.T) {
 
 	time.Sleep(1100 * time.Millisecond) // moments of searches are whole seconds
 	w.now = time.Now()
-	w.answer(hook.Prompt, "s", "nothing that memory knows of")
+	w.answer(hook.UserPrompt, "s", "nothing that memory knows of")
 	time.Sleep(1100 * time.Millisecond)
 	w.store("notes/new", "The staging cluster moved to Frankfurt.", nil)
 	got := w.answer(hook.SessionStart, "next", "")
@@ -164,21 +164,21 @@ func TestNoMemoryIsToldTwiceInASession(t *testing.T) {
 	w.store("deploy/window", "We deploy on Tuesdays and Thursdays before noon.", nil)
 	w.store("db/drill", "Backups are restored as a drill each Monday.", nil)
 	const prompt = "may I deploy this on Thursdays?"
-	if got := w.answer(hook.Prompt, "one", prompt); !strings.Contains(got, "deploy/window") {
+	if got := w.answer(hook.UserPrompt, "one", prompt); !strings.Contains(got, "deploy/window") {
 		t.Fatalf("the first prompt is told %q, want deploy/window", got)
 	}
-	if got := w.answer(hook.Prompt, "one", prompt); got != "" {
+	if got := w.answer(hook.UserPrompt, "one", prompt); got != "" {
 		t.Errorf("the second prompt of the session is told %q, want nothing", got)
 	}
-	if got := w.answer(hook.Prompt, "two", prompt); !strings.Contains(got, "deploy/window") {
+	if got := w.answer(hook.UserPrompt, "two", prompt); !strings.Contains(got, "deploy/window") {
 		t.Errorf("another session is told %q, want deploy/window", got)
 	}
 	w.store("deploy/window", "We deploy on Tuesdays and Thursdays, also after noon.", nil)
-	if got := w.answer(hook.Prompt, "one", prompt); !strings.Contains(got, "after noon") {
+	if got := w.answer(hook.UserPrompt, "one", prompt); !strings.Contains(got, "after noon") {
 		t.Errorf("of a memory that changed the session is told %q, want its new value", got)
 	}
 	w.hook.Journal.Forget("one") // as at a compaction
-	if got := w.answer(hook.Prompt, "one", prompt); !strings.Contains(got, "deploy/window") {
+	if got := w.answer(hook.UserPrompt, "one", prompt); !strings.Contains(got, "deploy/window") {
 		t.Errorf("after a compaction the session is told %q, want deploy/window again", got)
 	}
 }
@@ -194,7 +194,7 @@ func TestWhatOthersSaidIsToldIfItsOriginIsAllowed(t *testing.T) {
 		if allowed {
 			w.hook.Options.Origins = []string{"web"}
 		}
-		for _, e := range []hook.Event{hook.Prompt, hook.SessionStart} {
+		for _, e := range []hook.Event{hook.UserPrompt, hook.SessionStart} {
 			got := w.answer(e, fmt.Sprint(allowed), "do we deploy on Fridays?")
 			if strings.Contains(got, "web/deploys") != allowed {
 				t.Errorf("allowed: %v, at %s the session is told %q", allowed, e, got)
@@ -216,7 +216,7 @@ func TestPromptsGetWhatTheyAreAbout(t *testing.T) {
 	right, about, told, silent, other := 0, 0, 0, 0, 0
 	for key, prompts := range labelled(t, "prompts.txt") {
 		for i, prompt := range prompts {
-			got := w.answer(hook.Prompt, fmt.Sprint(key, i), prompt)
+			got := w.answer(hook.UserPrompt, fmt.Sprint(key, i), prompt)
 			lines := strings.Count(got, "\n- [")
 			switch {
 			case key != "-":
@@ -268,7 +268,7 @@ func TestClientsAreAnsweredInTheirForm(t *testing.T) {
 		"":              {"Possibly relevant", "[deploy/window]"},
 		hook.Cursor:     {"", ""}, // its prompts take no text
 	} {
-		got, err := w.hook.Answer(t.Context(), hook.Message{Client: c, Event: hook.Prompt, Session: string(c), Prompt: "do we deploy on Tuesdays?"})
+		got, err := w.hook.Answer(t.Context(), hook.Message{Client: c, Event: hook.UserPrompt, Session: string(c), Prompt: "do we deploy on Tuesdays?"})
 		if err != nil || !strings.HasPrefix(string(got), want[0]) || !strings.Contains(string(got), want[1]) || want[0] == "" && len(got) > 0 {
 			t.Errorf("%q is answered %s, %v, want %q with %q", c, got, err, want[0], want[1])
 		}
@@ -285,7 +285,7 @@ func TestMessagesOfClientsAreRead(t *testing.T) {
 		sent  string
 		want  hook.Message
 	}{
-		{hook.Prompt, `{"session_id":"s","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, hook.Message{Event: hook.Prompt, Session: "s", Folder: "/w", Prompt: "hi"}},
+		{hook.UserPrompt, `{"session_id":"s","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, hook.Message{Event: hook.UserPrompt, Session: "s", Folder: "/w", Prompt: "hi"}},
 		{hook.SessionStart, `{"conversation_id":"c","workspace_roots":["/a","/b"]}`, hook.Message{Event: hook.SessionStart, Session: "c", Folder: "/a"}},
 		{hook.SessionStart, ``, hook.Message{Event: hook.SessionStart}},
 	} {
@@ -303,11 +303,11 @@ func TestMessagesBeyondALimitAreRefused(t *testing.T) {
 		`{"prompt":""}`: "no prompt",
 		`{"prompt":"x","session_id":"` + strings.Repeat("s", 5000) + `"}`: "more than 4096 bytes",
 	} {
-		if _, err := hook.ReadMessage(strings.NewReader(sent), "", hook.Prompt); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := hook.ReadMessage(strings.NewReader(sent), "", hook.UserPrompt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q is refused with %v, want %q", sent, err, want)
 		}
 	}
-	if _, err := hook.ReadMessage(strings.NewReader("{}"), "", "stop"); err == nil || !strings.Contains(err.Error(), "session-start, prompt") {
+	if _, err := hook.ReadMessage(strings.NewReader("{}"), "", "stop"); err == nil || !strings.Contains(err.Error(), "session-start, user-prompt") {
 		t.Errorf("an unknown event is refused with %v, want the known ones", err)
 	}
 }
@@ -316,7 +316,7 @@ func FuzzReadMessage(f *testing.F) {
 	f.Add(`{"session_id":"s","cwd":"/w","prompt":"hi"}`)
 	f.Add(`{"workspace_roots":["/a"],"prompt":1}`)
 	f.Fuzz(func(t *testing.T, sent string) {
-		m, err := hook.ReadMessage(strings.NewReader(sent), hook.ClaudeCode, hook.Prompt)
+		m, err := hook.ReadMessage(strings.NewReader(sent), hook.ClaudeCode, hook.UserPrompt)
 		if err == nil && sent != "" && (m.Prompt == "" || len(m.Session) > 4096) {
 			t.Errorf("%q is read as %+v, want a prompt and a short session", sent, m)
 		}
@@ -326,14 +326,14 @@ func FuzzReadMessage(f *testing.F) {
 func TestAJournalTellsOfRunsAndErrors(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	j := &hook.Journal{Dir: filepath.Join(t.TempDir(), "hooks"), Clock: func() time.Time { return now }}
-	m := hook.Message{Client: hook.ClaudeCode, Event: hook.Prompt}
+	m := hook.Message{Client: hook.ClaudeCode, Event: hook.UserPrompt}
 	for i, failed := range []error{nil, errors.New("no server"), nil} {
 		now = now.Add(time.Hour)
 		if err := j.Note(m, "project/x", i == 0, failed); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []hook.Run{{Client: hook.ClaudeCode, Event: hook.Prompt, Runs: 3, Answers: 1, Last: now, Errors: 1, LastError: "no server", Failed: now.Add(-time.Hour)}}
+	want := []hook.Run{{Client: hook.ClaudeCode, Event: hook.UserPrompt, Runs: 3, Answers: 1, Last: now, Errors: 1, LastError: "no server", Failed: now.Add(-time.Hour)}}
 	if got := j.Runs(); !slices.Equal(got, want) {
 		t.Errorf("the runs are %+v, want %+v", got, want)
 	}

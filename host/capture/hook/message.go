@@ -15,11 +15,11 @@ type Event string
 // The events that are answered.
 const (
 	SessionStart Event = "session-start" // a session began, was resumed, cleared or compacted
-	Prompt       Event = "prompt"        // the user wrote a prompt, and the agent has not read it yet
+	UserPrompt   Event = "user-prompt"   // the user wrote a prompt, and the agent has not read it yet
 )
 
 // EventNames returns the names of all events.
-func EventNames() []string { return []string{string(SessionStart), string(Prompt)} }
+func EventNames() []string { return []string{string(SessionStart), string(UserPrompt)} }
 
 // Limits of what clients send, in bytes.
 const (
@@ -33,7 +33,7 @@ type Message struct {
 	Event   Event
 	Session string // the client's id of the session; empty: not known
 	Folder  string // in which the client works; empty: not known
-	Prompt  string // of a Prompt
+	Prompt  string // of a UserPrompt
 }
 
 // ReadMessage reads a message of a client. An empty message is one without particulars.
@@ -79,7 +79,7 @@ func (m *Message) parse(data []byte) error {
 	if len(m.Session) > longestText || len(m.Folder) > longestText {
 		return fmt.Errorf("the message of %s names a session or folder of more than %d bytes", m.Client.title(), longestText)
 	}
-	if m.Event == Prompt && m.Prompt == "" {
+	if m.Event == UserPrompt && m.Prompt == "" {
 		return errors.New("the message has no prompt")
 	}
 	return nil
@@ -92,7 +92,7 @@ type Client string
 const (
 	ClaudeCode Client = "claude-code"
 	Codex      Client = "codex"
-	Gemini     Client = "gemini-cli"
+	Gemini     Client = "gemini"
 	VSCode     Client = "vscode"
 	Cursor     Client = "cursor"
 )
@@ -102,6 +102,17 @@ func (c Client) title() string {
 		return "the client"
 	}
 	return string(c)
+}
+
+// Answers reports whether a client gives its agent an answer at an event: otherwise a hook is of no use.
+func Answers(c Client, e Event) bool {
+	switch c {
+	case ClaudeCode, Codex, Gemini, VSCode:
+		return slices.Contains(EventNames(), string(e))
+	case Cursor:
+		return e == SessionStart // its answer to a prompt only lets it pass or not
+	}
+	return false
 }
 
 // eventName is the client's name of an event, which its answers repeat.
@@ -119,14 +130,14 @@ func (c Client) eventName(e Event) string {
 func (c Client) encode(e Event, text string) ([]byte, error) {
 	var answer any
 	switch {
-	case c == Cursor && e == SessionStart:
-		answer = map[string]any{"additional_context": text}
-	case c == Cursor:
-		return nil, nil // its answer only lets the prompt pass or not
-	case slices.Contains([]Client{ClaudeCode, Codex, Gemini, VSCode}, c):
-		answer = map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": c.eventName(e), "additionalContext": text}}
-	default:
+	case c == "":
 		return []byte(text), nil
+	case !Answers(c, e):
+		return nil, nil
+	case c == Cursor:
+		answer = map[string]any{"additional_context": text}
+	default:
+		answer = map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": c.eventName(e), "additionalContext": text}}
 	}
 	data, err := json.Marshal(answer)
 	return append(data, '\n'), err

@@ -18,7 +18,7 @@ type Server struct {
 	URL     string            // over HTTP
 	Headers map[string]string // likewise
 
-	Hook func(event Event, client string) string // the command of a hook; nil: the program has none, and none are written
+	Hook func(event Event, client string) string // the command of a hook; empty: it is not written; nil: none is
 }
 
 // Entry is a server in the form of a client; its members are in the usual order.

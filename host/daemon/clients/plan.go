@@ -164,11 +164,15 @@ func (c *Change) addHooks(client Client, server Server) error {
 		if err != nil {
 			return c.refused(client, err)
 		}
+		command := server.Hook(e.event, client.Name)
+		if command == "" {
+			continue
+		}
 		at := edit.Append
 		if i := slices.IndexFunc(list, func(raw json.RawMessage) bool { return ours(raw, client.Name) }); i >= 0 {
 			at = strconv.Itoa(i)
 		}
-		if err := c.set(client, edit.JSON, append(path, at), client.hooks.form(server.Hook(e.event, client.Name))); err != nil {
+		if err := c.set(client, edit.JSON, append(path, at), client.hooks.form(command)); err != nil {
 			return err
 		}
 	}
