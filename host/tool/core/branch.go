@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -17,7 +16,7 @@ const branchName = "memory_branch"
 
 func (k *kit) branchTool() tool.Spec {
 	aliases, presets, spellings := oldBranchNames()
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        branchName,
 		Aliases:     aliases,
 		Presets:     presets,
@@ -30,27 +29,6 @@ func (k *kit) branchTool() tool.Spec {
 			"verbose shows versions and times, too. resolutions settle single clashes first: [{key, take: source|target|delete|value, value}]. delete frees the name; what other branches inherited stays theirs. It refuses while the branch has changes that its parent lacks, and says how many; force deletes them, too. " +
 			"restore brings the deleted branch name back, under the name as if given; list with deleted shows those that can be restored: the last hundred, unless retention drops them. " +
 			"branch says what counts as current in this call. namespace limits diff and merge.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"action": {"type": "string", "enum": ["create", "switch", "list", "fork", "merge", "diff", "delete", "restore"]},
-				"name": {"type": "string", "description": "create, fork, delete, switch, restore: the branch."},
-				"source": {"type": "string", "description": "merge: the branch to bring in. fork: the branch to start from, the current one when left out."},
-				"target": {"type": "string", "description": "merge: the branch to change, the current one when left out."},
-				"compare": {"type": "string", "description": "diff: the branch to compare with the current one."},
-				"strategy": {"type": "string", "enum": ["strict", "source", "target", "newest", "fields"], "description": "merge: how to settle what both sides changed; strict when left out."},
-				"resolutions": {"type": "array", "items": {"type": "object"}, "description": "merge: how to settle single clashes: {key, namespace, take: source, target, delete or value, value}."},
-				"preview": {"type": "boolean", "description": "merge: only say what it would do."},
-				"force": {"type": "boolean", "x-advanced": true, "description": "delete: with its unmerged changes."},
-				"as": {"type": "string", "x-advanced": true, "description": "restore: another name, if that of the branch is taken."},
-				"deleted": {"type": "boolean", "x-advanced": true, "description": "list: deleted branches that can be restored."},
-				"as_of": {"type": "string", "description": "fork: start from this past moment, such as 1h ago or v12."},
-				"namespace": {"type": "string", "description": "switch: the session's namespace. diff, merge: only this namespace, or these."},
-				"branch": {"type": "string", "description": "What counts as the current branch in this call."},
-				` + verboseProperty + `
-			},
-			"required": ["action"]
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -61,8 +39,59 @@ func (k *kit) branchTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{Mixed: true, Destructive: true},
-		Lenient:     true,
-		Handler:     k.handler(branch),
+	}, branch)
+}
+
+type branchRequest struct {
+	Action      string          `json:"action" alcove:"show=enum" need:"one of {words}"`
+	Name        string          `json:"name" doc:"create, fork, delete, switch, restore: the branch."`
+	Source      string          `json:"source" doc:"merge: the branch to bring in. fork: the branch to start from, the current one when left out."`
+	Target      string          `json:"target" doc:"merge: the branch to change, the current one when left out."`
+	Compare     string          `json:"compare" doc:"diff: the branch to compare with the current one."`
+	Strategy    memory.Strategy `json:"strategy" alcove:"show=enum" doc:"merge: how to settle what both sides changed; strict when left out."`
+	Resolutions []resolution    `json:"resolutions" doc:"merge: how to settle single clashes: {key, namespace, take: source, target, delete or value, value}."`
+	Preview     bool            `json:"preview" doc:"merge: only say what it would do."`
+	Force       bool            `json:"force" alcove:"advanced" doc:"delete: with its unmerged changes."`
+	As          string          `json:"as" alcove:"advanced" doc:"restore: another name, if that of the branch is taken."`
+	Deleted     bool            `json:"deleted" alcove:"advanced" doc:"list: deleted branches that can be restored."`
+	AsOf        asOf            `json:"as_of" doc:"fork: start from this past moment, such as 1h ago or v12."`
+	Namespace   []string        `json:"namespace" schema:"'type':'string'" doc:"switch: the session's namespace. diff, merge: only this namespace, or these."`
+	Branch      string          `json:"branch" doc:"What counts as the current branch in this call."`
+	verbosity
+}
+
+// Limits implements request.Limited.
+func (branchRequest) Limits() request.Limits {
+	strategies := request.Words(memory.Strict, memory.Source, memory.Target, memory.Newest, memory.Fields)
+	return request.Limits{
+		"action": {Words: actionNames()}, "strategy": {Words: strategies, Synonyms: map[string]string{lastWriterWins: string(memory.Newest)}},
+	}
+}
+
+// Check implements request.Checker.
+func (r *branchRequest) Check(a *request.Arguments) { checkNamespaces(a, r.Namespace) }
+
+type resolution struct {
+	Namespace string          `json:"namespace"`
+	Key       string          `json:"key" need:"the key to settle"`
+	Take      string          `json:"take"`
+	Value     json.RawMessage `json:"value"`
+}
+
+// Limits implements request.Limited.
+func (resolution) Limits() request.Limits {
+	return request.Limits{"take": {Words: []string{"source", "target", "delete", "value"}}}
+}
+
+// Check implements request.Checker.
+func (r *resolution) Check(a *request.Arguments) {
+	switch {
+	case r.Take == "" && r.Value != nil:
+		r.Take = "value"
+	case r.Take == "" && a.Err() == nil:
+		a.Missing("take", "source, target, delete or value")
+	case r.Take == "value" && r.Value == nil:
+		a.Missing("value", "the value to settle on")
 	}
 }
 
@@ -86,21 +115,17 @@ type action struct {
 	run    func(context.Context, *branchCall) (tool.Answer, error)
 }
 
-func branch(ctx context.Context, c *call) (tool.Answer, error) {
-	var words []string
+func actionNames() (names []string) {
 	for _, a := range actions() {
-		words = append(words, a.name)
+		names = append(names, a.name)
 	}
-	word := c.Arguments.Choice("action", words...)
-	if word == "" && c.Arguments.Err() == nil {
-		c.Arguments.Missing("action", "one of "+strings.Join(words, ", "))
-	}
-	b := decodeBranch(c, word)
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
-	chosen := actions()[slices.Index(words, word)]
-	if chosen.writes && c.ReadOnly() && !b.preview {
+	return names
+}
+
+func branch(ctx context.Context, c *call, r branchRequest) (tool.Answer, error) {
+	b := c.branchCall(r)
+	chosen := actions()[slices.Index(actionNames(), r.Action)]
+	if chosen.writes && c.ReadOnly() && !r.Preview {
 		return tool.Answer{}, c.Registry().Denied("memory_branch can only list, diff, switch and preview merges here")
 	}
 	if err := b.checkAsOf(chosen); err != nil {
@@ -113,7 +138,7 @@ func branch(ctx context.Context, c *call) (tool.Answer, error) {
 // branch note that they ignore it.
 func (b *branchCall) checkAsOf(a action) error {
 	switch {
-	case b.asOf.IsNow() || a.name == "fork":
+	case b.request.AsOf.AsOf.IsNow() || a.name == "fork":
 		return nil
 	case a.writes || a.name == "diff":
 		return tool.Invalid(map[string]any{"parameters": []string{"as_of"}},
@@ -126,64 +151,28 @@ func (b *branchCall) checkAsOf(a action) error {
 // branchCall is a call of memory_branch.
 type branchCall struct {
 	*call
-	name, source, target, compare, as, current string
-
-	form        form
-	strategy    memory.Strategy
-	resolutions []memory.Resolution
-	preview     bool
-	force       bool
-	deleted     bool
-	asOf        memory.AsOf
-	namespaces  []string
+	request    branchRequest
+	current    string
+	form       form
+	namespaces []string
 }
 
-func decodeBranch(c *call, action string) *branchCall {
-	a := c.Arguments
-	b := &branchCall{
-		call: c, name: a.Text("name"), source: a.Text("source"), target: a.Text("target"), compare: a.Text("compare"),
-		current: c.branch(), preview: a.Flag("preview"), force: a.Flag("force"), deleted: a.Flag("deleted"), as: a.Text("as"), asOf: a.AsOf("as_of", c.Now), namespaces: c.namespaces(),
-		strategy: strategyOf(a),
-	}
+func (c *call) branchCall(r branchRequest) *branchCall {
+	b := &branchCall{call: c, request: r, current: c.location("", r.Branch).Branch, namespaces: c.namespaces(r.Namespace)}
 	here := c.Location().Namespace
 	if len(b.namespaces) == 1 {
 		here = b.namespaces[0]
 	}
-	b.form = c.form(memory.Location{Branch: b.current, Namespace: here})
-	if action == "switch" { // the session's new namespace, not the call's
-		b.namespaces = a.Texts("namespace")
-	}
-	for _, r := range a.Objects("resolutions") {
-		r.Rename(c.Tool.Names(), "namespace", "key", "take", "value")
-		b.resolutions = append(b.resolutions, decodeResolution(r))
-	}
+	b.form = c.form(memory.Location{Branch: b.current, Namespace: here}, shown{Verbose: r.Verbose})
 	return b
 }
 
-func strategyOf(a *request.Arguments) memory.Strategy {
-	if a.Text("strategy") == lastWriterWins {
-		return memory.Newest
+// resolved returns how to settle single clashes.
+func (r *branchRequest) resolved() (list []memory.Resolution) {
+	for _, each := range r.Resolutions {
+		list = append(list, memory.Resolution(each))
 	}
-	return memory.Strategy(a.Choice("strategy", string(memory.Strict), string(memory.Source), string(memory.Target), string(memory.Newest), string(memory.Fields)))
-}
-
-func decodeResolution(a *request.Arguments) memory.Resolution {
-	r := memory.Resolution{
-		Namespace: a.Text("namespace"),
-		Key:       a.NeedText("key", "the key to settle"),
-		Take:      a.Choice("take", "source", "target", "delete", "value"),
-	}
-	value, given := a.Value("value")
-	switch {
-	case r.Take == "" && given:
-		r.Take = "value"
-	case r.Take == "" && a.Err() == nil:
-		a.Missing("take", "source, target, delete or value")
-	case r.Take == "value" && !given:
-		a.Missing("value", "the value to settle on")
-	}
-	r.Value = value
-	return r
+	return list
 }
 
 // need returns a parameter that an action requires.
@@ -231,7 +220,7 @@ func (b *branchCall) made(action string, m memory.Branch) tool.Answer {
 }
 
 func createBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	name, err := b.need("create", "name", b.name, "what to call the new, empty branch (fork makes one that starts from another)")
+	name, err := b.need("create", "name", b.request.Name, "what to call the new, empty branch (fork makes one that starts from another)")
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -243,11 +232,11 @@ func createBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 }
 
 func forkBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	name, err := b.need("fork", "name", b.name, "what to call the new branch")
+	name, err := b.need("fork", "name", b.request.Name, "what to call the new branch")
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	made, err := b.access().Fork(ctx, cmp.Or(b.source, b.current), name, b.asOf, b.Write())
+	made, err := b.access().Fork(ctx, cmp.Or(b.request.Source, b.current), name, b.request.AsOf.AsOf, b.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -255,11 +244,11 @@ func forkBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 }
 
 func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	name, err := b.need("delete", "name", b.name, "the branch to delete")
+	name, err := b.need("delete", "name", b.request.Name, "the branch to delete")
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	if err := b.access().Delete(ctx, memory.Deletion{Branch: name, Force: b.force}, b.Write()); err != nil {
+	if err := b.access().Delete(ctx, memory.Deletion{Branch: name, Force: b.request.Force}, b.Write()); err != nil {
 		return tool.Answer{}, err
 	}
 	if b.DryRun {
@@ -279,11 +268,11 @@ func deleteBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 }
 
 func restoreBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	name, err := b.need("restore", "name", b.name, "the deleted branch (list with deleted shows them)")
+	name, err := b.need("restore", "name", b.request.Name, "the deleted branch (list with deleted shows them)")
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	made, err := b.access().Restore(ctx, name, b.as, b.Write())
+	made, err := b.access().Restore(ctx, name, b.request.As, b.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -291,30 +280,30 @@ func restoreBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
 }
 
 func switchBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	namespace := ""
-	if len(b.namespaces) > 0 {
-		namespace = b.namespaces[0]
+	namespace := "" // the session's new one, not the call's
+	if len(b.request.Namespace) > 0 {
+		namespace = b.request.Namespace[0]
 	}
-	if len(b.namespaces) > 1 {
-		return tool.Answer{}, tool.Invalid(nil, "memory_branch switch takes one namespace, got %d", len(b.namespaces))
+	if len(b.request.Namespace) > 1 {
+		return tool.Answer{}, tool.Invalid(nil, "memory_branch switch takes one namespace, got %d", len(b.request.Namespace))
 	}
 	if namespace == memory.AllNamespaces {
 		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": []string{"namespace"}}, "namespace %q means all namespaces: this needs one, so name it", namespace)
 	}
 	if namespace == "" {
-		if _, err := b.need("switch", "name", b.name, "the branch to work on from now on"); err != nil {
+		if _, err := b.need("switch", "name", b.request.Name, "the branch to work on from now on"); err != nil {
 			return tool.Answer{}, err
 		}
 	}
 	// The domain validates names of branches and namespaces.
 	branch, here := b.Session.At()
-	if _, err := b.access().Status(ctx, memory.Location{Branch: cmp.Or(b.name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
+	if _, err := b.access().Status(ctx, memory.Location{Branch: cmp.Or(b.request.Name, branch), Namespace: cmp.Or(namespace, here)}); err != nil {
 		return tool.Answer{}, err
 	}
 	if b.DryRun {
-		return rehearsed(map[string]any{"action": "switch", "name": cmp.Or(b.name, branch), "namespace": cmp.Or(namespace, here)}), nil
+		return rehearsed(map[string]any{"action": "switch", "name": cmp.Or(b.request.Name, branch), "namespace": cmp.Or(namespace, here)}), nil
 	}
-	b.Session.Move(b.name, namespace)
+	b.Session.Move(b.request.Name, namespace)
 	return b.switched(), nil
 }
 
@@ -340,7 +329,7 @@ func (fixedRow) dropDetails()           {}
 
 func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	all := b.access().Branches
-	if b.deleted {
+	if b.request.Deleted {
 		all = b.access().Deleted
 	}
 	branches, err := all(ctx)
@@ -349,7 +338,7 @@ func listBranches(ctx context.Context, b *branchCall) (tool.Answer, error) {
 	}
 	rows := make([]fixedRow, 0, len(branches))
 	for _, each := range branches {
-		if b.name == "" || b.name == each.Name {
+		if b.request.Name == "" || b.request.Name == each.Name {
 			rows = append(rows, fixedRow{branchOf(each, b.form)})
 		}
 	}

@@ -10,19 +10,11 @@ import (
 )
 
 func (k *kit) capabilitiesTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_capabilities",
 		Description: "Which families of tools there are and what they do; of one family, its tools. include_schema: how to call them.",
 		Docs: "Without family: a line for each family, whether its tools are in your list, where it takes part by itself (hooks), and what it would need and was not granted. " +
 			"The core tools are the family core. include_schema gives the schemas of arguments as lists show them; verbose gives them whole, with those of results, and all documentation.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"family": {"type": "string", "description": "Only this family; core for the tools that are always there."},
-				"include_schema": {"type": "boolean", "description": "With the schemas of the tools' arguments."},
-				"verbose": {"type": "boolean", "description": "With documentation, and schemas as their authors wrote them."}
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -33,12 +25,14 @@ func (k *kit) capabilitiesTool() tool.Spec {
 			"required": ["families"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"name": "family",
-		},
-		Lenient: true,
-		Handler: k.handler(capabilities),
-	}
+	}, capabilities)
+}
+
+// question is a request to memory_capabilities.
+type question struct {
+	Family  string `json:"family" alcove:"alias=name" doc:"Only this family; core for the tools that are always there."`
+	Schemas bool   `json:"include_schema" doc:"With the schemas of the tools' arguments."`
+	Verbose bool   `json:"verbose" doc:"With documentation, and schemas as their authors wrote them."`
 }
 
 // familyRow describes a family.
@@ -61,29 +55,19 @@ func (r *familyRow) value() json.RawMessage { return nil }
 func (r *familyRow) dropValue()             {}
 func (r *familyRow) dropDetails()           { r.Docs, r.Tools, r.Omitted = "", nil, true }
 
-// question is a request to memory_capabilities.
-type question struct {
-	family           string
-	schemas, verbose bool
-}
-
-func capabilities(_ context.Context, c *call) (tool.Answer, error) {
-	q := question{c.Arguments.Text("family"), c.Arguments.Flag("include_schema"), c.Arguments.Flag("verbose")}
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
+func capabilities(_ context.Context, c *call, q question) (tool.Answer, error) {
 	there := c.Registry().Snapshot().For(c.Caller.Rights)
-	if q.family != "" && q.family != tool.CoreFamily && there.Set(q.family) == nil {
-		return tool.Answer{}, there.NoFamily(q.family)
+	if q.Family != "" && q.Family != tool.CoreFamily && there.Set(q.Family) == nil {
+		return tool.Answer{}, there.NoFamily(q.Family)
 	}
 	var families []*familyRow
 	var described []*toolRow
-	if q.family == "" || q.family == tool.CoreFamily {
+	if q.Family == "" || q.Family == tool.CoreFamily {
 		row, rows := c.describeCore(q)
 		families, described = append(families, row), append(described, rows...)
 	}
 	for _, f := range there.Sets {
-		if q.family == "" || q.family == f.Name {
+		if q.Family == "" || q.Family == f.Name {
 			row, rows := c.describe(f, q)
 			families, described = append(families, row), append(described, rows...)
 		}
@@ -110,7 +94,7 @@ func overview(c *call, q question, families []*familyRow, described []*toolRow) 
 	if !cutFamilies.nothing() || !cutTools.nothing() {
 		said = append(said, fmt.Sprintf("To stay within %d characters, details were left out: ask for one family at a time.", tool.MaxAnswer))
 	}
-	if missing := c.notInstalled(); len(missing) > 0 && q.family == "" {
+	if missing := c.notInstalled(); len(missing) > 0 && q.Family == "" {
 		said = append(said, fmt.Sprintf("This client is set up to use %s, which %s not there.", tool.Quoted(missing), verbNow(len(missing))))
 	}
 	r.Note = c.also(said...)
@@ -138,11 +122,11 @@ func (c *call) describeCore(q question) (*familyRow, []*toolRow) {
 			continue
 		}
 		row.Tools = append(row.Tools, t.Name)
-		if q.schemas || q.verbose || q.family != "" {
+		if q.Schemas || q.Verbose || q.Family != "" {
 			rows = append(rows, coreRow(t, q))
 		}
 	}
-	if q.verbose {
+	if q.Verbose {
 		row.Version = c.kit.Version
 	}
 	return row, rows
@@ -151,7 +135,7 @@ func (c *call) describeCore(q question) (*familyRow, []*toolRow) {
 func (c *call) describe(f *tool.Set, q question) (*familyRow, []*toolRow) {
 	row := &familyRow{Name: f.Name, Description: f.Description, Tools: []string{}, Loaded: slices.Contains(c.loaded(), f.Name),
 		Hooks: f.Hooks, Missing: f.Needs, Fault: f.Fault}
-	if q.verbose {
+	if q.Verbose {
 		row.Version, row.Digest, row.Docs, row.Running = f.Version, f.Digest, f.Docs, &f.Loaded
 	}
 	var rows []*toolRow
@@ -159,15 +143,15 @@ func (c *call) describe(f *tool.Set, q question) (*familyRow, []*toolRow) {
 		if !t.Annotations.Permitted(c.ReadOnly()) {
 			continue
 		}
-		described := rowOf(t, q.verbose)
+		described := rowOf(t, q.Verbose)
 		row.Tools = append(row.Tools, described.Name)
-		if !q.schemas && !q.verbose {
+		if !q.Schemas && !q.Verbose {
 			described.InputSchema = nil
 		}
-		if q.family == "" {
+		if q.Family == "" {
 			described.Family = f.Name
 		}
-		if q.schemas || q.verbose || q.family != "" {
+		if q.Schemas || q.Verbose || q.Family != "" {
 			rows = append(rows, described)
 		}
 	}
@@ -177,13 +161,13 @@ func (c *call) describe(f *tool.Set, q question) (*familyRow, []*toolRow) {
 // coreRow describes a core tool.
 func coreRow(t *tool.Tool, q question) *toolRow {
 	r := &toolRow{Name: t.Name, Description: t.Description}
-	if q.family == "" {
+	if q.Family == "" {
 		r.Family = tool.CoreFamily
 	}
-	if q.schemas {
+	if q.Schemas {
 		r.InputSchema = t.Advertised
 	}
-	if q.verbose {
+	if q.Verbose {
 		r.Docs, r.InputSchema, r.OutputSchema, r.Annotations = t.Docs, t.Input, t.Output, t.Annotations
 	}
 	return r

@@ -119,11 +119,11 @@ type diffAnswer struct {
 }
 
 func diffBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	compare, err := b.need("diff", "compare", cmp.Or(b.compare, b.source, b.name), fmt.Sprintf("the branch to compare with %q", b.current))
+	compare, err := b.need("diff", "compare", cmp.Or(b.request.Compare, b.request.Source, b.request.Name), fmt.Sprintf("the branch to compare with %q", b.current))
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	d, err := b.access().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
+	d, err := b.access().Diff(ctx, memory.DiffQuery{Source: compare, Target: cmp.Or(b.request.Target, b.current), Namespaces: b.namespaces, Limit: mostDifferences})
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -189,14 +189,14 @@ type mergeAnswer struct {
 }
 
 func mergeBranch(ctx context.Context, b *branchCall) (tool.Answer, error) {
-	source, err := b.need("merge", "source", cmp.Or(b.source, b.name), "the branch to bring into "+fmt.Sprintf("%q", cmp.Or(b.target, b.current)))
+	source, err := b.need("merge", "source", cmp.Or(b.request.Source, b.request.Name), "the branch to bring into "+fmt.Sprintf("%q", cmp.Or(b.request.Target, b.current)))
 	if err != nil {
 		return tool.Answer{}, err
 	}
 	w := b.Write()
-	w.DryRun = w.DryRun || b.preview
+	w.DryRun = w.DryRun || b.request.Preview
 	m, err := b.access().Merge(ctx, memory.Merge{
-		Source: source, Target: cmp.Or(b.target, b.current), Strategy: b.strategy, Resolutions: b.resolutions, Namespaces: b.namespaces, Limit: mostDifferences,
+		Source: source, Target: cmp.Or(b.request.Target, b.current), Strategy: b.request.Strategy, Resolutions: b.request.resolved(), Namespaces: b.namespaces, Limit: mostDifferences,
 	}, w)
 	if err != nil {
 		return tool.Answer{}, err

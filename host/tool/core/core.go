@@ -2,7 +2,6 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -50,10 +49,6 @@ func Specs(o Options) []tool.Spec {
 	}
 }
 
-func (k *kit) handler(run func(context.Context, *call) (tool.Answer, error)) tool.Handler {
-	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) { return run(ctx, &call{c, k}) }
-}
-
 // call is a call of a core tool.
 type call struct {
 	*tool.Call
@@ -82,27 +77,6 @@ func (c *call) memories() memories {
 	return c.access()
 }
 
-// location returns the branch and namespace that the call accesses.
-func (c *call) location() memory.Location {
-	p := c.Location()
-	return memory.Location{Branch: c.branch(), Namespace: cmp.Or(c.Arguments.Text("namespace"), p.Namespace)}
-}
-
-// branch returns the branch that the call accesses.
-func (c *call) branch() string { return cmp.Or(c.Arguments.Text("branch"), c.Location().Branch) }
-
-// namespaces returns the namespaces that the call is limited to, or nil for all.
-func (c *call) namespaces() []string {
-	given := c.Arguments.Texts("namespace")
-	if err := memory.CheckAsked(given); err != nil {
-		c.Arguments.Fault("namespace", err.Error())
-	}
-	if given != nil || c.Namespace == "" {
-		return given
-	}
-	return []string{c.Namespace}
-}
-
 // rehearsed returns the answer of a dry run: what the call would do.
 func rehearsed(would map[string]any) tool.Answer {
 	r := map[string]any{"dry_run": true, "would": would}
@@ -113,8 +87,7 @@ func rehearsed(would map[string]any) tool.Answer {
 func (c *call) same(names ...string) string {
 	var given []string
 	for _, name := range names {
-		_, ok := c.Arguments.Get(name)
-		if ok || name == "branch" && c.Branch != "" || name == "namespace" && c.Namespace != "" {
+		if c.Arguments.Has(name) || name == "branch" && c.Branch != "" || name == "namespace" && c.Namespace != "" {
 			given = append(given, name)
 		}
 	}

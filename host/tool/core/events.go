@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/feed"
@@ -22,24 +23,12 @@ const (
 )
 
 func (k *kit) eventsTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_poll_events",
 		Description: "What changed since a watermark, oldest first: memories stored and forgotten, events logged, notices of families.",
 		Docs: "Pass latestWatermark to the next call as lastWatermark. An answer ends with a whole write, so it may have a few more events than limit; hasMore says that there may be more. " +
 			"eventTypes are memory_stored, memory_forgotten, event_logged and the kinds of families; facts.* is every kind of the family facts. agents are authors. " +
 			"A watermark that is older than what is kept is invalid_argument with oldestWatermark: events were missed, so read what is stored now, and go on from there. The stream at /stream pushes the same events.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"agentId": {"type": "string", "description": "Who polls: you."},
-				"lastWatermark": {"type": "integer", "default": 0, "minimum": 0, "description": "latestWatermark of the answer before."},
-				"eventTypes": {"type": "array", "items": {"type": "string"}, "description": "Only these kinds; all when left out."},
-				"agents": {"type": "array", "items": {"type": "string"}, "description": "Only what these agents did."},
-				"limit": {"type": "integer", "default": 50, "minimum": 1, "maximum": 500, "description": "About how many events."},
-				"namespace": {"type": "string", "description": "Only this namespace, or a list of names and patterns such as team/*; all that you may read when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -50,29 +39,28 @@ func (k *kit) eventsTool() tool.Spec {
 			"required": ["events", "latestWatermark", "hasMore"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"agent":           "agentId",
-			"watermark":       "lastWatermark",
-			"latestWatermark": "lastWatermark",
-			"after":           "lastWatermark",
-			"kinds":           "eventTypes",
-			"kind":            "eventTypes",
-			"eventType":       "eventTypes",
-			"types":           "eventTypes",
-			"agentIds":        "agents",
-			"authors":         "agents",
-			"scope":           "namespace",
-			"scopeId":         "namespace",
-			"scopeIds":        "namespace",
-			"namespaces":      "namespace",
-			"k":               "limit",
-		},
-		Lenient:  true,
-		Unlisted: true,
-		With:     "events",
-		Handler:  k.handler(pollEvents),
-	}
+		Unlisted:    true,
+		With:        "events",
+	}, pollEvents)
 }
+
+type pollRequest struct {
+	Agent     string    `json:"agentId" alcove:"alias=agent" doc:"Who polls: you."`
+	From      watermark `json:"lastWatermark" alcove:"alias=watermark|latestWatermark|after" schema:"'type':'integer','default':0,'minimum':0" doc:"latestWatermark of the answer before."`
+	Kinds     []string  `json:"eventTypes" alcove:"alias=kinds|kind|eventType|types" doc:"Only these kinds; all when left out."`
+	Agents    []string  `json:"agents" alcove:"alias=agentIds|authors" doc:"Only what these agents did."`
+	Limit     int       `json:"limit" alcove:"alias=k,show=default|minimum|maximum" doc:"About how many events."`
+	Namespace []string  `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Only this namespace, or a list of names and patterns such as team/*; all that you may read when left out."`
+	Branch    string    `json:"branch" doc:"On which branch; the session's branch when left out."`
+}
+
+// Limits implements request.Limited.
+func (pollRequest) Limits() request.Limits {
+	return request.Limits{"limit": {Min: 1, Max: mostEvents, Default: defaultEvents}}
+}
+
+// Check implements request.Checker.
+func (r *pollRequest) Check(a *request.Arguments) { checkNamespaces(a, r.Namespace) }
 
 // pollAnswer is an answer to memory_poll_events.
 type pollAnswer struct {
@@ -104,39 +92,36 @@ func (w watermark) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fmt.Sprintf("%d+%d", w.after, w.within))
 }
 
-// readWatermark reads a watermark as MarshalJSON writes it.
-func readWatermark(a *request.Arguments, name string) watermark {
+// ReadArgument reads a watermark as MarshalJSON writes it.
+func (w *watermark) ReadArgument(raw json.RawMessage, _ time.Time) error {
 	var text string
-	raw, _ := a.Get(name)
-	if json.Unmarshal(raw, &text) == nil {
-		if after, within, ok := strings.Cut(text, "+"); ok {
-			version, err := strconv.ParseUint(after, 10, 53)
-			n, err2 := strconv.ParseUint(within, 10, 31)
-			if err != nil || err2 != nil {
-				a.Fault(name, fmt.Sprintf("%s is a watermark that an answer had, not %.60q", name, text))
-			}
-			return watermark{version, int(n)}
-		}
+	json.Unmarshal(raw, &text) // empty: a number
+	after, within, amid := strings.Cut(text, "+")
+	if !amid {
+		n, err := request.Within(raw, 0, mostVersion)
+		w.after = uint64(n)
+		return err
 	}
-	return watermark{after: uint64(a.Whole(name, 0, 0, mostVersion))}
+	version, err := strconv.ParseUint(after, 10, 53)
+	n, err2 := strconv.ParseUint(within, 10, 31)
+	if err != nil || err2 != nil {
+		return request.Expected("a watermark that an answer had")
+	}
+	*w = watermark{version, int(n)}
+	return nil
 }
 
-func pollEvents(ctx context.Context, c *call) (tool.Answer, error) {
-	a := c.Arguments
-	agent, from := a.Text("agentId"), readWatermark(a, "lastWatermark")
+func pollEvents(ctx context.Context, c *call, r pollRequest) (tool.Answer, error) {
 	q := feed.Query{
-		Branch: c.branch(), Namespaces: c.namespaces(), Kinds: a.Texts("eventTypes"), Agents: a.Texts("agents"),
-		After: from.after, Within: from.within, Limit: int(a.Whole("limit", defaultEvents, 1, mostEvents)), Most: mostTogether,
+		Branch: c.location("", r.Branch).Branch, Namespaces: c.namespaces(r.Namespace), Kinds: r.Kinds, Agents: r.Agents,
+		After: r.From.after, Within: r.From.within, Limit: r.Limit, Most: mostTogether,
 	}
-	if err := a.Err(); err != nil {
-		return tool.Answer{}, err
-	}
-	if err := c.mayPollAs(agent); err != nil {
+	if err := c.mayPollAs(r.Agent); err != nil {
 		return tool.Answer{}, err
 	}
 	page, err := c.access().ReadFeed(ctx, q)
 	if err == nil {
-		err = unknownWatermark(from.after, page)
+		err = unknownWatermark(r.From.after, page)
 	}
 	if err != nil {
 		return tool.Answer{}, err
@@ -147,7 +132,7 @@ func pollEvents(ctx context.Context, c *call) (tool.Answer, error) {
 		p.Events[i] = polledEvent{n.Kind, tool.PayloadOf(n), n.Agent, n.Namespace, memory.FormatTime(n.Timestamp), n.Watermark}
 	}
 	if len(p.Events) == 0 && !p.More && page.Passed < mostPassed && !page.Expired {
-		p.Latest = from // clients compare; a few events are soon passed over again
+		p.Latest = r.From // clients compare; a few events are soon passed over again
 	}
 	return tool.Answer{Structured: p, Plain: p}, nil
 }

@@ -9,22 +9,12 @@ import (
 )
 
 func (k *kit) forgetTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_forget",
 		Aliases:     strata("forget"),
 		Description: "Delete the memory under a key, or several keys. archive: set it aside instead, out of searches. The past still shows it.",
 		Docs: "A forgotten memory is gone from recall and search at once; memory_history and as_of still show it. " +
 			"An archived one can still be recalled, and is found with state=archived; storing it again makes it active.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"key": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "The key to forget, or several."},
-				"archive": {"type": "boolean", "description": "Set it aside instead of deleting it."},
-				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
-			},
-			"required": ["key"]
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -36,20 +26,15 @@ func (k *kit) forgetTool() tool.Spec {
 			"required": ["deleted"]
 		}`),
 		Annotations: tool.Annotations{Destructive: true, Idempotent: true},
-		Parameters: map[string]string{
-			"id":        "key",
-			"ids":       "key",
-			"keys":      "key",
-			"memory_id": "key",
-			"factId":    "key",
-			"factIds":   "key",
-			"scope":     "namespace",
-			"scopeId":   "namespace",
-		},
-		Lenient: true,
-		Staged:  true,
-		Handler: k.handler(forget),
-	}
+		Staged:      true,
+	}, forget)
+}
+
+type forgetRequest struct {
+	Keys      []string `json:"key" alcove:"alias=id|ids|keys|memory_id|factId|factIds" schema:"'anyOf':[{'type':'string'},{'type':'array','items':{'type':'string'}}]" need:"the key to forget, or a list of keys" doc:"The key to forget, or several."`
+	Archive   bool     `json:"archive" doc:"Set it aside instead of deleting it."`
+	Namespace string   `json:"namespace" alcove:"alias=scope|scopeId" doc:"Where it is; the session's namespace when left out."`
+	Branch    string   `json:"branch" doc:"On which branch; the session's branch when left out."`
 }
 
 type forgotten struct {
@@ -59,19 +44,12 @@ type forgotten struct {
 	Note     string `json:"note,omitempty"` // on keys without a memory
 }
 
-func forget(ctx context.Context, c *call) (tool.Answer, error) {
-	location, keys, archive := c.location(), c.Arguments.Texts("key"), c.Arguments.Flag("archive")
-	if _, given := c.Arguments.Get("key"); !given || len(keys) == 0 && c.Arguments.Err() == nil {
-		c.Arguments.Missing("key", "the key to forget, or a list of keys")
-	}
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
-	location, keys, err := c.locate(ctx, location, keys)
+func forget(ctx context.Context, c *call, r forgetRequest) (tool.Answer, error) {
+	location, keys, err := c.locate(ctx, c.location(r.Namespace, r.Branch), r.Keys)
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	found, err := c.forget(ctx, location, keys, archive)
+	found, err := c.forget(ctx, location, keys, r.Archive)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -83,7 +61,7 @@ func forget(ctx context.Context, c *call) (tool.Answer, error) {
 		return tool.Answer{}, err
 	}
 	f, any := forgotten{Count: len(found), Note: note}, len(found) > 0
-	if archive {
+	if r.Archive {
 		f.Archived = &any
 	} else {
 		f.Deleted = any

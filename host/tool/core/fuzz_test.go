@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 func FuzzArguments(f *testing.F) {
@@ -24,27 +25,41 @@ func FuzzArguments(f *testing.F) {
 	if err := all.Add(Specs(Options{})...); err != nil {
 		f.Fatal(err)
 	}
+	named := func(name string) *tool.Tool {
+		found, _ := all.Find(name)
+		return found
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		prepared, err := all.Core()[0].Prepare(raw)
-		if err != nil {
-			return
-		}
-		a := prepared.Arguments
-		c := &call{Call: &tool.Call{Tool: all.Core()[0], Arguments: a, Now: now, Session: tool.NewSession(tool.SessionOptions{})}, kit: &kit{}}
-		items, _ := decodeItems(c)
-		for _, item := range items {
-			if !json.Valid(item.Value) {
-				t.Errorf("an item has the value %q", item.Value)
+		fuzzed(t, named("memory_store"), raw, now, func(_ *call, a *request.Arguments, r storeRequest) {
+			for _, i := range append(r.Items, batchItem{r.item}) {
+				if m := i.memory(); m.Value != nil && !json.Valid(m.Value) || m.Value == nil && a.Err() == nil && !r.batch(a) {
+					t.Errorf("an item has the value %q", m.Value)
+				}
 			}
-		}
-		if q, _, _, err := decodeSearch(c); err == nil && (q.K < 1 || q.K > memory.MostHits || q.Offset < 0 || q.Text == "" && q.Order == "" && q.Vector == nil) {
-			t.Errorf("a search became %+v", q)
-		}
-		decodeBranch(c, "merge")
-		if err := a.Err(); err != nil && (err.Error() == "" || len(err.Error()) > 4000) {
-			t.Errorf("the error has %d bytes", len(err.Error()))
-		}
+		})
+		fuzzed(t, named("memory_search"), raw, now, func(c *call, a *request.Arguments, r searchRequest) {
+			q, _, _ := c.search(r)
+			if a.Err() == nil && (q.K < 1 || q.K > memory.MostHits || q.Offset < 0 || q.Text == "" && q.Order == "" && q.Vector == nil) {
+				t.Errorf("a search became %+v", q)
+			}
+		})
+		fuzzed(t, named("memory_branch"), raw, now, func(c *call, _ *request.Arguments, r branchRequest) { c.branchCall(r).request.resolved() })
 	})
+}
+
+// fuzzed reads the arguments of a call, and checks what was read, and the error.
+func fuzzed[R any](t *testing.T, of *tool.Tool, raw []byte, now time.Time, check func(*call, *request.Arguments, R)) {
+	prepared, err := of.Prepare(raw)
+	if err != nil {
+		return
+	}
+	a := prepared.Arguments
+	c := &call{Call: &tool.Call{Tool: of, Arguments: a, Now: now, Session: tool.NewSession(tool.SessionOptions{})}, kit: &kit{}}
+	r := request.Declare[R]().Read(a, now)
+	check(c, a, r)
+	if err := a.Err(); err != nil && (err.Error() == "" || len(err.Error()) > 4000) {
+		t.Errorf("the error has %d bytes", len(err.Error()))
+	}
 }
 
 func FuzzIntent(f *testing.F) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -16,24 +17,12 @@ const (
 )
 
 func (k *kit) historyTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_history",
 		Aliases:     strata("history"),
 		Description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
 		Docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
 			"Of a long text the beginning is shown, another long value is left out: truncated marks them, and memory_recall with as_of=vN gives each whole. verbose shows them here.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"key": {"type": "string", "description": "The key whose versions to list."},
-				"limit": {"type": "integer", "maximum": 50, "description": "How many versions: 20 when left out."},
-				"as_of": {"type": "string", "description": "Only versions up to this moment, such as yesterday or v12."},
-				"namespace": {"type": "string", "description": "Where it is; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
-				` + fieldsProperty + `,
-				` + verboseListed + `
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -46,26 +35,27 @@ func (k *kit) historyTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"id":        "key",
-			"memory_id": "key",
-			"factId":    "key",
-			"scope":     "namespace",
-			"scopeId":   "namespace",
-		},
-		Lenient: true,
-		Staged:  true,
-		Handler: k.handler(history),
-	}
+		Staged:      true,
+	}, history)
 }
 
-func history(ctx context.Context, c *call) (tool.Answer, error) {
-	f := c.form(c.location())
-	location, key := f.place, c.Arguments.Text("key")
-	limit, at := c.Arguments.Whole("limit", defaultVersions, 1, mostVersions), c.Arguments.AsOf("as_of", c.Now)
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
+type historyRequest struct {
+	Key       string `json:"key" alcove:"alias=id|memory_id|factId" doc:"The key whose versions to list."`
+	Limit     int    `json:"limit" alcove:"show=maximum" doc:"How many versions: {default} when left out."`
+	AsOf      asOf   `json:"as_of" doc:"Only versions up to this moment, such as yesterday or v12."`
+	Namespace string `json:"namespace" alcove:"alias=scope|scopeId" doc:"Where it is; the session's namespace when left out."`
+	Branch    string `json:"branch" doc:"On which branch; the session's branch when left out."`
+	shown
+}
+
+// Limits implements request.Limited.
+func (historyRequest) Limits() request.Limits {
+	return request.Limits{"limit": {Min: 1, Max: mostVersions, Default: defaultVersions}}
+}
+
+func history(ctx context.Context, c *call, r historyRequest) (tool.Answer, error) {
+	f := c.form(c.location(r.Namespace, r.Branch), r.shown)
+	location, key, at := f.place, r.Key, r.AsOf.AsOf
 	if key == "" {
 		return extent(ctx, c, location.Branch)
 	}
@@ -73,7 +63,7 @@ func history(ctx context.Context, c *call) (tool.Answer, error) {
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	versions, more, err := c.versions(ctx, location, key, at, int(limit))
+	versions, more, err := c.versions(ctx, location, key, at, r.Limit)
 	if err != nil {
 		return tool.Answer{}, err
 	}

@@ -15,8 +15,7 @@ import (
 // identified splits a key that may be an id; ok is false if it cannot be one.
 func (c *call) identified(key string, location memory.Location) (at memory.Location, name string, ok bool) {
 	namespace, name, found := strings.Cut(key, "#")
-	_, given := c.Arguments.Get("namespace")
-	if !found || namespace == "" || name == "" || (given || c.Namespace != "") && namespace != location.Namespace {
+	if !found || namespace == "" || name == "" || (c.Arguments.Has("namespace") || c.Namespace != "") && namespace != location.Namespace {
 		return location, key, false
 	}
 	return memory.Location{Branch: location.Branch, Namespace: namespace}, name, true

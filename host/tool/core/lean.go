@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -19,12 +20,21 @@ const (
 	passage    = 400
 )
 
-// Properties of input schemas.
-const (
-	verboseProperty = `"verbose": {"type": "boolean", "x-advanced": true, "description": "Answer with every member, values whole: by default, answers leave out what the call says already."}`
-	verboseListed   = `"verbose": {"type": "boolean", "description": "Answer with every member, values whole: by default, answers leave out what the call says already."}`
-	fieldsProperty  = `"fields": {"type": "array", "items": {"type": "string"}, "description": "Members to show that answers leave out by default: namespace, branch, agent, version, timestamp."}`
-)
+// shown are the parameters by which a call says what its answer tells. Verbose is nil if the call does not say.
+type shown struct {
+	Fields  []string `json:"fields" doc:"Members to show that answers leave out by default: {words}."`
+	Verbose *bool    `json:"verbose" doc:"Answer with every member, values whole: by default, answers leave out what the call says already."`
+}
+
+// Limits implements request.Limited.
+func (shown) Limits() request.Limits {
+	return request.Limits{"fields": {Words: []string{"namespace", "branch", "agent", "version", "timestamp"}}}
+}
+
+// verbosity is shown without fields, which lists leave out.
+type verbosity struct {
+	Verbose *bool `json:"verbose" alcove:"advanced" doc:"Answer with every member, values whole: by default, answers leave out what the call says already."`
+}
 
 // form is what an answer tells.
 type form struct {
@@ -34,13 +44,12 @@ type form struct {
 	agent   string          // that calls
 }
 
-// form reads how much the answer is to tell. Programs get everything unless they ask for less.
-func (c *call) form(place memory.Location) form {
-	f := form{verbose: c.Detail == tool.Full, place: place, agent: c.Caller.Agent}
-	if c.Arguments.Has("verbose") {
-		f.verbose = c.Arguments.Flag("verbose")
+// form returns what the answer tells. Programs get everything unless they ask for less.
+func (c *call) form(place memory.Location, s shown) form {
+	f := form{verbose: c.Detail == tool.Full, fields: s.Fields, place: place, agent: c.Caller.Agent}
+	if s.Verbose != nil {
+		f.verbose = *s.Verbose
 	}
-	f.fields = c.Arguments.Choices("fields", "namespace", "branch", "agent", "version", "timestamp")
 	return f
 }
 

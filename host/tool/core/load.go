@@ -5,31 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const loadName = "memory_load_family"
 
 func (k *kit) loadTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        loadName,
 		Aliases:     []string{"memory_smart_load"},
 		Description: "Add a family of tools: by name, or by intent: what you want to do, in plain words. Gives the tools, to be called at once.",
 		Docs: "The answer has the family's tools with the schemas of their arguments. Call them like any other tool; if your client does not know them, call them with memory_operation. " +
 			"With intent, the families that fit are listed with the words that they were found by, and the best is loaded if it is clearly the best; if nothing fits, the note says so. " +
 			"unload takes a family out of your list again. Answers to memory_smart_load too.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"family": {"type": "string", "description": "The family's name, as memory_capabilities lists it."},
-				"intent": {"type": "string", "description": "What you want to do, in plain words, when you know no name."},
-				"unload": {"type": "boolean", "description": "Take the family out of your list instead."}
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -41,12 +35,40 @@ func (k *kit) loadTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"name": "family",
-		},
-		Lenient: true,
-		Handler: k.handler(loadFamily),
+	}, loadFamily)
+}
+
+type loadRequest struct {
+	Family string    `json:"family" alcove:"alias=name" doc:"The family's name, as memory_capabilities lists it."`
+	Intent string    `json:"intent" doc:"What you want to do, in plain words, when you know no name."`
+	Unload unloading `json:"unload" schema:"'type':'boolean'" doc:"Take the family out of your list instead."`
+}
+
+// Check implements request.Checker.
+func (r *loadRequest) Check(a *request.Arguments) {
+	if r.Family == "" && r.Intent == "" && r.Unload.family == "" && a.Err() == nil {
+		a.Missing("family", "the name of a family; or intent, what you want to do")
 	}
+	if len(r.Intent) > search.LongestQuery {
+		a.Fault("intent", fmt.Sprintf("intent is longer than %d bytes: say it in fewer words", search.LongestQuery))
+	}
+}
+
+// unloading is a flag, or what may be the name of the family to unload, as models guess.
+type unloading struct {
+	flag   bool
+	family string
+}
+
+// ReadArgument implements request.Form.
+func (u *unloading) ReadArgument(raw json.RawMessage, _ time.Time) error {
+	var isText bool
+	if u.flag, isText = request.Flag(raw); !isText {
+		if u.family, isText = request.Text(raw); !isText {
+			return request.Expected("true or false")
+		}
+	}
+	return nil
 }
 
 // loadAnswer is the answer of memory_load_family, if it gives no tools.
@@ -67,21 +89,17 @@ type suggestedFamily struct {
 	Fault       string   `json:"fault,omitempty"`
 }
 
-func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
-	a := c.Arguments
-	unload := c.unloads()
-	name, intent := a.Text("family"), a.Text("intent")
-	if name == "" && intent == "" && a.Err() == nil {
-		a.Missing("family", "the name of a family; or intent, what you want to do")
-	}
-	if len(intent) > search.LongestQuery {
-		a.Fault("intent", fmt.Sprintf("intent is longer than %d bytes: say it in fewer words", search.LongestQuery))
-	}
-	if err := a.Err(); err != nil {
-		return tool.Answer{}, err
-	}
+func loadFamily(ctx context.Context, c *call, r loadRequest) (tool.Answer, error) {
 	all := c.Registry().Snapshot()
 	there := all.For(c.Caller.Rights)
+	name, unload := r.Family, r.Unload.flag
+	if named := r.Unload.family; named != "" {
+		if name != "" || there.Set(named) == nil && !c.Session.Has(named) {
+			c.Arguments.Wrong("unload", "true or false")
+			return tool.Answer{}, c.Arguments.Err()
+		}
+		name, unload = named, true
+	}
 	switch {
 	case name != "" && unload:
 		return c.unload(there, name)
@@ -94,24 +112,11 @@ func loadFamily(ctx context.Context, c *call) (tool.Answer, error) {
 	case unload:
 		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": []string{"family"}}, "%s needs family: the name of the family to unload", loadName)
 	}
-	list := c.kit.intents(all).suggest(there.Sets, intent)
+	list := c.kit.intents(all).suggest(there.Sets, r.Intent)
 	if chosen := best(list); chosen != nil {
 		return c.load(ctx, chosen.family, list)
 	}
 	return c.suggest(there, list)
-}
-
-// unloads reads the flag unload. Its value may also be the name of the family to unload, as models guess.
-func (c *call) unloads() bool {
-	a := c.Arguments
-	there := c.Registry().Snapshot().For(c.Caller.Rights)
-	if raw, _ := a.Get("unload"); !a.Has("family") && len(raw) > 0 && raw[0] == '"' {
-		if named := a.Text("unload"); there.Set(named) != nil || c.Session.Has(named) {
-			a.Set("family", named)
-			return true
-		}
-	}
-	return a.Flag("unload")
 }
 
 // load loads a family and answers with its tools.

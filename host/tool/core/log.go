@@ -9,21 +9,11 @@ import (
 )
 
 func (k *kit) logTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_log",
 		Aliases:     strata("log"),
 		Description: "Append an event to a log that can never be changed: actions, observations, what happened. Search it with memory_search events=true.",
 		Docs:        "Each event gets the next sequence number of its branch and namespace, and a hash over all before it, so that the log can be checked.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"event": {"type": "string", "description": "What kind of event it is, such as user_action or deployed."},
-				"data": {"description": "What happened: any JSON value."},
-				"namespace": {"type": "string", "description": "Whose log; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."}
-			},
-			"required": ["event", "data"]
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -32,15 +22,14 @@ func (k *kit) logTool() tool.Spec {
 			},
 			"required": ["sequence", "timestamp"]
 		}`),
-		Parameters: map[string]string{
-			"eventType": "event",
-			"payload":   "data",
-			"scope":     "namespace",
-			"scopeId":   "namespace",
-		},
-		Lenient: true,
-		Handler: k.handler(appendEvent),
-	}
+	}, appendEvent)
+}
+
+type logRequest struct {
+	Event     string          `json:"event" alcove:"alias=eventType" need:"what kind of event it is" doc:"What kind of event it is, such as user_action or deployed."`
+	Data      json.RawMessage `json:"data" alcove:"alias=payload" need:"what happened, as any JSON value" doc:"What happened: any JSON value."`
+	Namespace string          `json:"namespace" alcove:"alias=scope|scopeId" doc:"Whose log; the session's namespace when left out."`
+	Branch    string          `json:"branch" doc:"On which branch; the session's branch when left out."`
 }
 
 type logAnswer struct {
@@ -48,16 +37,8 @@ type logAnswer struct {
 	Timestamp string `json:"timestamp"`
 }
 
-func appendEvent(ctx context.Context, c *call) (tool.Answer, error) {
-	location, event := c.location(), c.Arguments.NeedText("event", "what kind of event it is")
-	data, ok := c.Arguments.Value("data")
-	if !ok {
-		c.Arguments.Missing("data", "what happened, as any JSON value")
-	}
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
-	e, err := c.access().Append(ctx, location, event, data, c.Write())
+func appendEvent(ctx context.Context, c *call, r logRequest) (tool.Answer, error) {
+	e, err := c.access().Append(ctx, c.location(r.Namespace, r.Branch), r.Event, r.Data, c.Write())
 	if err != nil {
 		return tool.Answer{}, err
 	}

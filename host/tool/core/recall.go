@@ -8,33 +8,17 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 func (k *kit) recallTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_recall",
 		Aliases:     strata("recall"),
 		Description: "Get a memory by its exact key, now or as_of a moment (1h ago, v12), or search by query or topic.",
 		Docs: "Give one of key, query and topic. as_of takes RFC 3339, a date, \"1h ago\", \"yesterday\", an epoch in s, ms or µs, or a version such as v12. " +
 			"query answers {facts, recallId} from all namespaces unless namespace names some; report with the recallId which facts helped. topic answers {memories, count} from one namespace, or not_found. " +
 			"Both count an access to each memory that they return. memory_search finds the same with more filters, and counts nothing.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"key": {"type": "string", "description": "The key it was stored under."},
-				"query": {"type": "string", "description": "Instead of key: what to look for, in plain words. Answers facts, and a recallId for feedback."},
-				"topic": {"type": "string", "description": "Instead of key: what to look for in one namespace. Answers memories and their count."},
-				"limit": {"type": "integer", "maximum": 50, "description": "How many results of query or topic: 10 when left out."},
-				"mode": {"type": "string", "x-advanced": true, "description": "What ranks the results of query or topic: hybrid (words and meaning; when left out), lexical or semantic; also vector-only, text-only."},
-				"semantic": {"type": "boolean", "x-advanced": true, "description": "Whether meaning counts beside words, where mode is left out."},
-				"as_of": {"type": "string", "description": "A past moment, such as 2026-03-01T12:00:00Z, 1h ago, yesterday or v12."},
-				"namespace": {"type": "string", "description": "Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
-				` + fieldsProperty + `,
-				` + verboseListed + `
-			},
-			"anyOf": [{"required": ["key"]}, {"required": ["query"]}, {"required": ["topic"]}]
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -51,50 +35,67 @@ func (k *kit) recallTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"id":        "key",
-			"memory_id": "key",
-			"factId":    "key",
-			"scope":     "namespace",
-			"scopeId":   "namespace",
+		Staged:      true,
+	}, recall)
+}
 
-			"scopeIds":       "namespace",
-			"namespaces":     "namespace",
-			"k":              "limit",
-			"strategy":       "mode",
-			"searchStrategy": "mode",
-		},
-		Lenient: true,
-		Staged:  true,
-		Handler: k.handler(recall),
+type recallRequest struct {
+	Key       string      `json:"key" alcove:"one,alias=id|memory_id|factId" doc:"The key it was stored under."`
+	Query     string      `json:"query" alcove:"one" doc:"Instead of key: what to look for, in plain words. Answers facts, and a recallId for feedback."`
+	Topic     string      `json:"topic" alcove:"one" doc:"Instead of key: what to look for in one namespace. Answers memories and their count."`
+	Limit     int         `json:"limit" alcove:"alias=k,show=maximum" doc:"How many results of query or topic: {default} when left out."`
+	Mode      memory.Mode `json:"mode" alcove:"advanced,alias=strategy|searchStrategy" doc:"What ranks the results of query or topic: hybrid (words and meaning; when left out), lexical or semantic; also vector-only, text-only."`
+	Semantic  *bool       `json:"semantic" alcove:"advanced" doc:"Whether meaning counts beside words, where mode is left out."`
+	AsOf      asOf        `json:"as_of" doc:"A past moment, such as 2026-03-01T12:00:00Z, 1h ago, yesterday or v12."`
+	Namespace []string    `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Where to look; the session's namespace when left out, or with query all. query and topic take a list, too."`
+	Branch    string      `json:"branch" doc:"On which branch; the session's branch when left out."`
+	shown
+}
+
+// Limits implements request.Limited.
+func (recallRequest) Limits() request.Limits {
+	return request.Limits{"limit": hits(), "mode": modes()}
+}
+
+// Prepare implements request.Preparer.
+func (r *recallRequest) Prepare(a, _ *request.Arguments) {
+	if a.Has("query") || a.Has("topic") {
+		return
+	}
+	for _, name := range []string{"limit", "mode", "semantic"} {
+		if a.Has(name) {
+			a.Drop(name, name+" is for query and topic: with key, it was ignored.")
+		}
+	}
+	if !a.Has("key") {
+		a.Missing("key", "the key that the memory was stored under; or query or topic, to search")
+	}
+}
+
+// Check implements request.Checker.
+func (r *recallRequest) Check(a *request.Arguments) {
+	if checkNamespaces(a, r.Namespace); len(r.Namespace) > 1 && r.Query+r.Topic == "" {
+		a.Wrong("namespace", "text")
 	}
 }
 
 // recall reads by key, or searches by query or topic.
-func recall(ctx context.Context, c *call) (tool.Answer, error) {
+func recall(ctx context.Context, c *call, r recallRequest) (tool.Answer, error) {
 	given := slices.DeleteFunc([]string{"key", "query", "topic"}, func(name string) bool { return !c.Arguments.Has(name) })
 	if len(given) > 1 {
 		return tool.Answer{}, tool.Invalid(map[string]any{"parameters": given}, "memory_recall takes one of key, query and topic: %s are given", strings.Join(given, " and "))
 	}
-	switch {
-	case c.Arguments.Has("query"):
-		return recallQuery(ctx, c)
-	case c.Arguments.Has("topic"):
-		return recallTopic(ctx, c)
+	switch given[0] {
+	case "query":
+		return recallQuery(ctx, c, r)
+	case "topic":
+		return recallTopic(ctx, c, r)
 	}
-	return recallKey(ctx, c)
+	return recallKey(ctx, c, r)
 }
 
-func recallKey(ctx context.Context, c *call) (tool.Answer, error) {
-	location, key, at := c.location(), c.Arguments.NeedText("key", "the key that the memory was stored under; or query or topic, to search"), c.Arguments.AsOf("as_of", c.Now)
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
-	for _, name := range []string{"limit", "mode", "semantic"} {
-		if c.Arguments.Has(name) {
-			c.Note(name + " is for query and topic: with key, it was ignored.")
-		}
-	}
+func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, error) {
+	location, key, at := c.location(strings.Join(r.Namespace, ""), r.Branch), r.Key, r.AsOf.AsOf
 	asked := location.Namespace
 	location, err := c.anywhere(ctx, location, key, at)
 	if err != nil {
@@ -110,11 +111,11 @@ func recallKey(ctx context.Context, c *call) (tool.Answer, error) {
 	if asked == memory.AllNamespaces {
 		elsewhere = m.Namespace
 	}
-	r := recallAnswer{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
+	found := recallAnswer{m.Key, elsewhere, m.Value, m.Version, memory.FormatTime(m.Timestamp), form{fields: []string{"timestamp"}}.dates(*m).Created, particularsOf(*m)}
 	return tool.Answer{Structured: struct {
 		Found bool `json:"found"`
 		recallAnswer
-	}{true, r}, Plain: r}, nil
+	}{true, found}, Plain: found}, nil
 }
 
 // nothingUnder answers that a key has no memory.

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,14 +9,13 @@ import (
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/recalls"
-	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
 // recallQuery searches the namespaces that the call names, or all, and records what it found for feedback.
-func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
-	f := c.form(c.Location())
-	q, found, err := c.lookUp(ctx, "query", c.namespaces(), f)
+func recallQuery(ctx context.Context, c *call, r recallRequest) (tool.Answer, error) {
+	f := c.form(c.Location(), r.shown)
+	q, found, err := c.lookUp(ctx, r, c.namespaces(r.Namespace), f)
 	if err != nil {
 		return tool.Answer{}, err
 	}
@@ -42,13 +40,13 @@ func recallQuery(ctx context.Context, c *call) (tool.Answer, error) {
 }
 
 // recallTopic searches the call's namespace, or those that it names.
-func recallTopic(ctx context.Context, c *call) (tool.Answer, error) {
-	namespaces := c.namespaces()
+func recallTopic(ctx context.Context, c *call, r recallRequest) (tool.Answer, error) {
+	namespaces := c.namespaces(r.Namespace)
 	if namespaces == nil {
-		namespaces = []string{c.location().Namespace}
+		namespaces = []string{c.Location().Namespace}
 	}
-	f := c.form(c.Location())
-	q, found, err := c.lookUp(ctx, "topic", namespaces, f)
+	f := c.form(c.Location(), r.shown)
+	q, found, err := c.lookUp(ctx, r, namespaces, f)
 	if err == nil && len(found.Hits) == 0 && !found.Partial {
 		err = c.nothingAbout(ctx, q, found)
 	}
@@ -95,21 +93,13 @@ func (c *call) nothingAbout(ctx context.Context, q memory.Search, found memory.F
 		Details: map[string]any{"topic": tool.Clip(q.Text, 200), "searched_backends": searched}}
 }
 
-// lookUp searches for the text in a parameter, and counts an access to each hit in the present.
-func (c *call) lookUp(ctx context.Context, parameter string, namespaces []string, f form) (memory.Search, memory.Found, error) {
-	a := c.Arguments
-	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
+// lookUp searches for the query or the topic, and counts an access to each hit in the present.
+func (c *call) lookUp(ctx context.Context, r recallRequest, namespaces []string, f form) (memory.Search, memory.Found, error) {
 	q := memory.Search{
-		Text: a.NeedText(parameter, "what to look for, in plain words"), K: int(a.Whole("limit", search.DefaultHits, 1, memory.MostHits)), Namespaces: namespaces,
-		Branch: cmp.Or(a.Text("branch"), c.Location().Branch), AsOf: a.AsOf("as_of", c.Now),
-		Mode:    memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
-		Passage: f.passage(),
+		Text: r.Query + r.Topic, K: r.Limit, Namespaces: namespaces, Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf, Mode: r.Mode, Passage: f.passage(),
 	}
-	if meaning := a.Flag("semantic"); q.Mode == "" && a.Has("semantic") && !meaning {
+	if q.Mode == "" && r.Semantic != nil && !*r.Semantic {
 		q.Mode = memory.Lexical
-	}
-	if err := a.Err(); err != nil {
-		return q, memory.Found{}, err
 	}
 	least, err := c.configured(ctx, &q)
 	if err != nil {

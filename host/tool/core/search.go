@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -25,7 +26,7 @@ const (
 )
 
 func (k *kit) searchTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_search",
 		Aliases:     strata("search"),
 		Spellings:   oldSearchSpellings(),
@@ -36,35 +37,6 @@ func (k *kit) searchTool() tool.Spec {
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
 			"updated is when a memory was last written (UTC), created when it was first, if that was earlier. " +
 			"Namespace, agent, version and timestamp are shown if fields names them, all with verbose; namespace and agent also where they are not the call's.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"query": {"type": "string", "description": "What to look for, in plain words. Without it, memories are listed."},
-				"order": {"type": "string", "description": "What a list goes by; with a query, instead of relevance: newest, oldest, updated, key, importance, accesses or accessed."},
-				"after": {"type": "string", "x-advanced": true, "description": "next of the page before, to list on."},
-				"k": {"type": "integer", "description": "How many results, at most 50: 10 when left out."},
-				"offset": {"type": "integer", "x-advanced": true, "description": "How many of the best results to pass over, to read on."},
-				"tags": {"type": "array", "items": {"type": "string"}, "description": "Only memories with all of these tags."},
-				"type": {"type": ["string", "array"], "items": {"type": "string"}, "description": "Only memories of this type, or one of these."},
-				"agent": {"type": "string", "x-advanced": true, "description": "Only what this agent wrote last, or one of a list of agents."},
-				"state": {"type": "string", "x-advanced": true, "description": "active (when left out), archived, merged or pruned; or a list of these."},
-				"since": {"type": "string", "description": "Only what was created or written from this moment on, such as 2h ago, yesterday or 2026-03-01."},
-				"until": {"type": "string", "x-advanced": true, "description": "Only what was created or written before this moment, in the same forms."},
-				"namespace": {"type": "string", "description": "Only this namespace, or a list of them; all when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
-				"as_of": {"type": "string", "description": "Search what there was at a past moment, such as 1h ago, yesterday or v12."},
-				"events": {"type": "boolean", "x-advanced": true, "description": "Search the log's events instead of memories."},
-				"mode": {"type": "string", "x-advanced": true, "description": "What ranks: hybrid (words and meaning; when left out), lexical or semantic. Without an embedder all is by words."},
-				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the question means, in the embedder's dimensions, instead of having it embedded."},
-				"embedder": {"type": "string", "x-advanced": true, "description": "Whose vectors decide, where there are several."},
-				"expand": {"type": "boolean", "x-advanced": true, "description": "Look for what stands out in the best results, too: more is found, a little less exactly."},
-				"distinct": {"type": "boolean", "x-advanced": true, "description": "Of near-duplicates only the best, with how many it stands for in similar."},
-				"budget_tokens": {"type": "integer", "minimum": 200, "maximum": 100000, "x-advanced": true, "description": "How many tokens of a model the results may take; what does not fit is left out, and said."},
-				"explain": {"type": "boolean", "x-advanced": true, "description": "Say how each score came about."},
-				` + fieldsProperty + `,
-				` + verboseListed + `
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -77,87 +49,92 @@ func (k *kit) searchTool() tool.Spec {
 			"required": ["results"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"topic":          "query",
-			"limit":          "k",
-			"q":              "query",
-			"text":           "query",
-			"sort":           "order",
-			"sort_by":        "order",
-			"cursor":         "after",
-			"top_k":          "k",
-			"scope":          "namespace",
-			"scopeId":        "namespace",
-			"scopeIds":       "namespace",
-			"namespaces":     "namespace",
-			"factType":       "type",
-			"types":          "type",
-			"filter":         request.Spread,
-			"filters":        request.Spread,
-			"dateRange":      request.Spread,
-			"start":          "since",
-			"end":            "until",
-			"strategy":       "mode",
-			"searchStrategy": "mode",
-			"embedding":      "vector",
-		},
-		Lenient: true,
-		Staged:  true,
-		Handler: k.handler(find),
+		Staged:      true,
+	}, find)
+}
+
+type searchRequest struct {
+	Query     string         `json:"query" alcove:"alias=topic|q|text" doc:"What to look for, in plain words. Without it, memories are listed."`
+	Order     memory.Order   `json:"order" alcove:"alias=sort|sort_by" doc:"What a list goes by; with a query, instead of relevance: newest, oldest, updated, key, importance, accesses or accessed."`
+	After     string         `json:"after" alcove:"advanced,alias=cursor" doc:"next of the page before, to list on."`
+	K         int            `json:"k" alcove:"alias=limit|top_k" doc:"How many results, at most {max}: {default} when left out."`
+	Offset    int            `json:"offset" alcove:"advanced" doc:"How many of the best results to pass over, to read on."`
+	Tags      []string       `json:"tags" doc:"Only memories with all of these tags."`
+	Types     []string       `json:"type" alcove:"alias=factType|types" schema:"'type':['string','array'],'items':{'type':'string'}" doc:"Only memories of this type, or one of these."`
+	Agents    []string       `json:"agent" alcove:"advanced" schema:"'type':'string'" doc:"Only what this agent wrote last, or one of a list of agents."`
+	States    []memory.State `json:"state" alcove:"advanced" schema:"'type':'string'" doc:"active (when left out), archived, merged or pruned; or a list of these."`
+	Since     moment         `json:"since" alcove:"alias=start" doc:"Only what was created or written from this moment on, such as 2h ago, yesterday or 2026-03-01."`
+	Until     moment         `json:"until" alcove:"advanced,alias=end" doc:"Only what was created or written before this moment, in the same forms."`
+	Namespace []string       `json:"namespace" alcove:"alias=scope|scopeId|scopeIds|namespaces" schema:"'type':'string'" doc:"Only this namespace, or a list of them; all when left out."`
+	Branch    string         `json:"branch" doc:"On which branch; the session's branch when left out."`
+	AsOf      asOf           `json:"as_of" doc:"Search what there was at a past moment, such as 1h ago, yesterday or v12."`
+	Events    bool           `json:"events" alcove:"advanced" doc:"Search the log's events instead of memories."`
+	Mode      memory.Mode    `json:"mode" alcove:"advanced,alias=strategy|searchStrategy" doc:"What ranks: hybrid (words and meaning; when left out), lexical or semantic. Without an embedder all is by words."`
+	Vector    []float32      `json:"vector" alcove:"advanced,alias=embedding" doc:"What the question means, in the embedder's dimensions, instead of having it embedded."`
+	Embedder  string         `json:"embedder" alcove:"advanced" doc:"Whose vectors decide, where there are several."`
+	Expand    bool           `json:"expand" alcove:"advanced" doc:"Look for what stands out in the best results, too: more is found, a little less exactly."`
+	Distinct  bool           `json:"distinct" alcove:"advanced" doc:"Of near-duplicates only the best, with how many it stands for in similar."`
+	Tokens    int            `json:"budget_tokens" alcove:"advanced,show=minimum|maximum" doc:"How many tokens of a model the results may take; what does not fit is left out, and said."`
+	Explain   bool           `json:"explain" alcove:"advanced" doc:"Say how each score came about."`
+	shown
+	_ request.Spreads `alcove:"spread=filter|filters|dateRange"`
+}
+
+// Limits implements request.Limited.
+func (searchRequest) Limits() request.Limits {
+	return request.Limits{
+		"k": hits(), "offset": {Max: search.MostOffset}, "budget_tokens": {Min: 200, Max: 100_000}, "mode": modes(),
+		"order": {Words: request.Words(memory.ByNewest, memory.ByOldest, memory.ByUpdate, memory.ByKey, memory.ByImportance, memory.ByAccesses, memory.ByAccess)},
+		"state": {Words: request.Words(memory.Active, memory.Archived, memory.Merged, memory.Pruned)},
 	}
 }
 
-// decodeSearch reads the query, what the answer tells, and the limit of the results in characters.
-func decodeSearch(c *call) (q memory.Search, f form, limit int, err error) {
-	a := c.Arguments
-	base := memory.SearchBegan(a.Text("after"), c.Now)
-	a.Translate("mode", map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)})
+// hits limits how many results a search gives, modes what ranks them.
+func hits() request.Limit {
+	return request.Limit{Min: 1, Max: memory.MostHits, Default: search.DefaultHits}
+}
+
+func modes() request.Limit {
+	return request.Limit{
+		Words:    request.Words(memory.Hybrid, memory.Lexical, memory.Semantic),
+		Synonyms: map[string]string{"vector-only": string(memory.Semantic), "text-only": string(memory.Lexical)},
+	}
+}
+
+// Check implements request.Checker.
+func (r *searchRequest) Check(a *request.Arguments) { checkNamespaces(a, r.Namespace) }
+
+// begun implements dated: a further page counts moments from the call for the first.
+func (*searchRequest) begun(a *request.Arguments, now time.Time) time.Time {
+	after, _ := a.Value("after")
+	text, _ := request.Text(after)
+	return memory.SearchBegan(text, now)
+}
+
+// search returns what is searched for, what the answer tells, and the limit of the results in characters.
+func (c *call) search(r searchRequest) (q memory.Search, f form, limit int) {
 	q = memory.Search{
-		Text:       a.Text("query"),
-		Order:      memory.Order(a.Choice("order", orders()...)),
-		After:      a.Text("after"),
-		K:          int(a.Whole("k", search.DefaultHits, 1, memory.MostHits)),
-		Offset:     int(a.Whole("offset", 0, 0, search.MostOffset)),
-		Tags:       a.Texts("tags"),
-		Types:      a.Texts("type"),
-		Writers:    a.Texts("agent"),
-		Since:      a.Moment("since", base, memory.ParseTime),
-		Until:      a.Moment("until", base, memory.ParseTime),
-		Namespaces: c.namespaces(),
-		Branch:     c.branch(),
-		AsOf:       a.AsOf("as_of", base),
-		Events:     a.Flag("events"),
-		Explain:    a.Flag("explain"),
-		Mode:       memory.Mode(a.Choice("mode", string(memory.Hybrid), string(memory.Lexical), string(memory.Semantic))),
-		Vector:     a.Numbers("vector"),
-		Embedder:   a.Text("embedder"),
-		Expand:     a.Flag("expand"),
-		Distinct:   a.Flag("distinct"),
+		Text: r.Query, Order: r.Order, After: r.After, K: r.K, Offset: r.Offset, Tags: r.Tags, Types: r.Types, Writers: r.Agents, States: r.States,
+		Since: r.Since.Time, Until: r.Until.Time, Namespaces: c.namespaces(r.Namespace), Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf,
+		Events: r.Events, Mode: r.Mode, Vector: r.Vector, Embedder: r.Embedder, Expand: r.Expand, Distinct: r.Distinct, Explain: r.Explain, Features: r.Explain,
 	}
 	if q.Text == "" && q.Order == "" && q.Vector == nil {
 		q.Order = memory.ByNewest
 	}
-	q.Features = q.Explain
-	for _, state := range a.Choices("state", string(memory.Active), string(memory.Archived), string(memory.Merged), string(memory.Pruned)) {
-		q.States = append(q.States, memory.State(state))
-	}
 	limit = tool.MaxAnswer
-	if tokens := int(a.Whole("budget_tokens", 0, 200, 100_000)); tokens > 0 {
-		limit = min(limit, tokens*charactersPerToken-noteCharacters)
+	if r.Tokens > 0 {
+		limit = min(limit, r.Tokens*charactersPerToken-noteCharacters)
 	}
-	f = c.form(memory.Location{Branch: q.Branch, Namespace: c.Location().Namespace})
+	f = c.form(memory.Location{Branch: q.Branch, Namespace: c.Location().Namespace}, r.shown)
 	if len(q.Namespaces) == 1 {
 		f.place.Namespace = q.Namespaces[0]
 	}
 	q.Passage = f.passage()
-	return q, f, limit, a.Err()
+	return q, f, limit
 }
 
-func find(ctx context.Context, c *call) (tool.Answer, error) {
-	q, f, limit, err := decodeSearch(c)
-	if err != nil {
-		return tool.Answer{}, err
-	}
+func find(ctx context.Context, c *call, r searchRequest) (tool.Answer, error) {
+	q, f, limit := c.search(r)
 	least, err := c.configured(ctx, &q)
 	if err != nil {
 		return tool.Answer{}, err
@@ -304,15 +281,6 @@ func nextNote(next string, total int) string {
 
 // unranked drops what a row of a list does not have: it answers no question.
 func (h *hit) unranked() { h.Score = nil }
-
-// orders returns the orders of lists.
-func orders() []string {
-	var list []string
-	for _, o := range []memory.Order{memory.ByNewest, memory.ByOldest, memory.ByUpdate, memory.ByKey, memory.ByImportance, memory.ByAccesses, memory.ByAccess} {
-		list = append(list, string(o))
-	}
-	return list
-}
 
 // rounded rounds a score to the digits that distinguish results.
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }

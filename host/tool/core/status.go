@@ -10,20 +10,12 @@ import (
 )
 
 func (k *kit) statusTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_status",
 		Aliases:     strata("status"),
 		Description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
 		Docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. " +
 			"embedders tell how far embedding is: versions that have a vector, that wait for one, that the embedder refuses, and what is wrong.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"namespace": {"type": "string", "description": "What to count; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
-				"namespaces": {"type": "boolean", "x-advanced": true, "description": "List the namespaces that may be read, with the number of memories in each."}
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -40,13 +32,13 @@ func (k *kit) statusTool() tool.Spec {
 			"required": ["version", "branch", "namespace", "health"]
 		}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Parameters: map[string]string{
-			"scope":   "namespace",
-			"scopeId": "namespace",
-		},
-		Lenient: true,
-		Handler: k.handler(status),
-	}
+	}, status)
+}
+
+type statusRequest struct {
+	Namespace  string `json:"namespace" alcove:"alias=scope|scopeId" doc:"What to count; the session's namespace when left out."`
+	Branch     string `json:"branch" doc:"On which branch; the session's branch when left out."`
+	Namespaces bool   `json:"namespaces" alcove:"advanced" doc:"List the namespaces that may be read, with the number of memories in each."`
 }
 
 type state struct {
@@ -101,14 +93,11 @@ type embedderState struct {
 	Error      string `json:"error,omitempty"`
 }
 
-func status(ctx context.Context, c *call) (tool.Answer, error) {
-	location, all := c.location(), c.Arguments.Flag("namespaces")
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
-	}
+func status(ctx context.Context, c *call, r statusRequest) (tool.Answer, error) {
+	location := c.location(r.Namespace, r.Branch)
 	st, err := c.access().Status(ctx, location)
 	var known *memory.Error
-	if errors.As(err, &known) && known.Code == memory.Denied && !c.Arguments.Has("namespace") && c.Caller.Rights.ReadsAnything() {
+	if errors.As(err, &known) && known.Code == memory.Denied && r.Namespace == "" && c.Caller.Rights.ReadsAnything() {
 		c.Note(known.Message + ". These are the totals of what it may read.")
 		st, err = c.access().Status(ctx, memory.Location{Branch: location.Branch, Namespace: memory.AllNamespaces})
 	}
@@ -131,7 +120,7 @@ func status(ctx context.Context, c *call) (tool.Answer, error) {
 			s.Health = "refuses writes: " + err.Error()
 		}
 	}
-	if all {
+	if r.Namespaces {
 		if err := s.namespaces(ctx, c); err != nil {
 			return tool.Answer{}, err
 		}

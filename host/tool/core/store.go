@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/memory"
@@ -16,34 +14,13 @@ import (
 )
 
 func (k *kit) storeTool() tool.Spec {
-	return tool.Spec{
+	return declared(k, tool.Spec{
 		Name:        "memory_store",
 		Aliases:     strata("store"),
 		Description: "Remember any JSON value under a key; older versions are kept. Several at once: items. expires: 2h or a date.",
 		Docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
 			"A batch in items is stored as a whole or not at all; tags, type and the like beside items count for each that does not say otherwise.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"key": {"type": "string", "description": "What to find it by again, for instance user/timezone. Derived from the value when left out."},
-				"value": {"description": "What to remember: any JSON value. Needed unless items are given."},
-				"tags": {"type": "array", "items": {"type": "string"}, "description": "Words to filter searches by."},
-				"type": {"type": "string", "description": "What kind of memory it is, such as fact, preference or decision."},
-				"importance": {"type": "number", "minimum": 0, "maximum": 1, "description": "How much it matters."},
-				"metadata": {"type": "object", "description": "Any further facts about it. They are kept but not searched."},
-				"expires": {"type": "string", "description": "When it stops being true: a time, or a span such as 2h or 30 days."},
-				"supersedes": {"type": "string", "description": "The key of the memory that this one replaces, or a list of keys."},
-				"links": {"type": "array", "items": {"type": "string"}, "x-advanced": true, "description": "Keys of related memories."},
-				"vector": {"type": "array", "items": {"type": "number"}, "x-advanced": true, "description": "What the value means, if that is known: it is not embedded then."},
-				"embedder": {"type": "string", "x-advanced": true, "description": "The embedder that the vector is of; any with as many dimensions when left out."},
-				"if_version": {"type": "integer", "description": "Store only if the key is at this version now; 0: only if there is none."},
-				"items": {"type": "array", "items": {"type": "object"}, "description": "Several memories, each an object with the fields above: all are stored, or none."},
-				"namespace": {"type": "string", "description": "Where to store it; the session's namespace when left out."},
-				"branch": {"type": "string", "description": "On which branch; the session's branch when left out."},
-				` + verboseProperty + `
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -56,28 +33,100 @@ func (k *kit) storeTool() tool.Spec {
 			}
 		}`),
 		Annotations: tool.Annotations{Idempotent: true},
-		Parameters: map[string]string{
-			"id":         "key",
-			"content":    "value",
-			"factType":   "type",
-			"expires_at": "expires",
-			"ttl":        "ttl",
-			"embedding":  "vector",
-			"scope":      "namespace",
-			"scopeId":    "namespace",
-		},
-		Lenient: true,
-		Staged:  true,
-		Handler: k.handler(store),
+		Staged:      true,
+	}, store)
+}
+
+// item is a memory to store, or what those of a batch have in common.
+type item struct {
+	Key        string                     `json:"key" alcove:"alias=id" doc:"What to find it by again, for instance user/timezone. Derived from the value when left out."`
+	Value      json.RawMessage            `json:"value" alcove:"alias=content" doc:"What to remember: any JSON value. Needed unless items are given."`
+	Tags       []string                   `json:"tags" doc:"Words to filter searches by."`
+	Type       string                     `json:"type" alcove:"alias=factType" doc:"What kind of memory it is, such as fact, preference or decision."`
+	Importance *float64                   `json:"importance" doc:"How much it matters."`
+	Metadata   map[string]json.RawMessage `json:"metadata" doc:"Any further facts about it. They are kept but not searched."`
+	Expires    expiry                     `json:"expires" alcove:"alias=expires_at" doc:"When it stops being true: a time, or a span such as 2h or 30 days."`
+	TTL        ttl                        `json:"ttl" alcove:"hidden"`
+	Supersedes []string                   `json:"supersedes" schema:"'type':'string'" doc:"The key of the memory that this one replaces, or a list of keys."`
+	Links      []string                   `json:"links" alcove:"advanced" doc:"Keys of related memories."`
+	Vector     []float32                  `json:"vector" alcove:"advanced,alias=embedding" doc:"What the value means, if that is known: it is not embedded then."`
+	Embedder   string                     `json:"embedder" alcove:"advanced" doc:"The embedder that the vector is of; any with as many dimensions when left out."`
+	IfVersion  *version                   `json:"if_version" schema:"'type':'integer'" doc:"Store only if the key is at this version now; 0: only if there is none."`
+}
+
+type storeRequest struct {
+	item
+	Items     []batchItem `json:"items" doc:"Several memories, each an object with the fields above: all are stored, or none."`
+	Namespace string      `json:"namespace" alcove:"alias=scope|scopeId" doc:"Where to store it; the session's namespace when left out."`
+	Branch    string      `json:"branch" doc:"On which branch; the session's branch when left out."`
+	verbosity
+}
+
+// Check implements request.Checker.
+func (r *storeRequest) Check(a *request.Arguments) {
+	if !r.batch(a) {
+		checkItem(a)
+		return
+	}
+	if len(r.Items) == 0 {
+		a.Missing("items", "an object with a value for each memory")
+	}
+	for _, name := range []string{"key", "value", "if_version", "vector"} {
+		if a.Has(name) {
+			a.Fault(name, fmt.Sprintf("%s cannot be given beside items: put it into each of them", name))
+		}
 	}
 }
 
-func store(ctx context.Context, c *call) (tool.Answer, error) {
-	location := c.location()
-	f := c.form(location)
-	items, batch := decodeItems(c)
-	if err := c.Arguments.Err(); err != nil {
-		return tool.Answer{}, err
+// batch reports whether several memories are to be stored.
+func (r *storeRequest) batch(a *request.Arguments) bool {
+	return a.Has("items") && (len(r.Items) > 0 || r.Value == nil)
+}
+
+// batchItem is an item of a batch.
+type batchItem struct{ item }
+
+// Prepare implements request.Preparer.
+func (batchItem) Prepare(own, batch *request.Arguments) {
+	own.Inherit(batch, "tags", "type", "importance", "metadata", "supersedes", "links")
+	if !own.Has("expires") && !own.Has("ttl") {
+		own.Inherit(batch, "expires", "ttl")
+	}
+}
+
+// Check implements request.Checker.
+func (batchItem) Check(a *request.Arguments) { checkItem(a) }
+
+func checkItem(a *request.Arguments) {
+	if _, given := a.Value("value"); !given {
+		a.Missing("value", "what to remember, as any JSON value")
+	}
+	if a.Has("expires") && a.Has("ttl") {
+		a.Fault("ttl", "ttl and expires are the same parameter: give one of them")
+	}
+}
+
+// memory returns the memory to store.
+func (i *item) memory() memory.Item {
+	m := memory.Item{
+		Key: i.Key, Value: i.Value, Tags: i.Tags, Type: i.Type, Importance: i.Importance, Metadata: i.Metadata, Supersedes: i.Supersedes, Links: i.Links,
+		ExpiresAt: i.Expires.Time, IfVersion: (*uint64)(i.IfVersion), Vector: memory.Vector{Embedder: i.Embedder, Values: i.Vector},
+	}
+	if !i.TTL.IsZero() {
+		m.ExpiresAt = i.TTL.Time
+	}
+	return m
+}
+
+func store(ctx context.Context, c *call, r storeRequest) (tool.Answer, error) {
+	location := c.location(r.Namespace, r.Branch)
+	f, batch := c.form(location, shown{Verbose: r.Verbose}), r.batch(c.Arguments)
+	items := []memory.Item{r.memory()}
+	if batch {
+		items = make([]memory.Item, len(r.Items))
+		for i := range r.Items {
+			items[i] = r.Items[i].memory()
+		}
 	}
 	if c.DryRun {
 		return c.rehearseStore(ctx, location, items)
@@ -188,77 +237,4 @@ func (f form) receipts(list []receipt) []receipt {
 		short[i].Timestamp = ""
 	}
 	return short
-}
-
-// decodeItems reads the items to store, and reports whether they came as a batch.
-func decodeItems(c *call) (items []memory.Item, batch bool) {
-	a, now := c.Arguments, c.Now
-	list := a.Objects("items")
-	_, batch = a.Get("items")
-	_, single := a.Value("value")
-	if !batch || len(list) == 0 && single {
-		return []memory.Item{decodeItem(a, now)}, false
-	}
-	if len(list) == 0 {
-		a.Missing("items", "an object with a value for each memory")
-	}
-	for _, name := range []string{"key", "value", "if_version", "vector"} {
-		if _, beside := a.Get(name); beside {
-			a.Fault(name, fmt.Sprintf("%s cannot be given beside items: put it into each of them", name))
-		}
-	}
-	for _, item := range list {
-		item.Rename(c.Tool.Names(), itemParameters()...)
-		item.Inherit(a, "tags", "type", "importance", "metadata", "supersedes", "links")
-		if !item.Has("expires") && !item.Has("ttl") {
-			item.Inherit(a, "expires", "ttl")
-		}
-		items = append(items, decodeItem(item, now))
-	}
-	return items, true
-}
-
-func decodeItem(a *request.Arguments, now time.Time) memory.Item {
-	value, ok := a.Value("value")
-	if !ok {
-		a.Missing("value", "what to remember, as any JSON value")
-		value = json.RawMessage("null")
-	}
-	return memory.Item{
-		Key:        a.Text("key"),
-		Value:      value,
-		Tags:       a.Texts("tags"),
-		Type:       a.Text("type"),
-		Importance: a.Fraction("importance"),
-		Metadata:   a.Object("metadata"),
-		Supersedes: a.Texts("supersedes"),
-		Links:      a.Texts("links"),
-		ExpiresAt:  expiry(a, now),
-		IfVersion:  a.Version("if_version"),
-		Vector:     memory.Vector{Embedder: a.Text("embedder"), Values: a.Numbers("vector")},
-	}
-}
-
-// itemParameters returns the parameters that an item of a batch can have.
-func itemParameters() []string {
-	return []string{"key", "value", "tags", "type", "importance", "metadata", "expires", "ttl", "supersedes", "links", "vector", "embedder", "if_version"}
-}
-
-// longestTTL is the maximum ttl given as a number, in seconds.
-const longestTTL = 100 * 365 * 24 * 60 * 60
-
-// expiry returns when a memory expires, given as a moment, a span or, for ttl, a number of seconds.
-func expiry(a *request.Arguments, now time.Time) time.Time {
-	raw, given := a.Get("ttl")
-	if !given {
-		return a.Moment("expires", now, memory.ParseExpiry)
-	}
-	if _, both := a.Get("expires"); both {
-		a.Fault("ttl", "ttl and expires are the same parameter: give one of them")
-		return time.Time{}
-	}
-	if strings.ContainsAny(string(raw), "abcdefghijklmnopqrstuvwxyz") { // a span, not a number
-		return a.Moment("ttl", now, memory.ParseExpiry)
-	}
-	return now.UTC().Add(time.Duration(a.Whole("ttl", 0, 1, longestTTL)) * time.Second)
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/host/internal/jsonrpc"
@@ -198,6 +197,9 @@ func (a *Arguments) wrong(name, expected string, raw json.RawMessage) {
 	a.Fault(name, fmt.Sprintf("%s%s must be %s, got %s", a.within, a.label(name), expected, got(raw)))
 }
 
+// Wrong records that a parameter is not what is expected.
+func (a *Arguments) Wrong(name, expected string) { a.wrong(name, expected, a.members[name]) }
+
 // Fault records a mistake in a parameter.
 func (a *Arguments) Fault(name, message string) {
 	a.problems.messages = append(a.problems.messages, message)
@@ -227,7 +229,7 @@ func (a *Arguments) Text(name string) string {
 	if !ok {
 		return ""
 	}
-	text, ok := textOf(raw)
+	text, ok := Text(raw)
 	if !ok {
 		a.wrong(name, "text", raw)
 	}
@@ -244,82 +246,18 @@ func (a *Arguments) NeedText(name, what string) string {
 	return text
 }
 
-// Texts reads a list of texts. A single text is a list of one, unless it is itself a JSON list.
-func (a *Arguments) Texts(name string) []string {
-	raw, ok := a.Get(name)
-	if !ok {
-		return nil
-	}
-	if a.tooLong(name, raw) {
-		return nil
-	}
-	if texts, ok := textsOf(raw); ok {
-		return texts
-	}
-	if text, ok := textOf(raw); ok {
-		return []string{text}
-	}
-	a.wrong(name, "a list of texts", raw)
-	return nil
-}
-
 // Whole reads a whole number between two bounds.
 func (a *Arguments) Whole(name string, fallback, from, to int64) int64 {
 	raw, ok := a.Get(name)
 	if !ok {
 		return fallback
 	}
-	n, ok := wholeOf(raw)
+	n, ok := Whole(raw)
 	if !ok || n < from || n > to {
 		a.wrong(name, fmt.Sprintf("a whole number from %d to %d", from, to), raw)
 		return fallback
 	}
 	return n
-}
-
-// Version reads a version, such as 12 or "v12", or returns nil if it is missing.
-func (a *Arguments) Version(name string) *uint64 {
-	raw, ok := a.Get(name)
-	if !ok {
-		return nil
-	}
-	if text, isText := stringOf(raw); isText {
-		raw = json.RawMessage(strings.TrimPrefix(text, "v"))
-	}
-	n, ok := wholeOf(raw)
-	if !ok || n < 0 {
-		a.wrong(name, "a version, such as 12 (0: only if there is none)", a.members[name])
-		return nil
-	}
-	version := uint64(n)
-	return &version
-}
-
-// Fraction reads a number from 0 to 1, or returns nil if it is missing.
-func (a *Arguments) Fraction(name string) *float64 {
-	raw, ok := a.Get(name)
-	if !ok {
-		return nil
-	}
-	f, err := strconv.ParseFloat(numeral(raw), 64)
-	if err != nil || !(f >= 0 && f <= 1) {
-		a.wrong(name, "a number from 0 to 1", raw)
-		return nil
-	}
-	return &f
-}
-
-// Numbers reads a list of numbers, or returns nil if it is missing.
-func (a *Arguments) Numbers(name string) []float32 {
-	raw, ok := a.Get(name)
-	if !ok {
-		return nil
-	}
-	var list []float32
-	if err := json.Unmarshal(raw, &list); err != nil || bytes.Contains(raw, []byte("null")) {
-		a.wrong(name, "a list of numbers", raw)
-	}
-	return list
 }
 
 // Flag reads true or false, or returns false if it is missing.
@@ -328,55 +266,23 @@ func (a *Arguments) Flag(name string) bool {
 	if !ok {
 		return false
 	}
-	text, isText := stringOf(raw)
-	if !isText {
-		text = string(raw)
-	}
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	a.wrong(name, "true or false", raw)
-	return false
-}
-
-// Choice reads one of the words, or returns "" if it is missing.
-func (a *Arguments) Choice(name string, words ...string) string {
-	raw, ok := a.Get(name)
+	flag, ok := Flag(raw)
 	if !ok {
-		return ""
+		a.wrong(name, "true or false", raw)
 	}
-	text, _ := textOf(raw)
-	word := strings.ToLower(strings.TrimSpace(text))
-	if !slices.Contains(words, word) {
-		a.wrong(name, "one of "+strings.Join(words, ", "), raw)
-		return ""
-	}
-	return word
-}
-
-// Choices reads one or several of the words.
-func (a *Arguments) Choices(name string, words ...string) []string {
-	var chosen []string
-	for _, text := range a.Texts(name) {
-		word := strings.ToLower(strings.TrimSpace(text))
-		if !slices.Contains(words, word) {
-			a.wrong(name, "one or several of "+strings.Join(words, ", "), a.members[name])
-			return nil
-		}
-		chosen = append(chosen, word)
-	}
-	return chosen
+	return flag
 }
 
 // Object reads an object, or the text of one.
 func (a *Arguments) Object(name string) map[string]json.RawMessage {
-	raw, ok := a.Get(name)
-	if !ok {
+	if !a.Has(name) {
 		return nil
 	}
+	return a.object(name)
+}
+
+func (a *Arguments) object(name string) map[string]json.RawMessage {
+	raw := a.members[name]
 	object := raw
 	if text, isText := stringOf(raw); isText {
 		object = json.RawMessage(text)
@@ -422,22 +328,6 @@ func (a *Arguments) Has(name string) bool {
 // Given returns the arguments by parameter.
 func (a *Arguments) Given() map[string]json.RawMessage { return a.members }
 
-// Set sets a parameter to a text.
-func (a *Arguments) Set(name, text string) {
-	if raw, err := jsontext.Encode(text); err == nil {
-		a.members[name] = raw
-	}
-}
-
-// Translate replaces a parameter's value that is a synonym in words.
-func (a *Arguments) Translate(name string, words map[string]string) {
-	raw, _ := a.Get(name)
-	text, _ := stringOf(raw)
-	if word, ok := words[strings.ToLower(strings.TrimSpace(text))]; ok {
-		a.members[name] = json.RawMessage(strconv.Quote(word))
-	}
-}
-
 // inside splits an object into its members. It checks the depth, as the object may come from a text.
 func (a *Arguments) inside(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if jsontext.Depth(raw) > MostNesting {
@@ -468,6 +358,14 @@ func (a *Arguments) Objects(name string) []*Arguments {
 	if !ok {
 		return nil
 	}
+	list := a.objects(name, raw)
+	for _, each := range list {
+		each.splitTags()
+	}
+	return list
+}
+
+func (a *Arguments) objects(name string, raw json.RawMessage) []*Arguments {
 	if a.tooLong(name, raw) {
 		return nil
 	}
@@ -487,9 +385,7 @@ func (a *Arguments) Objects(name string) []*Arguments {
 			a.Fault(path, fmt.Sprintf("%s%s must be an object: %v", a.within, path, err))
 			continue
 		}
-		each := &Arguments{tool: a.tool, within: a.within + path + ".", members: members, tagged: a.tagged, problems: a.problems}
-		each.splitTags()
-		list = append(list, each)
+		list = append(list, &Arguments{tool: a.tool, within: a.within + path + ".", members: members, tagged: a.tagged, problems: a.problems})
 	}
 	return list
 }
@@ -517,6 +413,12 @@ func (a *Arguments) splitTags() {
 	a.problems.notes = append(a.problems.notes, fmt.Sprintf("%s%s was taken as the list %s: give a list.", a.within, a.label(tagsParameter), Clip(string(list), 200)))
 }
 
+// Drop ignores a parameter, and notes it.
+func (a *Arguments) Drop(name, note string) {
+	delete(a.members, name)
+	a.problems.notes = append(a.problems.notes, note)
+}
+
 // Inherit copies missing parameters from the enclosing arguments.
 func (a *Arguments) Inherit(around *Arguments, names ...string) {
 	for _, name := range names {
@@ -530,28 +432,6 @@ func (a *Arguments) Inherit(around *Arguments, names ...string) {
 			a.members[name] = raw
 		}
 	}
-}
-
-// AsOf reads a moment in the past, or a version.
-func (a *Arguments) AsOf(name string, now time.Time) memory.AsOf {
-	at, err := memory.ParseAsOf(a.Text(name), now)
-	if err != nil {
-		a.Fault(name, fmt.Sprintf("%s%s: %v", a.within, a.label(name), err))
-	}
-	return at
-}
-
-// Moment reads a moment with read, or returns the zero time if it is missing.
-func (a *Arguments) Moment(name string, now time.Time, read func(string, time.Time) (time.Time, error)) time.Time {
-	text := a.Text(name)
-	if text == "" {
-		return time.Time{}
-	}
-	t, err := read(text, now)
-	if err != nil {
-		a.Fault(name, fmt.Sprintf("%s%s: %v", a.within, a.label(name), err))
-	}
-	return t
 }
 
 // Invalid returns the error of a request that its caller must change.

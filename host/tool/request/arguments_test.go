@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func parsed(t *testing.T, raw string) *Arguments {
@@ -16,34 +17,46 @@ func parsed(t *testing.T, raw string) *Arguments {
 	return a
 }
 
+// forms are parameters in some forms.
+type forms struct {
+	N int      `json:"n"`
+	F bool     `json:"f"`
+	L []string `json:"l"`
+	O *float64 `json:"o"`
+	I []forms  `json:"items"`
+}
+
+func (forms) Limits() Limits { return Limits{"n": {Min: 1, Max: 50, Default: 7}} }
+
+// readForms reads a parameter in one of the forms.
+func readForms(t *testing.T, name, value string) (forms, error) {
+	t.Helper()
+	a := parsed(t, `{"`+name+`":`+value+`}`)
+	return Declare[forms]().Read(a, time.Time{}), a.Err()
+}
+
 func TestWholeNumbersAreTakenInEveryHarmlessForm(t *testing.T) {
-	for given, want := range map[string]int64{`10`: 10, `10.0`: 10, `1e1`: 10, `"10"`: 10, `" 10 "`: 10, `"10.0"`: 10, `null`: 7, `""`: 7} {
-		a := parsed(t, `{"n":`+given+`}`)
-		if got := a.Whole("n", 7, 1, 50); got != want || a.Err() != nil {
-			t.Errorf("%s is taken for %d, %v", given, got, a.Err())
+	for given, want := range map[string]int{`10`: 10, `10.0`: 10, `1e1`: 10, `"10"`: 10, `" 10 "`: 10, `"10.0"`: 10, `null`: 7, `""`: 7} {
+		if got, err := readForms(t, "n", given); got.N != want || err != nil {
+			t.Errorf("%s: got %d, %v, want %d", given, got.N, err, want)
 		}
 	}
 	for _, given := range []string{`10.5`, `true`, `[10]`, `{}`, `"ten"`, `1e30`, `0`, `51`, `-1`, `"NaN"`, `"Inf"`, `"0x10"`} {
-		a := parsed(t, `{"n":`+given+`}`)
-		a.Whole("n", 7, 1, 50)
-		if err := a.Err(); err == nil || !strings.Contains(err.Error(), "n must be a whole number from 1 to 50, got "+given) {
-			t.Errorf("Whole of %s: %v, want the bounds named", given, err)
+		if _, err := readForms(t, "n", given); err == nil || !strings.Contains(err.Error(), "n must be a whole number from 1 to 50, got "+given) {
+			t.Errorf("%s: got %v, want the bounds named", given, err)
 		}
 	}
 }
 
 func TestFlagsAreTrueOrFalse(t *testing.T) {
 	for given, want := range map[string]bool{`true`: true, `"true"`: true, `"True"`: true, `false`: false, `"false"`: false, `null`: false} {
-		a := parsed(t, `{"f":`+given+`}`)
-		if got := a.Flag("f"); got != want || a.Err() != nil {
-			t.Errorf("%s is taken for %v, %v", given, got, a.Err())
+		if got, err := readForms(t, "f", given); got.F != want || err != nil {
+			t.Errorf("%s: got %v, %v, want %v", given, got.F, err, want)
 		}
 	}
 	for _, given := range []string{`1`, `0`, `"yes"`, `[]`} {
-		a := parsed(t, `{"f":`+given+`}`)
-		a.Flag("f")
-		if a.Err() == nil {
-			t.Errorf("%s is taken for a flag", given)
+		if _, err := readForms(t, "f", given); err == nil {
+			t.Errorf("%s: got a flag, want a mistake", given)
 		}
 	}
 }
@@ -53,31 +66,26 @@ func TestListsOfTextsAreTakenInEveryHarmlessForm(t *testing.T) {
 		`["a","b"]`: {"a", "b"}, `"a"`: {"a"}, `"[\"a\",\"b\"]"`: {"a", "b"}, `[1,"b"]`: {"1", "b"}, `5`: {"5"}, `[]`: {}, `null`: nil, `""`: nil,
 		`"a, b"`: {"a, b"}, `"[draft] plan"`: {"[draft] plan"}, `"[{}]"`: {"[{}]"},
 	} {
-		a := parsed(t, `{"l":`+given+`}`)
-		if got := a.Texts("l"); !slices.Equal(got, want) || a.Err() != nil {
-			t.Errorf("%s is taken for %q, %v", given, got, a.Err())
+		if got, err := readForms(t, "l", given); !slices.Equal(got.L, want) || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", given, got.L, err, want)
 		}
 	}
 	for _, given := range []string{`{}`, `true`, `[["a"]]`, `[null]`} {
-		a := parsed(t, `{"l":`+given+`}`)
-		a.Texts("l")
-		if a.Err() == nil {
-			t.Errorf("%s is taken for texts", given)
+		if _, err := readForms(t, "l", given); err == nil {
+			t.Errorf("%s: got texts, want a mistake", given)
 		}
 	}
 }
 
 func TestFractionsGoFromZeroToOne(t *testing.T) {
 	for given, want := range map[string]float64{`0`: 0, `1`: 1, `0.5`: .5, `"0.5"`: .5} {
-		a := parsed(t, `{"f":`+given+`}`)
-		if got := a.Fraction("f"); got == nil || *got != want || a.Err() != nil {
-			t.Errorf("%s is taken for %v, %v", given, got, a.Err())
+		if got, err := readForms(t, "o", given); got.O == nil || *got.O != want || err != nil {
+			t.Errorf("%s: got %v, %v, want %v", given, got.O, err, want)
 		}
 	}
 	for _, given := range []string{`1.1`, `-0.1`, `"NaN"`, `"high"`, `true`, `[]`} {
-		a := parsed(t, `{"f":`+given+`}`)
-		if got := a.Fraction("f"); got != nil || a.Err() == nil {
-			t.Errorf("%s is taken for %v", given, got)
+		if got, err := readForms(t, "o", given); got.O != nil || err == nil {
+			t.Errorf("%s: got %v, %v, want a mistake", given, got.O, err)
 		}
 	}
 }
@@ -103,10 +111,8 @@ func TestArgumentsNestedTooDeepAreRefusedByName(t *testing.T) {
 			t.Errorf("Parse(%.20s): %v, want the error that at most 512 are allowed", deep, err)
 		}
 	}
-	a := parsed(t, `{"o":"`+strings.Repeat("[", 600)+strings.Repeat("]", 600)+`"}`)
-	a.Objects("o")
-	if a.Err() == nil {
-		t.Error("depth hid in a text")
+	if _, err := readForms(t, "items", `"`+strings.Repeat("[", 600)+strings.Repeat("]", 600)+`"`); err == nil {
+		t.Error("got a list nested 600 deep from a text, want a mistake")
 	}
 }
 
@@ -114,17 +120,13 @@ func TestANameGivenTwiceIsRefused(t *testing.T) {
 	if _, err := Parse(&Names{Tool: "tool", Free: true}, json.RawMessage(`{"a":1,"a":2}`)); err == nil || !strings.Contains(err.Error(), `"a" is given twice`) {
 		t.Errorf("the error is %v", err)
 	}
-	a := parsed(t, `{"items":[{"b":1,"b":2}]}`)
-	a.Objects("items")
-	if err := a.Err(); err == nil || !strings.Contains(err.Error(), "items[0]") {
-		t.Errorf("the error is %v", err)
+	if _, err := readForms(t, "items", `[{"b":1,"b":2}]`); err == nil || !strings.Contains(err.Error(), "items[0]") {
+		t.Errorf("got %v, want an error that names items[0]", err)
 	}
 }
 
 func TestWhatIsRepeatedOfAWrongArgumentIsShort(t *testing.T) {
-	a := parsed(t, `{"n":"`+strings.Repeat("é", 5000)+`"}`)
-	a.Whole("n", 0, 0, 9)
-	if err := a.Err(); err == nil || len(err.Error()) > 300 {
+	if _, err := readForms(t, "n", `"`+strings.Repeat("é", 5000)+`"`); err == nil || len(err.Error()) > 300 {
 		t.Errorf("the error is %v", err)
 	}
 }

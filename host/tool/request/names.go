@@ -58,6 +58,16 @@ func (a *Arguments) rename(n *Names) {
 	a.add(n, given, "")
 }
 
+// renameNested is rename, for a nested object. The thousand items that a program wrote need none.
+func (a *Arguments) renameNested(n *Names) {
+	for name := range a.members {
+		if _, exact := n.Types[name]; !exact {
+			a.rename(n)
+			return
+		}
+	}
+}
+
 // Rename renames the members of a nested object to some of the tool's parameters. Other members are recorded as unknown.
 func (a *Arguments) Rename(n *Names, names ...string) {
 	if a.onlyHas(names) {

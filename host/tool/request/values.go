@@ -3,6 +3,7 @@ package request
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -20,6 +21,9 @@ func absent(raw json.RawMessage) bool {
 func stringOf(raw json.RawMessage) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
+	}
+	if inner := raw[1:]; len(inner) > 0 && bytes.IndexByte(inner, '"') == len(inner)-1 && bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner[:len(inner)-1]), true
 	}
 	var text string
 	return text, json.Unmarshal(raw, &text) == nil
@@ -58,8 +62,8 @@ func unit(text []byte) rune {
 	return rune(n)
 }
 
-// textOf returns the text of a string or number.
-func textOf(raw json.RawMessage) (string, bool) {
+// Text returns the text of a string or number.
+func Text(raw json.RawMessage) (string, bool) {
 	if halfPair(raw) {
 		return "", false
 	}
@@ -67,6 +71,16 @@ func textOf(raw json.RawMessage) (string, bool) {
 		return string(raw), true
 	}
 	return stringOf(raw)
+}
+
+// Flag returns the truth in true or "true".
+func Flag(raw json.RawMessage) (flag, ok bool) {
+	text, isText := stringOf(raw)
+	if !isText {
+		text = string(raw)
+	}
+	word := strings.ToLower(strings.TrimSpace(text))
+	return word == "true", word == "true" || word == "false"
 }
 
 // listOf splits a list, or the text of one.
@@ -86,7 +100,7 @@ func textsOf(raw json.RawMessage) ([]string, bool) {
 	items, ok := listOf(raw)
 	texts := make([]string, 0, len(items))
 	for _, item := range items {
-		text, good := textOf(item)
+		text, good := Text(item)
 		ok = ok && good
 		texts = append(texts, text)
 	}
@@ -95,15 +109,15 @@ func textsOf(raw json.RawMessage) ([]string, bool) {
 
 // numeral returns the digits of a number or a text, which may not be a number.
 func numeral(raw json.RawMessage) string {
-	text, ok := textOf(raw)
+	text, ok := Text(raw)
 	if !ok {
 		return ""
 	}
 	return strings.TrimSpace(text)
 }
 
-// wholeOf returns the whole number in 10, 10.0, 1e1 or "10".
-func wholeOf(raw json.RawMessage) (int64, bool) {
+// Whole returns the whole number in 10, 10.0, 1e1 or "10".
+func Whole(raw json.RawMessage) (int64, bool) {
 	digits := numeral(raw)
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n, true
@@ -113,6 +127,15 @@ func wholeOf(raw json.RawMessage) (int64, bool) {
 		return 0, false
 	}
 	return int64(f), true
+}
+
+// Within returns a whole number, whose bounds a mistake names.
+func Within(raw json.RawMessage, least, most int64) (int64, error) {
+	n, ok := Whole(raw)
+	if !ok || n < least || n > most {
+		return 0, Expected(fmt.Sprintf("a whole number from %d to %d", least, most))
+	}
+	return n, nil
 }
 
 // got returns a wrong argument, shortened for an error.
