@@ -157,6 +157,7 @@ func (m *model) turn() map[string]string {
 	return map[string]string{
 		"session": pickOne(m, []string{"s1", "s2"}), "seq": strconv.Itoa(m.rng.Intn(6)), "speaker": pickOne(m, []string{"anna", "bert"}),
 		"caption": pickOne(m, vocabulary), "ts": pickOne(m, []string{"2025-06-03", "2025-09-03T10:00:00Z", "2026-06-20", "2026-01-02"}),
+		"role": pickOne(m, []string{"host", "user", "assistant"}),
 	}
 }
 

@@ -75,6 +75,17 @@ func (c cell) words(key string) []string {
 	return words
 }
 
+// chats reports whether a turn is of a chat with an assistant.
+func (c cell) chats() bool { return c.meta["role"] == "user" || c.meta["role"] == "assistant" }
+
+// factor is that of a turn's words.
+func (c cell) factor() float64 {
+	if c.meta["role"] == "assistant" {
+		return .3
+	}
+	return 1
+}
+
 // turn reports whether a cell is part of a conversation.
 func (c cell) turn() bool { return c.meta["session"] != "" && c.meta["seq"] != "" }
 
@@ -397,8 +408,10 @@ func conversed(cells map[place2]cell, docs map[place2][]string, plain map[place2
 		}
 		_, cover := q.own(p)
 		score := 1e-6 * matches[p]
-		score += .35*window + .2*cover + .25*q.questionBefore(p) + .125*q.total*q.named(c) + .5*q.total*dateShare(c.meta["ts"], q.june, q.in2025)
-		score += .4 * q.zone(p)
+		score += .35*window + .2*cover + .125*q.total*q.named(c) + .5*q.total*dateShare(c.meta["ts"], q.june, q.in2025)
+		if !c.chats() {
+			score += .25*q.questionBefore(p) + .4*q.zone(p)
+		}
 		after[p] = score
 	}
 	return after
@@ -468,14 +481,14 @@ func (q *question) gain(p place2, term string) float64 {
 	if tf == 0 {
 		return 0
 	}
-	return q.weights[term] * (tf * (.9 + 1) / (tf + .9*(1-.4+.4*float64(len(q.docs[p]))/q.average)))
+	return q.cells[p].factor() * (q.weights[term] * (tf * (.9 + 1) / (tf + .9*(1-.4+.4*float64(len(q.docs[p]))/q.average))))
 }
 
 func (q *question) own(p place2) (alone, cover float64) {
 	for _, term := range q.terms {
 		if gain := q.gain(p, term); gain > 0 {
 			alone += gain
-			cover += q.weights[term]
+			cover += q.cells[p].factor() * q.weights[term]
 		}
 	}
 	return alone, cover
@@ -505,7 +518,7 @@ func (q *question) questionBefore(p place2) (best float64) {
 		}
 	}
 	for _, o := range near {
-		if seqOf(q.cells[o]) == nearest && q.cells[o].asks() {
+		if seqOf(q.cells[o]) == nearest && q.cells[o].asks() && !q.cells[o].chats() {
 			alone, _ := q.own(o)
 			best = max(best, alone)
 		}

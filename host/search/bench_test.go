@@ -118,17 +118,27 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkConversations searches turns, in sessions of 300 and of 2, by their features and like other documents. Most questions have words that
-// many turns have.
+// BenchmarkConversations searches turns, in sessions of 300 and of 2 and in chats with an assistant, by their features and like other
+// documents. Most questions have words that many turns have.
 func BenchmarkConversations(b *testing.B) {
-	for _, turns := range []int{300, 2} {
+	for _, kind := range []struct {
+		name  string
+		turns int
+		roles [2]Role
+		words [2]int // at most, by role
+	}{
+		{"sessions-of-300", 300, [2]Role{}, [2]int{30, 30}},
+		{"sessions-of-2", 2, [2]Role{}, [2]int{30, 30}},
+		{"chats", 300, [2]Role{User, Assistant}, [2]int{30, 200}},
+	} {
 		x, c, texts := New(Options{}), newCorpus(1), measure.NewTexts(1)
 		for from := 0; from < size(100_000); from += 1000 {
 			docs := c.docs(from, 1000)
 			for i := range docs {
 				at := from + i
-				docs[i].Text[0] = texts.Text(5, 30)
-				docs[i].Turn = &Turn{Session: strconv.Itoa(at / turns), Position: int64(at % turns), Speaker: []string{"Anna", "Bert"}[at%2], Said: docs[i].Time}
+				docs[i].Text[0] = texts.Text(5, kind.words[at%2])
+				docs[i].Turn = &Turn{Session: strconv.Itoa(at / kind.turns), Position: int64(at % kind.turns), Speaker: []string{"Anna", "Bert"}[at%2],
+					Said: docs[i].Time, Role: kind.roles[at%2]}
 			}
 			x.Apply(docs...)
 			if err := x.Tend(b.Context()); err != nil {
@@ -140,7 +150,7 @@ func BenchmarkConversations(b *testing.B) {
 			questions[i] = texts.Text(4, 10)
 		}
 		for name, plain := range map[string]bool{"features": false, "plain": true} {
-			b.Run(fmt.Sprintf("sessions-of-%d/%s", turns, name), func(b *testing.B) {
+			b.Run(kind.name+"/"+name, func(b *testing.B) {
 				i := 0
 				for b.Loop() {
 					if _, err := x.Search(b.Context(), View{Lineage: trunk}, Query{Text: questions[i%len(questions)], Plain: plain}); err != nil {

@@ -100,9 +100,11 @@ func (c *turnScorer) addClauseNearby(i int) {
 		if tf != p.tf {
 			share = norm.weight(tf, t.length)
 		}
-		n.gains[number] = weight * share
-		of.alone += weight * share
-		of.cover += weight
+		factor := c.factorOf(p.slot)
+		gain := factor * (weight * share)
+		n.gains[number] = gain
+		of.alone += gain
+		of.cover += float64(factor * weight)
 	}
 	if weight == 0 {
 		return

@@ -216,10 +216,13 @@ func (c *turnScorer) addClause(i int) {
 		if tf == 0 {
 			continue
 		}
-		gain := weight * c.normOfTurn(t).weight(tf, t.length)
+		factor := c.factorOf(p.slot)
+		gain := factor * (weight * c.normOfTurn(t).weight(tf, t.length))
 		s.alone += gain
-		s.cover += weight
-		c.spread(p.slot, gain)
+		s.cover += float64(factor * weight)
+		if gain > 0 {
+			c.spread(p.slot, gain)
+		}
 	}
 	if len(asked.near) > 0 && !c.inNames[i] {
 		for _, l := range c.leaves {
@@ -245,6 +248,17 @@ func (c *turnScorer) frequency(i int, p posting) uint32 {
 	return p.tf
 }
 
+// factorOf is the factor of what a turn's words score.
+func (c *turnScorer) factorOf(slot uint32) float64 {
+	if c.threads.assisting.has(slot) {
+		return c.index.conversation.Assistant
+	}
+	return 1
+}
+
+// isPersons reports whether a turn is of a talk between people.
+func (c *turnScorer) isPersons(slot uint32) bool { return c.threads.turns[slot].role == Person }
+
 // normOfTurn is normOf without a look-up if all collections have the same.
 func (c *turnScorer) normOfTurn(s *slot) *norm {
 	if c.norm != nil {
@@ -257,7 +271,10 @@ func (c *turnScorer) normOfTurn(s *slot) *norm {
 func (c *turnScorer) addNearTurns(l *leaf, asked *clause, weight float64) {
 	for doc, near := range l.nearest(asked) {
 		if slot := c.threads.slotOfRow(l.part.rows[doc]); slot != none && c.admits(slot) {
-			gain := weight * asked.nearWeight * near
+			gain := c.factorOf(slot) * weight * asked.nearWeight * near
+			if gain == 0 {
+				continue
+			}
 			c.sheet.scores[slot].alone += gain
 			c.spread(slot, gain)
 		}
@@ -336,7 +353,9 @@ func (c *turnScorer) addFeatures() {
 func (c *turnScorer) features(slot uint32, s *turnScore) Features {
 	of := &c.index.conversation
 	f := Features{Window: of.Window * s.window, Cover: of.Cover * s.cover}
-	f.Question = of.Question * c.questionBefore(slot)
+	if c.isPersons(slot) {
+		f.Question = of.Question * c.questionBefore(slot)
+	}
 	if len(c.named) > 0 {
 		f.Speaker = of.Speaker * c.total * c.named[c.threads.turns[slot].speaker]
 	}

@@ -38,6 +38,7 @@ func (c *turnScorer) gather(ctx context.Context) error {
 		}
 		c.gatherClause(i)
 	}
+	c.lessenAssistants()
 	c.sheet.pruner.addWindows()
 	for i, summed := range g.summed {
 		g.matching[i] |= summed
@@ -86,7 +87,7 @@ func (c *turnScorer) scale() float64 {
 	for _, weight := range c.weights {
 		most += max(0, weight) * (max(of.Window, of.Question)*c.mostShare() + of.Cover)
 	}
-	if most == 0 {
+	if most *= max(1, of.Assistant); most == 0 {
 		return 1
 	}
 	return float64(mostSum-2*len(c.weights)) / most
@@ -178,6 +179,26 @@ func (c *turnScorer) sum(i int, b *block) {
 			adds = c.addsOf(c.weights[i], c.weights[i]*c.normOfTurn(&c.threads.slots[p.slot]).weight(p.tf, b.lengths[j]))
 		}
 		sums[p.slot/2+1] += uint64(adds) << (p.slot % 2 * 32)
+	}
+}
+
+// lessenAssistants multiplies the sums of what assistants say by their factor, rounded up.
+func (c *turnScorer) lessenAssistants() {
+	g, factor := &c.sheet.turnPostings, c.index.conversation.Assistant
+	for i := range g.matching {
+		eachBit(i, c.threads.assisting.word(i), func(slot uint32) {
+			own, shared := g.sumAt(slot)
+			if own == 0 {
+				return
+			}
+			g.matching.add(slot) // whatever is left of the sum
+			less := uint64(0)
+			if factor > 0 {
+				less = uint64(factor*float64(own)) + 1 | (uint64(factor*float64(shared))+1)<<16
+			}
+			half := slot % 2 * 32
+			g.sums[slot/2+1] = g.sums[slot/2+1]&^(mostSum<<16<<half|mostSum<<half) | less<<half
+		})
 	}
 }
 

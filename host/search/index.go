@@ -372,7 +372,8 @@ func (x *Index) extraOf(d *Doc, p *preparedDoc, space uint32) uint32 {
 }
 
 func (x *Index) turnOf(t *Turn, p *preparedDoc, space uint32) *turn {
-	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(p.speaker), asks: p.asks}
+	kept := &turn{position: position{x.table.sessionNumber(sessionName{space, t.Session}), t.Position}, speaker: x.table.speakerNumber(p.speaker), role: t.Role,
+		asks: p.asks && t.Role == Person}
 	if !t.Said.IsZero() {
 		kept.said = t.Said.UnixMicro()
 	}

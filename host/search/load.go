@@ -259,7 +259,7 @@ func (x *Index) storedExtra(d *storedDoc, space uint32) uint32 {
 		e.tags = append(e.tags, x.table.tag(tag))
 	}
 	if d.turn {
-		e.turn = &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said, d.asks}
+		e.turn = &turn{position{x.table.sessionNumber(sessionName{space, d.session}), d.at}, x.table.speakerNumber(strings.Fields(d.speaker)), d.said, d.role, d.asks}
 	}
 	if e.isZero() {
 		return none

@@ -14,7 +14,7 @@ import (
 // The payload of a stored part: its rows and their interned values. Numbers are varints; versions and instants are
 // differences from the row before.
 
-const payloadFormat = 1
+const payloadFormat = 2
 
 // Flags of a stored document.
 const (
@@ -23,6 +23,8 @@ const (
 	hasExtra
 	hasTurn
 	isQuestion
+	ofUser
+	ofAssistant
 )
 
 // payloadWriter encodes the rows of a part.
@@ -123,7 +125,7 @@ func (d *payloadWriter) document(number uint32) {
 		flags |= hasExtra
 	}
 	if turn != nil {
-		flags |= hasTurn
+		flags |= hasTurn | flagOf(turn.role)
 		if turn.asks {
 			flags |= isQuestion
 		}
@@ -156,6 +158,20 @@ func (d *payloadWriter) document(number uint32) {
 		d.text(strings.Join(d.table.speakers[turn.speaker], " "))
 		d.int(turn.said)
 	}
+}
+
+// flagOf is the flag of a turn's role.
+func flagOf(role Role) byte { return [...]byte{Person: 0, User: ofUser, Assistant: ofAssistant}[role] }
+
+// roleOf is the role of a turn with flags.
+func roleOf(flags byte) Role {
+	switch {
+	case flags&ofUser != 0:
+		return User
+	case flags&ofAssistant != 0:
+		return Assistant
+	}
+	return Person
 }
 
 // finish returns the interned values followed by the rows.
@@ -201,6 +217,7 @@ type storedDoc struct {
 	turn, asks                 bool
 	session, speaker           string
 	at, said                   int64
+	role                       Role
 }
 
 var errPayload = errors.New("the payload is damaged")
@@ -218,8 +235,11 @@ type payloadReader struct {
 // readPayload decodes the payload of a part with this many documents.
 func readPayload(data []byte, documents int) (s storedPayload, err error) {
 	r := &payloadReader{in: data}
-	if len(data) == 0 || data[0] != payloadFormat {
-		return s, fmt.Errorf("%w: it has another format", errPayload)
+	if len(data) == 0 {
+		return s, errPayload
+	}
+	if data[0] != payloadFormat {
+		return s, fmt.Errorf("the payload has format %d: this version reads format %d", data[0], payloadFormat)
 	}
 	r.in = data[1:]
 	for range r.count(1) {
@@ -335,7 +355,7 @@ func (r *payloadReader) document(d *storedDoc) {
 			d.fields = append(d.fields, Field{r.text(), Digest(r.next(len(Digest{})))})
 		}
 	}
-	d.asks = flags&isQuestion != 0
+	d.asks, d.role = flags&isQuestion != 0, roleOf(flags)
 	if d.turn = flags&hasTurn != 0; d.turn {
 		d.session, d.at, d.speaker, d.said = r.text(), r.int(), r.text(), r.int()
 	}

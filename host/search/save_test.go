@@ -174,6 +174,37 @@ func TestEverythingAboutADocumentIsSaved(t *testing.T) {
 	}
 }
 
+func TestTheRoleOfATurnIsSaved(t *testing.T) {
+	x, s := New(Options{Tail: 1}), &shelf{blobs: map[string][]byte{}}
+	roles := []Role{Person, User, Assistant}
+	for _, role := range roles {
+		x.Apply(Doc{Branch: 1, Version: uint64(role) + 1, Key: "k", Text: []string{"tea?"}, State: Active, Turn: &Turn{Session: "s", Role: role}})
+	}
+	tend(t, x)
+	if err := x.Save(t.Context(), s, 3); err != nil {
+		t.Fatal(err)
+	}
+	y := New(Options{})
+	if _, err := y.Load(t.Context(), s, silent()); err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range y.branches[1].rows {
+		r := y.table.row(number)
+		if got, want := y.table.turnOf(r).role, roles[r.version-1]; got != want {
+			t.Errorf("version %d has role %d, want %d", r.version, got, want)
+		}
+	}
+}
+
+func TestAPayloadOfAnotherFormatIsNamed(t *testing.T) {
+	x := New(Options{Tail: 1})
+	x.Apply(Doc{Branch: 1, Version: 1, Key: "k", Text: []string{"tea"}, State: Active})
+	tend(t, x)
+	if _, err := readPayload(append([]byte{payloadFormat - 1}, x.branches[1].parts[0].sealed.Payload()[1:]...), 1); err == nil || !strings.Contains(err.Error(), "format 1") {
+		t.Errorf("readPayload = %v, want an error that names format 1", err)
+	}
+}
+
 func TestADamagedFileIsNamedAndItsBranchLeftOut(t *testing.T) {
 	for what, damage := range map[string]func(data []byte) []byte{
 		"changed": func(data []byte) []byte { data[len(data)/2] ^= 1; return data },

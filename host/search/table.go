@@ -79,7 +79,8 @@ type turn struct {
 	position
 	speaker uint32
 	said    int64 // µs; 0: not known
-	asks    bool  // it ends in a question mark
+	role    Role
+	asks    bool // a person says it, and it ends in a question mark
 }
 
 // position is a turn's session and its position there.

@@ -13,6 +13,7 @@ type threads struct {
 	turns     []turn // by slot; an unused one has the session none
 	slots     []slot
 	asking    bitset        // the slots of questions
+	assisting bitset        // the slots of what assistants say
 	follows   bitset        // the slots of the shape follows
 	uneven    bitset        // the slots of uneven shapes
 	slotOf    []uint32      // by row; none: not a turn
@@ -133,6 +134,7 @@ func shapeBehind(before, at int64) shape {
 func (t *threads) setShape(at uint32, s shape) {
 	t.slots[at].shape = s
 	t.asking.set(at, t.turns[at].asks)
+	t.assisting.set(at, t.turns[at].role == Assistant)
 	t.follows.set(at, s&follows != 0)
 	t.uneven.set(at, s.isUneven())
 	t.touch(at)

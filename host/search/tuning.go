@@ -76,7 +76,7 @@ func parseConversations(text string) (c Conversation, err error) {
 		return Conversation{Window: off, Cover: off, Zone: off, Question: off, Speaker: off, Date: off}, nil
 	}
 	fields := map[string]*float64{"window": &c.Window, "cover": &c.Cover, "zone": &c.Zone, "question": &c.Question, "speaker": &c.Speaker,
-		"date": &c.Date, "filler": &c.Filler, "dated": &c.Dated}
+		"date": &c.Date, "assistant": &c.Assistant, "filler": &c.Filler, "dated": &c.Dated}
 	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			continue

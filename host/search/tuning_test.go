@@ -28,6 +28,7 @@ func TestHowConversationsAreSearchedIsRead(t *testing.T) {
 		"speaker=0.3":         {Speaker: .3},
 		"zone=0, date=2":      {Zone: -1, Date: 2},
 		"window=1,filler=0.5": {Window: 1, Filler: .5},
+		"assistant=0":         {Assistant: -1},
 	} {
 		if got, err := parseConversations(text); err != nil || got != want {
 			t.Errorf("%q is read as %v, %v", text, got, err)

@@ -15,11 +15,22 @@ type Turn struct {
 	Speaker  string    // who said it; searched like text
 	Caption  string    // of a picture that went with it; searched like text
 	Said     time.Time // zero: unknown
+	Role     Role      // who that is to a chat
 }
+
+// Role is a speaker's part in a chat with an assistant. Chats are no talk between people: an assistant's answer is long, repeats the words of
+// what it was asked, and is followed by another request.
+type Role byte
+
+const (
+	Person    Role = iota // who talks with other people
+	User                  // who asks an assistant
+	Assistant             // a model or a program
+)
 
 // Conversation configures the scores of turns. A turn's score is the sum of six features, each times its weight. Every
 // term of the question counts by its idf, less if it says little: see Filler and Dated. Zero fields mean the default
-// in the comment; a negative number disables the feature.
+// in the comment; a negative number disables the feature. Turns of a User or an Assistant are without Zone and Question.
 type Conversation struct {
 	// Window: for each term, the best BM25 score among the turn and those up to two positions away, which count half and
 	// a quarter. .35
@@ -37,6 +48,8 @@ type Conversation struct {
 	// the day if it names one; half of it further from the day, a quarter when it names a year alone. .5
 	Date float64
 
+	// Assistant is the factor of Window and Cover for what an assistant says, there and in the windows of others. .3
+	Assistant float64
 	// Filler is the factor of words that ask rather than tell, such as "mention". .3
 	Filler float64
 	// Dated is the factor of words of the date that Date recognises. .1
@@ -48,7 +61,7 @@ func (c Conversation) withDefaults() Conversation {
 	return Conversation{
 		Window: or(c.Window, .35), Cover: or(c.Cover, .2), Zone: or(c.Zone, .4), Question: or(c.Question, .25),
 		Speaker: or(c.Speaker, .125), Date: or(c.Date, .5),
-		Filler: or(c.Filler, .3), Dated: or(c.Dated, .1),
+		Assistant: or(c.Assistant, .3), Filler: or(c.Filler, .3), Dated: or(c.Dated, .1),
 	}
 }
 

@@ -86,6 +86,32 @@ func TestAnAnswerIsFoundByTheWordsOfItsQuestion(t *testing.T) {
 	}
 }
 
+// chat adds a chat of a user with an assistant.
+func chat(x *Index, session string, turns ...string) {
+	for i, text := range turns {
+		x.Apply(Doc{Branch: 1, Version: uint64(i + 1), Key: fmt.Sprint(session, i), Text: []string{text}, State: Active,
+			Turn: &Turn{Session: session, Position: int64(i), Role: []Role{User, Assistant}[i%2]}})
+	}
+}
+
+func TestWhatAnAssistantRepeatsCountsLessThanWhatTheUserSaid(t *testing.T) {
+	x := New(Options{})
+	chat(x, "s", "My budget for the kitchen is 4,000.", "Kitchen budget: here is how to plan the kitchen on a budget. Budget first.", "Now the bathroom?", "Bathroom tiles.")
+	r, err := x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "kitchen budget", Explain: true})
+	if err != nil || len(r.Hits) < 2 || r.Hits[0].Key != "s0" || r.Hits[1].Key != "s1" {
+		t.Fatalf("Search = %+v, %v, want s0, then s1", r.Hits, err)
+	}
+	for _, h := range r.Hits {
+		if f := h.Why.Turn; f.Zone != 0 || f.Question != 0 {
+			t.Errorf("%s has zone %v and question %v, want none in a chat", h.Key, f.Zone, f.Question)
+		}
+	}
+	r, err = x.Search(t.Context(), View{Lineage: trunk}, Query{Text: "tiles"})
+	if err != nil || len(r.Hits) == 0 || r.Hits[0].Key != "s3" {
+		t.Errorf("Search(tiles) = %+v, %v, want s3, which the assistant alone said", r.Hits, err)
+	}
+}
+
 func TestTheKeyOfATurnIsNotSearched(t *testing.T) {
 	x := New(Options{})
 	x.Apply(Doc{Branch: 1, Version: 1, Key: "talk/3", Text: []string{"tea"}, State: Active, Turn: &Turn{Session: "s"}},
@@ -164,15 +190,17 @@ func TestTurnsScoreLikeInAnIndexThatOnlyHeldTheView(t *testing.T) {
 			if rng.Intn(20) == 0 {
 				at = int64(rng.Uint64())
 			}
-			d.Turn = &Turn{Session: fmt.Sprint(rng.Intn(2)), Position: at, Speaker: []string{"Anna Green", "Bert"}[rng.Intn(2)], Said: time.UnixMicro(int64(i) * 1e11)}
+			d.Turn = &Turn{Session: fmt.Sprint(rng.Intn(2)), Position: at, Speaker: []string{"Anna Green", "Bert"}[rng.Intn(2)], Said: time.UnixMicro(int64(i) * 1e11),
+				Role: []Role{Person, Person, User, Assistant}[rng.Intn(4)]}
 		}
-		x := New(Options{Tail: 1 + rng.Intn(12)})
+		of := Conversation{Assistant: []float64{0, -1, 3}[rng.Intn(3)]}
+		x := New(Options{Tail: 1 + rng.Intn(12), Conversation: of})
 		for _, at := range rng.Perm(len(docs)) {
 			x.Apply(docs[at])
 		}
 		for _, l := range []store.Lineage{trunk, {{Branch: 1, At: 40}}, {{Branch: 3, At: store.Latest}, {Branch: 2, At: 120}, {Branch: 1, At: 50}}} {
 			v := View{Lineage: l, Now: time.UnixMicro(100), Namespaces: [][]string{nil, {"a"}}[rng.Intn(2)]}
-			only := New(Options{})
+			only := New(Options{Conversation: of})
 			for _, d := range visibleDocs(docs, v) {
 				d.Branch = 1
 				only.Apply(d)
@@ -315,6 +343,9 @@ func talkOfMany(o Options) *Index {
 		if i%500 == 0 {
 			d.Text = append(d.Text, strings.Repeat("w1 ", 300))
 		}
+		if i/90%4 == 3 || i%29 == 0 { // chats, and someone who butts in
+			d.Turn.Role = []Role{User, Assistant}[i%2]
+		}
 		if i%17 == 0 {
 			d.Expires = time.UnixMicro(1)
 		}
@@ -333,7 +364,13 @@ func talkOfMany(o Options) *Index {
 
 // TestTheBestTurnsAreThoseOfAllTurns compares with a search for all turns, which is without pruning.
 func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
-	x := talkOfMany(Options{Tail: 4000})
+	for _, assistant := range []float64{0, -1, 3} {
+		bestAreOfAll(t, talkOfMany(Options{Tail: 4000, Conversation: Conversation{Assistant: assistant}}))
+	}
+}
+
+func bestAreOfAll(t *testing.T, x *Index) {
+	t.Helper()
 	for _, text := range []string{"w1 w2 w3 w40 w300", "w1 w2", "w5 w6 w7 Anna", "w1 w9 mention in May 2023", "what did Bert Lee mention on 3 June about w1 w30", "w1 w4 -w2", "anna bert w1", "in May 2023"} {
 		for _, q := range []Query{{Text: text}, {Text: text, Types: []string{"note"}}, {Text: text, K: 700, Offset: 20}} {
 			all := q
@@ -357,7 +394,7 @@ func TestTheBestTurnsAreThoseOfAllTurns(t *testing.T) {
 
 // TestNoTurnScoresAboveItsBound compares bounds with the scores of all turns.
 func TestNoTurnScoresAboveItsBound(t *testing.T) {
-	for name, weights := range map[string]Conversation{"default": {}, "no window": {Window: -1}, "questions above all": {Question: 2}, "cover alone": {Window: -1, Question: -1, Speaker: -1, Date: -1}} {
+	for name, weights := range map[string]Conversation{"default": {}, "no window": {Window: -1}, "questions above all": {Question: 2}, "cover alone": {Window: -1, Question: -1, Speaker: -1, Date: -1}, "without assistants": {Assistant: -1}, "assistants above all": {Assistant: 3}} {
 		x := talkOfMany(Options{Tail: 4000, Conversation: weights})
 		for _, text := range []string{"w1 w2 w3 w40 w300", "w1 w9 mention in May 2023", "what did Bert Lee mention on 3 June about w1 w30", "w1 w4 -w2"} {
 			pruned, all := converseWith(t, x, Query{Text: text}), converseWith(t, x, Query{Text: text, K: 2 * manyTurns})

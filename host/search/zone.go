@@ -37,7 +37,7 @@ func (c *turnScorer) chooseZones() {
 	sheet.tfs = enough(sheet.tfs, len(c.threads.slots))
 	sheet.zoned = zeroed(sheet.zoned, (len(c.threads.slots)+63)/64)
 	for i, t := range sheet.scored {
-		if t.score < least || t.score == least && ties > zoned {
+		if t.score < least || t.score == least && ties > zoned || !c.isPersons(t.slot) {
 			continue
 		}
 		z := zone{of: i}

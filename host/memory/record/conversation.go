@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 // Turn is what a memory is in a conversation, by its metadata: session (a text or a number) and seq (a whole number)
-// make it a turn; speaker, caption and ts (a moment) may say more.
+// make it a turn; speaker, caption, ts (a moment) and role may say more. A role stands for a speaker who has no name.
 func Turn(metadata map[string]json.RawMessage) *search.Turn {
 	session, ok := plainText(metadata["session"])
 	if !ok || session == "" {
@@ -25,10 +26,24 @@ func Turn(metadata map[string]json.RawMessage) *search.Turn {
 	}
 	t := search.Turn{Session: session, Position: position}
 	t.Speaker, _ = plainText(metadata["speaker"])
+	role, _ := plainText(metadata["role"])
+	t.Role = cmp.Or(roleOf(role), roleOf(t.Speaker))
+	t.Speaker = cmp.Or(t.Speaker, role)
 	t.Caption, _ = plainText(metadata["caption"])
 	said, _ := plainText(metadata["ts"])
 	t.Said, _ = moment.Parse(said, time.Time{})
 	return &t
+}
+
+// roleOf recognises who talks in a chat with an assistant.
+func roleOf(speaker string) search.Role {
+	switch strings.ToLower(speaker) {
+	case "user", "human":
+		return search.User
+	case "assistant", "agent", "ai", "bot", "chatbot", "model", "tool":
+		return search.Assistant
+	}
+	return search.Person
 }
 
 // plainText is a JSON text, or a number as it is written.

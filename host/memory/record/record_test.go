@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -90,6 +91,31 @@ func TestAChangedEventIsFound(t *testing.T) {
 		"order": second.Verify("", 2, two.Point), "number": second.Verify(first.Hash, 3, two.Point), "instant": second.Verify(first.Hash, 2, one.Point)} {
 		if err == nil {
 			t.Errorf("a wrong %s is not found", what)
+		}
+	}
+}
+
+func TestTheRoleOfATurnIsThatOfItsRoleOrItsSpeaker(t *testing.T) {
+	for metadata, want := range map[string]search.Turn{
+		`{"speaker":"Anna"}`:                        {Speaker: "Anna"},
+		`{"speaker":"user"}`:                        {Speaker: "user", Role: search.User},
+		`{"speaker":"Human"}`:                       {Speaker: "Human", Role: search.User},
+		`{"speaker":"assistant"}`:                   {Speaker: "assistant", Role: search.Assistant},
+		`{"role":"assistant"}`:                      {Speaker: "assistant", Role: search.Assistant},
+		`{"role":"user","speaker":"Anna"}`:          {Speaker: "Anna", Role: search.User},
+		`{"role":"engineer","speaker":"bot"}`:       {Speaker: "bot", Role: search.Assistant},
+		`{"role":"engineer","speaker":"Anna"}`:      {Speaker: "Anna"},
+		`{"speaker":"Research Assistant"}`:          {Speaker: "Research Assistant"},
+		`{"role":7}`:                                {Speaker: "7"},
+		`{"role":["user"],"speaker":{"a":"model"}}`: {},
+	} {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(metadata), &fields); err != nil {
+			t.Fatal(err)
+		}
+		fields["session"], fields["seq"] = json.RawMessage(`"s"`), json.RawMessage(`3`)
+		if want.Session, want.Position = "s", 3; *Turn(fields) != want {
+			t.Errorf("the turn of %s is %+v, want %+v", metadata, *Turn(fields), want)
 		}
 	}
 }

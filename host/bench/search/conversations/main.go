@@ -3,18 +3,20 @@
 //
 //	conversations [-fit] DIR
 //
-// DIR has NAME.docs.jsonl and NAME.queries.jsonl as alcove bench recall reads them, for locomo-dev, friends-dev and
-// qmsum-val. Questions with a meta.conv are asked of its documents alone.
+// DIR has NAME.docs.jsonl and NAME.queries.jsonl as alcove bench recall reads them, for locomo-dev, friends-dev,
+// qmsum-val, realtalk-dev and beam-dev; a collection without files is left out, which is printed. Questions with a
+// meta.conv are asked of its documents alone.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/bench/measure"
@@ -34,22 +36,14 @@ func main() {
 
 func run(ctx context.Context, dir string, fit bool) error {
 	var all bench
-	for _, of := range []struct {
-		name, title string
-		categories  []string
-		score       func([]string, map[string]float64) float64
-	}{
-		{"locomo-dev", "LoCoMo 1-4, R@10", []string{"1", "2", "3", "4"}, recall},
-		{"friends-dev", "FriendsQA, R@10", nil, recall},
-		{"qmsum-val", "QMSum, nDCG@10", nil, gain},
-		{"locomo-dev", "LoCoMo 5, R@10", []string{"5"}, recall},
-	} {
-		c, err := read(filepath.Join(dir, of.name), of.categories)
-		if err != nil {
+	for _, of := range collections() {
+		if err := of.read(dir); errors.Is(err, fs.ErrNotExist) {
+			fmt.Printf("%s is left out: %v\n", of.name, err)
+			continue
+		} else if err != nil {
 			return err
 		}
-		c.title, c.score = of.title, of.score
-		all.collections = append(all.collections, c)
+		all.collections = append(all.collections, of)
 	}
 	if err := all.ablate(ctx); err != nil || !fit {
 		return err
@@ -59,29 +53,46 @@ func run(ctx context.Context, dir string, fit bool) error {
 
 // collection is judged questions about conversations.
 type collection struct {
-	title     string
+	name      string
+	measures  []metric
 	documents []measure.Document
 	questions []measure.Question
-	score     func(found []string, relevant map[string]float64) float64
 }
 
-func read(path string, categories []string) (c collection, err error) {
-	docs, err := os.Open(path + ".docs.jsonl")
+// metric is the mean score of the questions of some categories; nil: of all.
+type metric struct {
+	title      string
+	categories []string
+	score      func(found []string, relevant map[string]float64) float64
+}
+
+func collections() []*collection {
+	return []*collection{
+		{name: "locomo-dev", measures: []metric{{"LoCoMo R@10", []string{"1", "2", "3", "4"}, recall(10)}, {"LoCoMo-5 R@10", []string{"5"}, recall(10)}}},
+		{name: "friends-dev", measures: []metric{{"FriendsQA R@10", nil, recall(10)}}},
+		{name: "qmsum-val", measures: []metric{{"QMSum nDCG@10", nil, gain}}},
+		{name: "realtalk-dev", measures: []metric{{"REALTALK R@10", nil, recall(10)}}},
+		{name: "beam-dev", measures: []metric{{"BEAM R@10", nil, recall(10)}, {"BEAM R@1", nil, recall(1)}}},
+	}
+}
+
+// read reads the collection's files of a directory.
+func (c *collection) read(dir string) (err error) {
+	docs, err := os.Open(filepath.Join(dir, c.name+".docs.jsonl"))
 	if err != nil {
-		return c, err
+		return err
 	}
 	defer docs.Close()
-	queries, err := os.Open(path + ".queries.jsonl")
+	queries, err := os.Open(filepath.Join(dir, c.name+".queries.jsonl"))
 	if err != nil {
-		return c, err
+		return err
 	}
 	defer queries.Close()
 	if c.documents, err = measure.ReadDocuments(docs); err != nil {
-		return c, err
+		return err
 	}
 	c.questions, err = measure.ReadQuestions(queries)
-	c.questions = measure.OfCategories(c.questions, categories)
-	return c, err
+	return err
 }
 
 // index puts each conversation into a namespace.
@@ -101,10 +112,10 @@ func conversationOf[M ~map[string]V, V ~[]byte](meta M) string {
 	return "all"
 }
 
-// mean asks all questions that have an answer and returns the mean of their scores.
-func (c *collection) mean(ctx context.Context, of search.Conversation) (float64, error) {
+// means asks all questions that have an answer and returns the mean of each metric.
+func (c *collection) means(ctx context.Context, of search.Conversation) ([]float64, error) {
 	x := c.index(of)
-	sum, asked := 0.0, 0
+	sums, asked := make([]float64, len(c.measures)), make([]float64, len(c.measures))
 	for _, q := range c.questions {
 		if len(q.Relevant) == 0 {
 			continue
@@ -112,38 +123,45 @@ func (c *collection) mean(ctx context.Context, of search.Conversation) (float64,
 		view := search.View{Lineage: store.Lineage{{Branch: 1, At: store.Latest}}, Namespaces: []string{conversationOf(q.Meta)}, Now: time.Now()}
 		r, err := x.Search(ctx, view, search.Query{Text: q.Text})
 		if err != nil {
-			return 0, fmt.Errorf("ask %q: %w", q.Text, err)
+			return nil, fmt.Errorf("ask %q: %w", q.Text, err)
 		}
 		var found []string
 		for _, hit := range r.Hits {
 			found = append(found, hit.Key)
 		}
-		sum += c.score(found, q.Relevant)
-		asked++
+		for i, m := range c.measures {
+			if len(measure.OfCategories([]measure.Question{q}, m.categories)) == 1 {
+				sums[i] += m.score(found, q.Relevant)
+				asked[i]++
+			}
+		}
 	}
-	return sum / float64(asked), nil
+	for i := range sums {
+		sums[i] /= asked[i]
+	}
+	return sums, nil
 }
 
 // bench measures configurations on all collections.
 type bench struct {
-	collections []collection
-	known       map[search.Conversation][]float64
+	collections []*collection
+	known       map[search.Conversation][][]float64 // by collection and metric
 }
 
-func (b *bench) measure(ctx context.Context, of search.Conversation) ([]float64, error) {
+func (b *bench) measure(ctx context.Context, of search.Conversation) ([][]float64, error) {
 	if known, ok := b.known[of]; ok {
 		return known, nil
 	}
-	var means []float64
-	for i := range b.collections {
-		mean, err := b.collections[i].mean(ctx, of)
+	var means [][]float64
+	for _, c := range b.collections {
+		mean, err := c.means(ctx, of)
 		if err != nil {
 			return nil, err
 		}
 		means = append(means, mean)
 	}
 	if b.known == nil {
-		b.known = map[search.Conversation][]float64{}
+		b.known = map[search.Conversation][][]float64{}
 	}
 	b.known[of] = means
 	return means, nil
@@ -165,6 +183,7 @@ func weights() []weight {
 		{"question", func(c *search.Conversation) *float64 { return &c.Question }, .25, false},
 		{"speaker", func(c *search.Conversation) *float64 { return &c.Speaker }, .125, false},
 		{"date", func(c *search.Conversation) *float64 { return &c.Date }, .5, false},
+		{"assistant", func(c *search.Conversation) *float64 { return &c.Assistant }, .3, true},
 		{"filler", func(c *search.Conversation) *float64 { return &c.Filler }, .3, true},
 		{"dated", func(c *search.Conversation) *float64 { return &c.Dated }, .1, true},
 	}
@@ -172,6 +191,7 @@ func weights() []weight {
 
 // ablate prints the means of the defaults, without each feature, and of turns ranked like other documents.
 func (b *bench) ablate(ctx context.Context) error {
+	b.head()
 	if err := b.row(ctx, "all features", search.Conversation{}); err != nil {
 		return err
 	}
@@ -191,22 +211,35 @@ func (b *bench) ablate(ctx context.Context) error {
 	return b.row(ctx, "off", off)
 }
 
+// head prints the titles of the columns.
+func (b *bench) head() {
+	line := fmt.Sprintf("%-18s", "")
+	for _, c := range b.collections {
+		for _, m := range c.measures {
+			line += "  " + m.title
+		}
+	}
+	fmt.Println(line)
+}
+
 func (b *bench) row(ctx context.Context, title string, c search.Conversation) error {
 	means, err := b.measure(ctx, c)
 	if err != nil {
 		return err
 	}
 	line := fmt.Sprintf("%-18s", title)
-	for i, mean := range means {
-		line += fmt.Sprintf("  %s %.4f", b.collections[i].title, mean)
+	for i, of := range b.collections {
+		for j, m := range of.measures {
+			line += fmt.Sprintf("  %*.4f", len(m.title), means[i][j])
+		}
 	}
 	fmt.Println(line)
 	return nil
 }
 
-// fit fits the weights on two collections by coordinate ascent, and prints all means.
+// fit fits the weights on all collections but one by coordinate ascent, for each of them, and prints all means.
 func (b *bench) fit(ctx context.Context) error {
-	for held := range 3 {
+	for held, of := range b.collections {
 		best := search.Conversation{}
 		for _, w := range weights() {
 			*w.of(&best) = w.initial
@@ -230,7 +263,7 @@ func (b *bench) fit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := b.row(ctx, "held "+strings.Fields(b.collections[held].title)[0], best); err != nil {
+		if err := b.row(ctx, "without "+of.name, best); err != nil {
 			return err
 		}
 		fmt.Printf("  %+v\n", best)
@@ -238,15 +271,15 @@ func (b *bench) fit(ctx context.Context) error {
 	return nil
 }
 
-// sum is that of the means of the first three collections but one.
+// sum is that of the first means of the collections but one.
 func (b *bench) sum(ctx context.Context, c search.Conversation, held int) (sum float64, err error) {
 	means, err := b.measure(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	for i := range 3 {
+	for i := range means {
 		if i != held {
-			sum += means[i]
+			sum += means[i][0]
 		}
 	}
 	return sum, nil

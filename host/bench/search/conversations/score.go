@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// recall is the share of the relevant documents among those found.
-func recall(found []string, relevant map[string]float64) float64 {
-	hits := 0
-	for _, key := range found {
-		if relevant[key] > 0 {
-			hits++
+// recall returns the share of the relevant documents among the first of those found.
+func recall(most int) func(found []string, relevant map[string]float64) float64 {
+	return func(found []string, relevant map[string]float64) float64 {
+		hits := 0
+		for _, key := range found[:min(most, len(found))] {
+			if relevant[key] > 0 {
+				hits++
+			}
 		}
+		return float64(hits) / float64(len(relevant))
 	}
-	return float64(hits) / float64(len(relevant))
 }
 
 // gain is nDCG: the discounted gain relative to that of the best order (Järvelin and Kekäläinen, 2002).
