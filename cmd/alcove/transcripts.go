@@ -59,7 +59,7 @@ func (a *app) importTranscripts(ctx context.Context, s capture.Source, path stri
 	c := &capture.Collector{
 		Reader: capture.Reader{Source: s, Wrong: wrong.add},
 		Root:   root, Sink: sinkOf(stored), DryRun: o.dry, Again: o.again, Namespace: o.namespace,
-		Cursors: &capture.Cursors{Dir: space.Directory(dir).Transcripts(), Target: cmp.Or(o.branch, "main") + " " + o.namespace},
+		Cursors: &capture.Cursors{Dir: space.Directory(dir).Transcripts(), Target: cmp.Or(o.branch, "default") + " " + o.namespace},
 	}
 	err = errors.Join(c.Collect(ctx), stored.bar.Close())
 	if o.follow && ctx.Err() != nil {

@@ -192,9 +192,15 @@ func shortened(text string, most int) string {
 }
 
 func encode(v any) json.RawMessage {
+	if text, ok := v.(string); ok && !strings.ContainsFunc(text, isEscaped) {
+		return json.RawMessage(`"` + text + `"`)
+	}
 	out, err := jsontext.Encode(v)
 	if err != nil {
 		return json.RawMessage("null") // texts and numbers always encode
 	}
 	return out
 }
+
+// isEscaped reports whether a text with a character may not be encoded as it is.
+func isEscaped(r rune) bool { return r < ' ' || r >= utf8.RuneSelf-1 || r == '"' || r == '\\' }

@@ -16,22 +16,24 @@ import (
 
 // Cursor is how far a transcript was read. The zero Cursor is its beginning. It has no text that was said.
 type Cursor struct {
-	Offset int64  `json:"offset,omitempty"` // in bytes
+	Offset int64  `json:"offset,omitempty"` // of the next line, or of the first whose call waits for its outcome; in bytes
 	Lines  int    `json:"lines,omitempty"`  // that ended before it
-	Head   string `json:"head,omitempty"`   // the hash of the transcript's first bytes
-	Tail   string `json:"tail,omitempty"`   // the hash of those before Offset
 	Place  place  `json:"place"`
-	Sum    string `json:"sum,omitempty"` // of a transcript that is read as a whole
+	Given  int64  `json:"given,omitempty"`  // the offset up to which all turns were given, but for calls that wait
+	Called bool   `json:"called,omitempty"` // those, too, were given, without outcomes
+	Head   string `json:"head,omitempty"`   // the hash of the transcript's first bytes
+	Tail   string `json:"tail,omitempty"`   // the hash of those before Given
+	Sum    string `json:"sum,omitempty"`    // of a transcript that is read as a whole
 }
 
 const edge = 4 << 10 // bytes that are hashed at either end
 
 // fits reports whether a file begins with what was read. One that was cut, replaced or written anew does not.
 func (c Cursor) fits(f io.ReaderAt, size int64) (bool, error) {
-	if c.Offset <= 0 || c.Offset > size {
+	if c.Given <= 0 || c.Given > size || c.Offset < 0 || c.Offset > c.Given || c.Lines < 0 {
 		return false, nil
 	}
-	head, tail, err := edges(f, c.Offset)
+	head, tail, err := edges(f, c.Given)
 	return err == nil && head == c.Head && tail == c.Tail, err
 }
 

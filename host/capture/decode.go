@@ -139,9 +139,13 @@ func listed(raw json.RawMessage) []part {
 		_ = json.Unmarshal(raw, &one) // what has another type is left out
 		return []part{one}
 	case '[':
-		var list []json.RawMessage
-		_ = json.Unmarshal(raw, &list)
 		var parts []part
+		if json.Unmarshal(raw, &parts) == nil {
+			return parts
+		}
+		var list []json.RawMessage // some are texts, or have other types
+		_ = json.Unmarshal(raw, &list)
+		parts = nil
 		for _, one := range list {
 			if !begins(one, '[') {
 				parts = append(parts, listed(one)...)

@@ -25,8 +25,8 @@ type Reader struct {
 }
 
 // Read gives the turns of a transcript that follow a cursor, in chunks, each with the cursor after it. A last line without its end is
-// left for the next time, unless it is whole. A transcript that no longer begins with what was read is read from its beginning. A turn may
-// be given again, and then its call may have its outcome: the last one counts.
+// left for the next time, unless it is whole. A transcript that no longer begins with what was read is read from its beginning. A call
+// that had no outcome at the end is given again once it has.
 func (r *Reader) Read(ctx context.Context, path string, from Cursor, each func([]Turn, Cursor) error) error {
 	if r.Source.lines == nil {
 		return r.document(ctx, path, from, each)
@@ -110,16 +110,18 @@ type lineReader struct {
 	decoder decoder
 
 	in      *bufio.Reader
-	at      Cursor // before the next line; without hashes
+	at      Cursor // before the next line: offset, lines and place
+	from    Cursor // from which it was read
 	out     chunk
 	pending []pendingCall // in order
 }
 
 // pendingCall is a call without its outcome. The cursor stays before its line, so that it is read again beside its outcome.
 type pendingCall struct {
-	id   string
-	turn Turn
-	at   Cursor
+	id      string
+	turn    Turn
+	at      Cursor
+	isGiven bool // without outcome
 }
 
 func (l *lineReader) read(from Cursor) error {
@@ -132,7 +134,8 @@ func (l *lineReader) read(from Cursor) error {
 		return err
 	}
 	if fits {
-		l.at = from
+		l.from = from
+		l.at = Cursor{Offset: from.Offset, Lines: from.Lines, Place: from.Place}
 	}
 	if _, err := l.file.Seek(l.at.Offset, io.SeekStart); err != nil {
 		return err
@@ -143,25 +146,27 @@ func (l *lineReader) read(from Cursor) error {
 			return err
 		}
 		if l.out.isFull() {
-			if err := l.give(); err != nil {
+			if err := l.give(false); err != nil {
 				return err
 			}
 		}
 	}
 	for _, p := range l.pending {
-		l.add(p.turn)
+		l.addCall(p)
 	}
-	return l.give()
+	return l.give(true)
 }
 
-// give passes on the turns, with the cursor from which to go on.
-func (l *lineReader) give() (err error) {
+// give passes on the turns, with the cursor from which to go on. isEnd says that calls that wait are among them.
+func (l *lineReader) give(isEnd bool) (err error) {
 	at := l.at
 	if len(l.pending) > 0 {
 		at = l.pending[0].at
 	}
-	if at.Offset > 0 {
-		if at.Head, at.Tail, err = edges(l.file, at.Offset); err != nil {
+	at.Given = max(l.at.Offset, l.from.Given)
+	at.Called = isEnd
+	if at.Given > 0 {
+		if at.Head, at.Tail, err = edges(l.file, at.Given); err != nil {
 			return err
 		}
 	}
@@ -200,17 +205,23 @@ func (l *lineReader) line() (more bool, err error) {
 // decode decodes a line, or what follows in it after a line that broke off.
 func (l *lineReader) decode(line []byte, start Cursor) error {
 	l.release(start)
+	isGiven := start.Offset < l.from.Given
+	say := func(t Turn) {
+		if !isGiven {
+			l.add(l.withSession(t))
+		}
+	}
 	out := &output{
 		place: &l.at.Place,
-		say:   func(t Turn) { l.add(l.withSession(t)) },
+		say:   say,
 		call: func(id string, t Turn) {
 			if id == "" {
-				l.add(l.withSession(t)) // no outcome will name it
+				say(t) // no outcome will name it
 				return
 			}
-			l.pending = append(l.pending, pendingCall{id, l.withSession(t), start})
+			l.pending = append(l.pending, pendingCall{id, l.withSession(t), start, isGiven && l.from.Called})
 		},
-		outcome: l.end,
+		outcome: func(id, outcome string) { l.end(id, outcome, isGiven) },
 	}
 	err := l.decoder.decode(line, out)
 	if err != nil {
@@ -234,22 +245,31 @@ func stem(path string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// end gives the call that waits under an id, with its outcome.
-func (l *lineReader) end(id, outcome string) {
+// addCall adds a call without outcome, once.
+func (l *lineReader) addCall(p pendingCall) {
+	if !p.isGiven {
+		l.add(p.turn)
+	}
+}
+
+// end adds the call that waits under an id, with its outcome.
+func (l *lineReader) end(id, outcome string, isGiven bool) {
 	for i, p := range l.pending {
 		if p.id == id {
 			p.turn.Text = withOutcome(p.turn.Text, outcome)
-			l.add(p.turn)
+			if !isGiven {
+				l.add(p.turn)
+			}
 			l.pending = append(l.pending[:i], l.pending[i+1:]...)
 			return
 		}
 	}
 }
 
-// release gives the calls that have waited too long.
+// release adds the calls that have waited too long.
 func (l *lineReader) release(now Cursor) {
 	for len(l.pending) > 0 && (now.Lines-l.pending[0].at.Lines > pendingLines || now.Offset-l.pending[0].at.Offset > pendingBytes) {
-		l.add(l.pending[0].turn)
+		l.addCall(l.pending[0])
 		l.pending = l.pending[1:]
 	}
 }

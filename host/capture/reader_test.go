@@ -270,7 +270,7 @@ func TestReadingInPartsGivesWhatReadingAtOnceDoes(t *testing.T) {
 
 			sink := &memorySink{}
 			cursors := &Cursors{Dir: t.TempDir()}
-			for at := 0; at <= len(whole); at += 37 {
+			for at := 0; at <= len(whole); at += 151 {
 				write(t, path, string(whole[:at]))
 				collectOnce(t, s, path, sink, cursors)
 			}
@@ -321,6 +321,40 @@ func TestACursorReadsOnFromWhereItIs(t *testing.T) {
 		})
 		if err != nil || len(got) != 1 || got[0].Seq != int64(i) {
 			t.Errorf("pass %d: got %v, %v, want the turn that is new", i, got, err)
+		}
+	}
+}
+
+func TestACallThatWaitsHasNothingGivenTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	call := `{"type":"assistant","sessionId":"s","uuid":"a","message":{"content":[` +
+		`{"type":"tool_use","id":"t","name":"Bash","input":{"command":"sleep 1"}}]}}` + "\n"
+	said := `{"type":"user","sessionId":"s","uuid":"u","message":{"content":"Hello"}}` + "\n"
+	end := `{"type":"user","sessionId":"s","uuid":"b","message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}` + "\n"
+	s, _ := SourceOf(ClaudeCode)
+	r := Reader{Source: s}
+	var at Cursor
+	for i, pass := range []struct {
+		content string
+		want    []string
+	}{
+		{call + said, []string{"Hello", "Bash: sleep 1"}},
+		{call + said, nil},
+		{call + said + said[:20], nil},
+		{call + said + end, []string{"Bash: sleep 1 (ok)"}},
+		{call + said + end, nil},
+	} {
+		write(t, path, pass.content)
+		var got []string
+		err := r.Read(t.Context(), path, at, func(turns []Turn, next Cursor) error {
+			for _, turn := range turns {
+				got = append(got, turn.Text)
+			}
+			at = next
+			return nil
+		})
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(pass.want) {
+			t.Errorf("pass %d: got %q, %v, want %q", i, got, err, pass.want)
 		}
 	}
 }
@@ -435,7 +469,7 @@ func TestRandomSequencesAreStoredOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	sequences := 400
 	if testing.Short() {
-		sequences = 40
+		sequences = 20
 	}
 	for seed := range sequences {
 		steps := make([]byte, 30)
