@@ -96,9 +96,18 @@ type StoreHook struct {
 	OnFailure   OnFailure `json:"on_failure,omitempty"`  // store only; what the family advises, the operator decides
 	Redacts     bool      `json:"redacts,omitempty"`     // store only: runs after all that do not
 	Changes     []string  `json:"changes,omitempty"`     // store only: store, delete, state; empty: store
-	Own         bool      `json:"own,omitempty"`         // stored only: also memories that the family's own tools and jobs wrote
-	Generations int       `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
+	// TagFrom, in store only, is the family's own setting that says which memories it is asked about: those with a tag, Everything or Nothing.
+	// Empty: everything.
+	TagFrom     string `json:"tag_from,omitempty"`
+	Own         bool   `json:"own,omitempty"`         // stored only: also memories that the family's own tools and jobs wrote
+	Generations int    `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
 }
+
+// Values of the setting that TagFrom names, beside a tag.
+const (
+	Everything = "all"
+	Nothing    = "none"
+)
 
 // MergeHook is called after merges. It has no settings.
 type MergeHook struct{}

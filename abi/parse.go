@@ -266,7 +266,13 @@ func (m *Manifest) checkCollections(f *faults) {
 
 // checkStoreHook wants the right to read the records that a store hook is about.
 func (m *Manifest) checkStoreHook(f *faults) {
-	if m.Hooks.Store == nil || slices.ContainsFunc(m.Capabilities, func(r Request) bool { return r.Name == CanRecordsRead }) {
+	if m.Hooks.Store == nil {
+		return
+	}
+	if key := m.Hooks.Store.TagFrom; key != "" && !slices.ContainsFunc(m.Config, func(s Setting) bool { return s.Key == key && !s.Shared && isText(s.Default) }) {
+		f.add("hooks.store.tag_from is %s: name a key of config that is a string and is not shared", cut(key))
+	}
+	if slices.ContainsFunc(m.Capabilities, func(r Request) bool { return r.Name == CanRecordsRead }) {
 		return
 	}
 	for _, name := range m.Hooks.Store.Collections {
@@ -276,6 +282,9 @@ func (m *Manifest) checkStoreHook(f *faults) {
 		}
 	}
 }
+
+// isText reports whether a JSON value is a string.
+func isText(value json.RawMessage) bool { return len(value) > 0 && value[0] == '"' }
 
 // IndexedField splits a field of an index, such as due:time, into its path and type.
 func IndexedField(text string) (path, kind string) {

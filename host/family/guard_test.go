@@ -753,3 +753,40 @@ func TestAJobOfAVersionThatWasReplacedNeedsTheRightOfTheNewOne(t *testing.T) {
 		t.Errorf("once the new version has the right to it: %v", err)
 	}
 }
+
+// tagged is a redactor that is asked about what its setting names.
+func tagged() *abi.Manifest {
+	m := redactor("1.0.0")
+	m.Hooks.Store.TagFrom = "redact"
+	m.Config = []abi.Setting{{Key: "redact", Default: json.RawMessage(`"captured"`)}}
+	return m
+}
+
+func TestARedactorIsAskedAboutWhatItsSettingNames(t *testing.T) {
+	w := open(t, nil).with(tagged(), redacts("hidden"))
+	stored := func(tags ...string) string {
+		t.Helper()
+		items := []memory.Item{{Key: "k", Value: json.RawMessage(`"secret"`), Tags: tags}}
+		if _, err := w.space.As(owner("")).Store(t.Context(), memory.Location{}, items, memory.Write{}); err != nil {
+			t.Fatal(err)
+		}
+		return w.value("", "k")
+	}
+	for _, x := range []struct{ redact, plain, captured string }{
+		{"", `"secret"`, `"hidden"`}, {`"all"`, `"hidden"`, `"hidden"`}, {`"none"`, `"secret"`, `"secret"`}, {"null", `"secret"`, `"hidden"`},
+	} {
+		if x.redact != "" {
+			if _, err := w.Configure(t.Context(), "redactor", map[string]json.RawMessage{"redact": json.RawMessage(x.redact)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if plain, captured := stored(), stored("captured"); plain != x.plain || captured != x.captured {
+			t.Errorf("redact %s: got %s, and %s with the tag, want %s and %s", x.redact, plain, captured, x.plain, x.captured)
+		}
+		for arguments, want := range map[string]bool{`{"tags":["captured"]}`: x.captured == `"hidden"`, `{"tags":["tea"]}`: x.plain == `"hidden"`} {
+			if got := w.MayRedact(t.Context(), json.RawMessage(arguments)); got != want {
+				t.Errorf("redact %s: MayRedact(%s): got %v, want %v", x.redact, arguments, got, want)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
@@ -118,6 +119,26 @@ func (h hookFamily) Generations(hook abi.Hook) int {
 		asked = stored.Generations
 	}
 	return cmp.Or(said.Generations, asked, 1)
+}
+
+// Setting implements hooks.Family. The values are read once for each version of the space.
+func (h hookFamily) Setting(ctx context.Context, key string) (text string, err error) {
+	f, x := h.families, h.family
+	s, where := f.settingsOf(x, nil), config.For{Family: x.Name}
+	version, _, err := f.ownSpace(x).VersionAt(ctx, memory.Default, memory.AsOf{})
+	if err != nil {
+		return "", err
+	}
+	values, known := s.Known(version, where)
+	if !known {
+		if s.Stage, err = f.operatorStage(ctx, x); err != nil {
+			return "", err
+		}
+		if values, err = s.Learn(ctx, where); err != nil {
+			return "", err
+		}
+	}
+	return text, json.Unmarshal(values[key], &text)
 }
 
 // ReachesOutside implements hooks.Family.

@@ -300,9 +300,11 @@ func (f *Families) AwaitHooks(ctx context.Context, name string) error {
 	return fmt.Errorf("the grant of family %s holds, and its hooks are skipped or refuse until it can be loaded: %w", name, err)
 }
 
-// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. The caller holds mu.
+// takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. One that is asked about some memories alone is
+// loaded for the first of them. The caller holds mu.
 func (f *Families) takesPart(x *family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
+	store = store && x.Manifest.Hooks.Store.TagFrom == ""
 	_, rank := f.hookOf(x, abi.HookRank)
 	return store || rank
 }

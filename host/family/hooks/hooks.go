@@ -37,6 +37,8 @@ type Family interface {
 	ReadsRecords(collection string) bool
 	// Generations bounds how many hooks may answer each other before its hook is no longer called.
 	Generations(hook abi.Hook) int
+	// Setting returns the text of a setting of its own.
+	Setting(ctx context.Context, key string) (string, error)
 	// Rest counts failures, for all hooks of a version together.
 	Rest() *Rest
 	// Loaded returns its guest. ok is false while it is loading, which Loaded starts in the background.

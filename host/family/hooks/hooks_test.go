@@ -42,6 +42,7 @@ type plain struct {
 	reads        []string // the namespaces of its grant; nil: all
 	readsRecords []string // the families of its grant
 	generations  int      // 0: 1
+	setting      string
 
 	mu       sync.Mutex
 	asked    [][]byte
@@ -58,6 +59,8 @@ func (x *plain) Release()                {}
 func (x *plain) ReadsRecords(collection string) bool {
 	return slices.Contains(x.readsRecords, ownerOf(collection))
 }
+
+func (x *plain) Setting(context.Context, string) (string, error) { return x.setting, nil }
 
 func (x *plain) Generations(abi.Hook) int { return cmp.Or(x.generations, 1) }
 

@@ -66,18 +66,18 @@ func (h *Hooks) Storing(ctx context.Context, s memory.Storing) (memory.Decision,
 		return memory.Decision{}, err
 	}
 	d := memory.Decision{Items: s.Items}
-	var put []Store // deferred
+	var put []*deferred
 	for _, x := range list {
-		later, err := h.askOne(ctx, x, s, &d)
+		later, err := h.askSome(ctx, x, s, &d)
 		if err != nil {
 			return memory.Decision{}, err
 		}
-		if later {
-			put = append(put, x)
+		if later != nil {
+			put = append(put, later)
 		}
 	}
 	for _, x := range put { // after all others, so that the memories are stored soon
-		if err := putOff(ctx, x, s, d.Items); err != nil {
+		if err := putOff(ctx, x.family, s, x.items); err != nil {
 			return memory.Decision{}, err
 		}
 	}

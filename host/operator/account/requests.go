@@ -60,7 +60,7 @@ func (a *Account) logRequest(c tool.Done) {
 // withheld returns why the arguments of a call must not reach the disk; empty: they may. A family that redacts what is stored does not
 // see arguments, so none are kept while there is one.
 func (a *Account) withheld(c tool.Done) string {
-	if a.space.Families != nil && a.space.Families.MayRedact() {
+	if a.space.Families != nil && a.space.Families.MayRedact(context.Background(), c.Request.Arguments) {
 		return "a family redacts what is stored"
 	}
 	if names := c.Tool.Secret(c.Request.Arguments); len(names) > 0 {

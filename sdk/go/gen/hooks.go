@@ -51,10 +51,11 @@ func (f *family) addHook(h *abi.Hooks, p part, method string) (err error) {
 // storeHook is the hook before a commit. A guard that fails keeps out, unless it says otherwise.
 func (p part) storeHook(name string) (*abi.StoreHook, error) {
 	rest, _ := p.setting(name)
-	flags, settings, err := words(name, rest, []string{"redacts"}, []string{"collections", "changes", "on_failure"})
+	flags, settings, err := words(name, rest, []string{"redacts"}, []string{"collections", "changes", "on_failure", "tag_from"})
 	h := &abi.StoreHook{
 		Collections: separated(settings["collections"]), Changes: separated(settings["changes"]),
 		OnFailure: abi.OnFailure(settings["on_failure"]), Redacts: slices.Contains(flags, "redacts"),
+		TagFrom: settings["tag_from"],
 	}
 	if name == "guard" && h.OnFailure == "" {
 		h.OnFailure = abi.OnFailureRefuse

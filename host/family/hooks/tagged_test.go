@@ -1,0 +1,49 @@
+package hooks
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/memory"
+)
+
+func TestAHookIsAskedAboutTheMemoriesThatItsSettingNames(t *testing.T) {
+	for setting, want := range map[string]string{"secret": "a- b+ c-", abi.Everything: "a+ b+ c+", abi.Nothing: "a- b- c-", "other": "a- b- c-"} {
+		x := &plain{manifest: abi.Manifest{Name: "redactor", Hooks: abi.Hooks{Store: &abi.StoreHook{Redacts: true, TagFrom: "redact"}}}, setting: setting}
+		x.answer = func(request []byte, _ *memory.Stage) ([]byte, error) {
+			var r abi.HookRequest
+			if err := json.Unmarshal(request, &r); err != nil {
+				return nil, err
+			}
+			answer := abi.StoreResult{}
+			for range r.Entries {
+				answer.Entries = append(answer.Entries, &abi.Change{Value: json.RawMessage(`"+"`)})
+			}
+			return json.Marshal(answer)
+		}
+		h, _ := open(t, present{storing: []Store{{x, abi.OnFailureRefuse}}})
+		items := []memory.Item{{Key: "a", Value: json.RawMessage(`"-"`)}, {Key: "b", Value: json.RawMessage(`"-"`), Tags: []string{"secret"}},
+			{Key: "c", Value: json.RawMessage(`"-"`), Tags: []string{abi.Nothing}}}
+		d, err := h.Storing(t.Context(), memory.Storing{Caller: memory.Caller{Rights: memory.FullRights()}, Location: memory.Location{Branch: memory.Default, Namespace: memory.Default}, Change: memory.ChangeStore,
+			Items: items, Check: func(memory.Item) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, it := range d.Items {
+			got = append(got, it.Key+strings.Trim(string(it.Value), `"`))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with the setting %s: got %v, want %s", setting, got, want)
+		}
+		if asked := len(x.asked) > 0; asked != strings.Contains(want, "+") {
+			t.Errorf("with the setting %s: asked %v, want only about what concerns it", setting, asked)
+		}
+		if !slices.EqualFunc(items, []string{"a", "b", "c"}, func(it memory.Item, key string) bool { return it.Key == key && string(it.Value) == `"-"` }) {
+			t.Errorf("with the setting %s: what was to be stored is changed to %v, want it as it was", setting, items)
+		}
+	}
+}
