@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/capture/hook"
 	"github.com/alcove-memory/alcove/host/daemon/clients"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/operator/keys"
@@ -146,8 +147,8 @@ func (a *app) examineClients(dir string) (found []finding) {
 	return found
 }
 
-// examineHooks says for which clients this program runs when something happens in them, if it can, and when it did.
-func (a *app) examineHooks(can bool) (found []finding) {
+// examineHooks says for which clients this program runs when something happens in them, if it answers, and when it did.
+func (a *app) examineHooks() (found []finding) {
 	folder, err := os.Getwd()
 	if err != nil {
 		folder = "."
@@ -158,14 +159,14 @@ func (a *app) examineHooks(can bool) (found []finding) {
 	}
 	for _, c := range clients.All() {
 		events := c.InstalledHooks(m)
-		if len(events) == 0 {
-			continue
+		useless := slices.DeleteFunc(slices.Clone(events), func(e clients.Event) bool { return hook.Answers(hook.Client(c.Name), hook.Event(e)) })
+		switch {
+		case len(useless) > 0:
+			found = append(found, finding{"hooks", bad, fmt.Sprintf("%s runs alcove hook at %s, which this version does not answer: alcove setup --undo %s, then alcove setup %[3]s",
+				c.Title, joined(useless), c.Name)})
+		case len(events) > 0:
+			found = append(found, finding{"hooks", fine, fmt.Sprintf("%s runs alcove hook at %s", c.Title, joined(events))})
 		}
-		f := finding{"hooks", fine, fmt.Sprintf("%s runs alcove hook at %s", c.Title, joined(events))}
-		if !can {
-			f.Is, f.Says = bad, f.Says+", a command that this version does not have: alcove setup --undo "+c.Name
-		}
-		found = append(found, f)
 	}
 	return append(found, a.examineHookRuns()...)
 }

@@ -145,14 +145,14 @@ func (a *app) setupServer(c *cobra.Command, scope clients.Scope) (clients.Server
 			errors.New("the server requires an API key: make one with alcove key create, and give it by --key-file or ALCOVE_KEY")}
 	}
 	if scope == clients.Project {
-		return a.sharedServer(c, to)
+		return a.sharedServer(to)
 	}
-	return a.withHooks(c, to.overStdio(), to), nil
+	return withHooks(to.overStdio(), to), nil
 }
 
 // sharedServer is the server in a file that others of the project read, too: without a key, and without this machine's paths where that
 // does.
-func (a *app) sharedServer(c *cobra.Command, to connection) (clients.Server, error) {
+func (a *app) sharedServer(to connection) (clients.Server, error) {
 	if to.keyed && !to.handed {
 		return clients.Server{}, &usageError{
 			errors.New("everybody who works in the project reads its file, and would read the API key: give it by --key-file, or use --scope user")}
@@ -168,14 +168,11 @@ func (a *app) sharedServer(c *cobra.Command, to connection) (clients.Server, err
 	})) {
 		to.place = nil
 	}
-	return a.withHooks(c, to.overStdio(), to), nil
+	return withHooks(to.overStdio(), to), nil
 }
 
-// withHooks has clients run hooks, if this program has the command.
-func (a *app) withHooks(c *cobra.Command, s clients.Server, to connection) clients.Server {
-	if !hasHooks(c) {
-		return s
-	}
+// withHooks has clients run hooks where they take an answer.
+func withHooks(s clients.Server, to connection) clients.Server {
 	s.Hook = func(event clients.Event, client string) string {
 		if !hook.Answers(hook.Client(client), hook.Event(event)) {
 			return ""
@@ -184,12 +181,6 @@ func (a *app) withHooks(c *cobra.Command, s clients.Server, to connection) clien
 		return shellWords(words)
 	}
 	return s
-}
-
-// hasHooks reports whether this program has the command that hooks run.
-func hasHooks(c *cobra.Command) bool {
-	found, _, err := c.Root().Find([]string{"hook"})
-	return err == nil && found.Name() == "hook"
 }
 
 // look finds a program on the path.
