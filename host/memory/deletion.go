@@ -67,7 +67,7 @@ func (a *Access) Delete(ctx context.Context, d Deletion, w Write) error {
 		return s.translate("delete branch "+name, err)
 	}
 	s.counters.Drop(b.ID)
-	s.queueReclaim()
+	s.chores.Add("reclaim", s.reclaimer.Run)
 	return nil
 }
 
@@ -210,7 +210,7 @@ func (s *Space) retainDeleted(ctx context.Context, policy retention.Policy) erro
 	if len(ended) == 0 {
 		return nil
 	}
-	defer s.queueReclaim()
+	defer s.chores.Add("reclaim", s.reclaimer.Run)
 	return s.changeBranches(ctx, ended, store.Batch{}, Caller{})
 }
 

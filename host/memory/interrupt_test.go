@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store/bolt"
-	"github.com/alcove-memory/alcove/host/testing/await"
 )
 
 var errInterrupted = errors.New("interrupted by the test")
@@ -205,25 +203,4 @@ func interruptSpace(t *testing.T, dir string, at int, do func(context.Context, *
 		t.Fatalf("the work never came to step %d", at+1)
 	}
 	return image, s
-}
-
-func TestBackgroundWorkThatFailedIsTriedAgain(t *testing.T) {
-	c := newChores(slog.New(slog.DiscardHandler))
-	c.retry = time.Millisecond
-	ctx, stop := context.WithDeadline(t.Context(), await.Deadline())
-	defer stop()
-	go c.run(ctx)
-	attempts, worked := 0, make(chan struct{})
-	c.add("three attempts", func(context.Context) error {
-		if attempts++; attempts < 3 {
-			return errInterrupted
-		}
-		close(worked)
-		return nil
-	})
-	select {
-	case <-worked:
-	case <-ctx.Done():
-		t.Fatal("it was not tried three times")
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/chores"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/retention"
 	"github.com/alcove-memory/alcove/host/store"
@@ -171,7 +172,7 @@ func (s *Space) retainBranch(ctx context.Context, b *lineage.Branch, age time.Du
 	if floor.Version <= b.Version || floor.Version < had.Version {
 		return store.Point{}, nil
 	}
-	err = whenReleased(ctx, func() error { return s.trim(ctx, b, floor.Version, keeps) })
+	err = chores.WhenReleased(ctx, func() error { return s.trim(ctx, b, floor.Version, keeps) })
 	if err == nil && floor.Version == had.Version { // at most an interrupted trim continued
 		return store.Point{}, nil
 	}
@@ -203,4 +204,47 @@ func (s *Space) retainAndLog(ctx context.Context) {
 	for _, f := range done.Failed {
 		s.logger.Warn("a rule of retention could not be applied; the others were", "branch", f.Branch, "namespace", f.Namespace, "error", f.Error)
 	}
+}
+
+// Trim trims the past of a branch before a moment, as soon as no backup needs it. Versions that forks and merges refer to stay. It returns
+// the oldest moment that remains readable; zero if the moment is before the first version: then nothing is trimmed. Histories
+// also retain what keep selects.
+func (s *Space) Trim(ctx context.Context, name string, before AsOf, keep ...store.Keep) (store.Point, error) {
+	v, err := s.view(ctx, name, before)
+	if err != nil {
+		return store.Point{}, err
+	}
+	floor, _, err := s.resolve(ctx, before)
+	if before.IsNow() {
+		floor, err = s.engine.Head(ctx)
+	}
+	if err == nil {
+		err = chores.WhenReleased(ctx, func() error { return s.trim(ctx, v.branch, floor.Version, keep) })
+	}
+	return floor, s.translate("trim "+v.branch.Name, err)
+}
+
+// trim trims a branch unless it was deleted meanwhile.
+func (s *Space) trim(ctx context.Context, b *lineage.Branch, floor uint64, keep []store.Keep) error {
+	s.branching.Lock()
+	defer s.branching.Unlock()
+	if !s.stillLive(b) {
+		return notFound("branch %q was deleted meanwhile", b.Name)
+	}
+	pins := s.catalogue.Pins(b.ID)
+	defer s.feeds.Clear() // feeds begin later now
+	if err := s.engine.Trim(ctx, b.ID, floor, pins, keep...); err != nil {
+		return err
+	}
+	s.index.Trim(b.ID, floor, pins)
+	return s.indexes.Trim(ctx, b.ID, floor, pins)
+}
+
+// ownFloor returns the oldest point that retention left on a branch, without its ancestors; zero if untrimmed.
+func (s *Space) ownFloor(ctx context.Context, id store.BranchID) (store.Point, error) {
+	_, _, err := s.engine.Changes(ctx, id, 0, 1, 1)
+	if trimmed, ok := asTrimmed(err); ok {
+		return trimmed.Floor, nil
+	}
+	return store.Point{}, err
 }

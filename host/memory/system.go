@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/memory/chores"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
@@ -75,7 +76,7 @@ func (s *Space) retainSystem(ctx context.Context) error {
 	if err != nil || floor.Version <= b.Version {
 		return err
 	}
-	return whenReleased(ctx, func() error { return s.trimSystem(ctx, b, floor.Version) })
+	return chores.WhenReleased(ctx, func() error { return s.trimSystem(ctx, b, floor.Version) })
 }
 
 func (s *Space) trimSystem(ctx context.Context, b *lineage.Branch, floor uint64) error {

@@ -31,7 +31,7 @@ func (s *Space) UseOf(ctx context.Context, family string) (Use, error) {
 }
 
 // queueCount queues a full count.
-func (s *Space) queueCount() { s.chores.add("count what families keep", s.countAll) }
+func (s *Space) queueCount() { s.chores.Add("count what families keep", s.countAll) }
 
 // countAll counts everything at one version. If damage prevents that, families can still write: the partial count
 // applies.

@@ -91,6 +91,8 @@ func rules() []rule {
 		{pkg: "host/memory/integrity", own: []string{"host/memory/lineage", "host/memory/record", "host/search", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/fault", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/feed", own: []string{"host/internal/namespace", "host/memory/fault", "host/memory/lineage", "host/memory/record", "host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/chores", own: []string{"host/store"}, never: append(outside, "os")},
+		{pkg: "host/memory/reclaim", own: []string{"host/memory/lineage", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/effect", own: []string{"host/memory/fault"}, never: append(outside, "os")},
 		{pkg: "host/memory/quota", own: []string{"host/memory/fault", "host/memory/record", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/query", own: []string{"host/memory/fault", "host/memory/record"}, never: append(outside, "os")},
@@ -100,7 +102,7 @@ func rules() []rule {
 		{pkg: "host/memory/counters", own: []string{"host/memory/lineage", "host/memory/record", "host/store"}, never: append(outside, "os")},
 		{pkg: "host/memory/portable", never: append(outside, "os")}, // the standard library only
 		{pkg: "host/memory/purge", own: []string{"host/memory/lineage", "host/memory/record", "host/memory/traces", "host/store"}, never: append(outside, "os")},
-		{pkg: "host/memory", own: []string{"host/memory/feed", "host/memory/counters", "host/memory/recordindex", "host/memory/searchindex", "host/memory/effect", "host/memory/fault", "host/memory/quota", "host/memory/query", "host/memory/spelling", "host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
+		{pkg: "host/memory", own: []string{"host/memory/chores", "host/memory/reclaim", "host/memory/feed", "host/memory/counters", "host/memory/recordindex", "host/memory/searchindex", "host/memory/effect", "host/memory/fault", "host/memory/quota", "host/memory/query", "host/memory/spelling", "host/internal/namespace", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/lineage", "host/memory/scope", "host/memory/retention", "host/memory/threeway", "host/store", "host/search", "host/internal/jsontext", "host/memory/moment", "host/memory/record"}, others: []string{"golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/internal/schema", others: []string{"github.com/santhosh-tekuri/jsonschema"}, never: append(outside, "os")},
 		{pkg: "host/tool/request", own: []string{"host/memory", "host/internal/jsonrpc", "host/internal/jsontext"}, never: append(outside, "os")},
 		{pkg: "host/tool", own: []string{"host/memory/feed", "host/memory", "host/internal/schema", "host/internal/jsonrpc", "host/internal/jsontext", "host/tool/request"}, never: append(outside, "os")},
