@@ -337,7 +337,7 @@ func TestAnErrorEndsReadWhenNothingIsSkipped(t *testing.T) {
 	}
 }
 
-func TestWordsAreThoseOfTheUser(t *testing.T) {
+func TestAChatWhoseFolderIsUnknownHasNoNamespace(t *testing.T) {
 	list, _ := memoriesOf(t, must(SourceOf(Gemini)), "testdata/gemini-log")
 	if i := slices.IndexFunc(list, func(m portable.Memory) bool { return m.Namespace != "" }); i >= 0 {
 		t.Errorf("got the namespace %q, want none where no folder is known", list[i].Namespace)
