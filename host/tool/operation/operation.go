@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/host/tool/request"
 )
 
 const (
@@ -20,6 +21,7 @@ const (
 
 // Spec specifies the tool that runs operations.
 func Spec() tool.Spec {
+	d, steps := request.Declare[operationRequest](), request.Declare[stepRequest]()
 	return tool.Spec{
 		Name:        Name,
 		Aliases:     []string{"katra_operation"},
@@ -29,16 +31,6 @@ func Spec() tool.Spec {
 			"batch, instead of method, is a list of operations that run in parallel: the result has one {method, result or error} each. " +
 			"then is an operation, or a list of them, that runs afterwards: {\"$result\": \"/results/0/key\"} in its params is replaced by that part of the result before it, * being each element of a list; {\"$result\": \"\", \"step\": 1} is all of the first result. " +
 			"metadata.request_id makes a repetition harmless.",
-		Input: json.RawMessage(`{
-			"type": "object",
-			"properties": {
-				"method": {"type": "string", "description": "The name of the tool to call."},
-				"params": {"type": "object", "description": "Its arguments."},
-				"options": {"type": "object", "description": "timeout_ms, dry_run, namespace, branch."},
-				"then": {"type": ["object", "array"], "x-advanced": true, "description": "An operation, or a list of them, to run afterwards with parts of the results."},
-				"batch": {"type": "array", "items": {"type": "object"}, "x-advanced": true, "description": "Operations to run in parallel, instead of method."}
-			}
-		}`),
 		Output: json.RawMessage(`{
 			"type": "object",
 			"properties": {
@@ -52,26 +44,11 @@ func Spec() tool.Spec {
 			"required": ["version", "metadata"]
 		}`),
 		Annotations: tool.Annotations{Destructive: true, OpenWorld: true, Mixed: true},
-		Parameters: map[string]string{
-			"operation":  "method",
-			"tool":       "method",
-			"name":       "method",
-			"arguments":  "params",
-			"args":       "params",
-			"option":     "options",
-			"version":    "version",
-			"timeout_ms": "timeout_ms",
-			"namespace":  "namespace",
-			"branch":     "branch",
-			"as_of":      "as_of",
-			"result":     "result",
-			"error":      "error",
-			"steps":      "steps",
-			"metadata":   "metadata",
-		},
-		Beside:  []string{"name"},
-		Lenient: true,
-		Handler: operate,
+		Input:       d.Input,
+		Parameters:  d.Spellings,
+		Beside:      d.Beside,
+		Lenient:     true,
+		Handler:     func(ctx context.Context, c *tool.Call) (tool.Answer, error) { return operate(ctx, c, d, steps) },
 	}
 }
 
@@ -125,8 +102,8 @@ func (o *outcome) set(result json.RawMessage) {
 }
 
 // operate handles a call of the tool.
-func operate(ctx context.Context, c *tool.Call) (tool.Answer, error) {
-	plan, err := parse(c)
+func operate(ctx context.Context, c *tool.Call, d *request.Declaration[operationRequest], steps *request.Declaration[stepRequest]) (tool.Answer, error) {
+	plan, err := parse(c, d.Read(c.Arguments, c.Now), steps)
 	r := answer{Version: version, Method: &plan.method}
 	r.Metadata = metadata{RequestID: cmp.Or(plan.requestID, c.Caller.Call), Timestamp: memory.FormatTime(c.Now), DryRun: plan.dryRun}
 	said := c.TakeNotes() // of unknown members; calls add theirs to their own

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/tool"
@@ -20,6 +21,86 @@ const (
 	longestMethod  = 64  // characters of a name in an answer
 	longestRequest = 128 // bytes of a request id
 )
+
+// operationRequest is what a call has.
+type operationRequest struct {
+	stepRequest
+	Version   string          `json:"version" alcove:"hidden"`
+	Metadata  requestMetadata `json:"metadata" alcove:"hidden"`
+	Timeout   json.RawMessage `json:"timeout_ms" alcove:"hidden"` // of the options, and so are the next two
+	Namespace json.RawMessage `json:"namespace" alcove:"hidden"`
+	Branch    json.RawMessage `json:"branch" alcove:"hidden"`
+	Result    json.RawMessage `json:"result" alcove:"hidden"` // of an answer that is sent back, and so are the next two
+	Error     json.RawMessage `json:"error" alcove:"hidden"`
+	Steps     json.RawMessage `json:"steps" alcove:"hidden"`
+}
+
+// requestMetadata has the request's id where answers have it.
+type requestMetadata struct {
+	RequestID string `json:"request_id"`
+}
+
+// stepRequest is an operation within another.
+type stepRequest struct {
+	Method  string               `json:"method" alcove:"alias=operation|tool,beside=name" doc:"The name of the tool to call."`
+	Params  rawObject            `json:"params" alcove:"alias=arguments|args" schema:"'type':'object'" doc:"Its arguments."`
+	Options optionsRequest       `json:"options" alcove:"alias=option" doc:"timeout_ms, dry_run, namespace, branch."`
+	Then    []*request.Arguments `json:"then" alcove:"advanced" schema:"'type':['object','array']" doc:"An operation, or a list of them, to run afterwards with parts of the results."`
+	Batch   []*request.Arguments `json:"batch" alcove:"advanced" schema:"'type':'array','items':{'type':'object'}" doc:"Operations to run in parallel, instead of method."`
+	AsOf    json.RawMessage      `json:"as_of" alcove:"hidden"`
+}
+
+// rawObject is an object, or the text of one, whose members are not decoded; nil: none.
+type rawObject json.RawMessage
+
+// ReadArgument implements request.Form.
+func (o *rawObject) ReadArgument(raw json.RawMessage, _ time.Time) error {
+	text, isText := request.Text(raw)
+	if !isText {
+		text = string(raw)
+	}
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return request.Expected("an object")
+	}
+	*o = rawObject(text)
+	return nil
+}
+
+// optionsRequest are the options of an operation. The outermost may have them at its top level, too.
+type optionsRequest struct {
+	Timeout   int    `json:"timeout_ms"`
+	DryRun    bool   `json:"dry_run"`
+	Namespace string `json:"namespace"`
+	Branch    string `json:"branch"`
+}
+
+// Limits implements request.Limited.
+func (optionsRequest) Limits() request.Limits {
+	return request.Limits{"timeout_ms": {Min: 1, Max: longestTimeout.Milliseconds()}}
+}
+
+// Prepare implements request.Preparer. It refuses unknown options: a misspelled dry_run is rejected, never executed.
+func (optionsRequest) Prepare(given, around *request.Arguments) {
+	for _, name := range slices.Sorted(maps.Keys(given.Given())) {
+		if !slices.Contains([]string{"timeout_ms", "dry_run", "namespace", "branch"}, name) {
+			given.Fault(name, fmt.Sprintf("there is no option %q: there are timeout_ms, dry_run, namespace and branch", tool.Clip(name, 60)))
+		}
+	}
+	for _, name := range []string{"timeout_ms", "namespace", "branch"} { // given at the top level
+		if given.Has(name) && around.Has(name) {
+			around.Fault(name, name+" is given twice: give it in options")
+		}
+	}
+	given.Inherit(around, "timeout_ms", "namespace", "branch")
+}
+
+// within returns the options of an operation in another one.
+func (o optionsRequest) within(around options) options {
+	return options{
+		timeout: time.Duration(o.Timeout) * time.Millisecond, dryRun: o.DryRun || around.dryRun,
+		namespace: cmp.Or(o.Namespace, around.namespace), branch: cmp.Or(o.Branch, around.branch),
+	}
+}
 
 // plan is an operation that was read and found valid in form. Nothing of an invalid one is run.
 type plan struct {
@@ -48,32 +129,27 @@ type options struct {
 // parser reads an operation.
 type parser struct {
 	call  *tool.Call
+	steps *request.Declaration[stepRequest]
 	calls int
 }
 
-// parse reads the arguments of a call. Unknown options are refused: a misspelled dry_run is rejected, never executed.
-func parse(c *tool.Call) (plan, error) {
-	a, p := c.Arguments, &parser{call: c}
-	if v := a.Text("version"); v != "" && v != version {
-		a.Fault("version", fmt.Sprintf("version must be %s, got %q", version, tool.Clip(v, 60)))
+// parse checks a request.
+func parse(c *tool.Call, r operationRequest, steps *request.Declaration[stepRequest]) (plan, error) {
+	a, p := c.Arguments, &parser{call: c, steps: steps}
+	if r.Version != "" && r.Version != version {
+		a.Fault("version", fmt.Sprintf("version must be %s, got %q", version, tool.Clip(r.Version, 60)))
+	}
+	if id := r.Metadata.RequestID; len(id) > longestRequest {
+		a.Fault("metadata", fmt.Sprintf("metadata.request_id has %d bytes: at most %d are allowed", len(id), longestRequest))
 	}
 	around := options{dryRun: c.DryRun, namespace: c.Namespace, branch: c.Branch}
-	o := plan{requestID: requestID(a), steps: p.chain(a, around, position{})}
+	o := plan{requestID: r.Metadata.RequestID, steps: p.chain(a, r.stepRequest, around, position{})}
 	if len(o.steps) > 0 {
 		first := &o.steps[0]
 		o.method, o.dryRun = tool.Clip(first.method, longestMethod), first.options.dryRun
 		o.timeout, first.options.timeout = first.options.timeout, 0
 	}
 	return o, a.Err()
-}
-
-// requestID reads the request's id, which clients send where answers have it.
-func requestID(a *request.Arguments) string {
-	id := a.Nested("metadata").Text("request_id")
-	if len(id) > longestRequest {
-		a.Fault("metadata", fmt.Sprintf("metadata.request_id has %d bytes: at most %d are allowed", len(id), longestRequest))
-	}
-	return id
 }
 
 // position is where in an operation another one is.
@@ -83,8 +159,8 @@ type position struct {
 }
 
 // chain reads an operation and what is to be done then.
-func (p *parser) chain(a *request.Arguments, around options, at position) []step {
-	first, ok := p.step(a, around, at)
+func (p *parser) chain(a *request.Arguments, r stepRequest, around options, at position) []step {
+	first, ok := p.step(a, r, around, at)
 	if !ok {
 		return nil
 	}
@@ -95,9 +171,8 @@ func (p *parser) chain(a *request.Arguments, around options, at position) []step
 	steps := []step{first}
 	inherited := first.options
 	inherited.timeout = 0
-	for _, next := range a.Objects("then") {
-		next.Rename(p.call.Tool.Names(), "method", "params", "options", "batch", "then", "as_of")
-		steps = append(steps, p.chain(next, inherited, at)...)
+	for _, next := range r.Then {
+		steps = append(steps, p.chain(next, p.steps.ReadElement(next, a, p.call.Now), inherited, at)...)
 	}
 	if len(steps) > mostSteps {
 		a.Fault("then", fmt.Sprintf("a chain of %d steps is too long: at most %d are allowed", len(steps), mostSteps))
@@ -107,8 +182,8 @@ func (p *parser) chain(a *request.Arguments, around options, at position) []step
 }
 
 // step reads one operation without what is to be done then. False: there were too many, and reading on is useless.
-func (p *parser) step(a *request.Arguments, around options, at position) (step, bool) {
-	s := step{options: p.options(a, around)}
+func (p *parser) step(a *request.Arguments, r stepRequest, around options, at position) (step, bool) {
+	s := step{options: r.Options.within(around)}
 	batch := a.Has("batch")
 	switch {
 	case batch && (a.Has("method") || a.Has("params")):
@@ -118,12 +193,14 @@ func (p *parser) step(a *request.Arguments, around options, at position) (step, 
 	case batch && at.inBatch:
 		a.Fault("batch", "a batch cannot be inside of another: put all operations into one")
 	case batch:
-		s.batch = p.items(a, s.options)
+		s.batch = p.items(a, r.Batch, s.options)
 		return s, true
+	case !a.Has("method"):
+		a.Missing("method", "the name of the tool to call")
 	default:
-		s.method = a.NeedText("method", "the name of the tool to call")
+		s.method = r.Method
 	}
-	s.params = p.params(a, s.method)
+	s.params = p.params(a, json.RawMessage(r.Params), s.method)
 	if p.calls++; p.calls > mostCalls {
 		if p.calls == mostCalls+1 {
 			a.Fault("batch", fmt.Sprintf("the operation has more than %d calls, which is the limit: send several", mostCalls))
@@ -135,8 +212,7 @@ func (p *parser) step(a *request.Arguments, around options, at position) (step, 
 
 // params reads the arguments of a call: params, and what stands beside method. Beside params, only what the tool has as a parameter
 // is taken for an argument, since the rest may be a misspelled member of the operation.
-func (p *parser) params(a *request.Arguments, method string) json.RawMessage {
-	params := a.Raw("params")
+func (p *parser) params(a *request.Arguments, params json.RawMessage, method string) json.RawMessage {
 	t, _, found := p.call.Registry().FindMethod(p.call.Caller.Rights, method)
 	if !found {
 		return params
@@ -169,38 +245,15 @@ func (p *parser) params(a *request.Arguments, method string) json.RawMessage {
 }
 
 // items reads the operations of a batch.
-func (p *parser) items(a *request.Arguments, around options) [][]step {
+func (p *parser) items(a *request.Arguments, items []*request.Arguments, around options) [][]step {
 	around.timeout = 0
-	items := a.Objects("batch")
 	if len(items) > mostItems {
 		a.Fault("batch", fmt.Sprintf("batch has %d operations: at most %d are allowed", len(items), mostItems))
 		return nil
 	}
 	list := make([][]step, 0, len(items))
 	for _, item := range items {
-		item.Rename(p.call.Tool.Names(), "method", "params", "options", "batch", "then", "as_of")
-		list = append(list, p.chain(item, around, position{inBatch: true}))
+		list = append(list, p.chain(item, p.steps.ReadElement(item, a, p.call.Now), around, position{inBatch: true}))
 	}
 	return list
-}
-
-// options reads the options of an operation. The outermost may have them at its top level, too.
-func (p *parser) options(a *request.Arguments, around options) options {
-	given := a.Nested("options")
-	for _, name := range slices.Sorted(maps.Keys(given.Given())) {
-		if !slices.Contains([]string{"timeout_ms", "dry_run", "namespace", "branch"}, name) {
-			given.Fault(name, fmt.Sprintf("there is no option %q: there are timeout_ms, dry_run, namespace and branch", tool.Clip(name, 60)))
-		}
-	}
-	for _, name := range []string{"timeout_ms", "namespace", "branch"} { // given at the top level
-		if given.Has(name) && a.Has(name) {
-			a.Fault(name, name+" is given twice: give it in options")
-		}
-	}
-	given.Inherit(a, "timeout_ms", "namespace", "branch")
-	return options{
-		timeout:   time.Duration(given.Whole("timeout_ms", 0, 1, longestTimeout.Milliseconds())) * time.Millisecond,
-		dryRun:    given.Flag("dry_run") || around.dryRun,
-		namespace: cmp.Or(given.Text("namespace"), around.namespace), branch: cmp.Or(given.Text("branch"), around.branch),
-	}
 }

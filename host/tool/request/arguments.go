@@ -236,30 +236,6 @@ func (a *Arguments) Text(name string) string {
 	return text
 }
 
-// NeedText is like Text, for a required parameter.
-func (a *Arguments) NeedText(name, what string) string {
-	before := len(a.problems.messages)
-	text := a.Text(name)
-	if text == "" && len(a.problems.messages) == before {
-		a.Missing(name, what)
-	}
-	return text
-}
-
-// Whole reads a whole number between two bounds.
-func (a *Arguments) Whole(name string, fallback, from, to int64) int64 {
-	raw, ok := a.Get(name)
-	if !ok {
-		return fallback
-	}
-	n, ok := Whole(raw)
-	if !ok || n < from || n > to {
-		a.wrong(name, fmt.Sprintf("a whole number from %d to %d", from, to), raw)
-		return fallback
-	}
-	return n
-}
-
 // Flag reads true or false, or returns false if it is missing.
 func (a *Arguments) Flag(name string) bool {
 	raw, ok := a.Get(name)
@@ -302,23 +278,6 @@ func (a *Arguments) Nested(name string) *Arguments {
 	return &Arguments{tool: a.tool, within: a.within + name + ".", members: a.Object(name), problems: a.problems}
 }
 
-// Raw reads an object, or the text of one, without decoding its members.
-func (a *Arguments) Raw(name string) json.RawMessage {
-	raw, ok := a.Get(name)
-	if !ok {
-		return nil
-	}
-	text, isText := stringOf(raw)
-	if !isText {
-		text = string(raw)
-	}
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		a.wrong(name, "an object", raw)
-		return nil
-	}
-	return json.RawMessage(text)
-}
-
 // Has reports whether a parameter was given.
 func (a *Arguments) Has(name string) bool {
 	_, given := a.Get(name)
@@ -352,19 +311,7 @@ func (a *Arguments) tooLong(name string, raw json.RawMessage) bool {
 	return n > maxElements
 }
 
-// Objects reads a list of objects, the text of one, or a single object. Mistakes in their members are recorded in a.
-func (a *Arguments) Objects(name string) []*Arguments {
-	raw, ok := a.Get(name)
-	if !ok {
-		return nil
-	}
-	list := a.objects(name, raw)
-	for _, each := range list {
-		each.splitTags()
-	}
-	return list
-}
-
+// objects splits a list of objects, the text of one, or a single object. Mistakes in their members are recorded in a.
 func (a *Arguments) objects(name string, raw json.RawMessage) []*Arguments {
 	if a.tooLong(name, raw) {
 		return nil

@@ -104,6 +104,7 @@ type field struct {
 	limit                   Limit
 	index                   []int
 	anything                bool // null is a value, too
+	always                  bool // it is read even if it is missing
 	read                    reader
 }
 
@@ -172,7 +173,8 @@ func (c *compiler) compile(s *shape, f *field, t reflect.Type) {
 	if limited {
 		c.used[f.name] = true
 	}
-	f.anything = t == reflect.TypeFor[json.RawMessage]()
+	form := reflect.PointerTo(t).Implements(reflect.TypeFor[Form]())
+	f.anything, f.always = t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Struct && !form
 	words := strings.Join(f.limit.Words, ", ")
 	insert := strings.NewReplacer("{max}", strconv.FormatInt(f.limit.Max, 10), "{default}", strconv.FormatInt(f.limit.Default, 10), "{words}", words)
 	f.doc, f.need = insert.Replace(f.doc), insert.Replace(f.need)

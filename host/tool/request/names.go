@@ -68,33 +68,6 @@ func (a *Arguments) renameNested(n *Names) {
 	}
 }
 
-// Rename renames the members of a nested object to some of the tool's parameters. Other members are recorded as unknown.
-func (a *Arguments) Rename(n *Names, names ...string) {
-	if a.onlyHas(names) {
-		return // which is the case of a thousand items that a program wrote
-	}
-	own := &Names{Types: map[string]any{}, Known: map[string]string{}, Beside: n.Beside}
-	for spelling, name := range n.Known {
-		if slices.Contains(names, name) {
-			own.Known[spelling] = name
-		}
-	}
-	for _, name := range names {
-		own.Types[name], own.Known[Fold(name)] = nil, name
-	}
-	a.rename(own)
-}
-
-// onlyHas reports whether each member has one of the names.
-func (a *Arguments) onlyHas(names []string) bool {
-	for name := range a.members {
-		if !slices.Contains(names, name) {
-			return false
-		}
-	}
-	return true
-}
-
 // add stores arguments by parameter; within is the prefix for the object that they come from.
 func (a *Arguments) add(n *Names, given map[string]json.RawMessage, within string) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {

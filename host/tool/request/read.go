@@ -18,6 +18,18 @@ func (d *Declaration[R]) Read(a *Arguments, now time.Time) (r R) {
 	return r
 }
 
+// ReadElement reads an element of a list, whose members may be spelled otherwise.
+func (d *Declaration[R]) ReadElement(own, around *Arguments, now time.Time) (r R) {
+	d.shape.readElement(own, around, reflect.ValueOf(&r).Elem(), now)
+	return r
+}
+
+func (s *shape) readElement(own, around *Arguments, into reflect.Value, now time.Time) {
+	own.renameNested(&s.names)
+	own.splitTags()
+	s.read(own, around, into, now)
+}
+
 func (s *shape) read(a, around *Arguments, into reflect.Value, now time.Time) {
 	if p, ok := into.Addr().Interface().(Preparer); ok {
 		p.Prepare(a, around)
@@ -27,7 +39,7 @@ func (s *shape) read(a, around *Arguments, into reflect.Value, now time.Time) {
 		r.field, r.raw = f, a.members[f.name]
 		before := len(a.problems.messages)
 		value := into.FieldByIndex(f.index)
-		if f.anything && r.raw != nil || !absent(r.raw) {
+		if f.always || f.anything && r.raw != nil || !absent(r.raw) {
 			f.read(&r, value)
 		} else if f.limit.Default != 0 {
 			value.SetInt(f.limit.Default)
@@ -90,10 +102,13 @@ func (c *compiler) reader(t reflect.Type, l Limit) (read reader, limited bool) {
 		return readWhole, true
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		return c.objects(t.Elem()), false
+	case t.Kind() == reflect.Struct:
+		return c.object(t), false
 	}
 	return map[reflect.Type]reader{
 		reflect.TypeFor[string](): readText, reflect.TypeFor[[]string](): readTexts, reflect.TypeFor[bool](): readFlag, reflect.TypeFor[float64](): readFraction,
 		reflect.TypeFor[[]float32](): readNumbers, reflect.TypeFor[map[string]json.RawMessage](): readObject,
+		reflect.TypeFor[[]*Arguments](): readElements,
 	}[t], false
 }
 
@@ -233,10 +248,19 @@ func (c *compiler) objects(element reflect.Type) reader {
 		items := r.objects(r.field.name, r.raw)
 		list := reflect.MakeSlice(into.Type(), len(items), len(items))
 		for i, own := range items {
-			own.renameNested(&s.names)
-			own.splitTags()
-			s.read(own, r.Arguments, list.Index(i), r.now)
+			s.readElement(own, r.Arguments, list.Index(i), r.now)
 		}
 		into.Set(list)
 	}
+}
+
+// readElements splits a list of objects, which Declaration.ReadElement reads.
+func readElements(r *reading, into reflect.Value) {
+	into.Set(reflect.ValueOf(r.objects(r.field.name, r.raw)))
+}
+
+// object returns how a struct is read: from an object, whose members have no other spellings. It is prepared and checked without one, too.
+func (c *compiler) object(t reflect.Type) reader {
+	s := c.shape(t)
+	return func(r *reading, into reflect.Value) { s.read(r.Nested(r.field.name), r.Arguments, into, r.now) }
 }
