@@ -239,3 +239,28 @@ func (a *Access) embedders() []Embedder {
 	}
 	return list
 }
+
+// branchUse is what is done with a branch as a whole.
+type branchUse int
+
+const (
+	asName   branchUse = iota // it is given to a new branch
+	asTarget                  // it is written
+	asSource                  // it is merged, forked or deleted
+)
+
+// guardBranch returns why the caller may not use a branch. Everything that makes, writes, merges, forks or deletes a branch asks it.
+func (a *Access) guardBranch(name string, use branchUse) error {
+	switch {
+	case !IsProposal(name):
+		return nil
+	case use == asName:
+		return &Error{Code: Denied, Message: fmt.Sprintf("branch names that begin with %s are the server's own: choose another name", Proposals)}
+	case use == asTarget:
+		return unchanging(name)
+	}
+	if g, guards := a.space.currentHooks().(BranchGuard); guards {
+		return g.GuardBranch(name, a.caller)
+	}
+	return nil
+}

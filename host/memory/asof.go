@@ -1,15 +1,11 @@
 package memory
 
 import (
-	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/moment"
-	"github.com/alcove-memory/alcove/host/store"
 )
 
 // AsOf is a moment in a branch's past: a version, or an instant. The zero AsOf is now.
@@ -68,72 +64,6 @@ func ParseExpiry(text string, now time.Time) (time.Time, error) {
 		return time.Time{}, invalid(`%q is not a moment: use "in 2h", "30 days", RFC 3339 or a date`, clip(text, 64))
 	}
 	return t, nil
-}
-
-// clip shortens text for a message.
-func clip(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	return string(runes[:limit]) + "…"
-}
-
-// view is a branch at a moment.
-type view struct {
-	branch  *lineage.Branch
-	lineage store.Lineage
-	version uint64    // the version that it shows
-	now     time.Time // for expiry
-	past    bool      // not the present
-}
-
-// clockSkew bounds how far a client's clock may be ahead of the server's.
-const clockSkew = time.Minute
-
-// view resolves a branch's name and a moment.
-func (s *Space) view(ctx context.Context, name string, at AsOf) (view, error) {
-	b, err := s.branch(name)
-	if err != nil {
-		return view{}, err
-	}
-	now := s.clock().UTC()
-	present := view{branch: b, lineage: b.Lineage, version: store.Latest, now: now}
-	if at.IsNow() {
-		return present, nil
-	}
-	head, err := s.engine.Head(ctx)
-	if err != nil {
-		return view{}, s.translate("read the newest version", err)
-	}
-	if at.Version == 0 && at.Time.After(now) && at.Time.After(head.Time) { // the clock may have been put back since
-		if at.Time.After(now.Add(clockSkew)) {
-			return view{}, invalid("as_of %s lies in the future: it is %s now; leave as_of out to read the present", FormatTime(at.Time), FormatTime(now))
-		}
-		return present, nil
-	}
-	point, instant, err := s.resolve(ctx, at)
-	if err != nil {
-		return view{}, err
-	}
-	return view{branch: b, lineage: b.Lineage.At(point.Version), version: point.Version, now: instant, past: true}, nil
-}
-
-// resolve returns the commit of a moment, and its instant.
-func (s *Space) resolve(ctx context.Context, at AsOf) (store.Point, time.Time, error) {
-	if at.Version == 0 {
-		point, err := s.engine.VersionAt(ctx, at.Time)
-		return point, at.Time.UTC(), s.translate("find the version at "+FormatTime(at.Time), err)
-	}
-	point, err := s.engine.PointOf(ctx, at.Version)
-	if errors.Is(err, store.ErrNotFound) {
-		head, err := s.engine.Head(ctx)
-		if err != nil {
-			return store.Point{}, time.Time{}, s.translate("read the newest version", err)
-		}
-		return store.Point{}, time.Time{}, invalid("there is no version v%d: the newest is v%d (%s)", at.Version, head.Version, FormatTime(head.Time))
-	}
-	return point, point.Time, s.translate("find the version", err)
 }
 
 // FormatTime formats an instant as in answers: RFC 3339 in UTC, to the microsecond.

@@ -66,3 +66,8 @@ func describe(b *lineage.Branch) Branch {
 	}
 	return d
 }
+
+// stillLive reports whether the branch has not been deleted.
+func (s *Space) stillLive(b *lineage.Branch) bool {
+	return s.catalogue.IsLive(b)
+}

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
@@ -15,25 +14,6 @@ import (
 // callerOf returns the author of a commit, without rights.
 func callerOf(n record.Note) Caller {
 	return Caller{Agent: n.Agent, Client: n.Client, Session: n.Session, Family: n.Family, Call: n.Call, Generation: n.Generation, Account: n.Account}
-}
-
-// signed returns a batch with a note on its author, if there is a call or a family: otherwise the writes name the author. It is an error
-// if the author's key was revoked or expired since the work began: all that callers commit comes by here.
-func (s *Space) signed(batch store.Batch, b store.BranchID, name string, by Caller) (_ store.Batch, err error) {
-	if by.Key != "" && s.checkKey != nil {
-		if err := s.checkKey(by.Key); err != nil {
-			return batch, err
-		}
-	}
-	if by.Call == "" && by.Family == "" && by.Generation == 0 {
-		return batch, nil
-	}
-	batch.Note, err = record.Note{Branch: b, Name: name, Agent: by.Agent, Client: by.Client, Session: by.Session, Family: by.Family, Call: by.Call,
-		Generation: by.Generation, Account: by.Account}.Encode()
-	if err != nil {
-		return batch, fmt.Errorf("note whose a commit is: %w", err)
-	}
-	return batch, nil
 }
 
 // CommitQuery selects commits by author. Empty fields match everything.
@@ -116,12 +96,6 @@ func (s *Space) Accounts(ctx context.Context, after uint64) iter.Seq2[CommittedB
 			}
 		}
 	}
-}
-
-// Newest returns the newest version of the space; 0: it is empty.
-func (s *Space) Newest(ctx context.Context) (uint64, error) {
-	head, err := s.engine.Head(ctx)
-	return head.Version, s.translate("read the newest version", err)
 }
 
 // committed returns the commit of a note; nil if it does not match, or the caller may not see it.

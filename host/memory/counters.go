@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/alcove-memory/alcove/host/internal/namespace"
-	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/store"
 )
@@ -13,11 +11,6 @@ import (
 // Flush writes the counters still in memory. Everything else is durable once acknowledged.
 func (s *Space) Flush(ctx context.Context) error {
 	return s.translate("write what was counted", s.counters.Flush(ctx))
-}
-
-// stillLive reports whether the branch has not been deleted.
-func (s *Space) stillLive(b *lineage.Branch) bool {
-	return s.catalogue.IsLive(b)
 }
 
 // Counters returns the counters of a memory on a branch, and on its ancestors.
@@ -52,19 +45,4 @@ func (s *Space) countersOf(ctx context.Context, b *lineage.Branch, keys []store.
 		}
 	}
 	return counted, nil
-}
-
-// counts is the merge as its counters see it.
-func (p *mergePlan) counts() counters.Merge {
-	return counters.Merge{Source: p.source.branch, Target: p.target.branch, TargetAt: p.targetAt, Shared: p.sharedByAll,
-		Covers: func(name string) bool { return namespace.Selects(p.namespaces, name) },
-		Base: func(ctx context.Context, namespace string) (store.Lineage, error) {
-			if err := p.learn(ctx, namespace); err != nil {
-				return nil, err
-			}
-			if bases := p.ground(namespace).bases; len(bases) > 0 {
-				return bases[0], nil
-			}
-			return nil, nil
-		}}
 }

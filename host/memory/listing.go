@@ -3,23 +3,10 @@ package memory
 import (
 	"cmp"
 	"math"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/search"
-)
-
-// Order is the order of a listing. Ties are in the order of namespaces and keys.
-type Order string
-
-// The orders of a listing.
-const (
-	ByKey        Order = "key"
-	ByNewest     Order = "newest"     // last created first
-	ByOldest     Order = "oldest"     // first created first
-	ByUpdate     Order = "updated"    // last written first
-	ByImportance Order = "importance" // most important first, without importance last
-	ByAccesses   Order = "accesses"   // most often recalled first
-	ByAccess     Order = "accessed"   // last recalled first, never recalled last
 )
 
 func (o Order) check() error {
@@ -50,22 +37,6 @@ func (o Order) value(c *search.Columns, counted counters.Record) int64 {
 		return counted.Last
 	}
 	return 0
-}
-
-// ordering is the order as the index has it, from behind a position; Unordered for an order by counters.
-func (o Order) ordering(from *position, most int) search.Ordering {
-	by := map[Order]search.Ordering{
-		ByKey: {By: search.ByName}, ByNewest: {By: search.ByCreation, Descending: true}, ByOldest: {By: search.ByCreation},
-		ByUpdate: {By: search.ByUpdate, Descending: true}, ByImportance: {By: search.ByImportance, Descending: true},
-	}[o]
-	by.Most = most
-	if from != nil {
-		by.After = &search.Place{Value: from.value, Namespace: from.namespace, Key: from.key}
-		if o == ByOldest {
-			by.After.Value = -from.value // value has the greatest first
-		}
-	}
-	return by
 }
 
 // Range is a range of numbers, inclusive. A nil end is open.
@@ -198,3 +169,31 @@ func (l Limits) checkFilterList(name string, items []string, most int) error {
 	}
 	return nil
 }
+
+// Counting says whether a listing counts all matches.
+type Counting string
+
+// Listing selects memories of a namespace by their fields.
+type Listing struct {
+	Namespace string // empty: Default
+	Filter    Filter
+	Order     Order    // empty: ByKey
+	After     string   // Listed.Next of the previous page
+	Limit     int      // 0: as many as allowed
+	Count     Counting // empty: no count
+	// Began is the base of relative bounds such as an hour ago: ListingBegan of After. It makes the pages' filters equal.
+	Began time.Time
+}
+
+// Listed is a page of a listing.
+type Listed struct {
+	Memories []Memory
+	Total    int    // if counted
+	Next     string // continues the listing; empty at the end
+}
+
+// The ways to count.
+const (
+	CountAlso Counting = "also" // in addition to the page
+	CountOnly Counting = "only" // without a page
+)

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,40 +9,6 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
-
-// Append adds an event to the log of a branch and namespace. Events are immutable.
-func (a *Access) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
-	p, err := a.writing(p)
-	if err != nil {
-		return Event{}, err
-	}
-	if data, err = a.space.limits.checkEvent(event, data); err != nil {
-		return Event{}, err
-	}
-	staged := stagedEvent{p.Namespace, event, data}
-	o := &ownWrite{Location: p, operation: "append", content: []any{p, event, data}, stage: func(t *Stage) error { return t.log(staged) }}
-	done, _, err := a.write(ctx, o, w, "log the event")
-	switch {
-	case err != nil:
-		return Event{}, err
-	case w.DryRun:
-		return a.eventToBe(ctx, p.Branch, staged)
-	case len(done.Sequences) != 1:
-		return Event{}, fmt.Errorf("log the event: the engine gave %d sequence numbers", len(done.Sequences))
-	}
-	return a.space.eventAt(ctx, p, done.Sequences[0])
-}
-
-// eventToBe returns the event that would be added to the log now.
-func (a *Access) eventToBe(ctx context.Context, branch string, e stagedEvent) (Event, error) {
-	b, err := a.space.branch(branch)
-	if err != nil {
-		return Event{}, err
-	}
-	last, err := a.space.lastEvent(ctx, b.Lineage, e.namespace)
-	return Event{Namespace: e.namespace, Sequence: last.Sequence + 1, Event: e.event, Data: e.data, Agent: a.caller.Agent,
-		Digest: record.Digest(e.data), Branch: b.Name}, err
-}
 
 // lastEvent returns the newest event that a lineage sees; the zero Event: none.
 func (s *Space) lastEvent(ctx context.Context, l store.Lineage, namespace string) (Event, error) {

@@ -89,3 +89,19 @@ func derivedKey(namespace string, value json.RawMessage) (string, error) {
 	name := base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10])
 	return "m-" + strings.ToLower(name), nil
 }
+
+func memoryKey(namespace, name string) store.Key {
+	return store.Key{Namespace: namespace, Collection: memories, Name: name}
+}
+
+// named returns items with their keys, derived ones included.
+func named(items []Item, keys []store.Key) []Item {
+	list := slices.Clone(items)
+	for i := range list {
+		list[i].Key = keys[i].Name
+	}
+	return list
+}
+
+// attempts bounds the tries of a commit that depends on what others change.
+const attempts = 16

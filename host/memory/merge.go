@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
+	"github.com/alcove-memory/alcove/host/internal/namespace"
+	"github.com/alcove-memory/alcove/host/memory/counters"
 	"github.com/alcove-memory/alcove/host/memory/effect"
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/quota"
@@ -741,4 +743,19 @@ func (p *mergePlan) index(t triple, outcome outcome) ([]store.Write, error) {
 		}
 	}
 	return p.indexes.Writes(recordindex.Change{Branch: p.target.branch.ID, Key: t.key, Old: old, New: is, Sure: true}), nil
+}
+
+// counts is the merge as its counters see it.
+func (p *mergePlan) counts() counters.Merge {
+	return counters.Merge{Source: p.source.branch, Target: p.target.branch, TargetAt: p.targetAt, Shared: p.sharedByAll,
+		Covers: func(name string) bool { return namespace.Selects(p.namespaces, name) },
+		Base: func(ctx context.Context, namespace string) (store.Lineage, error) {
+			if err := p.learn(ctx, namespace); err != nil {
+				return nil, err
+			}
+			if bases := p.ground(namespace).bases; len(bases) > 0 {
+				return bases[0], nil
+			}
+			return nil, nil
+		}}
 }

@@ -153,3 +153,19 @@ func (s *Space) eraseBranch(ctx context.Context, b store.BranchID) error {
 	s.usage.Drop(b)
 	return nil
 }
+
+// Close writes the counters still in memory and stops background work. The engine stays open.
+func (s *Space) Close(ctx context.Context) error {
+	s.stop()
+	s.background.Wait()
+	s.upkeep.SaveAll(ctx)
+	return s.counters.Flush(ctx)
+}
+
+// WaitIdle waits for the background work due at the call.
+func (s *Space) WaitIdle(ctx context.Context) error {
+	if err := s.Ready(ctx); err != nil {
+		return err
+	}
+	return s.chores.WaitIdle(ctx)
+}

@@ -19,31 +19,6 @@ type BranchGuard interface {
 	GuardBranch(branch string, by Caller) error
 }
 
-// branchUse is what is done with a branch as a whole.
-type branchUse int
-
-const (
-	asName   branchUse = iota // it is given to a new branch
-	asTarget                  // it is written
-	asSource                  // it is merged, forked or deleted
-)
-
-// guardBranch returns why the caller may not use a branch. Everything that makes, writes, merges, forks or deletes a branch asks it.
-func (a *Access) guardBranch(name string, use branchUse) error {
-	switch {
-	case !IsProposal(name):
-		return nil
-	case use == asName:
-		return &Error{Code: Denied, Message: fmt.Sprintf("branch names that begin with %s are the server's own: choose another name", Proposals)}
-	case use == asTarget:
-		return unchanging(name)
-	}
-	if g, guards := a.space.currentHooks().(BranchGuard); guards {
-		return g.GuardBranch(name, a.caller)
-	}
-	return nil
-}
-
 // unchanging is the error of a write to a proposal.
 func unchanging(name string) error {
 	return &Error{Code: Denied, Message: fmt.Sprintf("branch %s has a proposed change, which stays as it was proposed: nothing can be written to it; make the change on another branch", name)}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -37,37 +36,6 @@ func (s Spent) on(day string) Spent {
 		s = Spent{Day: day, Bytes: s.Bytes}
 	}
 	return s
-}
-
-// quotaLocks are the locks of namespaces with a quota, held from the look at what was stored to the end of the commit: so a quota is
-// exact, whoever else commits. Namespaces without a quota have none.
-type quotaLocks struct {
-	mu    sync.Mutex
-	locks map[string]*sync.Mutex
-}
-
-// lock locks namespaces, which are sorted.
-func (q *quotaLocks) lock(namespaces []string) (unlock func()) {
-	var held []*sync.Mutex
-	for _, name := range namespaces {
-		q.mu.Lock()
-		if q.locks == nil {
-			q.locks = map[string]*sync.Mutex{}
-		}
-		l := q.locks[name]
-		if l == nil {
-			l = &sync.Mutex{}
-			q.locks[name] = l
-		}
-		q.mu.Unlock()
-		l.Lock()
-		held = append(held, l)
-	}
-	return sync.OnceFunc(func() {
-		for _, l := range held {
-			l.Unlock()
-		}
-	})
 }
 
 // SetQuota stages the quota of a namespace; the zero Quota is none. Only the owner of the data directory may.
@@ -114,7 +82,7 @@ func (t *Stage) spend(ctx context.Context, c Commit) (release func(), err error)
 		return func() {}, nil
 	}
 	names := slices.Sorted(maps.Keys(limited))
-	release = t.space.quotas.lock(names)
+	release = t.space.quotas.Lock(names)
 	for _, name := range names {
 		writes, err := t.spendIn(ctx, c, name, limited[name])
 		if err != nil {

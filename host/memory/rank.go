@@ -170,3 +170,21 @@ func (s *Space) describe(ctx context.Context, v view, hits []Hit, found []search
 		}
 	}
 }
+
+// found ranks, and reads the hits.
+func (s *Space) found(ctx context.Context, v view, q Search) (Found, error) {
+	result, said, err := s.rank(ctx, v, q)
+	if err != nil {
+		return Found{}, s.translate("search", err)
+	}
+	hits, err := s.hits(ctx, v, q, result.Hits)
+	if err == nil && q.Features && len(hits) == len(result.Hits) {
+		s.describe(ctx, v, hits, result.Hits)
+	}
+	if err == nil && q.Explain && len(hits) == len(result.Hits) {
+		for i := range hits {
+			hits[i].SemanticWeight = s.semanticWeight(q, result.Hits[i])
+		}
+	}
+	return Found{Hits: hits, Total: result.Total, Notes: said.notes, Partial: said.cut, Vectors: said.vectors}, err
+}

@@ -2,10 +2,12 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/store"
 )
 
@@ -45,31 +47,6 @@ func (a *Access) CountAccesses(branch string, hits []Hit) error {
 	return nil
 }
 
-// Get reads memories without counting an access; nil for a missing one.
-func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
-	stage, err := a.Stage(ctx, p.Branch)
-	if err != nil {
-		return nil, err
-	}
-	return stage.Get(ctx, p.Namespace, keys)
-}
-
-// present decodes an entry, if it is a memory at the view's instant.
-func (v view) present(e store.Entry) (*Memory, error) {
-	if !e.Exists() {
-		return nil, nil
-	}
-	r, err := record.Decode(e)
-	if err != nil {
-		return nil, err
-	}
-	if r.Expired(v.now) || r.Purged != "" {
-		return nil, nil
-	}
-	m := memoryOf(e, r)
-	return &m, nil
-}
-
 // List returns at most limit memories of a namespace in the order of their keys, after the key after. next is the after of the next
 // page; empty: the last page.
 func (a *Access) List(ctx context.Context, p Location, prefix, after string, at AsOf, limit int) (list []Memory, next string, err error) {
@@ -92,34 +69,6 @@ func (a *Access) List(ctx context.Context, p Location, prefix, after string, at 
 		list, next = list[:limit], list[limit-1].Key
 	}
 	return list, next, s.translate("list memories", err)
-}
-
-// scan converts entries of a view until limit of them yield a result; read returns nil to skip one.
-func scan[T any](ctx context.Context, s *Space, v view, r store.Range, limit int, read func(store.Entry) (*T, error)) (list []T, err error) {
-	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, r, limit) {
-		if err != nil {
-			return nil, err
-		}
-		found, err := read(e)
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			continue
-		}
-		if list = append(list, *found); len(list) >= limit {
-			break
-		}
-	}
-	return list, nil
-}
-
-// page returns the size of a page of at most limit rows; 0 means as many as allowed.
-func (s *Space) page(limit int) int {
-	if limit <= 0 || limit > s.limits.Page {
-		return s.limits.Page
-	}
-	return limit
 }
 
 // History lists at most limit versions of a key, newest first, none newer than at. more is the version of the next
@@ -285,25 +234,43 @@ func (a *Access) status(ctx context.Context, v view, named string, namespaces []
 	return st, err
 }
 
-// count counts the live entries of a collection in some namespaces: by the index, or, of one namespace, by reading while that is not ready.
-func (s *Space) count(ctx context.Context, v view, namespaces []string, collection string) (int, error) {
-	if s.upkeep.IsFilled() {
-		n, err := s.index.Count(ctx, v.search(namespaces, collection))
-		return n, s.translate("count", err)
-	}
-	n := 0
-	within := store.Range{Namespace: namespaces[0], Collection: collection}
-	for e, err := range store.Entries(ctx, s.engine.ScanAt, v.lineage, within, s.limits.Page) {
+// Documents reads versions as documents of the index; missing ones are returned as deleted.
+func (s *Space) Documents(ctx context.Context, refs []search.Ref) ([]search.Doc, error) {
+	list := make([]search.Doc, len(refs))
+	for i, r := range refs {
+		e, err := s.version(ctx, r)
 		if err != nil {
-			return 0, s.translate("count", err)
+			return nil, s.translate("read a version", err)
 		}
-		d, _, err := record.Doc(e)
+		if !e.Exists() || e.Version != r.Version {
+			list[i].Deleted = true
+			continue
+		}
+		d, ok, err := record.Doc(e)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if d.Expires.IsZero() || d.Expires.After(v.now) {
-			n++
+		d.Deleted = d.Deleted || !ok
+		list[i] = d
+	}
+	return list, nil
+}
+
+// version reads one version of an entry; the zero Entry: it is gone.
+func (s *Space) version(ctx context.Context, r search.Ref) (store.Entry, error) {
+	key := store.Key{Namespace: r.Namespace, Collection: r.Collection, Name: r.Key}
+	found, err := s.engine.GetAt(ctx, store.Lineage{{Branch: r.Branch, At: r.Version}}, []store.Key{key})
+	if err == nil {
+		return found[0], nil
+	}
+	if _, trimmed := asTrimmed(err); !trimmed && !errors.Is(err, store.ErrNotFound) {
+		return store.Entry{}, err
+	}
+	only := store.Range{Namespace: key.Namespace, Collection: key.Collection, Prefix: key.Name, Exact: true}
+	for e, err := range store.Entries(ctx, s.engine.Versions, store.Lineage{{Branch: r.Branch, At: store.Latest}}, only, fillPage) {
+		if err != nil || e.Version == r.Version {
+			return e, err
 		}
 	}
-	return n, nil
+	return store.Entry{}, nil
 }

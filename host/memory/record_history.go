@@ -62,11 +62,3 @@ func (t *Stage) Expired() *Stage {
 	all.now = time.Time{}
 	return &all
 }
-
-// present returns an error for a read of an unversioned collection in the past, which it does not have.
-func (t *Stage) present(c Collection) error {
-	if c.Unversioned && !t.at.IsNow() {
-		return invalid("collection %s has only the newest version of each record, on all branches: leave as_of out", c.Name)
-	}
-	return nil
-}

@@ -72,7 +72,7 @@ type Space struct {
 	reclaimer *reclaim.Reclaimer
 	usage     *quota.Usage
 	scopes    scope.Table
-	quotas    quotaLocks
+	quotas    quota.Locks
 	indexes   *recordindex.Indexes
 	feeds     *feed.Reader
 
@@ -91,14 +91,6 @@ type Space struct {
 // engine keeps none.
 func (s *Space) ID() string { return s.id }
 
-// Close writes the counters still in memory and stops background work. The engine stays open.
-func (s *Space) Close(ctx context.Context) error {
-	s.stop()
-	s.background.Wait()
-	s.upkeep.SaveAll(ctx)
-	return s.counters.Flush(ctx)
-}
-
 // Ready waits until the index is filled.
 func (s *Space) Ready(ctx context.Context) error {
 	select {
@@ -110,13 +102,25 @@ func (s *Space) Ready(ctx context.Context) error {
 	}
 }
 
-// WaitIdle waits for the background work due at the call.
-func (s *Space) WaitIdle(ctx context.Context) error {
-	if err := s.Ready(ctx); err != nil {
-		return err
-	}
-	return s.chores.WaitIdle(ctx)
-}
-
 // Limits returns the limits in force.
 func (s *Space) Limits() Limits { return s.limits }
+
+// page returns the size of a page of at most limit rows; 0 means as many as allowed.
+func (s *Space) page(limit int) int {
+	if limit <= 0 || limit > s.limits.Page {
+		return s.limits.Page
+	}
+	return limit
+}
+
+// currentHooks returns the hooks; nil: there are none.
+func (s *Space) currentHooks() Hooks {
+	if s.hooks == nil {
+		return nil
+	}
+	return s.hooks()
+}
+
+// Watch signals new commits: the channel carries the newest version, skips versions if the reader is slow, and
+// is closed when ctx or the space ends.
+func (s *Space) Watch(ctx context.Context) <-chan uint64 { return s.engine.Watch(ctx) }

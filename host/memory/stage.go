@@ -425,3 +425,51 @@ func (t *Stage) listed(at site, e store.Entry) (*stagedEntry, error) {
 	}
 	return &stagedEntry{site: at, record: *r, point: e.Point}, nil
 }
+
+// ownWrite is what a caller writes itself, in a commit of its own.
+type ownWrite struct {
+	Location
+	change    Change // that hooks are asked about; empty: an event, of which they are not told
+	operation string // identifies the request, with content
+	content   []any
+	keys      []store.Key // of items
+	items     []Item      // to store; hooks may change them
+	stage     func(t *Stage) error
+}
+
+// Commit describes the end of a stage.
+type Commit struct {
+	Write
+	// Proposal is the name of a new branch to write to instead of the stage's own, forked from it at the version of the
+	// stage's reads; empty: none. Records kept per space are not part of a proposal.
+	Proposal string
+	// Operation and Content identify the request, so that a repetition is recognised.
+	Operation string
+	Content   json.RawMessage
+	// Answer is kept with the request, for Answered; nil: none.
+	Answer json.RawMessage
+	// KeepAnswer keeps it even without other writes: the work had an external effect, and must not be repeated.
+	KeepAnswer bool
+	// Account is Caller.Account of this commit.
+	Account json.RawMessage
+}
+
+// readingKeys is reading with a check of keys.
+func (t *Stage) readingKeys(namespace string, keys []string) (string, error) {
+	namespace, err := t.reading(namespace)
+	if err != nil {
+		return "", err
+	}
+	_, err = t.space.checkKeys(keys)
+	return namespace, err
+}
+
+// writingKeys is writing with a check of keys.
+func (t *Stage) writingKeys(namespace string, keys []string) (string, error) {
+	namespace, err := t.writing(namespace)
+	if err != nil {
+		return "", err
+	}
+	_, err = t.space.checkKeys(keys)
+	return namespace, err
+}

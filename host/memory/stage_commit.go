@@ -16,23 +16,6 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// Commit describes the end of a stage.
-type Commit struct {
-	Write
-	// Proposal is the name of a new branch to write to instead of the stage's own, forked from it at the version of the
-	// stage's reads; empty: none. Records kept per space are not part of a proposal.
-	Proposal string
-	// Operation and Content identify the request, so that a repetition is recognised.
-	Operation string
-	Content   json.RawMessage
-	// Answer is kept with the request, for Answered; nil: none.
-	Answer json.RawMessage
-	// KeepAnswer keeps it even without other writes: the work had an external effect, and must not be repeated.
-	KeepAnswer bool
-	// Account is Caller.Account of this commit.
-	Account json.RawMessage
-}
-
 // answerLimit bounds an answer kept with a request, in bytes.
 const answerLimit = 64 << 10
 
@@ -61,10 +44,6 @@ func (a *Access) Answered(ctx context.Context, c Commit) (answer json.RawMessage
 		r.Answer = nil
 	}
 	return r.Answer, committed.Version, nil
-}
-
-func answerKey(w Write) store.Key {
-	return store.Key{Namespace: lineage.Namespace, Collection: answers, Name: w.identity() + "\x00" + w.RequestID}
 }
 
 // Committed is the result of a commit.
@@ -116,9 +95,6 @@ func (t *Stage) commit(ctx context.Context, c Commit, req store.Request, doing s
 		}
 	}
 }
-
-// attempts bounds the tries of a commit that depends on what others change.
-const attempts = 16
 
 // restage stages what a caller writes itself, as hooks left it. A proposal is forked from one version, and is not blind.
 func (t *Stage) restage(ctx context.Context, proposal string) error {

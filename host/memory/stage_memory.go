@@ -67,26 +67,6 @@ func memorySites(namespace string, keys []string) []site {
 	return sites
 }
 
-// readingKeys is reading with a check of keys.
-func (t *Stage) readingKeys(namespace string, keys []string) (string, error) {
-	namespace, err := t.reading(namespace)
-	if err != nil {
-		return "", err
-	}
-	_, err = t.space.checkKeys(keys)
-	return namespace, err
-}
-
-// writingKeys is writing with a check of keys.
-func (t *Stage) writingKeys(namespace string, keys []string) (string, error) {
-	namespace, err := t.writing(namespace)
-	if err != nil {
-		return "", err
-	}
-	_, err = t.space.checkKeys(keys)
-	return namespace, err
-}
-
 // Get reads memories; nil for a missing one.
 func (t *Stage) Get(ctx context.Context, namespace string, keys []string) ([]*Memory, error) {
 	namespace, err := t.readingKeys(namespace, keys)
@@ -571,25 +551,6 @@ func (t *Stage) DeleteSome(ctx context.Context, namespace string, limit int) (de
 	return deleted, len(rest) > 0, err
 }
 
-// Search searches at the stage's version, without staged changes.
-func (t *Stage) Search(ctx context.Context, q Search) (Found, error) {
-	q.Branch = t.branch.Name
-	if !q.AsOf.IsNow() {
-		return t.access.Search(ctx, q)
-	}
-	if q.AsOf = t.at; !t.at.IsNow() {
-		return t.access.Search(ctx, q)
-	}
-	changes, _, err := t.space.engine.Changes(ctx, t.branch.ID, t.version, store.Latest, 1)
-	if err != nil {
-		return Found{}, t.space.translate("search", err)
-	}
-	if len(changes) > 0 {
-		q.AsOf, q.present = AsOf{Version: t.version}, true
-	}
-	return t.access.Search(ctx, q)
-}
-
 // History lists at most limit versions of a key, newest first, none newer than before or than the stage's version. Staged
 // changes have no version yet, and are not listed.
 func (t *Stage) History(ctx context.Context, namespace, key string, before uint64, limit int) ([]Memory, uint64, error) {
@@ -599,4 +560,64 @@ func (t *Stage) History(ctx context.Context, namespace, key string, before uint6
 		return nil, 0, err
 	}
 	return t.access.History(ctx, Location{Branch: t.branch.Name, Namespace: namespace}, key, at, limit)
+}
+
+// keysOf returns the keys of items, derived ones included, and refuses invalid items.
+func (s *Space) keysOf(namespace string, items []Item) ([]store.Key, error) {
+	if len(items) == 0 {
+		return nil, invalid("there is nothing to store: give a value, or items")
+	}
+	if len(items) > s.limits.Batch {
+		return nil, invalid("%d items: at most %d are allowed in one request; send several", len(items), s.limits.Batch)
+	}
+	now := s.clock()
+	for i, it := range items {
+		err := s.limits.checkItem(it)
+		if err == nil && !it.ExpiresAt.IsZero() && !it.ExpiresAt.After(now) {
+			err = invalid("expiry %s is in the past: it is %s now", FormatTime(it.ExpiresAt), FormatTime(now))
+		}
+		if err != nil {
+			return nil, inItem(i, len(items), err)
+		}
+	}
+	keys := make([]store.Key, len(items))
+	for i, it := range items {
+		name, err := it.Key, error(nil)
+		if name == "" {
+			name, err = derivedKey(namespace, it.Value)
+		}
+		if err != nil {
+			return nil, inItem(i, len(items), err)
+		}
+		keys[i] = memoryKey(namespace, name)
+	}
+	return keys, nil
+}
+
+// checkKeys checks keys, and drops duplicates.
+func (s *Space) checkKeys(names []string) ([]string, error) {
+	if len(names) == 0 || len(names) > s.limits.Batch {
+		return nil, invalid("%d keys: give from 1 to %d", len(names), s.limits.Batch)
+	}
+	var keys []string
+	seen := map[string]bool{}
+	for _, name := range names {
+		if err := s.limits.checkKey(name); err != nil {
+			return nil, err
+		}
+		if !seen[name] {
+			keys = append(keys, name)
+		}
+		seen[name] = true
+	}
+	return keys, nil
+}
+
+// Get reads memories without counting an access; nil for a missing one.
+func (a *Access) Get(ctx context.Context, p Location, keys []string) ([]*Memory, error) {
+	stage, err := a.Stage(ctx, p.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return stage.Get(ctx, p.Namespace, keys)
 }

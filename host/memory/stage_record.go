@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
-	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/query"
 	"github.com/alcove-memory/alcove/host/memory/quota"
 	"github.com/alcove-memory/alcove/host/memory/record"
@@ -320,49 +319,10 @@ func (t *Stage) lastSequence(ctx context.Context, c Collection, namespace string
 	return last, nil
 }
 
-// SearchRecords searches a collection at the stage's version, without staged changes. The zero Mode is Hybrid.
-func (t *Stage) SearchRecords(ctx context.Context, c Collection, q Search) ([]RecordHit, int, error) {
-	if len(c.Fields) == 0 {
-		return nil, 0, invalid("collection %s is not searchable: its manifest names no fields to search", c.Name)
+// present returns an error for a read of an unversioned collection in the past, which it does not have.
+func (t *Stage) present(c Collection) error {
+	if c.Unversioned && !t.at.IsNow() {
+		return invalid("collection %s has only the newest version of each record, on all branches: leave as_of out", c.Name)
 	}
-	q.records = c.Name
-	if err := t.access.checkSearch(&q); err != nil {
-		return nil, 0, err
-	}
-	return t.space.searchRecords(ctx, t.lineageOf(c), t.branch, t.now, c, q)
-}
-
-// RecordHit is a hit of a record search.
-type RecordHit struct {
-	Record
-	Score   float64
-	Snippet string
-}
-
-// searchRecords searches a collection in a lineage.
-func (s *Space) searchRecords(ctx context.Context, l store.Lineage, b *lineage.Branch, now time.Time, c Collection, q Search) ([]RecordHit, int, error) {
-	if err := s.Ready(ctx); err != nil || l == nil {
-		return nil, 0, err
-	}
-	found, _, err := s.ask(ctx, view{branch: b, lineage: l, now: now}, q, q.indexQuery())
-	if err != nil {
-		return nil, 0, s.translate("search", err)
-	}
-	entries, err := s.engine.GetAt(ctx, l, keysOfHits(found.Hits))
-	if err != nil {
-		return nil, 0, s.translate("read what was found", err)
-	}
-	var hits []RecordHit
-	for i, e := range entries {
-		if !e.Exists() {
-			continue
-		}
-		r, err := record.Decode(e)
-		if err != nil {
-			return nil, 0, err
-		}
-		hits = append(hits, RecordHit{Score: found.Hits[i].Score, Snippet: q.question.Snippet(r.Searched(), snippetLength),
-			Record: Record{e.Namespace, e.Name, r.Value, e.Version, e.Time, r.ExpiresAt(), false}})
-	}
-	return hits, found.Total, nil
+	return nil
 }

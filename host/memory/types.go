@@ -239,3 +239,17 @@ type Status struct {
 	Searchable bool // false while the index is filled after a start
 	Embedders  []Embedder
 }
+
+// Order is the order of a listing. Ties are in the order of namespaces and keys.
+type Order string
+
+// The orders of a listing.
+const (
+	ByKey        Order = "key"
+	ByNewest     Order = "newest"     // last created first
+	ByOldest     Order = "oldest"     // first created first
+	ByUpdate     Order = "updated"    // last written first
+	ByImportance Order = "importance" // most important first, without importance last
+	ByAccesses   Order = "accesses"   // most often recalled first
+	ByAccess     Order = "accessed"   // last recalled first, never recalled last
+)

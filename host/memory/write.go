@@ -3,88 +3,13 @@ package memory
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/alcove-memory/alcove/host/memory/effect"
-	"github.com/alcove-memory/alcove/host/memory/lineage"
 	"github.com/alcove-memory/alcove/host/memory/record"
 	"github.com/alcove-memory/alcove/host/store"
 )
-
-// request identifies a write, so that its repetition is recognised. parts are its full content.
-func request(w Write, operation string, parts ...any) store.Request {
-	if w.RequestID == "" {
-		return store.Request{}
-	}
-	content, err := json.Marshal(parts)
-	if err != nil { // parts are plain data with valid JSON
-		content = fmt.Append(nil, parts...)
-	}
-	req, sum := store.Request{Caller: w.identity(), ID: w.RequestID}, sha256.New()
-	io.WriteString(sum, operation+"\x00") //nolint:errcheck // a hash takes everything
-	sum.Write(content)
-	sum.Sum(req.Digest[:0])
-	return req
-}
-
-// replayed looks for an earlier commit of the same request.
-func (s *Space) replayed(ctx context.Context, req store.Request) (store.Committed, bool, error) {
-	if req == (store.Request{}) {
-		return store.Committed{}, false, nil
-	}
-	c, done, err := s.engine.Requested(ctx, req)
-	return c, done, s.translate("look up the request", err)
-}
-
-// orReplayed returns what the same request committed before, if it did, in place of an error of its repetition.
-func (s *Space) orReplayed(ctx context.Context, req store.Request, err error) (store.Committed, error) {
-	if done, again, failed := s.replayed(ctx, req); again || failed != nil {
-		return done, failed
-	}
-	return store.Committed{}, err
-}
-
-// commit writes to a branch and indexes the writes before it returns. records are those of the first writes, as far as they are known.
-func (s *Space) commit(ctx context.Context, b *lineage.Branch, batch store.Batch, records []*record.Record, by Caller) (store.Committed, error) {
-	s.writing.RLock()
-	defer s.writing.RUnlock()
-	return s.commitLocked(ctx, b, batch, records, by)
-}
-
-// commitLocked is commit for a caller that holds writing.
-func (s *Space) commitLocked(ctx context.Context, b *lineage.Branch, batch store.Batch, records []*record.Record, by Caller) (store.Committed, error) {
-	if IsProposal(b.Name) && writesTo(b.ID, batch) {
-		return store.Committed{}, unchanging(b.Name)
-	}
-	batch, err := s.signed(batch, b.ID, b.Name, by)
-	if err != nil {
-		return store.Committed{}, err
-	}
-	batch.Expect = append(batch.Expect, b.Alive())
-	return s.upkeep.Commit(ctx, batch, records)
-}
-
-// writesTo reports whether a batch changes a branch: a stage on one may write only what all branches share.
-func writesTo(b store.BranchID, batch store.Batch) bool {
-	return slices.ContainsFunc(batch.Writes, func(w store.Write) bool { return w.Branch == b }) ||
-		slices.ContainsFunc(batch.Appends, func(a store.Append) bool { return a.Lineage[0].Branch == b })
-}
-
-// ownWrite is what a caller writes itself, in a commit of its own.
-type ownWrite struct {
-	Location
-	change    Change // that hooks are asked about; empty: an event, of which they are not told
-	operation string // identifies the request, with content
-	content   []any
-	keys      []store.Key // of items
-	items     []Item      // to store; hooks may change them
-	stage     func(t *Stage) error
-}
 
 // write commits what a caller writes itself, and returns the branch that it is proposed on. It stages nothing if the same request was carried
 // out before.
@@ -194,62 +119,6 @@ func receiptsAt(receipts []Stored, at store.Point) []Stored {
 	return receipts
 }
 
-// keysOf returns the keys of items, derived ones included, and refuses invalid items.
-func (s *Space) keysOf(namespace string, items []Item) ([]store.Key, error) {
-	if len(items) == 0 {
-		return nil, invalid("there is nothing to store: give a value, or items")
-	}
-	if len(items) > s.limits.Batch {
-		return nil, invalid("%d items: at most %d are allowed in one request; send several", len(items), s.limits.Batch)
-	}
-	now := s.clock()
-	for i, it := range items {
-		err := s.limits.checkItem(it)
-		if err == nil && !it.ExpiresAt.IsZero() && !it.ExpiresAt.After(now) {
-			err = invalid("expiry %s is in the past: it is %s now", FormatTime(it.ExpiresAt), FormatTime(now))
-		}
-		if err != nil {
-			return nil, inItem(i, len(items), err)
-		}
-	}
-	keys := make([]store.Key, len(items))
-	for i, it := range items {
-		name, err := it.Key, error(nil)
-		if name == "" {
-			name, err = derivedKey(namespace, it.Value)
-		}
-		if err != nil {
-			return nil, inItem(i, len(items), err)
-		}
-		keys[i] = memoryKey(namespace, name)
-	}
-	return keys, nil
-}
-
-// inItem names the item of several that an error is about.
-func inItem(i, of int, err error) error {
-	var e *Error
-	if of == 1 || !errors.As(err, &e) {
-		return err
-	}
-	placed := *e
-	placed.Message = fmt.Sprintf("items[%d]: %s", i, e.Message)
-	return &placed
-}
-
-// named returns items with their keys, derived ones included.
-func named(items []Item, keys []store.Key) []Item {
-	list := slices.Clone(items)
-	for i := range list {
-		list[i].Key = keys[i].Name
-	}
-	return list
-}
-
-func memoryKey(namespace, name string) store.Key {
-	return store.Key{Namespace: namespace, Collection: memories, Name: name}
-}
-
 func receiptsFor(keys []store.Key) []Stored {
 	list := make([]Stored, len(keys))
 	for i, key := range keys {
@@ -296,25 +165,6 @@ func (a *Access) change(ctx context.Context, p Location, names []string, w Write
 	return found, err
 }
 
-// checkKeys checks keys, and drops duplicates.
-func (s *Space) checkKeys(names []string) ([]string, error) {
-	if len(names) == 0 || len(names) > s.limits.Batch {
-		return nil, invalid("%d keys: give from 1 to %d", len(names), s.limits.Batch)
-	}
-	var keys []string
-	seen := map[string]bool{}
-	for _, name := range names {
-		if err := s.limits.checkKey(name); err != nil {
-			return nil, err
-		}
-		if !seen[name] {
-			keys = append(keys, name)
-		}
-		seen[name] = true
-	}
-	return keys, nil
-}
-
 // changedBy returns the keys of the memories that a commit wrote or deleted.
 func (s *Space) changedBy(ctx context.Context, branch string, done store.Committed) ([]string, error) {
 	b, err := s.branch(branch)
@@ -330,4 +180,38 @@ func (s *Space) changedBy(ctx context.Context, branch string, done store.Committ
 		keys = append(keys, c.Key.Name)
 	}
 	return keys, nil
+}
+
+// Append adds an event to the log of a branch and namespace. Events are immutable.
+func (a *Access) Append(ctx context.Context, p Location, event string, data json.RawMessage, w Write) (Event, error) {
+	p, err := a.writing(p)
+	if err != nil {
+		return Event{}, err
+	}
+	if data, err = a.space.limits.checkEvent(event, data); err != nil {
+		return Event{}, err
+	}
+	staged := stagedEvent{p.Namespace, event, data}
+	o := &ownWrite{Location: p, operation: "append", content: []any{p, event, data}, stage: func(t *Stage) error { return t.log(staged) }}
+	done, _, err := a.write(ctx, o, w, "log the event")
+	switch {
+	case err != nil:
+		return Event{}, err
+	case w.DryRun:
+		return a.eventToBe(ctx, p.Branch, staged)
+	case len(done.Sequences) != 1:
+		return Event{}, fmt.Errorf("log the event: the engine gave %d sequence numbers", len(done.Sequences))
+	}
+	return a.space.eventAt(ctx, p, done.Sequences[0])
+}
+
+// eventToBe returns the event that would be added to the log now.
+func (a *Access) eventToBe(ctx context.Context, branch string, e stagedEvent) (Event, error) {
+	b, err := a.space.branch(branch)
+	if err != nil {
+		return Event{}, err
+	}
+	last, err := a.space.lastEvent(ctx, b.Lineage, e.namespace)
+	return Event{Namespace: e.namespace, Sequence: last.Sequence + 1, Event: e.event, Data: e.data, Agent: a.caller.Agent,
+		Digest: record.Digest(e.data), Branch: b.Name}, err
 }
