@@ -6,7 +6,8 @@
 //
 // What is kept are the words of user and agent, and a line for each call of a tool: its name, its file or command, and whether it failed.
 // Outputs of tools, reasoning, what a client or hook added to a prompt, summaries of compactions, and the talk of subagents are not.
-// Text between <private> tags is removed in one place, Turn.kept, through which every turn passes.
+// Text between <private> tags is removed, and keys, tokens and passwords are replaced by [redacted:KIND], in one place, Turn.kept, through which
+// every turn passes.
 //
 // The key of a turn derives from client, session and the message's id, so whatever is read twice is stored once. A cursor only saves
 // work: without it, or after a crash between a store and the cursor's write, turns are read again and change nothing.
@@ -30,6 +31,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/alcove-memory/alcove/guests/lib/secrets"
 	"github.com/alcove-memory/alcove/host/capture/project"
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/portable"
@@ -77,12 +79,21 @@ type Turn struct {
 
 // kept is the turn as it may be stored; ok is false if nothing of it may. Every turn passes here.
 func (t Turn) kept() (_ Turn, ok bool) {
-	t.Text = strings.TrimSpace(withoutPrivate(strings.ToValidUTF8(t.Text, "\uFFFD")))
-	t.Caption = strings.TrimSpace(withoutPrivate(strings.ToValidUTF8(t.Caption, "\uFFFD")))
+	t.Text = strings.TrimSpace(mayBeKept(strings.ToValidUTF8(t.Text, "\uFFFD")))
+	t.Caption = strings.TrimSpace(mayBeKept(strings.ToValidUTF8(t.Caption, "\uFFFD")))
 	if t.Text == "" && t.Caption != "" {
 		t.Text = "[" + t.Caption + "]"
 	}
 	return t, t.Text != ""
+}
+
+// mayBeKept is what of a text may be stored. A text that cannot be redacted is left out.
+func mayBeKept(text string) string {
+	out, _, err := secrets.Redact(withoutPrivate(text))
+	if err != nil {
+		return fmt.Sprintf("[not kept: %v]", err)
+	}
+	return out
 }
 
 // Namespace is that of the turn's project; empty: none is known.

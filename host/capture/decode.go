@@ -218,7 +218,7 @@ func textOf(raw json.RawMessage) string {
 // ofPatch is a text in short, or the names of the files that it patches.
 func ofPatch(text string) string {
 	if !strings.HasPrefix(strings.TrimSpace(text), "*** Begin Patch") {
-		return shortened(withoutPrivate(text), longestCall)
+		return shortened(mayBeKept(text), longestCall)
 	}
 	var files []string
 	for line := range strings.Lines(text) {

@@ -79,6 +79,9 @@ func takesPassword(line string, option byte, apart bool) bool {
 	return has("ldapsearch", "ldapmodify")
 }
 
+// longestKey bounds the lines of a private key, in bytes; those of RSA with 16,384 bits have 13,000.
+const longestKey = 16 << 10
+
 // privateKey is where the private key ends that begins at a place; 0: it is none, or only the form of one.
 func (f *finder) privateKey(i int) int {
 	text := f.text
@@ -88,6 +91,7 @@ func (f *finder) privateKey(i int) int {
 		return 0
 	}
 	body := i + label + len("PRIVATE KEY")
+	text = text[:min(len(text), body+longestKey)]
 	end, after := len(text), len(text)
 	if n := strings.Index(text[body:], "-----END "); n >= 0 {
 		end = body + n

@@ -215,9 +215,13 @@ func (x form) length(text string) int {
 	return end
 }
 
-// run returns where bytes of a class end that begin at a place.
+// longestRun bounds how far a token is followed, lest a text of beginnings of tokens be read again and again.
+const longestRun = 8192
+
+// run returns where bytes of a class end that begin at a place, after longestRun at most.
 func run(text string, at int, of uint16) int {
-	for at < len(text) && class[text[at]]&of != 0 {
+	most := min(len(text), at+longestRun)
+	for at < most && class[text[at]]&of != 0 {
 		at++
 	}
 	return at

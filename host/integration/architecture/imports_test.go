@@ -166,7 +166,7 @@ func rules() []rule {
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/regular", "host/store"}, never: outside},
 		{pkg: "host/family/outside/files", own: []string{"abi", "registry"}, never: outside},
-		{pkg: "host/capture", own: []string{"host/capture/project", "host/internal/jsontext", "host/memory/importer", "host/memory/portable", "host/regular"}, never: outside},
+		{pkg: "host/capture", own: []string{"guests/lib/secrets", "host/capture/project", "host/internal/jsontext", "host/memory/importer", "host/memory/portable", "host/regular"}, never: outside},
 		{pkg: "host/capture/hook", own: []string{"host/capture/project", "host/regular"}, never: outside},
 		{pkg: "host/capture/project", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/memory/importer", own: []string{"host/memory/portable", "host/regular", "host/internal/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
