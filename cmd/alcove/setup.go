@@ -173,12 +173,15 @@ func (a *app) sharedServer(to connection) (clients.Server, error) {
 
 // withHooks has clients run hooks where they take an answer.
 func withHooks(s clients.Server, to connection) clients.Server {
+	if to.keyed && !to.handed { // hooks have no environment of their own, in which a key could be
+		return s
+	}
 	s.Hook = func(event clients.Event, client string) string {
 		if !hook.Answers(hook.Client(client), hook.Event(event)) {
 			return ""
 		}
-		words := append([]string{to.program, "hook", string(event), "--client", client}, to.place...)
-		return shellWords(words)
+		words := []string{to.program, "hook", string(event), "--client", client}
+		return shellWords(slices.Concat(words, to.place, to.options))
 	}
 	return s
 }

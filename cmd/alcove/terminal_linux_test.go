@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -121,4 +122,29 @@ func readUntil(t *testing.T, r io.Reader, text string) string {
 		got.Write(part[:n])
 	}
 	return got.String()
+}
+
+func TestSetupAsksOnATerminal(t *testing.T) {
+	for _, test := range []struct{ answer, says string }{{"y\n", "wrote "}, {"n\n", "nothing was written"}, {"\n", "nothing was written"}} {
+		home := t.TempDir()
+		tty, reader := openTerminal(t)
+		cmd := program(t, filepath.Join(home, "data"), "setup", "cursor")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+		cmd.Env = append(cmd.Env, "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, "config"))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		if _, err := reader.WriteString(test.answer); err != nil {
+			t.Fatal(err)
+		}
+		printed, _ := io.ReadAll(reader) // it ends with an error when the program has gone
+		if err := cmd.Wait(); err != nil || !strings.Contains(string(printed), "[y/N]") || !strings.Contains(string(printed), test.says) {
+			t.Errorf("%q: got %v and %s, want a question and %q", test.answer, err, printed, test.says)
+		}
+		_, err := os.Stat(filepath.Join(home, ".cursor", "mcp.json"))
+		if written := err == nil; written != (test.says == "wrote ") {
+			t.Errorf("%q: got a file %t, want %t", test.answer, written, !written)
+		}
+	}
 }

@@ -279,6 +279,33 @@ func TestWhatTheOwnerAddedToTheEntryStays(t *testing.T) {
 	}
 }
 
+func TestAClientThatHasTheServerAlreadyIsLeftAlone(t *testing.T) {
+	m, tick := machine(t), now()
+	for _, test := range []struct{ name, client, path, text string }{
+		{"as claude mcp add writes it", "claude-code", ".claude.json",
+			`{"mcpServers":{"alcove":{"type":"stdio","command":"/bin/alcove","args":["mcp","--data","/data"],"env":{}}}}`},
+		{"under another name", "cursor", ".cursor/mcp.json",
+			`{"mcpServers":{"engram":{"command":"/bin/alcove","args":["mcp","--data","/data","--families","facts"]}}}`},
+		{"under another name, as all words", "opencode", ".config/opencode/opencode.json",
+			`{"mcp":{"memory":{"type":"local","command":["/bin/alcove","mcp","--data","/data"],"enabled":true}}}`},
+		{"under another name, in TOML", "codex", ".codex/config.toml",
+			"[mcp_servers.memory]\ncommand = '/bin/alcove'\nargs = ['mcp', '--data', '/data']\n"},
+	} {
+		path := filepath.Join(m.Home, filepath.FromSlash(test.path))
+		write(t, path, test.text)
+		apply(t, m, client(t, test.client), clients.User, server(false), tick)
+		if got := read(t, path); got != test.text {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.text)
+		}
+	}
+	path := filepath.Join(m.Home, ".cursor", "mcp.json")
+	write(t, path, `{"mcpServers":{"work":{"command":"/bin/alcove","args":["mcp","--data","/work"]}}}`)
+	apply(t, m, client(t, "cursor"), clients.User, server(false), tick)
+	if got := read(t, path); !strings.Contains(got, `"work":`) || !strings.Contains(got, `"alcove":`) {
+		t.Errorf("with a server of another memory: got %s, want both", got)
+	}
+}
+
 func TestAFileThatChangesMeanwhileIsNotWritten(t *testing.T) {
 	m, tick := machine(t), now()
 	path := filepath.Join(m.Home, ".cursor", "mcp.json")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/host/daemon/clients/edit"
 )
@@ -91,7 +92,10 @@ func merged(old, entry json.RawMessage) json.RawMessage {
 	if json.Unmarshal(old, &before) != nil || json.Unmarshal(entry, &after) != nil {
 		return entry
 	}
-	for _, name := range []string{"type", "url", "serverUrl", "httpUrl", "headers", "http_headers", "bearer_token_env_var"} {
+	if before["command"] == nil {
+		delete(before, "type") // of a server over HTTP. That of a program stays: claude mcp add writes one
+	}
+	for _, name := range []string{"url", "serverUrl", "httpUrl", "headers", "http_headers", "bearer_token_env_var"} {
 		delete(before, name)
 	}
 	for _, name := range []string{"args", "command"} { // opencode's command has the arguments
@@ -107,6 +111,43 @@ func merged(old, entry json.RawMessage) json.RawMessage {
 	}
 	maps.Copy(before, after)
 	return encoded(before)
+}
+
+// nameOf is the name under which the client has the server already, with the same arguments or more; else the server's own.
+func (c Client) nameOf(s Server, text []byte) string {
+	raw, err := present(c.Format, text, c.List)
+	entries := members(raw)
+	if err != nil || entries[s.Name] != nil {
+		return s.Name
+	}
+	own := words(c.entry(s))
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if w := words(entries[name]); len(w) >= len(own) && sameProgram(w[0], own[0]) && slices.Equal(w[1:len(own)], own[1:]) {
+			return name
+		}
+	}
+	return s.Name
+}
+
+// words are the program of an entry and its arguments.
+func words(entry json.RawMessage) []string {
+	m := members(entry)
+	var program string
+	var all, args []string
+	if json.Unmarshal(m["command"], &program) == nil {
+		all = []string{program}
+	} else {
+		_ = json.Unmarshal(m["command"], &all) // what is neither has no words
+	}
+	_ = json.Unmarshal(m["args"], &args) // likewise
+	return append(all, args...)
+}
+
+func sameProgram(a, b string) bool {
+	base := func(path string) string {
+		return strings.TrimSuffix(strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:]), ".exe")
+	}
+	return base(a) == base(b)
 }
 
 // longer reports whether a list begins with all of another.

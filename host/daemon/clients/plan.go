@@ -55,7 +55,8 @@ func Plan(m Machine, c Client, s Scope, server Server) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := change.set(c, c.Format, append(slices.Clone(c.List), server.Name), c.entry(server)); err != nil {
+	path := append(slices.Clone(c.List), c.nameOf(server, change.Before))
+	if err := change.set(c, c.Format, path, c.entry(server)); err != nil {
 		return nil, err
 	}
 	if c.hooks == nil || server.Hook == nil {
@@ -69,7 +70,8 @@ func Plan(m Machine, c Client, s Scope, server Server) ([]Change, error) {
 		}
 		changes = append(changes, change)
 	}
-	return changes, changes[len(changes)-1].addHooks(c, server)
+	err = changes[len(changes)-1].addHooks(c, server)
+	return slices.DeleteFunc(changes, func(c Change) bool { return c.Before == nil && c.After == nil }), err // without a file for no hooks
 }
 
 // open begins a change of a file.
@@ -149,15 +151,6 @@ func (c *Change) set(client Client, f edit.Format, path []string, value json.Raw
 
 // addHooks adds the hooks that the file lacks, and replaces those that run another program.
 func (c *Change) addHooks(client Client, server Server) error {
-	if v := client.hooks.version; v != 0 {
-		if existing, err := present(edit.JSON, c.After, []string{"version"}); err != nil || existing == nil {
-			recorded := len(c.entries)
-			if err := c.set(client, edit.JSON, []string{"version"}, json.RawMessage(strconv.Itoa(v))); err != nil {
-				return err
-			}
-			c.entries = c.entries[:recorded] // hooks of others that come later need it, too
-		}
-	}
 	for _, e := range client.hooks.events {
 		path := []string{"hooks", e.name}
 		list, err := elements(c.After, path)
@@ -168,6 +161,9 @@ func (c *Change) addHooks(client Client, server Server) error {
 		if command == "" {
 			continue
 		}
+		if err := c.addVersion(client); err != nil {
+			return err
+		}
 		at := edit.Append
 		if i := slices.IndexFunc(list, func(raw json.RawMessage) bool { return ours(raw, client.Name) }); i >= 0 {
 			at = strconv.Itoa(i)
@@ -177,6 +173,18 @@ func (c *Change) addHooks(client Client, server Server) error {
 		}
 	}
 	return nil
+}
+
+// addVersion adds the version of the file's format, if the client's files name one.
+func (c *Change) addVersion(client Client) error {
+	path, recorded := []string{"version"}, len(c.entries)
+	existing, err := present(edit.JSON, c.After, path)
+	if client.hooks.version == 0 || err == nil && existing != nil {
+		return nil
+	}
+	err = c.set(client, edit.JSON, path, json.RawMessage(strconv.Itoa(client.hooks.version)))
+	c.entries = c.entries[:recorded] // hooks of others that come later need it, too
+	return err
 }
 
 // refused says which file could not be edited, and what to do.
