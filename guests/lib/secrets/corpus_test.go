@@ -21,7 +21,8 @@ type sample struct {
 	heldOut    bool
 }
 
-// corpus is the cases of a kind: those of which one half was looked at while the detector was written, and those that were written after it.
+// corpus is the cases of a kind. Those that are held out were first run when the detector had passed the others: one half of those that were
+// written with it, and all that were written after it. What it missed then, 30 of 270, it was corrected by.
 func corpus(t testing.TB, kind string) []sample {
 	t.Helper()
 	all := samplesIn(t, kind+".txt")

@@ -94,8 +94,10 @@ func standsFor(v string) bool {
 
 // samples are parts of values that are written in place of a secret.
 var samples = [...]string{
-	"example", "your", "placeholder", "changeme", "change-me", "change_me", "change.me", "redacted", "replace", "insert", "dummy", "xxxx", "****", "....", "…", "todo", "sample", "not-a-real", "notreal",
-	"fake", "____", "----", "••••", "secret-here", "key-here", "token-here", "goes-here", "goes_here", "0000000", "deadbeef", "••", "my-secret", "my_secret", "mysecret", "my-api", "my_api", "my-token", "my_token",
+	"example", "your", "placeholder", "changeme", "change-me", "change_me", "change.me", "redacted", "replace", "insert",
+	"dummy", "xxxx", "****", "....", "…", "todo", "sample", "not-a-real", "notreal",
+	"fake", "____", "----", "••••", "secret-here", "key-here", "token-here", "goes-here", "goes_here", "0000000", "deadbeef",
+	"••", "my-secret", "my_secret", "mysecret", "my-api", "my_api", "my-token", "my_token",
 	"mypassword", "my_password", "my-password", "s3cr3t-here", "put-", "enter-", "foobar", "lorem",
 }
 
@@ -140,14 +142,22 @@ func distinct(v string) (n int) {
 
 // common are words that stand where a secret could, and are none.
 var common = [...]string{
-	"string", "text", "none", "null", "true", "false", "required", "optional", "undefined", "empty", "unset", "default", "hidden", "masked", "secret", "secrets", "password", "passwort", "token", "tokens",
-	"value", "values", "input", "field", "test", "testing", "bytes", "bool", "boolean", "number", "object", "array", "bearer", "basic", "oauth", "oauth2", "vault", "inherit", "missing", "invalid", "expired",
-	"incorrect", "wrong", "correct", "valid", "enabled", "disabled", "stored", "encrypted", "hashed", "reset", "forgotten", "forgot", "changed", "unknown", "stdin", "prompt", "prompted", "unchanged", "needed", "here",
-	"refused", "rejected", "accepted", "generated", "rotated", "leaked", "same", "above", "below", "later", "with", "from", "into", "that", "this", "then", "when", "must", "should", "could", "would",
-	"base64", "base32", "sha1", "sha256", "sha384", "sha512", "md5", "utf8", "utf-8", "argon2", "argon2id", "bcrypt", "scrypt", "pbkdf2", "hs256", "rs256", "es256", "aes256", "aes-256", "ed25519", "x509", "http2", "ipv4", "ipv6",
-	"keychain", "keyring", "environment", "variable", "config", "settings", "admin", "username", "notset", "login", "entry", "result", "param", "params", "args", "self", "char", "varchar", "varchar(255)", "credentials", "credential",
-	"falsch", "richtig", "vergessen", "geändert", "abgelaufen", "gespeichert", "incorrecta", "oublié", "visible", "toggle", "show", "hide", "submit", "confirm", "label", "strong", "short", "long", "auto", "session", "header", "cookie",
-	"process", "localhost", "sensitive", "rotate", "create", "update", "delete", "length", "policy", "manager", "strength", "protected", "authentication", "mismatch", "match", "matches", "works", "plaintext", "verbatim",
+	"string", "text", "none", "null", "true", "false", "required", "optional", "undefined", "empty", "unset", "default",
+	"hidden", "masked", "secret", "secrets", "password", "passwort", "token", "tokens",
+	"value", "values", "input", "field", "test", "testing", "bytes", "bool", "boolean", "number", "object", "array", "bearer",
+	"basic", "oauth", "oauth2", "vault", "inherit", "missing", "invalid", "expired",
+	"incorrect", "wrong", "correct", "valid", "enabled", "disabled", "stored", "encrypted", "hashed", "reset", "forgotten",
+	"forgot", "changed", "unknown", "stdin", "prompt", "prompted", "unchanged", "needed", "here",
+	"refused", "rejected", "accepted", "generated", "rotated", "leaked", "same", "above", "below", "later", "with", "from",
+	"into", "that", "this", "then", "when", "must", "should", "could", "would",
+	"base64", "base32", "sha1", "sha256", "sha384", "sha512", "md5", "utf8", "utf-8", "argon2", "argon2id", "bcrypt", "scrypt",
+	"pbkdf2", "hs256", "rs256", "es256", "aes256", "aes-256", "ed25519", "x509", "http2", "ipv4", "ipv6",
+	"keychain", "keyring", "environment", "variable", "config", "settings", "admin", "username", "notset", "login", "entry",
+	"result", "param", "params", "args", "self", "char", "varchar", "varchar(255)", "credentials", "credential",
+	"falsch", "richtig", "vergessen", "geändert", "abgelaufen", "gespeichert", "incorrecta", "oublié", "visible", "toggle",
+	"show", "hide", "submit", "confirm", "label", "strong", "short", "long", "auto", "session", "header", "cookie",
+	"process", "localhost", "sensitive", "rotate", "create", "update", "delete", "length", "policy", "manager", "strength",
+	"protected", "authentication", "mismatch", "match", "matches", "works", "plaintext", "verbatim",
 }
 
 func isCommon(v string) bool {
@@ -167,7 +177,10 @@ func isPath(v string) bool {
 	if strings.Contains(v, "://") {
 		return true
 	}
-	for _, p := range [...]string{"/", "./", "../", "~/", ".\\", "C:\\", "file:", "arn:", "vault:", "env:", "env.", "ssm:", "secretref:", "op:", "process.", "os.", "secrets.", "data:", "keychain:", "self.", "config.", "vars."} {
+	for _, p := range [...]string{
+		"/", "./", "../", "~/", ".\\", "C:\\", "file:", "arn:", "vault:", "env:", "env.", "ssm:", "secretref:", "op:",
+		"process.", "os.", "secrets.", "data:", "keychain:", "self.", "config.", "vars.",
+	} {
 		if len(v) > len(p) && hasFold(v, p) {
 			return p != "/" || strings.Count(v, "/") > 1 && !isRandom(v) || slug(v[1:])
 		}
@@ -181,7 +194,11 @@ func hasExtension(v string) bool {
 	if i < 1 || len(v)-i > 6 || len(v)-i < 3 {
 		return false
 	}
-	for _, e := range [...]string{".txt", ".pem", ".key", ".json", ".yaml", ".yml", ".env", ".go", ".py", ".js", ".ts", ".java", ".rs", ".rb", ".md", ".toml", ".ini", ".cfg", ".conf", ".crt", ".p12", ".com", ".org", ".net", ".dev", ".php", ".html", ".tsx", ".png", ".svg"} {
+	for _, e := range [...]string{
+		".txt", ".pem", ".key", ".json", ".yaml", ".yml", ".env", ".go", ".py", ".js", ".ts", ".java", ".rs", ".rb", ".md",
+		".toml", ".ini", ".cfg", ".conf", ".crt", ".p12", ".com", ".org", ".net", ".dev", ".php", ".html", ".tsx", ".png",
+		".svg",
+	} {
 		if strings.EqualFold(v[i:], e) {
 			return true
 		}
@@ -191,7 +208,11 @@ func hasExtension(v string) bool {
 
 // isPublic reports whether a value has the form of what is no secret: a digest, a version, a date, a key that is public.
 func isPublic(v string) bool {
-	for _, p := range [...]string{"sha256:", "sha256-", "sha1-", "sha1:", "sha384-", "sha512-", "sha512:", "md5:", "ssh-rsa", "ssh-ed25519", "ecdsa-", "pk_live_", "pk_test_", "$2a$", "$2b$", "$2y$", "$argon2", "pbkdf2", "urn:", "iVBORw0KGgo", "/9j/4AAQ", "R0lGOD", "UklGR"} {
+	for _, p := range [...]string{
+		"sha256:", "sha256-", "sha1-", "sha1:", "sha384-", "sha512-", "sha512:", "md5:", "ssh-rsa", "ssh-ed25519", "ecdsa-",
+		"pk_live_", "pk_test_", "$2a$", "$2b$", "$2y$", "$argon2", "pbkdf2", "urn:", "iVBORw0KGgo", "/9j/4AAQ", "R0lGOD",
+		"UklGR",
+	} {
 		if hasFold(v, p) {
 			return true
 		}
@@ -266,7 +287,10 @@ func isPhrase(v string) bool {
 
 // isFunction reports whether a word is one that sentences have and passphrases have not.
 func isFunction(w string) bool {
-	for _, x := range [...]string{"the", "and", "for", "you", "your", "are", "not", "has", "was", "can", "der", "die", "das", "ist", "und", "les", "des", "use", "enter", "please", "must", "new", "least"} {
+	for _, x := range [...]string{
+		"the", "and", "for", "you", "your", "are", "not", "has", "was", "can", "der", "die", "das", "ist", "und", "les", "des",
+		"use", "enter", "please", "must", "new", "least",
+	} {
 		if w == x {
 			return true
 		}

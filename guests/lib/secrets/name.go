@@ -20,43 +20,62 @@ var named = [...]struct {
 	kind     Kind
 }{
 	{"password", false, password, Password}, {"passwd", false, password, Password}, {"passphrase", false, password, Password},
-	{"passcode", false, password, Password}, {"storepass", false, password, Password}, {"keypass", false, password, Password}, {"dbpass", false, password, Password},
-	{"userpass", false, password, Password}, {"smtppass", false, password, Password}, {"adminpass", false, password, Password}, {"rootpass", false, password, Password}, {"pwd", true, password, Password}, {"pass", true, password, Password}, {"pw", true, password, Password},
+	{"passcode", false, password, Password}, {"storepass", false, password, Password}, {"keypass", false, password, Password},
+	{"dbpass", false, password, Password},
+	{"userpass", false, password, Password}, {"smtppass", false, password, Password}, {"adminpass", false, password, Password},
+	{"rootpass", false, password, Password}, {"pwd", true, password, Password}, {"pass", true, password, Password},
+	{"pw", true, password, Password},
 	{"psk", true, password, Password}, {"passwort", false, password, Password}, {"kennwort", false, password, Password},
 	{"contraseña", false, password, Password}, {"contrasena", false, password, Password}, {"senha", true, password, Password},
 	{"wachtwoord", false, password, Password}, {"lösenord", false, password, Password}, {"hasło", false, password, Password},
-	{"пароль", false, password, Password}, {"Пароль", false, password, Password}, {"Şifre", false, password, Password}, {"密码", false, password, Password}, {"密碼", false, password, Password},
+	{"пароль", false, password, Password}, {"Пароль", false, password, Password}, {"Şifre", false, password, Password},
+	{"密码", false, password, Password}, {"密碼", false, password, Password},
 	{"パスワード", false, password, Password}, {"비밀번호", false, password, Password}, {"şifre", false, password, Password},
-	{"apikey", false, telling, APIKey}, {"api_key", false, telling, APIKey}, {"accesskey", false, telling, APIKey}, {"access_key", false, telling, APIKey},
-	{"secretkey", false, telling, Secret}, {"secret_key", false, telling, Secret}, {"accountkey", false, telling, "azure-key"}, {"account_key", false, telling, "azure-key"},
-	{"sharedaccesskey", false, telling, "azure-key"}, {"privatekey", false, telling, PrivateKey}, {"private_key", false, telling, PrivateKey},
-	{"authkey", false, telling, APIKey}, {"auth_key", false, telling, APIKey}, {"signingkey", false, telling, Secret}, {"signing_key", false, telling, Secret},
-	{"encryptionkey", false, telling, Secret}, {"encryption_key", false, telling, Secret}, {"masterkey", false, telling, Secret}, {"master_key", false, telling, Secret},
-	{"licensekey", false, telling, APIKey}, {"license_key", false, telling, APIKey}, {"servicekey", false, telling, APIKey}, {"service_key", false, telling, APIKey},
-	{"secret_key_base", false, telling, Secret}, {"secret", false, telling, Secret}, {"token", false, telling, Token}, {"geheimnis", false, telling, Secret}, {"token密钥", false, telling, Token}, {"密钥", false, telling, APIKey},
-	{"key", true, weak, HighEntropy}, {"auth", true, weak, HighEntropy}, {"credential", true, weak, HighEntropy}, {"credentials", true, weak, HighEntropy},
-	{"cookie", true, weak, HighEntropy}, {"session", true, weak, HighEntropy}, {"sessionid", true, weak, HighEntropy}, {"sid", true, weak, HighEntropy},
-	{"sig", true, weak, HighEntropy}, {"signature", true, weak, HighEntropy}, {"seed", true, weak, HighEntropy}, {"authorization", true, weak, HighEntropy},
+	{"apikey", false, telling, APIKey}, {"api_key", false, telling, APIKey}, {"accesskey", false, telling, APIKey},
+	{"access_key", false, telling, APIKey},
+	{"secretkey", false, telling, Secret}, {"secret_key", false, telling, Secret}, {"accountkey", false, telling, "azure-key"},
+	{"account_key", false, telling, "azure-key"},
+	{"sharedaccesskey", false, telling, "azure-key"}, {"privatekey", false, telling, PrivateKey},
+	{"private_key", false, telling, PrivateKey},
+	{"authkey", false, telling, APIKey}, {"auth_key", false, telling, APIKey}, {"signingkey", false, telling, Secret},
+	{"signing_key", false, telling, Secret},
+	{"encryptionkey", false, telling, Secret}, {"encryption_key", false, telling, Secret},
+	{"masterkey", false, telling, Secret}, {"master_key", false, telling, Secret},
+	{"licensekey", false, telling, APIKey}, {"license_key", false, telling, APIKey}, {"servicekey", false, telling, APIKey},
+	{"service_key", false, telling, APIKey},
+	{"secret_key_base", false, telling, Secret}, {"secret", false, telling, Secret}, {"token", false, telling, Token},
+	{"geheimnis", false, telling, Secret}, {"token密钥", false, telling, Token}, {"密钥", false, telling, APIKey},
+	{"key", true, weak, HighEntropy}, {"auth", true, weak, HighEntropy}, {"credential", true, weak, HighEntropy},
+	{"credentials", true, weak, HighEntropy},
+	{"cookie", true, weak, HighEntropy}, {"session", true, weak, HighEntropy}, {"sessionid", true, weak, HighEntropy},
+	{"sid", true, weak, HighEntropy},
+	{"sig", true, weak, HighEntropy}, {"signature", true, weak, HighEntropy}, {"seed", true, weak, HighEntropy},
+	{"authorization", true, weak, HighEntropy},
 	{"schlüssel", false, weak, HighEntropy}, {"clave", true, weak, HighEntropy},
 }
 
 // qualifiers may follow the word that tells.
 var qualifiers = [...]string{
-	"prod", "production", "dev", "staging", "test", "live", "new", "old", "current", "value", "base64", "b64", "text", "plain", "str", "string", "env", "root", "admin", "primary", "secondary",
+	"prod", "production", "dev", "staging", "test", "live", "new", "old", "current", "value", "base64", "b64", "text", "plain",
+	"str", "string", "env", "root", "admin", "primary", "secondary",
 }
 
 // innocent are the ends of names whose values are public: a key of a cache, a token of a grammar.
 var innocent = [...]string{
-	"publickey", "public_key", "primarykey", "primary_key", "foreignkey", "foreign_key", "cachekey", "cache_key", "sortkey", "sort_key", "partitionkey", "partition_key",
-	"keytoken", "pagetoken", "page_token", "nexttoken", "next_token", "continuationtoken", "continuation_token", "csrftoken", "stoptoken", "stop_token", "eostoken", "eos_token",
-	"bostoken", "bos_token", "padtoken", "pad_token", "unktoken", "unk_token", "publishablekey", "publishable_key", "idempotencykey", "idempotency_key",
+	"publickey", "public_key", "primarykey", "primary_key", "foreignkey", "foreign_key", "cachekey", "cache_key", "sortkey",
+	"sort_key", "partitionkey", "partition_key",
+	"keytoken", "pagetoken", "page_token", "nexttoken", "next_token", "continuationtoken", "continuation_token", "csrftoken",
+	"stoptoken", "stop_token", "eostoken", "eos_token",
+	"bostoken", "bos_token", "padtoken", "pad_token", "unktoken", "unk_token", "publishablekey", "publishable_key",
+	"idempotencykey", "idempotency_key",
 	"synctoken", "sync_token", "keyid", "rowkey", "row_key", "objectkey", "object_key", "hostkey", "sitekey", "site_key",
 }
 
 // keys are what a key is that is a secret, and others what it is that is none.
 var (
 	keys = [...]string{
-		"api", "access", "secret", "private", "master", "signing", "encryption", "account", "license", "service", "auth", "shared", "deploy", "webhook", "subscription", "admin", "app",
+		"api", "access", "secret", "private", "master", "signing", "encryption", "account", "license", "service", "auth",
+		"shared", "deploy", "webhook", "subscription", "admin", "app",
 		"product", "recovery", "root",
 	}
 	others = [...]string{"cache", "sort", "primary", "foreign", "partition", "public", "publishable", "row", "object", "idempotency", "site", "host", "lookup", "map", "hash", "shard", "s3"}

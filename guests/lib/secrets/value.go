@@ -239,7 +239,10 @@ func (f *finder) pastType(s site) (site, bool) {
 }
 
 func isGetter(name string) bool {
-	for _, verb := range [...]string{"get", "read", "load", "fetch", "find", "lookup", "has", "is", "validate", "check", "verify", "parse", "create", "delete", "by"} {
+	for _, verb := range [...]string{
+		"get", "read", "load", "fetch", "find", "lookup", "has", "is", "validate", "check", "verify", "parse", "create",
+		"delete", "by",
+	} {
 		if len(name) > len(verb) && strings.EqualFold(name[:len(verb)], verb) {
 			return true
 		}
@@ -249,7 +252,9 @@ func isGetter(name string) bool {
 
 // verbs stand between a name and its value in prose.
 var verbs = [...]string{
-	"is still ", "is now ", "is currently ", "is set to ", "set to ", "changed to ", "should be ", "will be ", "would be ", "has been ", "ist jetzt ", "is: ", "is ", "was ", "ist ", "lautet ", "war ", "es ", "est ", "è ", "é ", "to ", "auf ", "as ", "now ", "of ", "über ", "är ", "to: ",
+	"is still ", "is now ", "is currently ", "is set to ", "set to ", "changed to ", "should be ", "will be ", "would be ",
+	"has been ", "ist jetzt ", "is: ", "is ", "was ", "ist ", "lautet ", "war ", "es ", "est ", "è ", "é ", "to ", "auf ",
+	"as ", "now ", "of ", "über ", "är ", "to: ",
 	"это ", "to jest ", "は", "是", "为", "-", "– ", "— ", "with ",
 }
 
