@@ -21,8 +21,8 @@ type sample struct {
 	heldOut    bool
 }
 
-// corpus is the cases of a kind. Those that are held out were first run when the detector had passed the others: one half of those that were
-// written with it, and all that were written after it. What it missed then, 30 of 270, it was corrected by.
+// corpus is the cases of a kind. Those that are held out, one half of those that were written with the detector and all that were
+// written after it, had no part in its first form. It missed 30 of 270 then, and was corrected by them.
 func corpus(t testing.TB, kind string) []sample {
 	t.Helper()
 	all := samplesIn(t, kind+".txt")
