@@ -249,16 +249,12 @@ func (a *Arguments) Flag(name string) bool {
 	return flag
 }
 
-// Object reads an object, or the text of one.
-func (a *Arguments) Object(name string) map[string]json.RawMessage {
-	if !a.Has(name) {
+// object reads an object, or the text of one; nil if it is missing.
+func (a *Arguments) object(name string) map[string]json.RawMessage {
+	raw, ok := a.Get(name)
+	if !ok {
 		return nil
 	}
-	return a.object(name)
-}
-
-func (a *Arguments) object(name string) map[string]json.RawMessage {
-	raw := a.members[name]
 	object := raw
 	if text, isText := stringOf(raw); isText {
 		object = json.RawMessage(text)
@@ -275,7 +271,7 @@ func (a *Arguments) object(name string) map[string]json.RawMessage {
 
 // Nested reads an object as Arguments, whose mistakes are recorded in a. They are empty if it is missing.
 func (a *Arguments) Nested(name string) *Arguments {
-	return &Arguments{tool: a.tool, within: a.within + name + ".", members: a.Object(name), problems: a.problems}
+	return &Arguments{tool: a.tool, within: a.within + name + ".", members: a.object(name), problems: a.problems}
 }
 
 // Has reports whether a parameter was given.

@@ -54,18 +54,21 @@ func (n *Names) Lookup(name string) (string, bool) {
 // the tool's schema refuses them.
 func (a *Arguments) rename(n *Names) {
 	given := a.members
+	if n.spells(given) {
+		return // which is the case of a thousand items that a program wrote
+	}
 	a.members = make(map[string]json.RawMessage, len(given))
 	a.add(n, given, "")
 }
 
-// renameNested is rename, for a nested object. The thousand items that a program wrote need none.
-func (a *Arguments) renameNested(n *Names) {
-	for name := range a.members {
-		if _, exact := n.Types[name]; !exact {
-			a.rename(n)
-			return
+// spells reports whether all arguments have the names of parameters.
+func (n *Names) spells(given map[string]json.RawMessage) bool {
+	for name := range given {
+		if _, exact := n.Types[name]; !exact || len(n.First) > 0 {
+			return false
 		}
 	}
+	return given != nil
 }
 
 // add stores arguments by parameter; within is the prefix for the object that they come from.

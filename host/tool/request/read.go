@@ -25,7 +25,7 @@ func (d *Declaration[R]) ReadElement(own, around *Arguments, now time.Time) (r R
 }
 
 func (s *shape) readElement(own, around *Arguments, into reflect.Value, now time.Time) {
-	own.renameNested(&s.names)
+	own.rename(&s.names)
 	own.splitTags()
 	s.read(own, around, into, now)
 }
