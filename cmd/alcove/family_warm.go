@@ -10,7 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/guests"
 	"github.com/alcove-memory/alcove/guests/build/image"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -51,7 +51,7 @@ or package.`,
 // the same code.
 func compiled(ctx context.Context, box *sandbox.Sandbox, f image.Family) (carriedFamily, error) {
 	began := time.Now()
-	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: family.CarriedTimeout, Body: f.Body(), Native: nativeOf(f)})
+	_, err := box.AdmitSource(ctx, sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: catalogue.CarriedTimeout, Body: f.Body(), Native: nativeOf(f)})
 	return carriedFamily{TookMS: milliseconds(time.Since(began))}, err
 }
 

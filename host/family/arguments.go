@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -40,7 +41,7 @@ type ToolCall struct {
 
 // Prepared is a call that was decided.
 type Prepared struct {
-	Tool      *Tool // nil: it cannot be found
+	Tool      *catalogue.Tool // nil: it cannot be found
 	Arguments json.RawMessage
 	Notes     []string // such as parameters unknown to the tool
 }

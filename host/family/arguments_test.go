@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
@@ -35,7 +36,7 @@ func TestAGuestsCallOfAToolIsReadAsACallOfAClient(t *testing.T) {
 	r := &reading{}
 	w := open(t, func(o *Options) { o.Callable = r }).with(strictTool("inner"), script{says: `"done"`}).
 		with(aFamily("outer"), script{steps: []step{{"tools.call", `{"tool":"inner.do","arguments":{"N":"5"}}`}}})
-	found := func(name string) *Tool {
+	found := func(name string) *catalogue.Tool {
 		x, err := w.Find(owner(""), name)
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -93,7 +94,7 @@ func TestARollbackWhileAnotherVersionServesTheHookKeepsTheHook(t *testing.T) {
 	step := func(name string, do func(w *world)) {
 		t.Run(name, func(t *testing.T) { do(openIn(t, dir, nil)) })
 	}
-	rolledBack := func(w *world) Described {
+	rolledBack := func(w *world) catalogue.Described {
 		w.t.Helper()
 		d, err := w.Rollback("redactor")
 		if err != nil {
@@ -182,7 +183,7 @@ func TestAWatchedFolderGivesALockedServerNothing(t *testing.T) {
 			t.Errorf("%s it says %s", when, got)
 		}
 		put()
-		w.scan()
+		w.catalogue.Scan()
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/grants"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -36,7 +36,7 @@ func unaudited(err error) error {
 }
 
 // run sends a request to the guest, and records it.
-func (w *request) run(ctx context.Context, m Guest, r sandbox.Request) (*sandbox.Result, error) {
+func (w *request) run(ctx context.Context, m catalogue.Guest, r sandbox.Request) (*sandbox.Result, error) {
 	log := w.families.o.Audit
 	if log == nil {
 		return m.Call(ctx, r)
@@ -79,43 +79,6 @@ func (w *request) committing() (ended func(memory.Committed, error)) {
 			done(c.Version, c.Branch)
 		case err == nil, errors.As(err, &known) && known.Code != memory.Internal && known.Code != memory.Timeout && known.Code != memory.Unavailable:
 			done(0, "")
-		}
-	}
-}
-
-// auditLoad records the admission of a module, or its refusal.
-func (f *Families) auditLoad(x *family, err error) {
-	if f.o.Audit == nil || errors.Is(err, context.Canceled) {
-		return
-	}
-	e := audit.Entry{Kind: audit.Loaded, Family: x.Name, Digest: x.Digest, Detail: x.Source + " " + x.Manifest.Version}
-	if err != nil {
-		e.Kind, e.Detail = audit.Refused, err.Error()
-	}
-	f.o.Audit.Add(e)
-}
-
-// refusal is a version of a family that cannot be used, and why.
-type refusal struct{ name, digest, source, why string }
-
-// auditRefusals records the families that came to be refused without being loaded: unsigned, altered, not in the lock file or with the name
-// of another. The caller holds changing and mu.
-func (f *Families) auditRefusals() {
-	if f.o.Audit == nil {
-		return
-	}
-	before := f.refusals
-	f.refusals = map[refusal]bool{}
-	for _, x := range f.every() {
-		if x.fault == "" || x.fault == disabledFault(x.Name) {
-			continue
-		}
-		r := refusal{x.Name, x.Digest, x.Source, x.fault}
-		if r.digest == "" && x.Source == grants.Installed { // its module is not that of the lock file, or there is none
-			r.digest = f.lock.Families[x.Name].Digest
-		}
-		if f.refusals[r] = true; !before[r] {
-			f.o.Audit.Add(audit.Entry{Kind: audit.Refused, Family: r.name, Digest: r.digest, Detail: r.source + ": " + r.why})
 		}
 	}
 }
@@ -173,7 +136,7 @@ func (f *Families) auditEdit() {
 	var lines []string
 	if err == nil {
 		e.Digest = audit.LockDigest(data)
-		lines, err = registry.Diff(f.lock, next)
+		lines, err = registry.Diff(f.catalogue.Lock(), next)
 	}
 	if err != nil {
 		lines = []string{err.Error()}

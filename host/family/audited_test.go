@@ -165,7 +165,7 @@ func TestARefusedModuleIsRecordedOnceWithTheReason(t *testing.T) {
 			w := openIn(t, a.dir, func(o *Options) { o.Locked, o.Audit = true, h })
 			for range 2 {
 				w.says("notes_do")
-				w.scan()
+				w.catalogue.Scan()
 			}
 			refused := h.of(audit.Refused)
 			if len(refused) != 1 || refused[0].Family != "notes" || refused[0].Digest != a.digest() || !strings.Contains(refused[0].Detail, c.why) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/outside/budget"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -30,12 +31,10 @@ type familyBudget struct {
 }
 
 // budgetOf returns the budget of a version. A version that is tried spends from the installed one's.
-func (f *Families) budgetOf(x *family) familyBudget {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	g := grants.In(f.lock, x.Version)
+func (f *Families) budgetOf(x *catalogue.Family) familyBudget {
+	g := f.catalogue.GrantOf(x)
 	if x.Source == grants.Tried {
-		g = f.lock.Families[x.Name]
+		g = f.catalogue.Lock().Families[x.Name]
 	}
 	return familyBudget{f, x.Name, g.Limits, g.Methods}
 }
@@ -86,7 +85,7 @@ func (s Spending) String() string {
 }
 
 // spending returns what a family spent of its budgets.
-func (f *Families) spending(d Described) (list []Spending, err error) {
+func (f *Families) spending(d catalogue.Described) (list []Spending, err error) {
 	for _, p := range periods {
 		most := d.Grant.Limits[p.name]
 		if most <= 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -55,12 +56,12 @@ func endedIn(ctx context.Context) func(*sandbox.Result) {
 const attempts = 8
 
 // Call calls a tool. Its writes are committed atomically with its answer.
-func (f *Families) Call(ctx context.Context, t *Tool, c Call) (Result, error) {
-	x := t.family
+func (f *Families) Call(ctx context.Context, t *catalogue.Tool, c Call) (Result, error) {
+	x := t.Family
 	if !c.AsOf.IsNow() && t.Mixed {
 		c.Caller.Rights = c.Caller.Rights.ReadOnly()
 	}
-	m, release, err := f.acquire(ctx, x)
+	m, release, err := f.catalogue.Acquire(ctx, x)
 	if err != nil {
 		return Result{}, err
 	}
@@ -85,17 +86,16 @@ func (c Call) effects(space *memory.Access) *effect.Ledger {
 }
 
 // callAgain retries a call until it is not overtaken, unless it had external effects: those would be repeated.
-func (f *Families) callAgain(ctx context.Context, t *Tool, m Guest, c Call) (Result, error) {
+func (f *Families) callAgain(ctx context.Context, t *catalogue.Tool, m catalogue.Guest, c Call) (Result, error) {
 	result, err := f.callOnce(ctx, t, m, c)
 	if !mayRepeat(ctx, err) {
 		return result, err
 	}
-	select { // one after the other: calls overtaken together would overtake each other again
-	case t.family.again <- struct{}{}:
-		defer func() { <-t.family.again }()
-	case <-ctx.Done():
+	done, alone := t.Family.Alone(ctx) // calls overtaken together would overtake each other again
+	if !alone {
 		return result, err
 	}
+	defer done()
 	for attempt := 2; attempt <= attempts && mayRepeat(ctx, err) && ctx.Err() == nil; attempt++ {
 		result, err = f.callOnce(ctx, t, m, c)
 	}
@@ -113,7 +113,7 @@ type overtakenError struct{ error }
 func (o overtakenError) Unwrap() error { return o.error }
 
 // orOvertaken tells a commit conflict from a conflict that a guest reports, and from a reused request id.
-func orOvertaken(ctx context.Context, t *Tool, err error) error {
+func orOvertaken(ctx context.Context, t *catalogue.Tool, err error) error {
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Code != memory.Conflict || errors.Is(err, memory.ErrRequestReused) {
 		return err
@@ -125,13 +125,13 @@ func orOvertaken(ctx context.Context, t *Tool, err error) error {
 	return overtakenError{&memory.Error{Code: memory.Conflict, Retryable: true, Details: known.Details, Message: message}}
 }
 
-func (f *Families) callOnce(ctx context.Context, t *Tool, m Guest, c Call) (Result, error) {
-	space := f.spaceFor(c.Caller, t.family)
+func (f *Families) callOnce(ctx context.Context, t *catalogue.Tool, m catalogue.Guest, c Call) (Result, error) {
+	space := f.spaceFor(c.Caller, t.Family)
 	commit := memory.Commit{Write: memory.Write{RequestID: c.RequestID}, Operation: "tool " + t.Name}
 	if c.RequestID != "" {
 		commit.Content = c.content()
 		if answer, version, err := space.Answered(ctx, commit); version != 0 || err != nil {
-			return repetition(t.withVersion(answer, version)), err
+			return repetition(t.WithVersion(answer, version)), err
 		}
 	}
 	if err := effect.Of(ctx).Earlier(ctx); err != nil {
@@ -141,7 +141,7 @@ func (f *Families) callOnce(ctx context.Context, t *Tool, m Guest, c Call) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	w := f.newRequest(t.family, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
+	w := f.newRequest(t.Family, registry.Calls, stage, forTool(c.Caller, t), cmp.Or(c.Namespace, memory.Default), c.RequestID)
 	held := space.Caller().Rights
 	w.Held, w.offered, w.DryRun, w.Progress, w.ended = &held, c.Caller.Rights, c.DryRun, c.Progress, endedIn(ctx)
 	output, err := w.callTool(ctx, m, t, c.Arguments)
@@ -154,21 +154,23 @@ func (f *Families) callOnce(ctx context.Context, t *Tool, m Guest, c Call) (Resu
 
 // forTool returns the caller that a tool acts for: a tool declared read-only cannot write. Clients trust the declaration,
 // and may not ask their users.
-func forTool(c memory.Caller, t *Tool) memory.Caller {
-	if t.onlyReads() {
+func forTool(c memory.Caller, t *catalogue.Tool) memory.Caller {
+	if t.OnlyReads() {
 		c.Rights = c.Rights.ReadOnly()
 	}
 	return c
 }
 
 // spaceFor returns the space as a family uses it for a caller.
-func (f *Families) spaceFor(c memory.Caller, x *family) *memory.Access {
+func (f *Families) spaceFor(c memory.Caller, x *catalogue.Family) *memory.Access {
 	c.Family = x.Name
 	return f.o.Space.As(c)
 }
 
 // ownSpace returns the space as a family uses it for itself.
-func (f *Families) ownSpace(x *family) *memory.Access { return f.spaceFor(ops.OwnCaller(x.Name), x) }
+func (f *Families) ownSpace(x *catalogue.Family) *memory.Access {
+	return f.spaceFor(ops.OwnCaller(x.Name), x)
+}
 
 // content returns the whole request as JSON.
 func (c Call) content() json.RawMessage {
@@ -183,7 +185,7 @@ func (c Call) content() json.RawMessage {
 }
 
 // callTool asks the guest for a tool's result, and validates it.
-func (w *request) callTool(ctx context.Context, m Guest, t *Tool, arguments json.RawMessage) (json.RawMessage, error) {
+func (w *request) callTool(ctx context.Context, m catalogue.Guest, t *catalogue.Tool, arguments json.RawMessage) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err
@@ -197,7 +199,7 @@ func (w *request) callTool(ctx context.Context, m Guest, t *Tool, arguments json
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkOutput(output); err != nil {
+	if err := t.CheckOutput(output); err != nil {
 		wrong := &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("the answer of %s does not match its output_schema, so nothing of it was kept: %v", t.Name, err),
 			Details: map[string]any{"family": w.family.Name, "class": string(abi.ClassAnswer)}}
 		w.families.troubles.add(w.family.Name, string(abi.ClassAnswer), wrong, w.families.o.Clock())
@@ -208,8 +210,8 @@ func (w *request) callTool(ctx context.Context, m Guest, t *Tool, arguments json
 }
 
 // ask sends a request to the guest. A failure that the guest reports is an error its caller can act on.
-func (w *request) ask(ctx context.Context, m Guest, kind abi.Kind, request []byte) ([]byte, error) {
-	limits := grants.Limits(w.families.grantOf(w.family))
+func (w *request) ask(ctx context.Context, m catalogue.Guest, kind abi.Kind, request []byte) ([]byte, error) {
+	limits := grants.Limits(w.families.catalogue.GrantOf(w.family))
 	result, err := w.call(ctx, m, sandbox.Request{Kind: kind, Payload: request, Limits: limits})
 	if err != nil {
 		return nil, asMemory(err)
@@ -238,7 +240,7 @@ func (w *request) answer(result *sandbox.Result) ([]byte, error) {
 	if result.Class != abi.ClassError && result.Error != nil {
 		w.families.troubles.add(w.family.Name, string(result.Class), result.Error, w.families.o.Clock())
 	}
-	result.Trace = w.family.named(result.Trace)
+	result.Trace = w.family.NameTrace(result.Trace)
 	w.families.o.Logger.Warn("a family failed", "family", w.family.Name, "class", result.Class, "error", result.Error, "trace", result.Trace)
 	return nil, w.failure(result)
 }
@@ -275,7 +277,7 @@ func asMemory(err error) error {
 }
 
 // commit writes what was staged: directly where the family may write, or as a proposal where it may only propose.
-func (w *request) commit(ctx context.Context, space *memory.Access, t *Tool, output json.RawMessage, c memory.Commit) (Result, error) {
+func (w *request) commit(ctx context.Context, space *memory.Access, t *catalogue.Tool, output json.RawMessage, c memory.Commit) (Result, error) {
 	result := Result{Notes: w.notes}
 	c.Proposal = w.proposal()
 	c.Note = func(note string) { result.Notes = append(result.Notes, note) }
@@ -286,11 +288,11 @@ func (w *request) commit(ctx context.Context, space *memory.Access, t *Tool, out
 	if done.Replayed {
 		answer, version, err := space.Answered(ctx, c)
 		if err == nil {
-			answer = t.withVersion(answer, version)
+			answer = t.WithVersion(answer, version)
 		}
 		return repetition(answer), orOvertaken(ctx, t, err)
 	}
-	result.Version, result.Output = done.Version, t.withVersion(output, done.Version)
+	result.Version, result.Output = done.Version, t.WithVersion(output, done.Version)
 	if done.Version != 0 && done.Branch != w.Stage.Branch() { // by the family, or by a hook
 		result.Proposal = done.Branch
 		result.Notes = append(result.Notes, fmt.Sprintf("what it changes is proposed on branch %s: compare it with memory_branch action=diff, then merge it or delete it", done.Branch))

@@ -141,7 +141,7 @@ func TestOfAManifestThatChangedWhatItStillAsksForStaysGranted(t *testing.T) {
 		if d.GrantCommand != want || log.count("asks for more than it did") != 1 || log.count(want) != 1 {
 			t.Errorf("the command is %s, the log %s", d.GrantCommand, log.text.String())
 		}
-		if x := w.knownNow("tags"); !w.powersOf(x, owner(""), "").Allows(abi.CanMemoryRead, "work") || w.powersOf(x, owner(""), "").Allows(abi.CanMemoryRead, "home") {
+		if x := w.catalogue.Known("tags"); !w.catalogue.Powers(x, owner(""), "").Allows(abi.CanMemoryRead, "work") || w.catalogue.Powers(x, owner(""), "").Allows(abi.CanMemoryRead, "home") {
 			t.Error("its powers are others than its grant")
 		}
 	})
@@ -271,7 +271,7 @@ func TestAnUpdateOfADisabledFamilyStaysDisabled(t *testing.T) {
 		t.Errorf("an installation: %v", err)
 	}
 	writeFile(t, filepath.Join(folder, "notes.wasm"), pack(t, aFamily("notes"), script{says: `3`}))
-	w.scan()
+	w.catalogue.Scan()
 	if d := w.All()[0]; !strings.Contains(d.Fault, "disabled") || d.Source == grants.Installed {
 		t.Errorf("the family is %+v, want it disabled, from the folder", d)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 )
 
 func TestTheVersionOfTheCommitIsSetWhereTheSchemaAsksForIt(t *testing.T) {
@@ -20,11 +21,11 @@ func TestTheVersionOfTheCommitIsSetWhereTheSchemaAsksForIt(t *testing.T) {
 		{``, `{}`, `{}`},
 	} {
 		output := json.RawMessage(c.output)
-		if got := newTool(nil, abi.Tool{OutputSchema: json.RawMessage(c.schema)}).withVersion(output, 7); string(got) != c.want || string(output) != c.output {
+		if got := catalogue.NewTool(nil, abi.Tool{OutputSchema: json.RawMessage(c.schema)}).WithVersion(output, 7); string(got) != c.want || string(output) != c.output {
 			t.Errorf("%s of %s: %s, want %s", c.output, c.schema, got, c.want)
 		}
 	}
-	if got := newTool(nil, abi.Tool{OutputSchema: json.RawMessage(asks)}).withVersion(json.RawMessage(`{}`), 0); string(got) != `{}` {
+	if got := catalogue.NewTool(nil, abi.Tool{OutputSchema: json.RawMessage(asks)}).WithVersion(json.RawMessage(`{}`), 0); string(got) != `{}` {
 		t.Errorf("nothing was written: %s", got)
 	}
 }

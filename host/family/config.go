@@ -8,21 +8,15 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 )
 
-// sharedKeys returns the settings that the families share now.
-func (f *Families) sharedKeys() *config.Keys {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.shared
-}
-
 // settingsOf returns the settings in a stage, including a family's own.
-func (f *Families) settingsOf(x *family, stage *memory.Stage) config.Settings {
-	return config.Settings{Stage: stage, Keys: f.sharedKeys(), Own: x.declared}
+func (f *Families) settingsOf(x *catalogue.Family, stage *memory.Stage) config.Settings {
+	return config.Settings{Stage: stage, Keys: f.catalogue.SharedKeys(), Own: x.Declared}
 }
 
 // configOf is the configuration of a request's family.
@@ -68,8 +62,8 @@ func configure(ctx context.Context, s config.Settings, values map[string]json.Ra
 
 // Configure changes a family's configuration and returns all of it; null restores the default.
 func (f *Families) Configure(ctx context.Context, name string, values map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	x, err := f.named(name)
-	if g := f.guardNow(name); err != nil && g != nil {
+	x, err := f.catalogue.Named(name)
+	if g := f.catalogue.Guard(name); err != nil && g != nil {
 		x, err = g, nil // it still serves its hook, as configured
 	}
 	if err != nil {
@@ -95,7 +89,7 @@ func (f *Families) Configure(ctx context.Context, name string, values map[string
 const operatorName = "operator"
 
 // operatorStage begins an operator's change of a family's own records; nil: of shared ones.
-func (f *Families) operatorStage(ctx context.Context, x *family) (*memory.Stage, error) {
+func (f *Families) operatorStage(ctx context.Context, x *catalogue.Family) (*memory.Stage, error) {
 	operator := ops.OwnCaller("")
 	if x != nil {
 		operator = ops.OwnCaller(x.Name)

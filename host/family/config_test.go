@@ -245,7 +245,7 @@ func TestASettingOfANamespaceAppliesToTheRankingOfItsSearchesOnly(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings, err := w.newRequest(w.knownNow("ranks"), registry.Calls, stage, owner("ann"), namespace, "").configJSON(t.Context())
+		settings, err := w.newRequest(w.catalogue.Known("ranks"), registry.Calls, stage, owner("ann"), namespace, "").configJSON(t.Context())
 		if err != nil || !strings.Contains(string(settings), want) {
 			t.Errorf("in %q the settings are %s, %v; not %s", namespace, settings, err, want)
 		}
@@ -259,7 +259,7 @@ func TestTheHistoryKeepsTheNewestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := config.Settings{Stage: stage, Keys: w.sharedKeys()}
+	s := config.Settings{Stage: stage, Keys: w.catalogue.SharedKeys()}
 	system := config.Scope{Kind: config.System}
 	for i := range 1005 {
 		value := json.RawMessage(fmt.Sprintf("0.7%03d", i%10))
@@ -296,7 +296,7 @@ func TestAFileInTheWatchedFolderThatDeclaresASharedSettingOtherwiseIsNotUsed(t *
 	other.Config[0].Default, other.ConfigRules = json.RawMessage("0.2"), nil
 	writeFile(t, filepath.Join(folder, "two.wasm"), pack(t, other, script{says: `{}`}))
 	await.That(t, "the file is refused for its setting", func() bool { // it may be seen before it is whole
-		return strings.Contains(w.described("two").Fault, "its shared setting weight_a has the default 0.2, and that of family one has 0.7")
+		return strings.Contains(w.catalogue.Describe("two").Fault, "its shared setting weight_a has the default 0.2, and that of family one has 0.7")
 	})
 }
 
@@ -318,7 +318,7 @@ func BenchmarkConfig(b *testing.B) {
 	if _, err := w.ChangeSettings(b.Context(), SettingChanges{Scope: config.Scope{Kind: config.System}, Changes: changes}); err != nil {
 		b.Fatal(err)
 	}
-	x := w.knownNow("one")
+	x := w.catalogue.Known("one")
 	for b.Loop() {
 		stage, err := w.ownSpace(x).Stage(b.Context(), "")
 		if err != nil {

@@ -2,18 +2,10 @@ package family
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
-
-// Endpoints returns the external endpoints that an operator named.
-func (f *Families) Endpoints() map[string]registry.Endpoint {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return maps.Clone(f.lock.Endpoints)
-}
 
 // EndpointRequest names an external server; without one the name is removed.
 type EndpointRequest struct {
@@ -23,8 +15,7 @@ type EndpointRequest struct {
 
 // SetEndpoint names an external server; nil removes the name.
 func (f *Families) SetEndpoint(name string, e *registry.Endpoint) error {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	return f.change(EndpointRequest{name, e}.apply)
 }
 

@@ -4,23 +4,22 @@ package family
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family/config"
-	"github.com/alcove-memory/alcove/host/family/grants"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/budget"
-	"github.com/alcove-memory/alcove/host/family/policy"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -38,7 +37,7 @@ type Options struct {
 	Callable  Callable                                      // the tools that families can call; nil: none
 	Proxy     *Proxy                                        // passes on what is asked of the families, once they are there; nil: none
 	Sandbox   *sandbox.Sandbox                              // the caller closes it after the families
-	Admit     Admit                                         // nil: the sandbox admits modules
+	Admit     catalogue.Admit                               // nil: the sandbox admits modules
 	Dir       string                                        // the data directory, with alcove.lock and families/
 	Built     []modules.Module                              // built-in families, which are vetted
 	Release   string                                        // signatures of their catalogue, as package catalogue has them; empty: they are known by their digests
@@ -79,61 +78,15 @@ type Families struct {
 	troubles   troubles
 	insight    insight
 
-	mu    sync.RWMutex
-	lock  registry.Lock
-	known map[string]*family // by name
-	// hidden are families with the names of built-in families. They cannot be used.
-	hidden []*family
-	guards map[string]*guard  // by the name of their family
-	tools  map[string]*family // by the name of a tool
-	// published are tools that families made at run time, by the family's name.
-	published map[string][]abi.Tool
-	shared    *config.Keys
-	journaled map[string]bool // open sessions that are in the journal
-	changed   chan struct{}
-	closing   bool
-	closed    chan struct{} // closed when closing is set
-
-	changing   sync.Mutex          // held while the lock file, or the set of families, changes
-	files      map[string]seenFile // of the watched folder; guarded by changing
-	shown      map[string]string   // digests of watched families shown to an operator, by name; guarded by changing
-	accepted   string              // digest of the lock file that was last recorded; guarded by changing
-	lockFile   os.FileInfo         // as last read or written; nil: none; guarded by changing
-	lockBroken os.FileInfo         // that was unreadable, or refused; guarded by changing
-	catalogue  string              // as Catalogue has it
-	releases   []string            // public keys of a release that signed it
-	expired    string              // as lapsed had it
-	modules    *modules.Store      // of the data directory
-	refusals   map[refusal]bool    // that are recorded; guarded by changing
+	catalogue  *catalogue.Catalogue
+	modules    *modules.Store
+	journaled  sync.Map          // open sessions that are in the journal
+	shown      map[string]string // digests of watched families shown to an operator, by name; guarded by changing
+	accepted   string            // digest of the lock file that was last recorded; guarded by changing
+	lockFile   os.FileInfo       // as last read or written; nil: none; guarded by changing
+	lockBroken os.FileInfo       // that was unreadable, or refused; guarded by changing
 	stop       context.CancelFunc
 	background sync.WaitGroup
-}
-
-// family is one version of a family. It is immutable, except for its loaded module.
-type family struct {
-	*grants.Version
-	declared *config.Family // settings of the manifest
-	origin   modules.Origin
-	body     string // as in Module
-	native   *sandbox.Native
-	fault    string // why it cannot be used; empty: usable
-	clashes  bool   // the fault is a name clash
-	listing  sync.Once
-	listed   []*Tool // of the manifest
-
-	loading   chan struct{} // has room for one load at a time
-	again     chan struct{} // has room for one overtaken call at a time
-	mu        sync.Mutex
-	module    Guest // nil: not loaded
-	admitted  Guest // that the next load takes; nil: it admits one
-	used      time.Time
-	running   int
-	coming    atomic.Bool // being loaded in the background
-	rest      hooks.Rest  // of its hooks
-	symbols   sync.Once
-	functions map[uint32]string // names, by index; read once a trap has a trace
-	retired   bool              // replaced by another version: it ends with its last call
-	refused   error             // why a newer version of its file was rejected
 }
 
 // New finds the families and starts their jobs. Their hooks are called through Hooks.
@@ -147,22 +100,22 @@ func New(ctx context.Context, o Options) (*Families, error) {
 		return nil, err
 	}
 	o.Locked = o.Locked || lock.Locked
-	f := &Families{lockFile: lockFile, o: o.withDefaults(), lock: lock, shared: config.NewKeys(), changed: make(chan struct{}), closed: make(chan struct{}), files: map[string]seenFile{}, journaled: map[string]bool{}, shown: map[string]string{}, modules: o.store()}
+	o = o.withDefaults()
+	f := &Families{lockFile: lockFile, o: o, shown: map[string]string{}, modules: o.store()}
+	f.catalogue, err = catalogue.New(catalogue.Options{Modules: f.modules, Lock: lock, Locked: o.Locked, Built: o.Built, Release: o.Release, Watch: o.Watch, Core: o.Core, Sandbox: o.Sandbox, Early: o.Early, Admit: o.Admit,
+		Declares: o.declares, Audit: o.Audit, Clock: o.Clock, Logger: o.Logger, Idle: o.Idle})
+	if err != nil {
+		return nil, err
+	}
 	f.spent = budget.New(filepath.Join(f.o.Dir, spentDir), f.o.Clock)
-	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.manifestOf, Families: f.names, Refused: f.refused, Logger: f.o.Logger})
+	f.operations = ops.NewHost(ops.Host{Space: f.o.Space, Embedder: f.o.Embedder, Outside: f.o.Outside, Endpoints: f.Endpoints, Files: f.o.Files, Roots: f.Roots, Usage: f.o.Usage, Sessions: f.o.Sessions, Recent: f.o.Recent, Delegates: f.o.Delegates, Recalls: f.o.Recalls, Manifest: f.catalogue.ManifestOf, Families: f.catalogue.Names, Refused: f.refused, Logger: f.o.Logger})
 	f.jobs = jobs.New(jobs.Options{Space: f.o.Space.As(ops.OwnCaller("")), Namespace: ops.SystemNamespace, Families: jobFamilies{f}, Clock: f.o.Clock, NewID: f.newID, Retry: f.o.Retry, Logger: f.o.Logger})
 	f.hooks = hooks.New(hooks.Options{Space: f.o.Space, Families: hookFamilies{f}, Behind: f.behindHooks, Proposal: f.proposalName, Clock: f.o.Clock, Retry: f.o.Retry, Logger: f.o.Logger})
 	encoded, err := registry.Encode(lock)
 	if err != nil {
 		return nil, err
 	}
-	f.accepted, f.expired = audit.LockDigest(encoded), f.lapsed()
-	if err := f.knowCatalogue(lock); err != nil {
-		return nil, err
-	}
-	f.noteCatalogue(lock)
-	f.scan()
-	f.noteCarried()
+	f.accepted = audit.LockDigest(encoded)
 	if err := f.readPublished(ctx); err != nil {
 		return nil, err
 	}
@@ -198,16 +151,6 @@ func (o Options) lockFile() (registry.Lock, error) {
 	return registry.Read(o.Dir)
 }
 
-// Locked reports whether only digests in the lock file may run.
-func (f *Families) Locked() bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.locked()
-}
-
-// locked is Locked for a caller that holds changing or mu. A directory may be locked while it is served.
-func (f *Families) locked() bool { return f.o.Locked || f.lock.Locked }
-
 func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -241,103 +184,73 @@ func (f *Families) Hooks() *hooks.Hooks { return f.hooks }
 
 // Close stops jobs and unloads all modules.
 func (f *Families) Close() error {
-	f.mu.Lock()
-	if !f.closing {
-		f.closing = true
-		close(f.closed)
-	}
-	f.mu.Unlock()
+	f.catalogue.Stop()
 	f.stop()
 	f.background.Wait()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var failed []error
-	for _, x := range f.known {
-		failed = append(failed, x.unload())
-	}
-	for _, g := range f.guards {
-		if g.family != nil {
-			failed = append(failed, g.family.unload())
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// behind runs a function in the background, and reports whether it began: after Close it does not. Close waits for it.
-func (f *Families) behind(do func()) (begun bool) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if f.closing {
-		return false
-	}
-	f.background.Go(do)
-	return true
+	return f.catalogue.Close()
 }
 
 // keepTidy polls the watched folder and unloads unused modules, until ctx ends.
 func (f *Families) keepTidy(ctx context.Context) {
 	tick := time.NewTicker(f.o.Poll)
 	defer tick.Stop()
-	f.preload(ctx)
+	f.catalogue.Preload(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 			f.followLock()
-			if f.o.Watch != "" && f.scan() {
-				f.preload(ctx)
-			}
-			if now := f.lapsed(); now != f.expired {
-				f.expired = now
-				f.scan()
-			}
-			f.unloadIdle()
+			f.catalogue.Follow(ctx)
+			f.catalogue.UnloadIdle()
 		}
 	}
 }
 
-// named finds a family that may run.
-func (f *Families) named(name string) (*family, error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	x := f.known[name]
-	if x == nil {
-		return nil, f.unknown("family", name)
+func randomName() string { return strings.ToLower(rand.Text()[:10]) }
+
+// declares declares the indexes of a family to the space.
+func (o Options) declares(m *abi.Manifest) {
+	for _, c := range m.Collections {
+		collection, err := ops.CollectionOf(m, c)
+		if err != nil {
+			o.Logger.Warn("a collection has a fault", "family", m.Name, "error", err)
+			continue
+		}
+		o.Space.DeclareIndexes(collection)
 	}
-	return x, x.usable()
 }
 
-func (x *family) usable() error {
-	if x.fault != "" {
-		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.Name + " cannot be used: " + x.fault}
-	}
-	return nil
+// All lists the families by name.
+func (f *Families) All() []catalogue.Described { return f.catalogue.All() }
+
+// Changed is closed as soon as the result of All changes, apart from loaded modules.
+func (f *Families) Changed() <-chan struct{} { return f.catalogue.Changed() }
+
+// Find returns a tool by its exact name, for a caller: tools of families that it has no right to do not exist.
+func (f *Families) Find(c memory.Caller, name string) (*catalogue.Tool, error) {
+	return f.catalogue.Find(c, name)
 }
 
-// grantOf returns a family's grant: the operator's, or the default of a built-in family.
-func (f *Families) grantOf(x *family) registry.Grant {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return grants.In(f.lock, x.Version)
+// Load loads a family's module.
+func (f *Families) Load(ctx context.Context, name string) error { return f.catalogue.Load(ctx, name) }
+
+// AwaitHooks waits until a family with hooks in stores and searches is loaded.
+func (f *Families) AwaitHooks(ctx context.Context, name string) error {
+	return f.catalogue.AwaitHooks(ctx, name)
 }
 
-// hookOf returns the operator's settings of a family's hook; on is false if it must not be called: the family cannot be used,
-// has no such hook, or is not granted it. The caller holds mu.
-func (f *Families) hookOf(x *family, h abi.Hook) (said registry.On, on bool) {
-	if x == nil || x.fault != "" || x.Digest == "" || !grants.Has(x.Manifest.Hooks, h) {
-		return registry.On{}, false
-	}
-	said, on = grants.In(f.lock, x.Version).Hooks[h]
-	return said, on
-}
+// IsPrivate reports whether a collection, as FAMILY/NAME, is for its own family alone.
+func (f *Families) IsPrivate(collection string) bool { return f.catalogue.IsPrivate(collection) }
 
-// powersOf returns the powers of a family for a caller in a part of its work; empty: in any.
-func (f *Families) powersOf(x *family, caller memory.Caller, during registry.Work) policy.Powers {
-	return grants.Powers(f.grantOf(x), x.Version, caller.Rights, during)
-}
+// AnyGranted reports whether any family has a capability.
+func (f *Families) AnyGranted(c abi.Capability) bool { return f.catalogue.AnyGranted(c) }
 
-// untrusted returns why a version of a family must not run; empty if it may. The caller holds changing or mu.
-func (f *Families) untrusted(x *family) string {
-	return grants.Untrusted(f.lock, x.Version, f.locked(), f.o.Clock())
-}
+// Endpoints returns the external endpoints that an operator named.
+func (f *Families) Endpoints() map[string]registry.Endpoint { return f.catalogue.Endpoints() }
+
+// Roots returns the directories that an operator named.
+func (f *Families) Roots() map[string]registry.Root { return f.catalogue.Roots() }
+
+// Locked reports whether only digests in the lock file may run.
+func (f *Families) Locked() bool { return f.catalogue.Locked() }

@@ -16,7 +16,7 @@ const (
 
 // FeedLimits returns the limits of feeds by the settings of the system; without a family that declares them, the defaults.
 func (f *Families) FeedLimits(ctx context.Context) (feed.Limits, error) {
-	if f.sharedKeys().Key(feedRetentionDays) == nil || f.sharedKeys().Key(feedAlertRows) == nil {
+	if f.catalogue.SharedKeys().Key(feedRetentionDays) == nil || f.catalogue.SharedKeys().Key(feedAlertRows) == nil {
 		return feed.Limits{}, nil
 	}
 	found, err := f.Settings(ctx, SettingQuery{Keys: []string{feedRetentionDays, feedAlertRows}})

@@ -3,34 +3,33 @@ package family
 import (
 	"fmt"
 
-	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
 
 // Grant changes a family's grant.
-func (f *Families) Grant(r grants.Request) (Described, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+func (f *Families) Grant(r grants.Request) (catalogue.Described, error) {
+	defer f.catalogue.Hold()()
 	if err := f.reread(); err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	x, g, err := f.decision(r)
 	if err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	if a, ok := g.Approved(); ok && x != nil && x.Source != grants.BuiltIn && a.Digest == x.Digest {
-		if err := f.modules.KeepApproved(x.Digest, x.origin); err != nil {
-			return Described{}, err
+		if err := f.modules.KeepApproved(x.Digest, x.Origin); err != nil {
+			return catalogue.Described{}, err
 		}
 	}
 	return f.decide(r.Family, g)
 }
 
 // decision returns the grant that a request leads to, and the family; nil if its module is missing. The caller holds changing.
-func (f *Families) decision(r grants.Request) (*family, registry.Grant, error) {
-	x := f.knownNow(r.Family)
+func (f *Families) decision(r grants.Request) (*catalogue.Family, registry.Grant, error) {
+	x := f.catalogue.Known(r.Family)
 	if x == nil || x.Digest == "" {
 		g, err := f.revokeAbsent(r)
 		return nil, g, err
@@ -38,7 +37,7 @@ func (f *Families) decision(r grants.Request) (*family, registry.Grant, error) {
 	if err := f.meant(r, x); err != nil {
 		return nil, registry.Grant{}, err
 	}
-	g := grants.Clone(grants.In(f.lock, x.Version))
+	g := grants.Clone(grants.In(f.catalogue.Lock(), x.Version))
 	g.Version = x.Manifest.Version
 	if err := r.Apply(x.Version, &g); err != nil {
 		return nil, registry.Grant{}, err
@@ -51,15 +50,15 @@ func (f *Families) decision(r grants.Request) (*family, registry.Grant, error) {
 }
 
 // decide sets a family's grant. The caller holds changing.
-func (f *Families) decide(name string, g registry.Grant) (Described, error) {
-	before := f.lock.Families[name]
+func (f *Families) decide(name string, g registry.Grant) (catalogue.Described, error) {
+	before := f.catalogue.Lock().Families[name]
 	if err := f.auditGrant(name, g); err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	if err := f.change(func(l *registry.Lock) error { l.Families[name] = g; return nil }); err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
-	d := f.described(name)
+	d := f.catalogue.Describe(name)
 	a, was := before.Approved()
 	if now, still := g.Approved(); was && (!still || now.Digest != a.Digest) {
 		d.Ended = &grants.Guarding{Digest: a.Digest, Version: a.Version}
@@ -69,14 +68,12 @@ func (f *Families) decide(name string, g registry.Grant) (Described, error) {
 
 // revokeAbsent revokes grants of a family whose module is missing.
 func (f *Families) revokeAbsent(r grants.Request) (registry.Grant, error) {
-	g, listed := f.lock.Families[r.Family]
+	g, listed := f.catalogue.Lock().Families[r.Family]
 	if !listed || !r.RevokesOnly() {
-		f.mu.RLock()
-		defer f.mu.RUnlock()
-		if x := f.known[r.Family]; x != nil {
-			return registry.Grant{}, x.usable()
+		if x := f.catalogue.Known(r.Family); x != nil {
+			return registry.Grant{}, x.Usable()
 		}
-		return registry.Grant{}, f.unknown("family", r.Family)
+		return registry.Grant{}, f.catalogue.UnknownFamily(r.Family)
 	}
 	g = grants.Clone(g)
 	return g, r.Apply(nil, &g)
@@ -84,47 +81,18 @@ func (f *Families) revokeAbsent(r grants.Request) (registry.Grant, error) {
 
 // meant refuses a request about another version, or a grant to a family with a name
 // clash. A grant to a family in the watched folder must be for the version last shown to the operator.
-func (f *Families) meant(r grants.Request, x *family) error {
+func (f *Families) meant(r grants.Request, x *catalogue.Family) error {
 	if r.Digest != "" && r.Digest != x.Digest {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s has the digest %s, not %s: look at it again with alcove family list", x.Name, x.Digest, r.Digest)}
 	}
 	if r.RevokesOnly() {
 		return nil
 	}
-	if x.clashes {
-		return x.usable()
+	if x.Clashes {
+		return x.Usable()
 	}
 	if shown := f.shown[x.Name]; r.Digest == "" && shown != "" && shown != x.Digest {
 		return &memory.Error{Code: memory.Conflict, Message: fmt.Sprintf("family %s is another version than alcove family list showed: look at it again, or grant this one with --digest %s", x.Name, x.Digest)}
 	}
 	return nil
-}
-
-// AnyGranted reports whether any family has a capability.
-func (f *Families) AnyGranted(c abi.Capability) bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, x := range f.known {
-		if grants.Holds(grants.In(f.lock, x.Version), c) {
-			return true
-		}
-	}
-	return false
-}
-
-// noteCarried logs which families of this release ask for more than they were granted.
-func (f *Families) noteCarried() {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	for name, g := range f.lock.Families {
-		x := f.known[name]
-		if x == nil || x.Digest == "" {
-			continue
-		}
-		n := grants.NewsOf(g, x.Version)
-		if asks := n.List(x.Manifest); len(asks) > 0 {
-			f.o.Logger.Warn("a family of this release asks for more than it did when its grant was decided; it goes on with what it was granted", "family", name,
-				"version", x.Manifest.Version, "asks", asks, "grant", n.Command(x.Version, grants.In(f.lock, x.Version)))
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
@@ -53,7 +54,7 @@ func (w *world) storesNothing(commands ...string) {
 	}
 }
 
-func (w *world) install(m *abi.Manifest, s script) Described {
+func (w *world) install(m *abi.Manifest, s script) catalogue.Described {
 	w.t.Helper()
 	d, err := w.Install(pack(w.t, m, s))
 	if err != nil {
@@ -62,7 +63,7 @@ func (w *world) install(m *abi.Manifest, s script) Described {
 	return d
 }
 
-func (w *world) grant(r grants.Request) Described {
+func (w *world) grant(r grants.Request) catalogue.Described {
 	w.t.Helper()
 	d, err := w.Grant(r)
 	if err != nil {
@@ -320,7 +321,7 @@ func TestAnUpdateByFileNeverOpensARefusingHook(t *testing.T) {
 		if err := os.WriteFile(file, versions["three"][:100], 0o600); err != nil {
 			w.t.Fatal(err)
 		}
-		w.scan()
+		w.catalogue.Scan()
 		w.storesAs("one")
 	})
 	step("it begins with the truncated file", func(w *world) { w.storesAs("one") })
@@ -391,17 +392,17 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 	}
 	w.install(redactor("2.0.0"), redacts("two"))
 	w.storesAs("one")
-	x := w.guardNow("redactor")
+	x := w.catalogue.Guard("redactor")
 	names := func(g registry.Grant) (list []abi.Capability) {
 		for _, c := range g.Capabilities {
 			list = append(list, c.Name)
 		}
 		return list
 	}
-	if got := names(w.grantOf(x)); !slices.Equal(got, []abi.Capability{abi.CanRecord}) {
+	if got := names(w.catalogue.GrantOf(x)); !slices.Equal(got, []abi.Capability{abi.CanRecord}) {
 		t.Errorf("it has %v", got)
 	}
-	if got := names(w.grantOf(w.knownNow("redactor"))); len(got) != 0 {
+	if got := names(w.catalogue.GrantOf(w.catalogue.Known("redactor"))); len(got) != 0 {
 		t.Errorf("the new version has %v", got)
 	}
 	stage, err := w.space.As(owner("")).Stage(t.Context(), "")
@@ -419,7 +420,7 @@ func TestTheApprovedVersionServesItsHookWithItsPowersAndItsConfiguration(t *test
 		found, err := stage.Records(t.Context(), memory.Collection{Name: "redactor/seen", PerSpace: true}, "default", []string{"last"})
 		return err == nil && found[0] != nil
 	})
-	granted := w.grantOf(x)
+	granted := w.catalogue.GrantOf(x)
 	if _, on := granted.Hooks[abi.HookJob]; on || len(granted.Hooks) != 1 {
 		t.Errorf("its hooks are %v", granted.Hooks)
 	}
@@ -538,7 +539,7 @@ func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
 	seen := w.Show()[0].Digest
 	writeFile(t, file, two) // replaced, granted, and replaced again before anybody looks
 	w.grant(grants.Request{Family: "redactor", Hooks: hookOn(abi.HookStore), Digest: seen})
-	w.scan()
+	w.catalogue.Scan()
 	if d := w.All()[0]; d.Digest != modules.Digest(two) || len(d.Grant.Hooks) != 0 || d.Guard == nil || d.Guard.Digest != seen {
 		t.Errorf("the family is %+v, want the new module without hooks, guarded by the one that was seen", d)
 	}
@@ -554,7 +555,7 @@ func TestAGrantIsForTheBytesThatTheOperatorSaw(t *testing.T) {
 		t.Errorf("once it was shown: %+v", d)
 	}
 	writeFile(t, file, one)
-	w.scan()
+	w.catalogue.Scan()
 	if _, err := w.Grant(grants.Request{Family: "redactor", Revoke: []string{"*"}}); err != nil {
 		t.Errorf("taking back: %v", err)
 	}
@@ -592,7 +593,7 @@ func TestQuickSwapsInTheWatchedFolderNeverServeAHookWithBytesThatWereNotApproved
 	}()
 	for range 40 {
 		w.storesAs("one")
-		w.scan()
+		w.catalogue.Scan()
 	}
 	close(stop)
 	if err := <-swapped; err != nil {
@@ -721,7 +722,7 @@ func TestAJobOfTheApprovedVersionIsDoneByItWithItsPowers(t *testing.T) {
 	w.grant(grants.Request{Family: "redactor", All: true, Hooks: hookOn(abi.HookStore)})
 	w.install(redactor("2.0.0"), redacts("two"))
 	w.storesAs("one")
-	approved := w.guardNow("redactor").Digest
+	approved := w.catalogue.Guard("redactor").Digest
 	await.That(t, "its job is over", func() bool {
 		list, err := w.Jobs(t.Context())
 		return err == nil && slices.ContainsFunc(list, func(j jobs.Job) bool { return j.State == jobs.Done || j.State == jobs.Failed })

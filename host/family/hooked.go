@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
@@ -24,25 +23,11 @@ import (
 // hookFamilies implements hooks.Families.
 type hookFamilies struct{ *Families }
 
-// Storing implements hooks.Families: families whose store hook is on, and guards in place of one.
+// Storing implements hooks.Families.
 func (f hookFamilies) Storing() (list []hooks.Store, err error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, x := range f.known {
-		if s, on := f.storeHookOf(x); on {
-			list = append(list, s)
-		}
-	}
-	var gone error // the first
-	var reads []string
-	for _, name := range f.serving() {
-		g := f.guards[name]
-		if g.family == nil || g.family.Manifest.Hooks.Store == nil {
-			gone = cmp.Or(gone, f.missing(name, g))
-			reads = append(reads, readsRecords(g.Capabilities)...)
-			continue
-		}
-		list = append(list, hooks.Store{Family: hookFamily{f.Families, g.family}, OnFailure: abi.OnFailureRefuse})
+	asked, gone, reads := f.catalogue.Storing()
+	for _, s := range asked {
+		list = append(list, hooks.Store{Family: hookFamily{f.Families, s.Family}, OnFailure: s.OnFailure})
 	}
 	if gone != nil {
 		return list, hooks.MissingFor(gone, func(collection string) bool {
@@ -53,24 +38,10 @@ func (f hookFamilies) Storing() (list []hooks.Store, err error) {
 	return list, nil
 }
 
-// readsRecords returns the families whose records were granted to be read.
-func readsRecords(granted []registry.Capability) (families []string) {
-	for _, c := range granted {
-		if c.Name == abi.CanRecordsRead {
-			families = append(families, c.Scope...)
-		}
-	}
-	return families
-}
-
 // On implements hooks.Families.
 func (f hookFamilies) On(h abi.Hook) (list []hooks.Family) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(f.known)) {
-		if _, on := f.hookOf(f.known[name], h); on {
-			list = append(list, hookFamily{f.Families, f.known[name]})
-		}
+	for _, x := range f.catalogue.On(h) {
+		list = append(list, hookFamily{f.Families, x})
 	}
 	return list
 }
@@ -78,18 +49,18 @@ func (f hookFamilies) On(h abi.Hook) (list []hooks.Family) {
 // hookFamily implements hooks.Family.
 type hookFamily struct {
 	families *Families
-	family   *family
+	family   *catalogue.Family
 }
 
 func (h hookFamily) Name() string            { return h.family.Name }
 func (h hookFamily) Manifest() *abi.Manifest { return h.family.Manifest }
-func (h hookFamily) Rest() *hooks.Rest       { return &h.family.rest }
+func (h hookFamily) Rest() *hooks.Rest       { return &h.family.Rest }
 
 // Rights implements hooks.Family: the namespaces of its grant to read memories, or else to write or propose them. A family
 // without any such grant sees everything that its hooks cover.
 func (h hookFamily) Rights() memory.Rights {
-	g := h.families.grantOf(h.family)
-	powers := h.families.powersOf(h.family, ops.OwnCaller(h.family.Name), "")
+	g := h.families.catalogue.GrantOf(h.family)
+	powers := h.families.catalogue.Powers(h.family, ops.OwnCaller(h.family.Name), "")
 	switch {
 	case grants.Holds(g, abi.CanMemoryRead):
 		return memory.RightsTo(powers.Scope(abi.CanMemoryRead), nil)
@@ -104,16 +75,14 @@ func (h hookFamily) Rights() memory.Rights {
 // is not passed because a family has a fault.
 func (h hookFamily) ReadsRecords(collection string) bool {
 	family, _, _ := strings.Cut(collection, "/")
-	store, c := h.family.Manifest.Hooks.Store, h.families.declarationOf(collection)
-	return h.families.powersOf(h.family, ops.OwnCaller(h.family.Name), "").Allows(abi.CanRecordsRead, family) &&
+	store, c := h.family.Manifest.Hooks.Store, h.families.catalogue.DeclarationOf(collection)
+	return h.families.catalogue.Powers(h.family, ops.OwnCaller(h.family.Name), "").Allows(abi.CanRecordsRead, family) &&
 		(store != nil && store.Redacts || c == nil || !c.Private)
 }
 
 // Generations implements hooks.Family: the operator's value, else the manifest's, else one.
 func (h hookFamily) Generations(hook abi.Hook) int {
-	h.families.mu.RLock()
-	defer h.families.mu.RUnlock()
-	said, _ := h.families.hookOf(h.family, hook)
+	said, _ := h.families.catalogue.Hook(h.family, hook)
 	asked := 0
 	if stored := h.family.Manifest.Hooks.Stored; hook == abi.HookStored && stored != nil {
 		asked = stored.Generations
@@ -143,43 +112,22 @@ func (h hookFamily) Setting(ctx context.Context, key string) (text string, err e
 
 // ReachesOutside implements hooks.Family.
 func (h hookFamily) ReachesOutside() bool {
-	g := h.families.grantOf(h.family)
+	g := h.families.catalogue.GrantOf(h.family)
 	return grants.Holds(g, abi.CanHTTP) || grants.Holds(g, abi.CanLLM) || grants.Holds(g, abi.CanFileWrite)
 }
 
 // Loaded implements hooks.Family. A module that failed to load is not retried for a while.
 func (h hookFamily) Loaded() (hooks.Guest, bool) {
-	if m := h.family.hold(h.families); m != nil {
-		return guest{h, m, func() { h.family.release(h.families) }}, true
+	if m, release := h.families.catalogue.Running(h.family); m != nil {
+		return guest{h, m, release}, true
 	}
-	h.loadBehind()
+	h.families.catalogue.LoadForHooks(h.family)
 	return nil, false
-}
-
-// loadBehind loads a family in the background, once at a time.
-func (h hookFamily) loadBehind() {
-	f, x := h.families, h.family
-	if !x.coming.CompareAndSwap(false, true) {
-		return
-	}
-	begun := f.behind(func() {
-		defer x.coming.Store(false)
-		_, release, err := f.acquire(context.Background(), x)
-		if err == nil {
-			release()
-			return
-		}
-		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.Name, "error", err)
-		x.rest.Begin(f.o.Clock())
-	})
-	if !begun {
-		x.coming.Store(false)
-	}
 }
 
 // Load implements hooks.Family.
 func (h hookFamily) Load(ctx context.Context) (hooks.Guest, error) {
-	m, release, err := h.families.acquire(ctx, h.family)
+	m, release, err := h.families.catalogue.Acquire(ctx, h.family)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +155,7 @@ func (h hookFamily) Defer(ctx context.Context, c memory.Caller, at memory.Locati
 // guest is the loaded module of a family.
 type guest struct {
 	hookFamily
-	module  Guest
+	module  catalogue.Guest
 	release func()
 }
 
@@ -232,7 +180,7 @@ func workOf(h abi.Hook) registry.Work {
 // guestRequest is a request of a hook to a module.
 type guestRequest struct {
 	request *request
-	module  Guest
+	module  catalogue.Guest
 }
 
 // Operations implements hooks.Request.
@@ -245,7 +193,7 @@ func (r guestRequest) Config(ctx context.Context) (json.RawMessage, error) {
 
 // Ask implements hooks.Request.
 func (r guestRequest) Ask(ctx context.Context, kind abi.Kind, payload []byte, cpu time.Duration) ([]byte, error) {
-	limits := grants.Limits(r.request.families.grantOf(r.request.family))
+	limits := grants.Limits(r.request.families.catalogue.GrantOf(r.request.family))
 	if cpu > 0 {
 		limits = within(limits, r.request.family.Manifest.Limits, cpu)
 	}

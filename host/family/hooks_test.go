@@ -106,7 +106,7 @@ func TestARefusalsReasonIsALineOfBoundedLength(t *testing.T) {
 
 // resting has a family's hooks rest, as after failures in a row.
 func (w *world) resting(name string) *world {
-	w.knownNow(name).rest.Begin(w.o.Clock())
+	w.catalogue.Known(name).Rest.Begin(w.o.Clock())
 	return w
 }
 
@@ -192,7 +192,7 @@ func TestADeferredHookIsTriedAgainWhenItsMemoriesAreNotStoredYet(t *testing.T) {
 	now.set(time.Now())
 	w := open(t, func(o *Options) { o.Clock, o.Retry = now.get, time.Hour }).
 		with(onStore("later", abi.OnFailureDefer), script{says: `{"entries":[{"tags":["late"]}]}`})
-	x, err := w.named("later")
+	x, err := w.catalogue.Named("later")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,8 +264,8 @@ func TestAHookThatIsNotLoadedYetDoesNotHoldAStoreUp(t *testing.T) {
 	if _, err := w.Install(pack(t, m, script{says: `{"entries":[{"tags":["tea"]}]}`})); err != nil {
 		t.Fatal(err)
 	}
-	x := w.knownNow("tagger")
-	x.loading <- struct{}{} // as if it took long to load
+	x := w.catalogue.Known("tagger")
+	x.Loading <- struct{}{} // as if it took long to load
 	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestAHookThatIsNotLoadedYetDoesNotHoldAStoreUp(t *testing.T) {
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "being loaded") {
 		t.Errorf("stored with the notes %q, %v", notes, err)
 	}
-	<-x.loading
+	<-x.Loading
 	await.That(t, "the hook takes part", func() bool {
 		m, _, err := w.keep("k", `"tea"`)
 		return err == nil && slices.Contains(m.Tags, "tea")
@@ -430,13 +430,13 @@ func TestAFamilyIsUnloadedAfterItsIdleTimeWhenTheClockIsPutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	now.set(now.get().Add(-10 * 24 * time.Hour))
-	w.unloadIdle()
-	if !w.knownNow("tidy").loaded() {
+	w.catalogue.UnloadIdle()
+	if !w.catalogue.Known("tidy").IsLoaded() {
 		t.Error("it was unloaded at once")
 	}
 	now.set(now.get().Add(2 * time.Hour))
-	w.unloadIdle()
-	if w.knownNow("tidy").loaded() {
+	w.catalogue.UnloadIdle()
+	if w.catalogue.Known("tidy").IsLoaded() {
 		t.Error("it is still loaded two hours later")
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/registry"
 )
 
 // Info is everything an operator can see of a family.
 type Info struct {
-	Described
+	catalogue.Described
 	Config map[string]json.RawMessage `json:"config,omitempty"` // none for an unusable family
 	Limits map[string]Limit           `json:"limits"`           // limits of requests and quotas, by name
 	Use    Use                        `json:"use"`
@@ -27,11 +28,9 @@ type Limit struct {
 
 // Info describes a family.
 func (f *Families) Info(ctx context.Context, name string) (Info, error) {
-	d := f.described(name)
+	d := f.catalogue.Describe(name)
 	if d.Manifest == nil {
-		f.mu.RLock()
-		defer f.mu.RUnlock()
-		return Info{}, f.unknown("family", name)
+		return Info{}, f.catalogue.UnknownFamily(name)
 	}
 	info := Info{Described: d, Limits: limitsIn(d)}
 	uses, err := f.Uses(ctx)
@@ -48,7 +47,7 @@ func (f *Families) Info(ctx context.Context, name string) (Info, error) {
 }
 
 // limitsIn returns the limits of a family. Those of a request are the lowest of manifest, program and operator.
-func limitsIn(d Described) map[string]Limit {
+func limitsIn(d catalogue.Described) map[string]Limit {
 	limits := map[string]Limit{}
 	standard, most := abi.DefaultLimits(), abi.MaxLimits()
 	asked, highest := map[string]int64{}, map[string]int64{}

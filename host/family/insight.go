@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -187,7 +188,7 @@ func (c Cost) plus(d Cost) Cost {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // call sends a request to a guest, and notes what becomes of it.
-func (w *request) call(ctx context.Context, m Guest, r sandbox.Request) (*sandbox.Result, error) {
+func (w *request) call(ctx context.Context, m catalogue.Guest, r sandbox.Request) (*sandbox.Result, error) {
 	s, now := &w.families.insight, w.families.o.Clock
 	id, traced := s.begin(w.family.Name)
 	event := func(kind EventKind) Event {
@@ -210,7 +211,7 @@ func (w *request) call(ctx context.Context, m Guest, r sandbox.Request) (*sandbo
 	e.Interpreted = result.Interpreted
 	if result.Error != nil {
 		e.Text = cut(result.Error.Error())
-		e.Trace = w.family.named(result.Trace)
+		e.Trace = w.family.NameTrace(result.Trace)
 	}
 	s.ended(e, result)
 	return result, nil
@@ -246,23 +247,10 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// named puts the names of functions into a trace, where the module has a name section.
-func (x *family) named(trace string) string {
-	if trace == "" {
-		return ""
-	}
-	x.symbols.Do(func() {
-		if module, err := x.origin.Read(); err == nil {
-			x.functions = sandbox.FunctionNames(module.Bytes())
-		}
-	})
-	return sandbox.NameTrace(trace, x.functions)
-}
-
 // Stats returns what families cost since the server began; an empty name means all.
 func (f *Families) Stats(name string) ([]Stats, error) {
 	if name != "" {
-		if err := f.exists(name); err != nil {
+		if err := f.catalogue.Exists(name); err != nil {
 			return nil, err
 		}
 	}
@@ -293,16 +281,6 @@ func (k *seen) stats(family string) Stats {
 	return s
 }
 
-// exists refuses the name of a family that is not known.
-func (f *Families) exists(name string) error {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if f.known[name] == nil {
-		return f.unknown("family", name)
-	}
-	return nil
-}
-
 // FollowRequest says which events are wanted.
 type FollowRequest struct {
 	Family string `json:"family"`
@@ -313,7 +291,7 @@ type FollowRequest struct {
 
 // Follow hands on the events of a family. With Follow it ends with ctx or with the family, without an error.
 func (f *Families) Follow(ctx context.Context, r FollowRequest, each func(Event) error) error {
-	if err := f.exists(r.Family); err != nil {
+	if err := f.catalogue.Exists(r.Family); err != nil {
 		return err
 	}
 	if r.Lines < 0 || r.Lines > keptLines {
@@ -333,7 +311,7 @@ func (f *Families) Follow(ctx context.Context, r FollowRequest, each func(Event)
 	}
 	for r.Follow {
 		changed := f.Changed()
-		gone := f.exists(r.Family) != nil
+		gone := f.catalogue.Exists(r.Family) != nil
 		if gone && len(events.events) == 0 {
 			return each(Event{At: f.o.Clock(), Family: r.Family, Kind: EventNote, Text: "family " + r.Family + " was removed"})
 		}
@@ -345,7 +323,7 @@ func (f *Families) Follow(ctx context.Context, r FollowRequest, each func(Event)
 		case <-changed:
 		case <-ctx.Done():
 			return nil
-		case <-f.closed:
+		case <-f.catalogue.Closed():
 			return nil
 		}
 	}

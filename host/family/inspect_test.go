@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -63,7 +64,7 @@ func (a approval) compiled(t *testing.T) approval {
 // again loads a family once more and returns the answer of its tool.
 func (w *world) again(name string) string {
 	w.t.Helper()
-	if err := w.knownNow(name).unload(); err != nil {
+	if err := w.catalogue.Known(name).Unload(); err != nil {
 		w.t.Fatal(err)
 	}
 	return w.says(name + "_do")
@@ -82,7 +83,7 @@ func TestASignedModuleIsHashedOnceAProcess(t *testing.T) {
 		if got := w.again("notes"); got != "1" {
 			t.Errorf("it says %s", got)
 		}
-		w.scan()
+		w.catalogue.Scan()
 	}
 	p.want(t, "after three loads", map[string]int{a.digest(): 1})
 }
@@ -216,12 +217,14 @@ func TestTwoVersionsThatLoadOneFileAtOnceHashItOnce(t *testing.T) {
 	p := &passes{}
 	w := a.counted(t, p)
 	a.replace([]byte(read(t, a.path())))
-	x := w.knownNow("notes")
-	guard := newFamily(grants.Approved, x.Digest, x.Manifest, x.Section, w.modules.ApprovedOrigin(x.Digest))
+	x := w.catalogue.Known("notes")
+	kept := *x.Version
+	kept.Source = grants.Approved
+	guard := catalogue.NewFamily(&kept, w.modules.ApprovedOrigin(x.Digest))
 	var all sync.WaitGroup
-	for _, x := range []*family{x, guard, x, guard} {
+	for _, x := range []*catalogue.Family{x, guard, x, guard} {
 		all.Go(func() {
-			m, err := w.admit(t.Context(), x)
+			m, err := w.catalogue.Admit(t.Context(), x)
 			if err != nil {
 				t.Error(err)
 				return
@@ -304,8 +307,8 @@ func benchmarkLaterLoad(b *testing.B, module []byte) {
 	if _, err := w.Install(module); err != nil {
 		b.Fatal(err)
 	}
-	x := w.knownNow("notes")
-	kept, err := w.admit(b.Context(), x)
+	x := w.catalogue.Known("notes")
+	kept, err := w.catalogue.Admit(b.Context(), x)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -313,12 +316,12 @@ func benchmarkLaterLoad(b *testing.B, module []byte) {
 	verified, loaded := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
-		if digest, err := x.origin.Digest(); err != nil || digest != x.Digest {
+		if digest, err := x.Origin.Digest(); err != nil || digest != x.Digest {
 			b.Fatalf("digest = %s, %v, want %s", digest, err, x.Digest)
 		}
 		verified = min(verified, time.Since(began))
 		began = time.Now()
-		m, err := w.admit(b.Context(), x)
+		m, err := w.catalogue.Admit(b.Context(), x)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/family/jobs"
@@ -26,23 +27,23 @@ type jobFamilies struct{ *Families }
 
 // Usable implements jobs.Families.
 func (f jobFamilies) Usable(family string) error {
-	_, err := f.named(family)
+	_, err := f.catalogue.Named(family)
 	return err
 }
 
 // Quota implements jobs.Families.
 func (f jobFamilies) Quota(family string) (jobs.Backlog, bool) {
-	x := f.knownNow(family)
+	x := f.catalogue.Known(family)
 	if x == nil {
 		return jobs.Backlog{}, false
 	}
-	g := f.grantOf(x)
+	g := f.catalogue.GrantOf(x)
 	return jobs.Backlog{Jobs: grants.Quota(g, abi.QuotaJobs), JobBytes: grants.Quota(g, abi.QuotaJobBytes)}, true
 }
 
 // Parallel implements jobs.Families.
 func (f jobFamilies) Parallel(family, job string) int {
-	if m := f.manifestOf(family); m != nil {
+	if m := f.catalogue.ManifestOf(family); m != nil {
 		for _, j := range m.Hooks.Jobs {
 			if j.Name == job {
 				return min(max(j.Parallel, 1), abi.MostParallel)
@@ -63,12 +64,7 @@ const mostPassed = 5000
 
 // Schedules implements jobs.Families: those of families whose job hook is on.
 func (f jobFamilies) Schedules() (list []jobs.Schedule) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, x := range f.known {
-		if _, on := f.hookOf(x, abi.HookJob); !on {
-			continue
-		}
+	for _, x := range f.catalogue.On(abi.HookJob) {
 		for _, job := range x.Manifest.Hooks.Jobs {
 			if every, err := abi.Duration(job.Every); err == nil && every > 0 {
 				list = append(list, jobs.Schedule{Family: x.Name, Job: job.Name, Every: every, Each: job.Each})
@@ -104,7 +100,7 @@ func (f jobFamilies) do(ctx context.Context, job *jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	m, release, err := f.acquire(ctx, x)
+	m, release, err := f.catalogue.Acquire(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -164,16 +160,16 @@ func (f jobFamilies) do(ctx context.Context, job *jobs.Job) error {
 
 // versionFor returns the version of a family that runs a job: the one that queued it, while it serves the store hook, else
 // the present one.
-func (f *Families) versionFor(job jobs.Job) (*family, error) {
-	x, err := f.named(job.Family)
-	if g := f.guardNow(job.Family); g != nil && g.Digest == job.Digest && (err != nil || x.Digest != job.Digest) {
+func (f *Families) versionFor(job jobs.Job) (*catalogue.Family, error) {
+	x, err := f.catalogue.Named(job.Family)
+	if g := f.catalogue.Guard(job.Family); g != nil && g.Digest == job.Digest && (err != nil || x.Digest != job.Digest) {
 		return g, nil
 	}
 	return x, err
 }
 
 // mayDo returns an error if the operator does not let a version of a family run a job.
-func (f *Families) mayDo(x *family, job jobs.Job) error {
+func (f *Families) mayDo(x *catalogue.Family, job jobs.Job) error {
 	switch {
 	case f.mayRun(x, job.Name):
 		return nil
@@ -185,8 +181,8 @@ func (f *Families) mayDo(x *family, job jobs.Job) error {
 }
 
 // mayRun reports whether an operator lets a family run a job.
-func (f *Families) mayRun(x *family, job string) bool {
-	g := f.grantOf(x)
+func (f *Families) mayRun(x *catalogue.Family, job string) bool {
+	g := f.catalogue.GrantOf(x)
 	if job == deferredStore {
 		_, on := g.Hooks[abi.HookStore]
 		return on
@@ -227,7 +223,7 @@ func (w *request) finishJob(ctx context.Context, job *jobs.Job) error {
 }
 
 // runJob asks the guest to run a job.
-func (w *request) runJob(ctx context.Context, m Guest, job jobs.Job) (json.RawMessage, error) {
+func (w *request) runJob(ctx context.Context, m catalogue.Guest, job jobs.Job) (json.RawMessage, error) {
 	config, err := w.configJSON(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -51,8 +52,8 @@ func TestCloseDoesNotWaitForALoadThatHangs(t *testing.T) {
 	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{}`})); err != nil {
 		t.Fatal(err)
 	}
-	x := w.knownNow("tagger")
-	x.loading <- struct{}{} // as if it took long to load
+	x := w.catalogue.Known("tagger")
+	x.Loading <- struct{}{} // as if it took long to load
 	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +64,12 @@ func TestCloseDoesNotWaitForALoadThatHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, _, err := w.acquire(ctx, x); code(err) != memory.Timeout {
+	if _, _, err := w.catalogue.Acquire(ctx, x); code(err) != memory.Timeout {
 		t.Errorf("a call that waited ended with %v", err)
 	}
 	closed := make(chan error)
 	go func() { closed <- w.Close() }()
-	t.Cleanup(func() { <-x.loading }) // what waits for it, if the test fails, comes to its end
+	t.Cleanup(func() { <-x.Loading }) // what waits for it, if the test fails, comes to its end
 	if err := await.Value(t, "Close ends", closed); err != nil {
 		t.Error(err)
 	}
@@ -79,8 +80,8 @@ func TestAHookOnSkipIsAwaited(t *testing.T) {
 	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{"entries":[{"value":"seen"}]}`})); err != nil {
 		t.Fatal(err)
 	}
-	x := w.knownNow("tagger")
-	x.loading <- struct{}{} // as if it took long to load
+	x := w.catalogue.Known("tagger")
+	x.Loading <- struct{}{} // as if it took long to load
 	if _, err := w.Grant(grants.Request{Family: "tagger", All: true, Hooks: hookOn(abi.HookStore)}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestAHookOnSkipIsAwaited(t *testing.T) {
 	if _, notes, err := w.keep("early", `"tea"`); err != nil || len(notes) != 1 {
 		t.Errorf("a store while it is loaded: %q, %v", notes, err)
 	}
-	<-x.loading
+	<-x.Loading
 	if err := await.Value(t, "the hook is awaited", given); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestAHookOnSkipIsAwaited(t *testing.T) {
 
 func TestAHookThatCannotBeLoadedIsNamed(t *testing.T) {
 	w := open(t, func(o *Options) {
-		o.Admit = func(context.Context, []byte, string) (Guest, error) { return nil, errors.New("no room") }
+		o.Admit = func(context.Context, []byte, string) (catalogue.Guest, error) { return nil, errors.New("no room") }
 	})
 	if _, err := w.Install(pack(t, onStore("tagger", ""), script{says: `{}`})); err != nil {
 		t.Fatal(err)

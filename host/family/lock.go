@@ -1,7 +1,6 @@
 package family
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 
@@ -13,8 +12,7 @@ import (
 
 // Snapshot opens the lock file and its modules, between two decisions of operators. The caller closes it.
 func (f *Families) Snapshot() (*modules.Snapshot, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	return modules.OpenSnapshot(f.o.Dir)
 }
 
@@ -23,28 +21,28 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 	if err := f.reread(); err != nil {
 		return err
 	}
-	next := grants.CloneLock(f.lock)
+	next := grants.CloneLock(f.catalogue.Lock())
 	if err := do(&next); err != nil {
 		return err
 	}
-	if err := f.complete(f.lock, &next); err != nil {
+	if err := f.complete(f.catalogue.Lock(), &next); err != nil {
 		return err
 	}
-	if err := f.mayChange(f.lock, next); err != nil {
+	if err := f.mayChange(f.catalogue.Lock(), next); err != nil {
 		return err
 	}
-	before := f.lock
+	before := f.catalogue.Lock()
 	if err := f.write(operatorName, next); err != nil {
 		return err
 	}
-	f.hold(next)
+	f.apply(next)
 	f.modules.Release(before, next)
 	return nil
 }
 
 // write records a lock file and writes it. The caller holds changing.
 func (f *Families) write(by string, next registry.Lock) error {
-	if err := f.accept(by, f.lock, next); err != nil {
+	if err := f.accept(by, f.catalogue.Lock(), next); err != nil {
 		return err
 	}
 	if err := registry.Write(f.o.Dir, next); err != nil {
@@ -54,29 +52,20 @@ func (f *Families) write(by string, next registry.Lock) error {
 	return nil
 }
 
-// hold applies an operator's decisions. The caller holds changing.
-func (f *Families) hold(l registry.Lock) {
-	f.mu.Lock()
-	f.lock = l
-	f.mu.Unlock()
-	f.scanLocked()
-	f.mu.Lock()
-	f.assignTools()
-	f.announce()
-	f.mu.Unlock()
-	f.preload(context.Background())
+// apply puts a lock in force. The caller holds changing.
+func (f *Families) apply(l registry.Lock) {
+	f.catalogue.Apply(l)
 	f.jobs.WakeUp()
 }
 
 // followLock applies a lock file that an operator edited. While it is malformed, the previous decisions hold.
 func (f *Families) followLock() {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	now := statLock(f.o.Dir)
 	if sameLock(f.lockFile, now) || sameLock(f.lockBroken, now) {
 		return
 	}
-	if f.locked() {
+	if f.Locked() {
 		f.lockBroken = now // logged and recorded once
 		f.auditEdit()
 		f.o.Logger.Error("the lock file was changed while the server is locked; what it said before holds on, and the next server refuses it: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE")
@@ -94,23 +83,23 @@ func (f *Families) reread() error {
 	if sameLock(f.lockFile, now) {
 		return nil
 	}
-	if now == nil && (f.locked() || len(f.lock.Guards()) > 0) {
-		f.o.Logger.Error("the lock file is gone: what it said holds on, because the server is locked or has guards, and the next change writes it again", "guards", f.lock.Guards())
+	if now == nil && (f.Locked() || len(f.catalogue.Lock().Guards()) > 0) {
+		f.o.Logger.Error("the lock file is gone: what it said holds on, because the server is locked or has guards, and the next change writes it again", "guards", f.catalogue.Lock().Guards())
 		f.lockFile = nil // logged once
 		return nil
 	}
-	if f.locked() {
+	if f.Locked() {
 		return &memory.Error{Code: memory.Conflict, Message: "the lock file was changed while the server is locked, and what it said before holds on: put the accepted file back, or stop the server and take the reviewed file with alcove lock apply FILE"}
 	}
 	next, err := registry.Read(f.o.Dir)
 	if err != nil {
 		return &memory.Error{Code: memory.Unavailable, Message: err.Error()}
 	}
-	if err := f.accept(editorName, f.lock, next); err != nil {
+	if err := f.accept(editorName, f.catalogue.Lock(), next); err != nil {
 		return err
 	}
 	f.lockFile = now
-	f.hold(next)
+	f.apply(next)
 	return nil
 }
 

@@ -2,30 +2,27 @@ package family
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/registry"
-	"github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
 // mayChange refuses to change the lock file of a locked server, except to take powers and trust away. The caller holds changing.
 func (f *Families) mayChange(before, next registry.Lock) error {
-	if !f.locked() {
+	if !f.Locked() {
 		return nil
 	}
 	before = grants.CloneLock(before)
 	for name := range next.Families { // a built-in family has a grant before anybody decides about it
-		if x := f.knownNow(name); x != nil && x.Source == grants.BuiltIn {
+		if x := f.catalogue.Known(name); x != nil && x.Source == grants.BuiltIn {
 			before.Families[name] = grants.In(before, x.Version)
 		}
 	}
@@ -44,7 +41,7 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 		if g.Asked != nil || g.Digest == before.Families[name].Digest && g.Manifest != "" && !installing {
 			continue
 		}
-		x := f.knownVersion(name, g.Digest)
+		x := f.catalogue.KnownVersion(name, g.Digest)
 		seen, s, err := f.modules.Installed(g.Digest)
 		switch {
 		case err != nil:
@@ -66,16 +63,6 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 			}
 		}
 		next.Families[name] = g
-	}
-	return nil
-}
-
-// knownVersion returns a version of a family that was found; nil: none. The caller holds changing.
-func (f *Families) knownVersion(name, digest string) *family {
-	for _, x := range f.every() {
-		if x.Name == name && x.Digest == digest {
-			return x
-		}
 	}
 	return nil
 }
@@ -112,8 +99,7 @@ type Replacement struct {
 
 // Propose returns what a change would do to the lock file, and changes nothing.
 func (f *Families) Propose(p Proposal) (Change, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	if err := f.reread(); err != nil {
 		return Change{}, err
 	}
@@ -121,20 +107,20 @@ func (f *Families) Propose(p Proposal) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	next := grants.CloneLock(f.lock)
+	next := grants.CloneLock(f.catalogue.Lock())
 	if err := do(&next); err != nil {
 		return Change{}, err
 	}
 	if p.Install == nil && p.Update == nil {
-		err = f.complete(f.lock, &next)
+		err = f.complete(f.catalogue.Lock(), &next)
 	}
 	if err == nil {
-		err = f.mayChange(f.lock, next)
+		err = f.mayChange(f.catalogue.Lock(), next)
 	}
 	if err != nil {
 		return Change{}, err
 	}
-	lines, err := registry.Diff(f.lock, next)
+	lines, err := registry.Diff(f.catalogue.Lock(), next)
 	return Change{Lines: lines}, err
 }
 
@@ -185,7 +171,7 @@ func (f *Families) proposedRollback(name string) (func(*registry.Lock) error, er
 	if err := f.mayReplace(name); err != nil {
 		return nil, err
 	}
-	back, ok := f.modules.Previous(name, f.lock.Families[name].Digest)
+	back, ok := f.modules.Previous(name, f.catalogue.Lock().Families[name].Digest)
 	if !ok {
 		return nil, noPrevious(name)
 	}
@@ -194,7 +180,7 @@ func (f *Families) proposedRollback(name string) (func(*registry.Lock) error, er
 
 // proposedInstall is the change of an installation, with the grant that next makes of the one before.
 func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next func(before registry.Grant, digest string, m *abi.Manifest) registry.Grant) (func(*registry.Lock) error, error) {
-	if err := f.mayInstall(report.Manifest); err != nil {
+	if err := f.catalogue.MayInstall(report.Manifest); err != nil {
 		return nil, err
 	}
 	s, err := signature.Open(i.Module, i.Signature)
@@ -225,22 +211,22 @@ func (f *Families) proposedInstall(i Installation, report *sandbox.Report, next 
 }
 
 // InstallFrom installs a module, with its detached signature if it has one.
-func (f *Families) InstallFrom(i Installation) (Described, error) {
+func (f *Families) InstallFrom(i Installation) (catalogue.Described, error) {
 	b := f.modules.Hash(i.Module)
 	done, err := f.receive(b, i)
 	if err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	defer done()
 	return f.install(b)
 }
 
 // UpdateFrom replaces an installed family, as Update does, by a module with its detached signature if it has one.
-func (f *Families) UpdateFrom(ctx context.Context, r Replacement) (Described, error) {
+func (f *Families) UpdateFrom(ctx context.Context, r Replacement) (catalogue.Described, error) {
 	b := f.modules.Hash(r.Module)
 	done, err := f.receive(b, r.Installation)
 	if err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	defer done()
 	return f.update(ctx, r.Family, b)
@@ -281,14 +267,13 @@ type Trusted struct {
 
 // Trust changes which keys are trusted, and lists them.
 func (f *Families) Trust(r TrustRequest) (Trusted, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	if r != (TrustRequest{}) {
 		if err := f.change(r.apply); err != nil {
 			return Trusted{}, err
 		}
 	}
-	return Trusted{Keys: maps.Clone(f.lock.Keys), Signatures: f.lock.Signatures, Catalogue: f.lock.Catalogue, Release: f.lock.Release, Locked: f.locked()}, nil
+	return Trusted{Keys: maps.Clone(f.catalogue.Lock().Keys), Signatures: f.catalogue.Lock().Signatures, Catalogue: f.catalogue.Lock().Catalogue, Release: f.catalogue.Lock().Release, Locked: f.Locked()}, nil
 }
 
 func (r TrustRequest) apply(l *registry.Lock) error {
@@ -319,60 +304,4 @@ func (r TrustRequest) apply(l *registry.Lock) error {
 		return &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}
 	return nil
-}
-
-// lapsed returns the names of the trusted keys that do not hold at present, for comparison.
-func (f *Families) lapsed() string {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(f.lock.Keys)) {
-		if f.lock.Keys[name].Refused(f.o.Clock()) != "" {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, " ")
-}
-
-// knowCatalogue sets what the built-in families are known by. It returns why they must not run; nil if they may.
-func (f *Families) knowCatalogue(l registry.Lock) (err error) {
-	f.catalogue = modules.Catalogue(f.o.Built)
-	if f.releases, err = catalogue.Verify(f.o.Release, f.catalogue); err != nil {
-		return err
-	}
-	return f.checkCatalogue(l)
-}
-
-// checkCatalogue returns why the built-in families must not run in a locked server; nil if they may.
-func (f *Families) checkCatalogue(l registry.Lock) error {
-	switch {
-	case !f.o.Locked || len(f.o.Built) == 0:
-		return nil
-	case l.Catalogue != "" && l.Catalogue != f.catalogue:
-		return errors.New(registry.File + " names the first-party families with the digest " + l.Catalogue + ", and this program carries those with " + f.catalogue)
-	case l.Release != "" && !slices.Contains(f.releases, l.Release):
-		return fmt.Errorf("%s asks for first-party families that the release key %s signed, and those of this program are %s: use a released program; or, if the key was replaced, name the new one with "+
-			"alcove family trust --release in a server that is not locked", registry.File, l.Release, SignedBy(f.releases))
-	}
-	return nil
-}
-
-// SignedBy says by which keys of a release first-party families are signed.
-func SignedBy(releases []string) string {
-	if len(releases) == 0 {
-		return "not signed: it was built without the key of a release"
-	}
-	return "signed by " + strings.Join(releases, ", ")
-}
-
-// noteCatalogue logs by what the built-in families of a locked server are known.
-func (f *Families) noteCatalogue(l registry.Lock) {
-	if !f.o.Locked || len(f.o.Built) == 0 {
-		return
-	}
-	known := "the program: alcove family trust --catalogue this names them in " + registry.File
-	if l.Catalogue+l.Release != "" {
-		known = registry.File
-	}
-	f.o.Logger.Info("the first-party families are locked by their digests", "catalogue", f.catalogue, "release", SignedBy(f.releases), "known by", known)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/testing/await"
@@ -192,7 +193,7 @@ func TestALockedServerRefuses(t *testing.T) {
 			c.attack(a)
 			w := openIn(t, a.dir, func(o *Options) { o.Locked = true })
 			got := w.says("notes_do")
-			if d := w.described("notes"); !strings.Contains(d.Fault, c.want) || slices.Contains([]string{"0", "1", "2", "3", "4"}, got) {
+			if d := w.catalogue.Describe("notes"); !strings.Contains(d.Fault, c.want) || slices.Contains([]string{"0", "1", "2", "3", "4"}, got) {
 				t.Errorf("it says %s, and the fault is %q", got, d.Fault)
 			}
 		})
@@ -203,9 +204,9 @@ func TestALockedServerRunsWhatWasApproved(t *testing.T) {
 	a := approve(t)
 	w := openIn(t, a.dir, func(o *Options) { o.Locked = true })
 	if got := w.says("notes_do"); got != "1" {
-		t.Fatalf("it says %s: %s", got, w.described("notes").Fault)
+		t.Fatalf("it says %s: %s", got, w.catalogue.Describe("notes").Fault)
 	}
-	g := w.described("notes").Grant
+	g := w.catalogue.Describe("notes").Grant
 	if !slices.Equal(g.Signers, []string{"author"}) || g.Source != "notes.wasm" || g.Manifest == "" || g.Version != "1.1.0" {
 		t.Errorf("the lock file says %+v", g)
 	}
@@ -233,7 +234,7 @@ func TestALockedServerTakesNothingNew(t *testing.T) {
 	if got := read(t, filepath.Join(a.dir, registry.File)); got != before {
 		t.Errorf("the lock file is now\n%s", got)
 	}
-	if w.knownNow("other") != nil {
+	if w.catalogue.Known("other") != nil {
 		t.Error("a family of the watched folder is known")
 	}
 	disable := true
@@ -350,12 +351,10 @@ func TestOnlyTheProgramsOfTheCatalogueRunWhereItIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Families{o: Options{Locked: true, Built: []modules.Module{carried}}, catalogue: modules.Catalogue([]modules.Module{carried})}
-	if err := f.checkCatalogue(l); err != nil {
+	if _, err := (catalogue.Options{Lock: l, Locked: true, Built: []modules.Module{carried}}).VerifyBuilt(); err != nil {
 		t.Error(err)
 	}
-	f = &Families{o: Options{Locked: true, Built: []modules.Module{other}}, catalogue: modules.Catalogue([]modules.Module{other})}
-	if err := f.checkCatalogue(l); err == nil || !strings.Contains(err.Error(), "names the first-party families with the digest") {
+	if _, err := (catalogue.Options{Lock: l, Locked: true, Built: []modules.Module{other}}).VerifyBuilt(); err == nil || !strings.Contains(err.Error(), "names the first-party families with the digest") {
 		t.Errorf("another program: %v", err)
 	}
 }

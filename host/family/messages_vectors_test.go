@@ -11,6 +11,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
@@ -184,13 +185,13 @@ func (l *listener) sendHook(v vectors.Message) error {
 		if err != nil {
 			return err
 		}
-		x, err := l.named("sample")
+		x, err := l.catalogue.Named("sample")
 		if err != nil {
 			return err
 		}
 		w := l.newRequest(x, registry.Calls, stage, owner("ann"), "", "")
 		mustAsk(l.t, w, vectors.Ask{Op: abi.OpJobEnqueue, Request: json.RawMessage(fmt.Sprintf(`{"job":%q,"payload":%s}`, r.Job, r.Payload))})
-		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), &Tool{}, json.RawMessage(`{}`), memory.Commit{})
+		_, err = w.commit(l.t.Context(), l.space.As(owner("ann")), &catalogue.Tool{}, json.RawMessage(`{}`), memory.Commit{})
 		return err
 	case abi.HookMerged:
 		return l.merge(*r.Merge)

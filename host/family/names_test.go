@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/naming"
@@ -84,9 +85,9 @@ func TestAFileInTheWatchedFolderThatResemblesOthersIsListedWithTheReason(t *test
 	w := open(t, func(o *Options) { o.Watch = folder }).with(aFamily("notes"), script{says: `1`})
 	for reason, m := range lookAlikes() {
 		writeFile(t, file, pack(t, m, script{says: `2`}))
-		w.scan()
+		w.catalogue.Scan()
 		all := w.All()
-		i := slices.IndexFunc(all, func(d Described) bool { return d.Manifest.Name == m.Name })
+		i := slices.IndexFunc(all, func(d catalogue.Described) bool { return d.Manifest.Name == m.Name })
 		if len(all) != 2 || i < 0 || !strings.Contains(all[i].Fault, strings.TrimSpace(reason)) {
 			t.Errorf("families %+v, want the second at fault, for %s", all, reason)
 			continue
@@ -106,7 +107,7 @@ func TestWhoIsThereFirstKeepsItsNames(t *testing.T) {
 	w := open(t, func(o *Options) { o.Watch = folder })
 	w.grant(grants.Request{Family: "zz"})
 	writeFile(t, filepath.Join(folder, "aa.wasm"), pack(t, withTools("aa", "do-it"), script{says: `2`}))
-	w.scan()
+	w.catalogue.Scan()
 	if all := w.All(); !strings.Contains(all[0].Fault, "do_it of family zz") || all[1].Fault != "" || w.says("do_it") != "1" {
 		t.Errorf("families %+v, want aa at fault, and zz with its tool", all)
 	}
@@ -140,20 +141,15 @@ func TestAFamilyNamedLikeOneThatIsBuiltInNeverTakesItsPlace(t *testing.T) {
 		if got := w.says("ranking_do"); got != "1" {
 			t.Errorf("it says %s", got)
 		}
-		hidden := func() []*family { // which the watcher of the folder replaces
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.hidden
-		}
-		known := hidden()[0]
-		w.scan()
-		if again := hidden(); len(again) != 1 || again[0] != known {
+		known := w.catalogue.Hidden()[0]
+		w.catalogue.Scan()
+		if again := w.catalogue.Hidden(); len(again) != 1 || again[0] != known {
 			t.Error("it is read again at each look")
 		}
 		if err := os.Remove(filepath.Join(folder, "ranking.wasm")); err != nil {
 			t.Fatal(err)
 		}
-		w.scan()
+		w.catalogue.Scan()
 		if all := w.All(); len(all) != 1 {
 			t.Errorf("families %+v, want 1", all)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync/atomic"
 
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/feed"
@@ -61,7 +62,7 @@ func (p *Proxy) EmbedderOf(name string) (hooks.Embedder, bool) {
 }
 
 // All lists the families by name.
-func (p *Proxy) All() []Described {
+func (p *Proxy) All() []catalogue.Described {
 	if f := p.Families(); f != nil {
 		return f.All()
 	}
@@ -81,7 +82,7 @@ func (p *Proxy) Load(ctx context.Context, name string) error {
 	if f := p.Families(); f != nil {
 		return f.Load(ctx, name)
 	}
-	return unknown("family", name, nil)
+	return catalogue.NotFound("family", name, nil)
 }
 
 // ValuesOf returns the values of a family's settings; without families, none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -98,7 +97,7 @@ func (r *request) mayPublish(t abi.Tool) error {
 	if _, err := sandbox.ParseManifest(data); err != nil {
 		return invalidf("the tool could not be in a manifest: %v", err)
 	}
-	names := r.families.namesBeside(r.family, t.Name)
+	names := r.families.catalogue.NamesBeside(r.family, t.Name)
 	if other, clash := names.Like(t); clash && other.Family == "" {
 		return invalidf("%s %s %s: choose another name", t.Name, naming.Likeness(t.Name, other.Name), other)
 	} else if clash {
@@ -110,77 +109,29 @@ func (r *request) mayPublish(t abi.Tool) error {
 	return nil
 }
 
-// namesBeside returns the names that a family's published tool must not have or resemble.
-func (f *Families) namesBeside(x *family, tool string) *naming.Used {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	names := naming.NewUsed(f.o.Core)
-	for _, other := range f.byPrecedence() {
-		if other.clashes || other.Digest == "" {
-			continue
-		}
-		names.Add(other.Manifest)
-		for _, t := range f.publishedBy(other) {
-			if other.Name != x.Name || t.Name != tool { // the tool that it replaces
-				names.AddTool(other.Name, t.Name)
-			}
-		}
-	}
-	return names
-}
-
-// readPublished reads the published tools. It reads while it holds changing, so that an older result never replaces
-// a newer one.
+// readPublished reads the published tools.
 func (f *Families) readPublished(ctx context.Context) error {
-	f.changing.Lock()
-	defer f.changing.Unlock()
-	stage, err := f.o.Space.As(ops.OwnCaller("")).Stage(ctx, memory.Default)
-	if err != nil {
-		return err
-	}
-	found := map[string][]abi.Tool{}
-	for after, first := "", true; first || after != ""; first = false {
-		page, next, err := stage.ListRecords(ctx, published, ops.SystemNamespace, "", after, 0)
+	return f.catalogue.Publish(func() (map[string][]abi.Tool, error) {
+		stage, err := f.o.Space.As(ops.OwnCaller("")).Stage(ctx, memory.Default)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, r := range page {
-			var t abi.Tool
-			if err := json.Unmarshal(r.Value, &t); err != nil {
-				return fmt.Errorf("read the published tool %s: %w", r.Key, err)
+		found := map[string][]abi.Tool{}
+		for after, first := "", true; first || after != ""; first = false {
+			page, next, err := stage.ListRecords(ctx, published, ops.SystemNamespace, "", after, 0)
+			if err != nil {
+				return nil, err
 			}
-			family, _, _ := strings.Cut(r.Key, "/")
-			found[family] = append(found[family], t)
+			for _, r := range page {
+				var t abi.Tool
+				if err := json.Unmarshal(r.Value, &t); err != nil {
+					return nil, fmt.Errorf("read the published tool %s: %w", r.Key, err)
+				}
+				family, _, _ := strings.Cut(r.Key, "/")
+				found[family] = append(found[family], t)
+			}
+			after = next
 		}
-		after = next
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(found) == 0 && len(f.published) == 0 {
-		return nil // no family has ever published one: names stay as they are
-	}
-	f.published = found
-	f.assignTools()
-	f.announce()
-	return nil
-}
-
-// toolsOf returns all tools of a family: its manifest's, and its published ones. The caller holds mu.
-func (f *Families) toolsOf(x *family) []*Tool {
-	list := slices.Clip(x.tools())
-	for _, t := range f.publishedBy(x) {
-		list = append(list, newTool(x, t))
-	}
-	return list
-}
-
-// publishedBy returns the published tools of a family that are offered. The caller holds mu.
-func (f *Families) publishedBy(x *family) []abi.Tool {
-	var list []abi.Tool
-	for _, t := range f.published[x.Name] {
-		if f.tools[t.Name] == x {
-			list = append(list, t)
-		}
-	}
-	return list
+		return found, nil
+	})
 }

@@ -125,24 +125,23 @@ func TestRunningCallsFinishOnTheOldVersionAndNewOnesTakeTheNew(t *testing.T) {
 	}
 	ended := make(chan string)
 	go func() { ended <- w.says("notes_do") }()
-	old := w.knownNow("notes")
+	old := w.catalogue.Known("notes")
 	await.Value(t, "the call of the embedder", embedder.asked)
-	if old.mu.Lock(); old.running != 1 {
-		t.Errorf("%d calls run", old.running)
+	if n := old.Calls(); n != 1 {
+		t.Errorf("%d calls run, want 1", n)
 	}
-	old.mu.Unlock()
 	writeFile(t, file, pack(t, aFamily("notes"), script{says: `2`}))
 	await.That(t, "the new version answers", func() bool { return w.says("notes_do") == "2" })
 	close(embedder.release)
 	if got := <-ended; !strings.Contains(got, "ran for longer than 600 ms") {
 		t.Errorf("the call on the old version ended with %s", got)
 	}
-	await.That(t, "the old version is unloaded", func() bool { return !old.loaded() })
+	await.That(t, "the old version is unloaded", func() bool { return !old.IsLoaded() })
 }
 
 func TestWhatNobodyCallsIsUnloadedAndLoadedAgain(t *testing.T) {
 	w := open(t, func(o *Options) { o.Idle = 20 * time.Millisecond }).with(aFamily("notes"), script{says: `1`})
-	await.That(t, "it is unloaded", func() bool { return !w.knownNow("notes").loaded() })
+	await.That(t, "it is unloaded", func() bool { return !w.catalogue.Known("notes").IsLoaded() })
 	if got := w.says("notes_do"); got != "1" {
 		t.Errorf("it says %s", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/operator/audit"
@@ -16,21 +17,21 @@ import (
 
 // Update replaces an installed family by another version, which keeps what it still asks for of the grant. A required store hook
 // stays with the approved version until this one is granted it. The module is compiled first: after an error nothing has changed.
-func (f *Families) Update(ctx context.Context, name string, module []byte) (Described, error) {
+func (f *Families) Update(ctx context.Context, name string, module []byte) (catalogue.Described, error) {
 	return f.update(ctx, name, f.modules.Hash(module))
 }
 
-func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d Described, err error) {
+func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d catalogue.Described, err error) {
 	report, err := b.Check(sandbox.Options{})
 	if err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	if err := isOf(name, report); err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
-	m, err := f.admit(ctx, checkedFamily(grants.Installed, report, b))
+	m, err := f.catalogue.Admit(ctx, catalogue.Checked(grants.Installed, report, b))
 	if err != nil {
-		return Described{}, fmt.Errorf("nothing was updated: %w", err)
+		return catalogue.Described{}, fmt.Errorf("nothing was updated: %w", err)
 	}
 	loads := f.o.Early != nil // its author calls it next
 	defer func() {
@@ -38,15 +39,14 @@ func (f *Families) update(ctx context.Context, name string, b sandbox.Binary) (d
 			err = errors.Join(err, m.Close())
 			return
 		}
-		err = errors.Join(err, f.loadWith(name, report.Digest, m))
+		err = errors.Join(err, f.catalogue.LoadWith(name, report.Digest, m))
 	}()
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	if err := f.mayReplace(name); err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
-	was := f.knownNow(name)
-	loads = loads || was != nil && was.loaded()
+	was := f.catalogue.Known(name)
+	loads = loads || was != nil && was.IsLoaded()
 	before, d, err := f.place(report, b, grants.Keeping)
 	if err != nil || before.Digest == d.Digest {
 		return d, err
@@ -66,8 +66,8 @@ func isOf(name string, report *sandbox.Report) error {
 }
 
 // withNews adds what a version asks for that another one did not, and the command that grants it.
-func (f *Families) withNews(d Described, was *family) Described {
-	x := f.knownNow(d.Manifest.Name)
+func (f *Families) withNews(d catalogue.Described, was *catalogue.Family) catalogue.Described {
+	x := f.catalogue.Known(d.Manifest.Name)
 	var asked registry.Asked
 	if was != nil && was.Digest != "" {
 		asked = grants.Asks(nil, was.Manifest)
@@ -85,27 +85,26 @@ func (f *Families) withNews(d Described, was *family) Described {
 
 // Rollback exchanges the present version of an installed family for the previous one, with what that was granted. A second
 // rollback undoes the first.
-func (f *Families) Rollback(name string) (Described, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+func (f *Families) Rollback(name string) (catalogue.Described, error) {
+	defer f.catalogue.Hold()()
 	if err := f.mayReplace(name); err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
-	back, ok := f.modules.Previous(name, f.lock.Families[name].Digest)
+	back, ok := f.modules.Previous(name, f.catalogue.Lock().Families[name].Digest)
 	if !ok {
-		return Described{}, noPrevious(name)
+		return catalogue.Described{}, noPrevious(name)
 	}
 	b, err := f.modules.Read(f.modules.Path(back.Digest))
 	if err != nil || b.Digest() != back.Digest {
-		return Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: the module of version %s (sha256 %s) is gone or was changed: install it with alcove family update", back.Version, back.Digest)}
+		return catalogue.Described{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: the module of version %s (sha256 %s) is gone or was changed: install it with alcove family update", back.Version, back.Digest)}
 	}
 	report, err := b.Check(sandbox.Options{})
 	if err != nil {
-		return Described{}, err
+		return catalogue.Described{}, err
 	}
 	_, d, err := f.place(report, b, func(now registry.Grant, _ string, _ *abi.Manifest) registry.Grant { return grants.Restored(now, back) })
 	if err == nil && d.Guard != nil {
-		d.GrantCommand = grants.Fitting(f.knownNow(name).Version, registry.Grant{Guard: d.Grant.Guard})
+		d.GrantCommand = grants.Fitting(f.catalogue.Known(name).Version, registry.Grant{Guard: d.Grant.Guard})
 	}
 	return d, err
 }
@@ -115,12 +114,10 @@ func (f *Families) mayReplace(name string) error {
 	if err := f.reread(); err != nil {
 		return err
 	}
-	if g, listed := f.lock.Families[name]; listed && g.Asked == nil && f.modules.Has(g.Digest) {
+	if g, listed := f.catalogue.Lock().Families[name]; listed && g.Asked == nil && f.modules.Has(g.Digest) {
 		return nil
 	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	switch x := f.known[name]; {
+	switch x := f.catalogue.Known(name); {
 	case x == nil:
 		return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("nothing was changed: family %.100q is not installed: install it with alcove family install", name)}
 	case x.Source == grants.BuiltIn:
@@ -132,15 +129,15 @@ func (f *Families) mayReplace(name string) error {
 
 // place registers a module under its family's name, with the grant that next makes of the one before, and keeps that one for a
 // rollback. The caller holds changing and has the lock read again.
-func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(before registry.Grant, digest string, m *abi.Manifest) registry.Grant) (before registry.Grant, d Described, err error) {
-	if err := f.mayInstall(report.Manifest); err != nil {
+func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(before registry.Grant, digest string, m *abi.Manifest) registry.Grant) (before registry.Grant, d catalogue.Described, err error) {
+	if err := f.catalogue.MayInstall(report.Manifest); err != nil {
 		return before, d, err
 	}
 	if err := f.modules.Keep(b); err != nil {
 		return before, d, err
 	}
 	name := report.Manifest.Name
-	before = f.lock.Families[name]
+	before = f.catalogue.Lock().Families[name]
 	replaces := before.Digest != report.Digest
 	if replaces && before.Digest != "" && before.Asked == nil {
 		if err := f.modules.NotePrevious(name, before); err != nil {
@@ -159,10 +156,10 @@ func (f *Families) place(report *sandbox.Report, b sandbox.Binary, next func(bef
 	if err != nil {
 		return before, d, err
 	}
-	f.modules.RemoveVersions(name, f.lock)
-	d = f.described(name)
+	f.modules.RemoveVersions(name, f.catalogue.Lock())
+	d = f.catalogue.Describe(name)
 	if d.Fault != "" {
-		return before, Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}
+		return before, catalogue.Described{}, &memory.Error{Code: memory.Unavailable, Message: fmt.Sprintf("family %s %s was installed, but cannot be used: %s", name, d.Manifest.Version, d.Fault)}
 	}
 	return before, d, nil
 }

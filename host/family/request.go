@@ -3,10 +3,9 @@ package family
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/ops"
@@ -22,7 +21,7 @@ import (
 type request struct {
 	*ops.Call
 	families *Families
-	family   *family
+	family   *catalogue.Family
 
 	during  registry.Work         // the part of the family's work that it belongs to
 	applies string                // the namespace whose settings apply; empty: none's
@@ -35,22 +34,22 @@ type request struct {
 	called  audit.Entry   // of its last request to the guest; the zero Entry: none
 }
 
-func (f *Families) newRequest(x *family, during registry.Work, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
+func (f *Families) newRequest(x *catalogue.Family, during registry.Work, stage *memory.Stage, caller memory.Caller, namespace, requestID string) *request {
 	r := &request{families: f, family: x, during: during, applies: namespace, offered: caller.Rights}
 	if namespace == "" {
 		namespace = memory.Default
 	}
 	caller = f.spaceFor(caller, x).Caller()
 	r.Call = f.operations.Begin(ops.Request{
-		Manifest: x.Manifest, Stage: stage, Caller: caller, Powers: f.powersOf(x, caller, during), Namespace: namespace, RequestID: requestID,
-		Quota: grants.RecordQuota(f.grantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
+		Manifest: x.Manifest, Stage: stage, Caller: caller, Powers: f.catalogue.Powers(x, caller, during), Namespace: namespace, RequestID: requestID,
+		Quota: grants.RecordQuota(f.catalogue.GrantOf(x)), Budget: f.budgetOf(x), Config: configOf{r}, Tools: toolsOf{r}, Jobs: jobsOf{r}, Served: r.served, CheckKey: f.o.CheckKey,
 	})
 	return r
 }
 
 // within returns the request for another family's tool in the same stage, as part of the same work.
-func (r *request) within(t *Tool) *request {
-	inner := r.families.newRequest(t.family, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
+func (r *request) within(t *catalogue.Tool) *request {
+	inner := r.families.newRequest(t.Family, r.during, r.Stage, forTool(r.Caller, t), r.Namespace, r.RequestID)
 	inner.DryRun, inner.Held, inner.offered = r.DryRun, r.Held, r.offered
 	return inner
 }
@@ -65,20 +64,9 @@ type toolsOf struct{ *request }
 
 // List implements ops.Tools.
 func (r toolsOf) List() []abi.ForeignTool {
-	f := r.families
-	list := f.o.Callable.Core()
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
-		x := f.tools[name]
-		if x == r.family || !r.Caller.Rights.May(memory.ToUse(x.Name)) {
-			continue
-		}
-		for _, t := range f.toolsOf(x) {
-			if t.Name == name {
-				list = append(list, abi.ForeignTool{Name: t.Name, Family: x.Name, Description: t.Description, InputSchema: t.InputSchema})
-			}
-		}
+	list := r.families.o.Callable.Core()
+	for _, t := range r.families.catalogue.ToolsBeside(r.family, r.Caller.Rights) {
+		list = append(list, abi.ForeignTool{Name: t.Name, Family: t.Family.Name, Description: t.Description, InputSchema: t.InputSchema})
 	}
 	return list
 }
@@ -96,7 +84,7 @@ func (r toolsOf) Call(ctx context.Context, name, spelling string, arguments json
 	if p.Tool.Name != name { // which the family may call
 		return nil, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: spelling + " has just become the name of another tool: try again"}
 	}
-	m, release, err := r.families.acquire(ctx, p.Tool.family)
+	m, release, err := r.families.catalogue.Acquire(ctx, p.Tool.Family)
 	if err != nil {
 		return nil, err
 	}

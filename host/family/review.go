@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -30,14 +31,14 @@ const mostReviewed = 10000
 // Review finds the modules that a lock names, in a folder of reviewed ones and then in the data directory, and verifies each as a server
 // does: digest, manifest, powers and signatures. A locked server needs all of them. The folder may be empty: none.
 func Review(lock registry.Lock, dir, folder string, now func() time.Time) (list []Reviewed, err error) {
-	f := &Families{o: Options{Dir: dir, Locked: lock.Locked, Clock: now}, lock: lock, modules: modules.New(modules.Options{Dir: dir})}
+	r := reviewer{modules.New(modules.Options{Dir: dir}), lock, now()}
 	named := modules.NamedBy(lock)
 	given, err := modulesIn(folder, named)
 	if err != nil {
 		return nil, err
 	}
 	for _, digest := range slices.Sorted(maps.Keys(named)) {
-		m, err := f.review(named[digest], digest, given[digest])
+		m, err := r.review(named[digest], digest, given[digest])
 		if errors.Is(err, os.ErrNotExist) {
 			if !lock.Locked {
 				continue // it may be in a watched folder
@@ -52,18 +53,25 @@ func Review(lock registry.Lock, dir, folder string, now func() time.Time) (list 
 	return list, nil
 }
 
+// reviewer verifies modules against a lock.
+type reviewer struct {
+	modules *modules.Store
+	lock    registry.Lock
+	now     time.Time
+}
+
 // review reads a module from a path, or from the data directory if that is empty, and verifies it.
-func (f *Families) review(name, digest, path string) (m Reviewed, err error) {
+func (r reviewer) review(name, digest, path string) (m Reviewed, err error) {
 	m.Digest = digest
 	if path == "" {
-		if path, _, err = f.modules.Approved(digest, nil); err != nil {
+		if path, _, err = r.modules.Approved(digest, nil); err != nil {
 			return m, errors.Join(err, os.ErrNotExist)
 		}
 	}
 	if m.Module, err = regular.Read(path, abi.DefaultModuleLimits().ModuleBytes); err != nil {
 		return m, err
 	}
-	for _, beside := range []string{path, f.modules.Path(digest)} {
+	for _, beside := range []string{path, r.modules.Path(digest)} {
 		if m.Signature, err = modules.SignatureBeside(beside); err == nil {
 			break
 		} else if !errors.Is(err, os.ErrNotExist) {
@@ -80,7 +88,7 @@ func (f *Families) review(name, digest, path string) (m Reviewed, err error) {
 	if report.Manifest.Name != name {
 		return m, fmt.Errorf("the module %s is of family %s", path, report.Manifest.Name)
 	}
-	seen, err := f.modules.Inspect(path, m.Signature)
+	seen, err := r.modules.Inspect(path, m.Signature)
 	if err != nil {
 		return m, err
 	}
@@ -88,14 +96,14 @@ func (f *Families) review(name, digest, path string) (m Reviewed, err error) {
 		return m, fmt.Errorf("the module %s was changed meanwhile", path)
 	}
 	source := grants.Installed
-	if f.lock.Families[name].Digest != digest {
+	if r.lock.Families[name].Digest != digest {
 		source = grants.Approved
 	}
-	x, err := f.familyOf(source, seen, m.Signature, modules.Origin{})
+	v, err := catalogue.VersionOf(source, seen, m.Signature)
 	if err != nil {
 		return m, err
 	}
-	if why := f.untrusted(x); why != "" {
+	if why := grants.Untrusted(r.lock, v, r.lock.Locked, r.now); why != "" {
 		return m, errors.New(why)
 	}
 	return m, nil
@@ -149,18 +157,17 @@ func Keep(dir string, list []Reviewed) error {
 
 // LockDown locks the data directory while it is served, and returns what that changes in the lock file.
 func (f *Families) LockDown() (Change, error) {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	if err := f.reread(); err != nil {
 		return Change{}, err
 	}
-	before := grants.CloneLock(f.lock)
+	before := grants.CloneLock(f.catalogue.Lock())
 	if before.Locked {
 		return Change{}, nil
 	}
 	if err := f.change(func(l *registry.Lock) error { l.Locked = true; return nil }); err != nil {
 		return Change{}, err
 	}
-	lines, err := registry.Diff(before, f.lock)
+	lines, err := registry.Diff(before, f.catalogue.Lock())
 	return Change{Lines: lines}, err
 }

@@ -96,7 +96,7 @@ func TestTheZeroCallerMayDoNothing(t *testing.T) {
 	if code(err) != memory.Denied || result.Output != nil || asked {
 		t.Errorf("it was answered with %s, %v; asked: %v", result.Output, err, asked)
 	}
-	if x, err := w.named("nosy"); err != nil || len(w.powersOf(x, memory.Caller{}, "").Scope(abi.CanMemoryRead)) > 0 {
+	if x, err := w.catalogue.Named("nosy"); err != nil || len(w.catalogue.Powers(x, memory.Caller{}, "").Scope(abi.CanMemoryRead)) > 0 {
 		t.Errorf("it may read something, or there is none (%v)", err)
 	}
 }

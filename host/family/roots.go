@@ -2,18 +2,10 @@ package family
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
-
-// Roots returns the directories that an operator named.
-func (f *Families) Roots() map[string]registry.Root {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return maps.Clone(f.lock.Roots)
-}
 
 // RootRequest names a directory; without one the name is removed.
 type RootRequest struct {
@@ -23,8 +15,7 @@ type RootRequest struct {
 
 // SetRoot names a directory; nil removes the name.
 func (f *Families) SetRoot(name string, r *registry.Root) error {
-	f.changing.Lock()
-	defer f.changing.Unlock()
+	defer f.catalogue.Hold()()
 	return f.change(func(l *registry.Lock) error { return f.applyRoot(RootRequest{name, r}, l) })
 }
 

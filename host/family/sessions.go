@@ -43,11 +43,9 @@ func (f *Families) SessionBegan(s sessions.Session) {
 	if f.o.ReadOnly || len(f.sessionHooks()) == 0 {
 		return
 	}
-	f.mu.Lock()
-	f.journaled[sessionKey(s)] = true
-	f.mu.Unlock()
+	f.journaled.Store(sessionKey(s), true)
 	written := make(chan struct{})
-	begun := f.behind(func() {
+	begun := f.catalogue.Behind(func() {
 		defer close(written)
 		if err := f.journal(context.Background(), s); err != nil {
 			f.o.Logger.Warn("the beginning of a session was not written down: if this server is killed, its end is not reported", "error", err)
@@ -82,16 +80,13 @@ func (f *Families) journal(ctx context.Context, s sessions.Session) error {
 
 // SessionEnded has the session_end hooks called in the background.
 func (f *Families) SessionEnded(s sessions.Session) {
-	f.mu.Lock()
-	known := f.journaled[sessionKey(s)]
-	delete(f.journaled, sessionKey(s))
-	f.mu.Unlock()
+	_, known := f.journaled.LoadAndDelete(sessionKey(s))
 	if f.o.ReadOnly || !known && len(f.sessionHooks()) == 0 {
 		return
 	}
 	ends := []endOf{{sessionKey(s), ops.SessionOf(s)}}
-	f.behind(func() { // while closing, the journal keeps it for the next start
-		ctx, release := f.untilClosed()
+	f.catalogue.Behind(func() { // while closing, the journal keeps it for the next start
+		ctx, release := f.catalogue.UntilClosed()
 		defer release()
 		f.deliverEnds(ctx, ends)
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -84,10 +85,10 @@ type SettingHistory struct {
 
 // operatorSettings returns the settings for an operator, with the own ones of the named family, if any.
 func (f *Families) operatorSettings(ctx context.Context, name string) (config.Settings, error) {
-	var x *family
+	var x *catalogue.Family
 	if name != "" {
 		var err error
-		if x, err = f.named(name); err != nil {
+		if x, err = f.catalogue.Named(name); err != nil {
 			return config.Settings{}, err
 		}
 	}
@@ -95,9 +96,9 @@ func (f *Families) operatorSettings(ctx context.Context, name string) (config.Se
 	if err != nil {
 		return config.Settings{}, err
 	}
-	s := config.Settings{Stage: stage, Keys: f.sharedKeys()}
+	s := config.Settings{Stage: stage, Keys: f.catalogue.SharedKeys()}
 	if x != nil {
-		s.Own = x.declared
+		s.Own = x.Declared
 	}
 	return s, nil
 }
@@ -202,7 +203,7 @@ func familyOf(s config.Scope) string {
 // ValuesOf returns the settings that a family declares, as they apply in a namespace to an agent, without those of the family's own scope; none
 // of a family that cannot be used. They are read once for each version of the space, since searches ask for them.
 func (f *Families) ValuesOf(ctx context.Context, name, namespace, agent string) (map[string]json.RawMessage, error) {
-	x, err := f.named(name)
+	x, err := f.catalogue.Named(name)
 	if err != nil {
 		return nil, nil
 	}

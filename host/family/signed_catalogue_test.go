@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/registry"
-	"github.com/alcove-memory/alcove/registry/catalogue"
+	signed "github.com/alcove-memory/alcove/registry/catalogue"
 	"github.com/alcove-memory/alcove/registry/signature"
 )
 
@@ -27,7 +28,7 @@ func releaseOf(t *testing.T, built []modules.Module, keys ...byte) string {
 	for _, n := range keys {
 		all = append(all, releaseKey(n))
 	}
-	s, err := catalogue.Sign(modules.Catalogue(built), all...)
+	s, err := signed.Sign(modules.Catalogue(built), all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +66,7 @@ func TestTheFamiliesOfAProgramAreWhatItsReleaseSigned(t *testing.T) {
 		"a good signature and a wrong one":                 {built: first, release: releaseOf(t, first, 1) + "," + releaseOf(t, next, 2), lock: registry.Lock{Release: old}, refused: "is not what the key " + other},
 		"a wrong signature":                                {built: first, release: old + ":nonsense", refused: "is not what the key"},
 	} {
-		f := &Families{o: Options{Locked: !c.open, Built: c.built, Release: c.release}}
-		err := f.knowCatalogue(c.lock)
+		_, err := catalogue.Options{Lock: c.lock, Locked: !c.open, Built: c.built, Release: c.release}.VerifyBuilt()
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, want %q", name, err, c.refused)
 		}

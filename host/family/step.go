@@ -24,12 +24,12 @@ func (f *Families) behindHooks(do func()) (begun bool) {
 		do()
 		return true
 	}
-	return f.behind(do)
+	return f.catalogue.Behind(do)
 }
 
 // JobsOn returns the jobs of a family for a request on a stage, by a caller in a namespace.
 func (f *Families) JobsOn(stage *memory.Stage, name string, caller memory.Caller, namespace string) (ops.Jobs, error) {
-	x, err := f.named(name)
+	x, err := f.catalogue.Named(name)
 	if err != nil {
 		return nil, err
 	}

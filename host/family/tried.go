@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/memory/effect"
@@ -36,11 +37,11 @@ func (f *Families) Try(ctx context.Context, t Trial) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	x := checkedFamily(grants.Tried, report, b)
-	if err := x.declared.Check(); err != nil {
+	x := catalogue.Checked(grants.Tried, report, b)
+	if err := x.Declared.Check(); err != nil {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}
-	m, err := f.admit(ctx, x)
+	m, err := f.catalogue.Admit(ctx, x)
 	if err != nil {
 		return Result{}, err
 	}
@@ -50,11 +51,11 @@ func (f *Families) Try(ctx context.Context, t Trial) (Result, error) {
 
 // TryHook asks a hook of a family that is known, in a dry run.
 func (f *Families) TryHook(ctx context.Context, name string, t Trial) (Result, error) {
-	x, err := f.named(name)
+	x, err := f.catalogue.Named(name)
 	if err != nil {
 		return Result{}, err
 	}
-	m, release, err := f.acquire(ctx, x)
+	m, release, err := f.catalogue.Acquire(ctx, x)
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,12 +63,12 @@ func (f *Families) TryHook(ctx context.Context, name string, t Trial) (Result, e
 	return f.try(ctx, x, m, t)
 }
 
-func (f *Families) try(ctx context.Context, x *family, m Guest, t Trial) (Result, error) {
+func (f *Families) try(ctx context.Context, x *catalogue.Family, m catalogue.Guest, t Trial) (Result, error) {
 	ctx = effect.With(ctx, effect.Rehearse())
 	if t.Hook != "" {
 		return f.tryHook(ctx, x, m, t)
 	}
-	for _, tool := range x.tools() {
+	for _, tool := range x.Tools() {
 		if tool.Name != t.Tool {
 			continue
 		}
@@ -83,7 +84,7 @@ func (f *Families) try(ctx context.Context, x *family, m Guest, t Trial) (Result
 }
 
 // tryHook asks a hook, whose answer is the result.
-func (f *Families) tryHook(ctx context.Context, x *family, m Guest, t Trial) (Result, error) {
+func (f *Families) tryHook(ctx context.Context, x *catalogue.Family, m catalogue.Guest, t Trial) (Result, error) {
 	if t.Hook == abi.HookRank || t.Hook == abi.HookEmbed {
 		return Result{}, &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("hook %s is not asked in JSON: install the family, turn the hook on and search", t.Hook)}
 	}

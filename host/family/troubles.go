@@ -67,8 +67,6 @@ func (f *Families) refused(family string, err error) {
 
 // resting reports whether a family's hooks are suspended.
 func (f *Families) resting(name string) bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	x := f.known[name]
-	return x != nil && x.rest.Resting(f.o.Clock())
+	x := f.catalogue.Known(name)
+	return x != nil && x.Rest.Resting(f.o.Clock())
 }

@@ -23,7 +23,7 @@ func (w *world) settingsBy(t *testing.T, agent string, change func(config.Settin
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := change(config.Settings{Stage: stage, Keys: w.sharedKeys()}, config.By{Agent: agent, Reason: agent + " had one"})
+	done, err := change(config.Settings{Stage: stage, Keys: w.catalogue.SharedKeys()}, config.By{Agent: agent, Reason: agent + " had one"})
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestASettingThatIsChangedOnABranchAppliesOnAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := w.settingsOf(w.knownNow("one"), stage)
+	s := w.settingsOf(w.catalogue.Known("one"), stage)
 	if _, err := s.Put(t.Context(), config.Scope{Kind: config.System}, []config.Change{{Key: "weight_a", Value: json.RawMessage("0.3")}, {Key: "weight_b", Value: json.RawMessage("0.7")}}, config.By{}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/abi/vectors"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
@@ -35,7 +36,7 @@ var standing = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // sample is the world of the vectors: the family of family.json, another one, two endpoints and an embedder.
 type sample struct {
 	*world
-	family *family
+	family *catalogue.Family
 	calls  int
 }
 
@@ -83,7 +84,7 @@ func openSample(t *testing.T) *sample {
 	if _, err := w.Grant(grants.Request{Family: m.Name, Limits: map[string]int64{abi.QuotaJobs: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	x, err := w.named(m.Name)
+	x, err := w.catalogue.Named(m.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,7 @@ func (s *sample) run(t *testing.T, v vectors.Operation) vectors.Operation {
 	for _, a := range v.Before {
 		w := s.begin(t)
 		mustAsk(t, w, a)
-		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &Tool{}, json.RawMessage(`{}`), memory.Commit{}); err != nil {
+		if _, err := w.commit(t.Context(), s.space.As(owner("ann")), &catalogue.Tool{}, json.RawMessage(`{}`), memory.Commit{}); err != nil {
 			t.Fatalf("commit %s: %v", a.Op, err)
 		}
 	}

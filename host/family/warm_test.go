@@ -21,7 +21,7 @@ func TestAnInstalledFamilyIsCompiledBeforeItIsCalled(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(cache.Dir, "admitted", "*"))
 		return len(files) > 0
 	})
-	if d := w.described("notes"); d.Loaded {
+	if d := w.catalogue.Describe("notes"); d.Loaded {
 		t.Error("it is loaded, and nobody called it")
 	}
 	without, err := sandbox.New(sandbox.Config{Cache: cache, Compiler: sandbox.Compiler{Path: filepath.Join(t.TempDir(), "no compiler")}})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/family/modules"
@@ -17,7 +18,7 @@ import (
 )
 
 // writesDuring grants a family to write in a part of its work, beside what it was granted.
-func (w *world) writesDuring(name string, during registry.Work) Described {
+func (w *world) writesDuring(name string, during registry.Work) catalogue.Described {
 	w.t.Helper()
 	return w.grant(grants.Request{Family: name, Capabilities: []registry.Capability{{Name: abi.CanMemoryWrite, During: during}}})
 }
@@ -146,7 +147,7 @@ func TestALockFileThatNamesNoPartOfTheWorkMeansAllOfIt(t *testing.T) {
 		t.Fatalf("the lock file has %s, %v", data, err)
 	}
 	for _, during := range []registry.Work{registry.Calls, registry.Jobs} {
-		if !w.powersOf(w.knownNow("tidy"), memory.Caller{Rights: memory.FullRights()}, during).Allows(abi.CanMemoryWrite, "default") {
+		if !w.catalogue.Powers(w.catalogue.Known("tidy"), memory.Caller{Rights: memory.FullRights()}, during).Allows(abi.CanMemoryWrite, "default") {
 			t.Errorf("it may not write in its %s", during)
 		}
 	}

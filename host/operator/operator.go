@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/config"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/jobs"
@@ -46,7 +47,7 @@ type (
 	EmbedderChoice  = embedders.Choice
 	EmbedderRequest = embedders.SetRequest
 
-	Family        = family.Described
+	Family        = catalogue.Described
 	FamilyJob     = jobs.Job
 	FamilyUse     = family.Use
 	FamilyTrouble = family.Trouble

@@ -6,6 +6,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/memory/sessions"
@@ -64,7 +65,7 @@ type Environment struct {
 	WhileKey  family.While                             // ends a job with its caller's key; nil: none is known
 	Sessions  *sessions.Sessions                       // nil: there are none
 	Delegates ops.Delegates                            // nil: no keys can be made
-	Watch     func(family.Guest) family.Guest          // replaces the guests of families, which then run stepwise; nil: they are as admitted
+	Watch     func(catalogue.Guest) catalogue.Guest    // replaces the guests of families, which then run stepwise; nil: they are as admitted
 	Purging   func(holds func(text []byte) bool) error // erases from files beside the store; nil: there are none
 	Calls     tool.Options                             // bounds the calls of tools, and receives them; Logger and Clock are the space's
 	Called    func(audit.Entry)                        // receives each request to a guest; nil: what families do is not recorded

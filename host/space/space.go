@@ -10,6 +10,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/lockfile"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
@@ -173,7 +174,7 @@ func (p *Space) openFamilies(ctx context.Context, o Options, a Environment, lock
 		options.Sessions, options.Recent = a.Sessions.List, a.Sessions.Recent
 	}
 	if a.Watch != nil {
-		options.Stepwise, options.Admit = true, func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
+		options.Stepwise, options.Admit = true, func(ctx context.Context, module []byte, digest string) (catalogue.Guest, error) {
 			m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest})
 			if err != nil {
 				return nil, err

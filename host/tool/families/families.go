@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/family/naming"
 	"github.com/alcove-memory/alcove/host/memory"
@@ -33,7 +34,7 @@ func (f Source) Changed() <-chan struct{} { return f.families.Changed() }
 // Load implements tool.Source.
 func (f Source) Load(ctx context.Context, name string) error { return f.families.Load(ctx, name) }
 
-func (f Source) shown(all []family.Described) []tool.Family {
+func (f Source) shown(all []catalogue.Described) []tool.Family {
 	var list []tool.Family
 	for _, d := range all {
 		if !d.Hidden && !naming.IsReserved(d.Manifest.Name) {
@@ -57,7 +58,7 @@ func (f Source) Meaning(ctx context.Context, namespace, agent string) (m core.Me
 	return m, err
 }
 
-func (f Source) family(d family.Described) tool.Family {
+func (f Source) family(d catalogue.Described) tool.Family {
 	m := d.Manifest
 	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
 	for i, t := range d.Tools {
@@ -99,7 +100,7 @@ func spec(name string, t abi.Tool) tool.Spec {
 	return s
 }
 
-func (f Source) handler(s tool.Spec, t *family.Tool) tool.Handler {
+func (f Source) handler(s tool.Spec, t *catalogue.Tool) tool.Handler {
 	return func(ctx context.Context, c *tool.Call) (tool.Answer, error) {
 		r, err := f.families.Families().Call(ctx, t, family.Call{
 			Arguments: c.JSON, Location: c.Location(), RequestID: c.RequestID, Caller: c.Caller, DryRun: c.DryRun, AsOf: c.AsOf, Progress: c.Progress,
@@ -168,7 +169,7 @@ func (a Callable) Prepare(c family.ToolCall) (family.Prepared, error) {
 	if err != nil {
 		return family.Prepared{}, err
 	}
-	origin, ok := t.Origin.(*family.Tool)
+	origin, ok := t.Origin.(*catalogue.Tool)
 	if !ok {
 		return family.Prepared{}, &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no tool %q for families: use the host's operations", t.Name)}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/tool"
@@ -16,8 +17,8 @@ import (
 )
 
 func TestClientsSeeNoFamilyUnderTheNameOfAnother(t *testing.T) {
-	described := func(name, fault string) family.Described {
-		return family.Described{Manifest: &abi.Manifest{Name: name}, Fault: fault}
+	described := func(name, fault string) catalogue.Described {
+		return catalogue.Described{Manifest: &abi.Manifest{Name: name}, Fault: fault}
 	}
 	hidden := described("ranking", "the program carries a family of this name")
 	hidden.Hidden = true
@@ -26,7 +27,7 @@ func TestClientsSeeNoFamilyUnderTheNameOfAnother(t *testing.T) {
 	missing.Grant.Hooks = map[abi.Hook]registry.On{abi.HookRank: {}}
 	var names []string
 	hooks := map[string][]string{}
-	for _, f := range (Source{}).shown([]family.Described{described("core", "its name is taken"), described("c0re", "its name resembles core"), guarded, missing, described("ranking", ""), hidden, described("broken", "its module is not there")}) {
+	for _, f := range (Source{}).shown([]catalogue.Described{described("core", "its name is taken"), described("c0re", "its name resembles core"), guarded, missing, described("ranking", ""), hidden, described("broken", "its module is not there")}) {
 		names, hooks[f.Name] = append(names, f.Name), f.Hooks
 	}
 	if !slices.Equal(names, []string{"redactor", "other", "ranking", "broken"}) {
@@ -48,7 +49,7 @@ func (f fixedTools) Changed() <-chan struct{} { return nil }
 
 func TestTheCallsOfFamiliesAreDecidedAsThoseOfClients(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"page_size":{"type":"integer","minimum":1}},"required":["page_size"],"additionalProperties":false}`)
-	origin := &family.Tool{}
+	origin := &catalogue.Tool{}
 	offered := tool.Family{Name: "site", Tools: []tool.Spec{{Name: "site.pages.list", Input: schema, Origin: origin}, {Name: "site.pages.read", Input: schema, Annotations: tool.Annotations{ReadOnly: true}, Origin: origin}}}
 	calls := Callable{tool.NewDispatcher(tool.NewRegistry(fixedTools{families: []tool.Family{offered}}), tool.Options{})}
 	for spelling, want := range map[string]string{"site_pages_list": "site.pages.list", "site.pages.list": "site.pages.list", "memory_store": "memory_store", "none": "none"} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/author/conform"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/search"
@@ -42,8 +43,8 @@ func Conform(t testing.TB, path string) *conform.Report {
 }
 
 // opener opens worlds in directories of their own within dir.
-func opener(dir string, box *sandbox.Sandbox) func(context.Context, func(family.Guest) family.Guest) (conform.World, error) {
-	return func(ctx context.Context, watch func(family.Guest) family.Guest) (w conform.World, err error) {
+func opener(dir string, box *sandbox.Sandbox) func(context.Context, func(catalogue.Guest) catalogue.Guest) (conform.World, error) {
+	return func(ctx context.Context, watch func(catalogue.Guest) catalogue.Guest) (w conform.World, err error) {
 		at, err := os.MkdirTemp(dir, "world-*")
 		if err != nil {
 			return w, err
@@ -58,7 +59,7 @@ func opener(dir string, box *sandbox.Sandbox) func(context.Context, func(family.
 		}
 		w.Families, err = family.New(ctx, family.Options{
 			Space: w.Space, Proxy: proxy, Sandbox: box, Dir: at, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
-			Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
+			Admit: func(ctx context.Context, module []byte, digest string) (catalogue.Guest, error) {
 				m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest, Vetted: true})
 				if err != nil {
 					return nil, err

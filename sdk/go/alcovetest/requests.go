@@ -8,6 +8,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/jobs"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -37,7 +38,7 @@ func (s *Space) Tool(name string, arguments, result any) error {
 	if err != nil {
 		return asError(err)
 	}
-	r, err := s.families.Call(s.t.Context(), t.Origin.(*family.Tool), family.Call{
+	r, err := s.families.Call(s.t.Context(), t.Origin.(*catalogue.Tool), family.Call{
 		AsOf: at, Arguments: p.JSON, Location: s.meant(p.Branch, p.Namespace), Caller: s.caller(), DryRun: s.DryRun || p.DryRun, RequestID: s.name(),
 	})
 	s.Notes = append(p.Notes(), r.Notes...)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/ops"
 	"github.com/alcove-memory/alcove/host/family/outside/files"
@@ -68,7 +69,7 @@ type Space struct {
 	host     *ops.Host
 	tools    *tool.Dispatcher
 	clock    clock
-	guest    family.Guest
+	guest    catalogue.Guest
 	others   others
 	last     []byte // what the family answered last
 	failed   error  // what it failed with last
@@ -111,7 +112,7 @@ func New(t testing.TB, guest Guest, manifest []byte) *Space {
 		t.Fatalf("read the manifest: %v", err)
 	}
 	s := &Space{t: t}
-	s.open(packed, func(_ context.Context, _ *sandbox.Sandbox, module []byte, _ string) (family.Guest, error) {
+	s.open(packed, func(_ context.Context, _ *sandbox.Sandbox, module []byte, _ string) (catalogue.Guest, error) {
 		if other := s.others.of(module); other != nil {
 			return &native{guest: other, space: s}, nil
 		}
@@ -164,7 +165,7 @@ func Module(t testing.TB, path string) *Space {
 		t.Fatalf("read the module: %v", err)
 	}
 	s := &Space{t: t}
-	s.open(data, func(ctx context.Context, box *sandbox.Sandbox, module []byte, digest string) (family.Guest, error) {
+	s.open(data, func(ctx context.Context, box *sandbox.Sandbox, module []byte, digest string) (catalogue.Guest, error) {
 		m, err := box.Admit(ctx, module, sandbox.Options{Digest: digest, Vetted: true})
 		if err != nil {
 			return nil, err
@@ -175,7 +176,7 @@ func Module(t testing.TB, path string) *Space {
 }
 
 // open opens a host, and installs the module with all that it asks for.
-func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox, []byte, string) (family.Guest, error)) {
+func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox, []byte, string) (catalogue.Guest, error)) {
 	s.t.Helper()
 	s.Now, s.Caller, s.Namespace, s.Branch = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), "tester", memory.Default, memory.Default
 	s.Config, s.Ops = map[string]any{}, map[alcove.Op]func([]byte) (any, error){}
@@ -195,7 +196,7 @@ func (s *Space) open(module []byte, admit func(context.Context, *sandbox.Sandbox
 	s.tools = tool.NewDispatcher(tool.NewRegistry(families.New(s.proxy)), tool.Options{Clock: s.clock.read})
 	s.families, err = family.New(s.t.Context(), family.Options{
 		Space: s.space, Callable: families.NewCallable(s.tools), Proxy: s.proxy, Sandbox: box, Dir: dir, Files: &files.Files{Private: []string{dir}}, Clock: s.clock.read, Rand: s.name, Stepwise: true, Poll: time.Hour, Idle: time.Hour,
-		Admit: func(ctx context.Context, module []byte, digest string) (family.Guest, error) {
+		Admit: func(ctx context.Context, module []byte, digest string) (catalogue.Guest, error) {
 			guest, err := admit(ctx, box, module, digest)
 			if s.others.of(module) == nil {
 				s.guest = guest

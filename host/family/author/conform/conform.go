@@ -16,6 +16,7 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
@@ -32,7 +33,7 @@ type World struct {
 // Options configures a test. Open is required.
 type Options struct {
 	// Open opens a world whose guests are what watch returns for each.
-	Open   func(ctx context.Context, watch func(family.Guest) family.Guest) (World, error)
+	Open   func(ctx context.Context, watch func(catalogue.Guest) catalogue.Guest) (World, error)
 	Seed   uint64 // of what is generated: equal seeds generate the same
 	Inputs int    // generated for each tool; 0: 25
 	Tool   string // only this one; empty: all tools, hooks and jobs

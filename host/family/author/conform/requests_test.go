@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -49,7 +49,7 @@ func TestAGuestIsKnownOnceItIsOpened(t *testing.T) {
 }
 
 // answers is a guest that answers everything.
-type answers struct{ family.Guest }
+type answers struct{ catalogue.Guest }
 
 func (answers) Call(context.Context, sandbox.Request) (*sandbox.Result, error) {
 	return &sandbox.Result{Class: abi.ClassOK}, nil

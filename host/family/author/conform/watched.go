@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/alcove-memory/alcove/abi"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -18,19 +18,19 @@ const mostKept = 8
 // recorder keeps requests and failures of a family's guests. There may be several: an installation compiles one, and closes it.
 type recorder struct {
 	mu       sync.Mutex
-	open     []family.Guest // the last was opened or called last: a rank hook may be asked before anything called the family
+	open     []catalogue.Guest // the last was opened or called last: a rank hook may be asked before anything called the family
 	requests map[abi.Kind][][]byte
 	failed   []*sandbox.Result // since taken was called
 }
 
 // recordedGuest is a guest whose requests and failures are kept.
 type recordedGuest struct {
-	family.Guest
+	catalogue.Guest
 	by *recorder
 }
 
 // watch has the recorder keep what becomes of a guest's requests.
-func (w *recorder) watch(g family.Guest) family.Guest {
+func (w *recorder) watch(g catalogue.Guest) catalogue.Guest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open = append(w.open, g)
@@ -45,8 +45,8 @@ func (w recordedGuest) Close() error {
 	return w.Guest.Close()
 }
 
-func without(list []family.Guest, g family.Guest) []family.Guest {
-	return slices.DeleteFunc(list, func(one family.Guest) bool { return one == g })
+func without(list []catalogue.Guest, g catalogue.Guest) []catalogue.Guest {
+	return slices.DeleteFunc(list, func(one catalogue.Guest) bool { return one == g })
 }
 
 // Call implements family.Guest.
@@ -56,7 +56,7 @@ func (w recordedGuest) Call(ctx context.Context, r sandbox.Request) (*sandbox.Re
 	return result, err
 }
 
-func (w *recorder) ended(g family.Guest, r sandbox.Request, result *sandbox.Result, err error) {
+func (w *recorder) ended(g catalogue.Guest, r sandbox.Request, result *sandbox.Result, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if slices.Contains(w.open, g) { // else it was closed meanwhile

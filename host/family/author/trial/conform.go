@@ -4,8 +4,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/alcove-memory/alcove/host/family"
 	"github.com/alcove-memory/alcove/host/family/author/conform"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/space"
 )
@@ -25,7 +25,7 @@ func Test(ctx context.Context, c Conformance) (*conform.Report, error) {
 }
 
 // open opens a world in a temporary directory.
-func (c Conformance) open(ctx context.Context, watch func(family.Guest) family.Guest) (conform.World, error) {
+func (c Conformance) open(ctx context.Context, watch func(catalogue.Guest) catalogue.Guest) (conform.World, error) {
 	dir, err := os.MkdirTemp("", "alcove-test-*")
 	if err != nil {
 		return conform.World{}, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/alcove-memory/alcove/guests"
-	"github.com/alcove-memory/alcove/host/family"
+	"github.com/alcove-memory/alcove/host/family/catalogue"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
@@ -25,7 +25,7 @@ func TestTheFirstPartyFamiliesKeepTheirContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The code of all of them is compiled with the time that a server has for it, and shared.
-		shared, err := box.AdmitSource(t.Context(), sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: family.CarriedTimeout, Body: f.Body()})
+		shared, err := box.AdmitSource(t.Context(), sandbox.Source{Digest: f.Digest, Manifest: []byte(f.Manifest), Read: sandbox.Hashed(f.Read)}, sandbox.Options{CompileTimeout: catalogue.CarriedTimeout, Body: f.Body()})
 		if err != nil {
 			t.Fatal(err)
 		}

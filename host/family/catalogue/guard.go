@@ -1,6 +1,7 @@
-package family
+package catalogue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/grants"
-	"github.com/alcove-memory/alcove/host/family/hooks"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/registry"
 )
@@ -17,12 +17,12 @@ import (
 // serves that hook whenever the family of that name does not: another version, unusable, or gone.
 type guard struct {
 	registry.Guard
-	family *family // the approved version; nil: its module is gone
+	family *Family // the approved version; nil: its module is gone
 	gone   string  // why
 }
 
 // findGuards returns the guards that the lock file requires. The caller holds changing.
-func (f *Families) findGuards(c scanResult) map[string]*guard {
+func (f *Catalogue) findGuards(c scanResult) map[string]*guard {
 	guards := map[string]*guard{}
 	for name, g := range f.lock.Families {
 		if a, ok := g.Approved(); ok && !g.Disabled {
@@ -32,7 +32,7 @@ func (f *Families) findGuards(c scanResult) map[string]*guard {
 	return guards
 }
 
-func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, present *family) *guard {
+func (f *Catalogue) findGuard(name string, a registry.Guard, g registry.Grant, present *Family) *guard {
 	if was := f.guards[name]; was != nil && was.family != nil && was.Digest == a.Digest && f.untrusted(was.family) == "" {
 		return &guard{Guard: a, family: was.family}
 	}
@@ -56,14 +56,14 @@ func (f *Families) findGuard(name string, a registry.Guard, g registry.Grant, pr
 
 // approvedVersion returns the version of a family with a digest: the present one, unless it is nil, or the one whose module was
 // kept.
-func (f *Families) approvedVersion(name, digest string, present *family) (*family, error) {
+func (f *Catalogue) approvedVersion(name, digest string, present *Family) (*Family, error) {
 	if present != nil {
-		if err := f.modules.KeepApproved(present.Digest, present.origin); err != nil {
+		if err := f.modules.KeepApproved(present.Digest, present.Origin); err != nil {
 			f.o.Logger.Warn("the module of a family without which nothing may be stored could not be kept", "family", name, "error", err)
 		}
-		x := newFamily(grants.Approved, digest, present.Manifest, present.Section, present.origin)
-		x.Signed = present.Signed
-		return x, nil
+		kept := *present.Version
+		kept.Source, kept.Asks = grants.Approved, registry.Asked{}
+		return NewFamily(&kept, present.Origin), nil
 	}
 	detached, err := f.modules.Detached(digest)
 	if err != nil {
@@ -81,12 +81,12 @@ func (f *Families) approvedVersion(name, digest string, present *family) (*famil
 }
 
 // otherGuards reports whether guards differ from the present ones. The caller holds changing.
-func (f *Families) otherGuards(next map[string]*guard) bool {
+func (f *Catalogue) otherGuards(next map[string]*guard) bool {
 	return !maps.EqualFunc(next, f.guards, func(a, b *guard) bool { return a.family == b.family && a.Digest == b.Digest && a.gone == b.gone })
 }
 
 // replaceGuards replaces the present guards. The caller holds changing and mu.
-func (f *Families) replaceGuards(next map[string]*guard) {
+func (f *Catalogue) replaceGuards(next map[string]*guard) {
 	for name, was := range f.guards {
 		if now := next[name]; was.family != nil && (now == nil || now.family != was.family) {
 			was.family.retire()
@@ -95,28 +95,28 @@ func (f *Families) replaceGuards(next map[string]*guard) {
 	f.guards = next
 }
 
-// storeHookOf returns the store hook of a family, if it is on. The caller holds mu.
-func (f *Families) storeHookOf(x *family) (hooks.Store, bool) {
-	on, asked := f.hookOf(x, abi.HookStore)
-	if !asked {
-		return hooks.Store{}, false
+// storeHook returns what happens when the store hook of a family fails; on is false if it is not on. The caller holds mu.
+func (f *Catalogue) storeHook(x *Family) (failure abi.OnFailure, on bool) {
+	said, on := f.hookOf(x, abi.HookStore)
+	if !on {
+		return "", false
 	}
-	return hooks.Store{Family: hookFamily{f, x}, OnFailure: grants.OnFailure(on.OnFailure, x.Manifest)}, true
+	return grants.OnFailure(said.OnFailure, x.Manifest), true
 }
 
 // serving returns the family names of the guards that are called. The caller holds mu.
-func (f *Families) serving() []string {
+func (f *Catalogue) serving() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.guards)), func(name string) bool {
-		_, on := f.storeHookOf(f.known[name])
+		_, on := f.storeHook(f.known[name])
 		return on
 	})
 }
 
 // missing returns the error for a guard that cannot be called. The caller holds mu.
-func (f *Families) missing(name string, g *guard) error {
+func (f *Catalogue) missing(name string, g *guard) error {
 	var again string
 	switch x := f.known[name]; {
-	case x != nil && x.Digest != "" && !x.clashes && x.Manifest.Hooks.Store != nil && (x.Source == grants.BuiltIn || x.Digest != g.Digest):
+	case x != nil && x.Digest != "" && !x.Clashes && x.Manifest.Hooks.Store != nil && (x.Source == grants.BuiltIn || x.Digest != g.Digest):
 		again = fmt.Sprintf("let version %s serve the hook with: %s", x.Manifest.Version, grants.Command{Family: name, Hooks: []string{"store"}, Digest: x.Digest})
 	case f.lock.Families[name].Asked != nil && f.lock.Families[name].Guard == nil:
 		again = "run a release of alcove that carries it"
@@ -129,7 +129,7 @@ func (f *Families) missing(name string, g *guard) error {
 
 // fillSilence sets the manifest's action in each store hook that the lock file turns on without an action for failures. If the manifest
 // is unknown, the hook is required. The caller holds changing.
-func (f *Families) fillSilence(c scanResult) {
+func (f *Catalogue) fillSilence(c scanResult) {
 	filled := map[string]registry.Grant{}
 	for name, g := range f.lock.Families {
 		on, ok := g.Hooks[abi.HookStore]
@@ -146,7 +146,7 @@ func (f *Families) fillSilence(c scanResult) {
 }
 
 // overrule applies other grants than those of the lock file. The caller holds changing.
-func (f *Families) overrule(grants map[string]registry.Grant) {
+func (f *Catalogue) overrule(grants map[string]registry.Grant) {
 	if len(grants) == 0 {
 		return
 	}
@@ -158,7 +158,7 @@ func (f *Families) overrule(grants map[string]registry.Grant) {
 }
 
 // manifestFor returns the manifest of the module that a grant is for; nil if unknown.
-func (f *Families) manifestFor(name string, g registry.Grant, c scanResult) *abi.Manifest {
+func (f *Catalogue) manifestFor(name string, g registry.Grant, c scanResult) *abi.Manifest {
 	if x := c.named[name]; x != nil && x.Digest != "" && grants.Applies(g, x.Version) {
 		return x.Manifest
 	}
@@ -174,4 +174,42 @@ func (f *Families) manifestFor(name string, g registry.Grant, c scanResult) *abi
 		return nil
 	}
 	return m
+}
+
+// Storing is a version whose store hook is asked before something is stored.
+type Storing struct {
+	Family    *Family
+	OnFailure abi.OnFailure
+}
+
+// Storing returns the families whose store hook is on, and guards in place of one. gone is why a guard cannot be asked, and reads are the
+// families whose records those were granted to read.
+func (f *Catalogue) Storing() (list []Storing, gone error, reads []string) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, x := range f.known {
+		if failure, on := f.storeHook(x); on {
+			list = append(list, Storing{x, failure})
+		}
+	}
+	for _, name := range f.serving() {
+		g := f.guards[name]
+		if g.family == nil || g.family.Manifest.Hooks.Store == nil {
+			gone = cmp.Or(gone, f.missing(name, g)) // the first
+			reads = append(reads, readsRecords(g.Capabilities)...)
+			continue
+		}
+		list = append(list, Storing{g.family, abi.OnFailureRefuse})
+	}
+	return list, gone, reads
+}
+
+// readsRecords returns the families whose records were granted to be read.
+func readsRecords(granted []registry.Capability) (families []string) {
+	for _, c := range granted {
+		if c.Name == abi.CanRecordsRead {
+			families = append(families, c.Scope...)
+		}
+	}
+	return families
 }

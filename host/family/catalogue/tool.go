@@ -1,4 +1,4 @@
-package family
+package catalogue
 
 import (
 	"bytes"
@@ -20,34 +20,35 @@ import (
 // the caller and the arguments: who finds a tool for a caller does.
 type Tool struct {
 	abi.Tool
-	family    *family
+	Family    *Family
 	committed string                         // the member of its results that is the version of the commit; empty: none
 	output    func() (*schema.Schema, error) // of its results; nil: any
 }
 
-func newTool(x *family, t abi.Tool) *Tool {
-	tool := &Tool{Tool: t, family: x, committed: committedMember(t.OutputSchema)}
+// NewTool returns a tool of a family.
+func NewTool(x *Family, t abi.Tool) *Tool {
+	tool := &Tool{Tool: t, Family: x, committed: committedMember(t.OutputSchema)}
 	if len(t.OutputSchema) > 0 {
 		tool.output = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(t.OutputSchema) })
 	}
 	return tool
 }
 
-// tools returns the tools of the manifest.
-func (x *family) tools() []*Tool {
+// Tools returns the tools of the manifest.
+func (x *Family) Tools() []*Tool {
 	x.listing.Do(func() {
 		for _, t := range x.Manifest.Tools {
-			x.listed = append(x.listed, newTool(x, t))
+			x.listed = append(x.listed, NewTool(x, t))
 		}
 	})
 	return x.listed
 }
 
-// onlyReads reports whether a tool declares itself read-only.
-func (t *Tool) onlyReads() bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
+// OnlyReads reports whether a tool declares itself read-only.
+func (t *Tool) OnlyReads() bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
 
 // Find returns a tool by its exact name, for a caller: tools of families that it has no right to do not exist.
-func (f *Families) Find(c memory.Caller, name string) (*Tool, error) {
+func (f *Catalogue) Find(c memory.Caller, name string) (*Tool, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	x := f.tools[name]
@@ -65,19 +66,37 @@ func (f *Families) Find(c memory.Caller, name string) (*Tool, error) {
 	return nil, f.unknownTool(c, name)
 }
 
+// ToolsBeside returns the tools of other families that a caller with some rights can call, by name.
+func (f *Catalogue) ToolsBeside(x *Family, rights memory.Rights) (list []*Tool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(f.tools)) {
+		other := f.tools[name]
+		if other == x || !rights.May(memory.ToUse(other.Name)) {
+			continue
+		}
+		for _, t := range f.toolsOf(other) {
+			if t.Name == name {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
 // unusableTool returns why a caller cannot use a tool that no family serves. The caller holds mu.
-func (f *Families) unusableTool(c memory.Caller, name string) error {
+func (f *Catalogue) unusableTool(c memory.Caller, name string) error {
 	for _, broken := range f.known {
 		declares := slices.ContainsFunc(broken.Manifest.Tools, func(t abi.Tool) bool { return t.Name == name })
 		if declares && c.Rights.May(memory.ToUse(broken.Name)) {
-			return broken.usable()
+			return broken.Usable()
 		}
 	}
 	return f.unknownTool(c, name)
 }
 
-// checkOutput refuses a result that violates the tool's output schema.
-func (t *Tool) checkOutput(output json.RawMessage) error {
+// CheckOutput refuses a result that violates the tool's output schema.
+func (t *Tool) CheckOutput(output json.RawMessage) error {
 	if t.output == nil {
 		return nil
 	}
@@ -91,8 +110,8 @@ func (t *Tool) checkOutput(output json.RawMessage) error {
 	return promised.Check(output)
 }
 
-// withVersion sets the version of the commit in a result whose schema asks for it, unless the guest did.
-func (t *Tool) withVersion(output json.RawMessage, version uint64) json.RawMessage {
+// WithVersion sets the version of the commit in a result whose schema asks for it, unless the guest did.
+func (t *Tool) WithVersion(output json.RawMessage, version uint64) json.RawMessage {
 	end := bytes.LastIndexByte(output, '}')
 	if t.committed == "" || version == 0 || end < 0 || output[0] != '{' {
 		return output

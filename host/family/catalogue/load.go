@@ -1,4 +1,4 @@
-package family
+package catalogue
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/alcove-memory/alcove/abi"
 	"github.com/alcove-memory/alcove/host/family/grants"
 	"github.com/alcove-memory/alcove/host/family/hooks"
+	"github.com/alcove-memory/alcove/host/family/modules"
 	"github.com/alcove-memory/alcove/host/memory"
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
@@ -23,12 +24,12 @@ type Guest interface {
 type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)
 
 // Load loads a family's module.
-func (f *Families) Load(ctx context.Context, name string) error {
-	x, err := f.named(name)
+func (f *Catalogue) Load(ctx context.Context, name string) error {
+	x, err := f.Named(name)
 	if err != nil {
 		return err
 	}
-	_, release, err := f.acquire(ctx, x)
+	_, release, err := f.Acquire(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (f *Families) Load(ctx context.Context, name string) error {
 }
 
 // replacedError returns hooks.ErrReplaced in the form that callers see.
-func replacedError(x *family) error {
+func replacedError(x *Family) error {
 	return replacement{&memory.Error{Code: memory.Unavailable, Retryable: true, Message: "family " + x.Name + ": another version took its place: try again"}}
 }
 
@@ -45,27 +46,27 @@ type replacement struct{ error }
 
 func (r replacement) Unwrap() []error { return []error{r.error, hooks.ErrReplaced} }
 
-// acquire loads a family's module if needed, and keeps it loaded until release is called.
-func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release func(), err error) {
+// Acquire loads a family's module if needed, and keeps it loaded until release is called.
+func (f *Catalogue) Acquire(ctx context.Context, x *Family) (m Guest, release func(), err error) {
 	if m := x.hold(f); m != nil {
 		return m, func() { x.release(f) }, nil
 	}
 	stopping := &memory.Error{Code: memory.Unavailable, Retryable: true, Message: "the server is being stopped: try again"}
 	late := &memory.Error{Code: memory.Timeout, Retryable: true, Message: "family " + x.Name + " is still being loaded: try again"}
 	select {
-	case x.loading <- struct{}{}:
+	case x.Loading <- struct{}{}:
 	case <-ctx.Done():
 		return nil, nil, late
 	case <-f.closed:
 		return nil, nil, stopping
 	}
 	if m := x.hold(f); m != nil {
-		<-x.loading
+		<-x.Loading
 		return m, func() { x.release(f) }, nil
 	}
 	ended := make(chan error, 1)
-	if !f.behind(func() { ended <- f.load(x); <-x.loading }) {
-		<-x.loading
+	if !f.Behind(func() { ended <- f.load(x); <-x.Loading }) {
+		<-x.Loading
 		return nil, nil, stopping
 	}
 	select {
@@ -84,8 +85,8 @@ func (f *Families) acquire(ctx context.Context, x *family) (m Guest, release fun
 
 // load admits the module, until Close. It outlives the call that needed it: others may need it, too. The caller
 // occupies loading.
-func (f *Families) load(x *family) error {
-	ctx, cancel := f.untilClosed()
+func (f *Catalogue) load(x *Family) error {
+	ctx, cancel := f.UntilClosed()
 	defer cancel()
 	began := f.o.Clock()
 	f.mu.RLock()
@@ -94,7 +95,7 @@ func (f *Families) load(x *family) error {
 	if why != "" {
 		return &memory.Error{Code: memory.Unavailable, Message: "family " + x.Name + " was refused: " + why}
 	}
-	m, err := f.admit(ctx, x)
+	m, err := f.Admit(ctx, x)
 	f.auditLoad(x, err)
 	var refused *sandbox.Refusal
 	if errors.As(err, &refused) {
@@ -118,8 +119,8 @@ func (f *Families) load(x *family) error {
 	return nil
 }
 
-// untilClosed returns a context that ends with Close, or when it is cancelled.
-func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
+// UntilClosed returns a context that ends with Close, or when it is cancelled.
+func (f *Catalogue) UntilClosed() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		select {
@@ -135,13 +136,13 @@ func (f *Families) untilClosed() (context.Context, context.CancelFunc) {
 // known to compile in seconds on an idle machine.
 const CarriedTimeout = 5 * time.Minute
 
-// admit admits a family's module. A vetted one is compiled in a child process, too, which needs no memory of this process.
-func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
+// Admit admits a family's module. A vetted one is compiled in a child process, too, which needs no memory of this process.
+func (f *Catalogue) Admit(ctx context.Context, x *Family) (Guest, error) {
 	if m := x.takeAdmitted(); m != nil {
 		return m, nil
 	}
 	if f.o.Admit != nil {
-		b, err := x.origin.Read()
+		b, err := x.Origin.Read()
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +158,8 @@ func (f *Families) admit(ctx context.Context, x *family) (Guest, error) {
 	return m, nil
 }
 
-func (f *Families) admitEarly(ctx context.Context, x *family) (Guest, error) {
-	b, err := x.origin.Read()
+func (f *Catalogue) admitEarly(ctx context.Context, x *Family) (Guest, error) {
+	b, err := x.Origin.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -169,25 +170,25 @@ func (f *Families) admitEarly(ctx context.Context, x *family) (Guest, error) {
 	return m, nil
 }
 
-// loadWith loads a family, in the background, with a module that was admitted as its own. It closes the module if the family is loaded
+// LoadWith loads a family, in the background, with a module that was admitted as its own. It closes the module if the family is loaded
 // already, or another version is served.
-func (f *Families) loadWith(name, digest string, m Guest) error {
-	x := f.knownNow(name)
+func (f *Catalogue) LoadWith(name, digest string, m Guest) error {
+	x := f.Known(name)
 	if x == nil || x.Digest != digest || !x.giveAdmitted(m) {
 		return m.Close()
 	}
-	if !f.loadBehind(x) { // after Close
-		return x.unload()
+	if !f.LoadBehind(x) { // after Close
+		return x.Unload()
 	}
 	return nil
 }
 
-// loadBehind loads a family in the background, and reports whether that began.
-func (f *Families) loadBehind(x *family) (begun bool) {
-	return f.behind(func() {
-		ctx, cancel := f.untilClosed()
+// LoadBehind loads a family in the background, and reports whether that began.
+func (f *Catalogue) LoadBehind(x *Family) (begun bool) {
+	return f.Behind(func() {
+		ctx, cancel := f.UntilClosed()
 		defer cancel()
-		if _, release, err := f.acquire(ctx, x); err == nil {
+		if _, release, err := f.Acquire(ctx, x); err == nil {
 			release()
 		} else if ctx.Err() == nil {
 			f.o.Logger.Warn("a family could not be loaded; it is tried again when it is called", "family", x.Name, "error", err)
@@ -195,67 +196,20 @@ func (f *Families) loadBehind(x *family) (begun bool) {
 	})
 }
 
-func (x *family) giveAdmitted(m Guest) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.module != nil || x.admitted != nil || x.retired {
-		return false
-	}
-	x.admitted = m
-	return true
-}
-
-func (x *family) takeAdmitted() Guest {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	m := x.admitted
-	x.admitted = nil
-	return m
-}
-
-func (f *Families) admitModule(ctx context.Context, x *family) (*sandbox.Module, error) {
+func (f *Catalogue) admitModule(ctx context.Context, x *Family) (*sandbox.Module, error) {
 	options := sandbox.Options{Digest: x.Digest}
 	if x.Source == grants.BuiltIn {
 		options.CompileTimeout, options.Body, options.Native = CarriedTimeout, x.body, x.native
 	}
-	now, err := x.origin.Digest()
+	now, err := x.Origin.Digest()
 	if err != nil {
 		return nil, err
 	}
-	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.Section, Read: x.origin.Read}, options)
+	return f.o.Sandbox.AdmitSource(ctx, sandbox.Source{Digest: now, Manifest: x.Section, Read: x.Origin.Read}, options)
 }
 
-// hold acquires the module if it is loaded.
-func (x *family) hold(f *Families) Guest {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.module == nil || x.retired {
-		return nil
-	}
-	x.running++
-	x.used = f.o.Clock()
-	return x.module
-}
-
-func (x *family) release(f *Families) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.running--
-	x.used = f.o.Clock()
-	if x.retired && x.running == 0 && x.module != nil {
-		_ = x.module.Close()
-		x.module = nil
-	}
-}
-
-func (x *family) loaded() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.module != nil
-}
-
-// unloadIdle unloads modules long unused that no hook needs.
-func (f *Families) unloadIdle() {
+// UnloadIdle unloads modules long unused that no hook needs.
+func (f *Catalogue) UnloadIdle() {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, x := range f.known {
@@ -278,9 +232,9 @@ func (f *Families) unloadIdle() {
 
 // AwaitHooks waits until a family with hooks in stores and searches is loaded. A hook that may be skipped is asked about every store that
 // begins after this.
-func (f *Families) AwaitHooks(ctx context.Context, name string) error {
+func (f *Catalogue) AwaitHooks(ctx context.Context, name string) error {
 	var err error
-	for range attempts {
+	for range loadAttempts {
 		f.mu.RLock()
 		x := f.known[name]
 		asked := x != nil && f.takesPart(x)
@@ -289,7 +243,7 @@ func (f *Families) AwaitHooks(ctx context.Context, name string) error {
 			return nil
 		}
 		var release func()
-		if _, release, err = f.acquire(ctx, x); err == nil {
+		if _, release, err = f.Acquire(ctx, x); err == nil {
 			release()
 			return nil
 		}
@@ -300,37 +254,92 @@ func (f *Families) AwaitHooks(ctx context.Context, name string) error {
 	return fmt.Errorf("the grant of family %s holds, and its hooks are skipped or refuse until it can be loaded: %w", name, err)
 }
 
+// loadAttempts limits how often a family that is replaced while it is loaded is loaded again.
+const loadAttempts = 8
+
 // takesPart reports whether a family has hooks in stores or searches, so that it must be loaded. One that is asked about some memories alone is
 // loaded for the first of them. The caller holds mu.
-func (f *Families) takesPart(x *family) bool {
+func (f *Catalogue) takesPart(x *Family) bool {
 	_, store := f.hookOf(x, abi.HookStore)
 	store = store && x.Manifest.Hooks.Store.TagFrom == ""
 	_, rank := f.hookOf(x, abi.HookRank)
 	return store || rank
 }
 
-// preload loads families with hooks in stores and searches, in the background.
-func (f *Families) preload(ctx context.Context) {
+// Preload loads families with hooks in stores and searches, in the background.
+func (f *Catalogue) Preload(ctx context.Context) {
 	f.mu.RLock()
-	var wanted []*family
+	var wanted []*Family
 	for _, x := range f.known {
-		if f.takesPart(x) && !x.loaded() {
+		if f.takesPart(x) && !x.IsLoaded() {
 			wanted = append(wanted, x)
 		}
 	}
 	for _, name := range f.serving() {
-		if x := f.guards[name].family; x != nil && !x.loaded() {
+		if x := f.guards[name].family; x != nil && !x.IsLoaded() {
 			wanted = append(wanted, x)
 		}
 	}
 	f.mu.RUnlock()
 	for _, x := range wanted {
-		f.behind(func() {
-			if _, release, err := f.acquire(ctx, x); err == nil {
+		f.Behind(func() {
+			if _, release, err := f.Acquire(ctx, x); err == nil {
 				release()
 			} else if ctx.Err() == nil {
 				f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.Name, "error", err)
 			}
 		})
 	}
+}
+
+// Running keeps a family's module loaded until release is called, if it is; m is nil if it is not.
+func (f *Catalogue) Running(x *Family) (m Guest, release func()) {
+	if m = x.hold(f); m == nil {
+		return nil, nil
+	}
+	return m, func() { x.release(f) }
+}
+
+// LoadForHooks loads a family in the background, once at a time. After a failure its hooks rest.
+func (f *Catalogue) LoadForHooks(x *Family) {
+	if !x.coming.CompareAndSwap(false, true) {
+		return
+	}
+	begun := f.Behind(func() {
+		defer x.coming.Store(false)
+		_, release, err := f.Acquire(context.Background(), x)
+		if err == nil {
+			release()
+			return
+		}
+		f.o.Logger.Warn("a family whose hooks are on could not be loaded", "family", x.Name, "error", err)
+		x.Rest.Begin(f.o.Clock())
+	})
+	if !begun {
+		x.coming.Store(false)
+	}
+}
+
+// Warm compiles the module of a family that was just installed in the background, so that the first call finds it in the cache.
+func (f *Catalogue) Warm(name string, b sandbox.Binary) {
+	x := f.Known(name)
+	if x == nil || x.Usable() != nil || x.Digest != b.Digest() {
+		return
+	}
+	if f.o.Early != nil { // its author calls it next
+		f.LoadBehind(x)
+		return
+	}
+	x = NewFamily(x.Version, modules.InMemory(b))
+	f.Behind(func() {
+		ctx, cancel := f.UntilClosed()
+		defer cancel()
+		m, err := f.Admit(ctx, x)
+		if err == nil {
+			err = m.Close()
+		}
+		if err != nil && ctx.Err() == nil {
+			f.o.Logger.Warn("a family that was installed could not be compiled; it is tried again when it is called", "family", name, "error", err)
+		}
+	})
 }

@@ -1,8 +1,7 @@
-package family
+package catalogue
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,20 +20,18 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-func randomName() string { return strings.ToLower(rand.Text()[:10]) }
-
-// scan finds all families: built-in ones, and installed ones, which those in the watched folder replace. None replaces
+// Scan finds all families: built-in ones, and installed ones, which those in the watched folder replace. None replaces
 // a built-in one. Unchanged families stay as they are, with their loaded modules.
 // It reports whether anything changed.
-func (f *Families) scan() (changed bool) {
+func (f *Catalogue) Scan() (changed bool) {
 	f.changing.Lock()
 	defer f.changing.Unlock()
 	return f.scanLocked()
 }
 
-// scanLocked is scan for a caller that holds changing, which guards the known families and the lock.
-func (f *Families) scanLocked() (changed bool) {
-	c := scanResult{named: map[string]*family{}}
+// scanLocked is Scan for a caller that holds changing, which guards the known families and the lock.
+func (f *Catalogue) scanLocked() (changed bool) {
+	c := scanResult{named: map[string]*Family{}}
 	for _, x := range f.findAllBuilt() {
 		c.add(x)
 	}
@@ -63,7 +60,7 @@ func (f *Families) scanLocked() (changed bool) {
 }
 
 // noteUpdates logs what families with replaced files lost. The caller holds changing and mu.
-func (f *Families) noteUpdates(was map[string]*family) {
+func (f *Catalogue) noteUpdates(was map[string]*Family) {
 	for name, x := range f.known {
 		before := was[name]
 		if before == nil || before.Digest == x.Digest || x.Digest == "" || x.Source == grants.BuiltIn || x.Source == grants.Installed {
@@ -84,14 +81,14 @@ func (f *Families) noteUpdates(was map[string]*family) {
 
 // scanResult holds the families that a scan found.
 type scanResult struct {
-	named  map[string]*family
-	hidden []*family // with names of built-in families
+	named  map[string]*Family
+	hidden []*Family // with names of built-in families
 	guards map[string]*guard
 }
 
 // add registers a family under its name. An unusable family replaces none, and none replaces a
 // built-in one.
-func (c *scanResult) add(x *family) {
+func (c *scanResult) add(x *Family) {
 	there := c.named[x.Name]
 	switch {
 	case there == nil:
@@ -106,7 +103,7 @@ func (c *scanResult) add(x *family) {
 }
 
 // version returns the family with a name and a digest that is not built in; nil: none.
-func (c scanResult) version(name, digest string) *family {
+func (c scanResult) version(name, digest string) *Family {
 	for _, x := range append(slices.Clone(c.hidden), c.named[name]) {
 		if x != nil && x.Name == name && x.Digest == digest && x.Source != grants.BuiltIn {
 			return x
@@ -116,23 +113,23 @@ func (c scanResult) version(name, digest string) *family {
 }
 
 // every returns all families, including hidden ones. The caller holds changing or mu.
-func (f *Families) every() []*family {
+func (f *Catalogue) every() []*Family {
 	return append(slices.Collect(maps.Values(f.known)), f.hidden...)
 }
 
 // unusable returns a placeholder for a family without a known manifest.
-func (f *Families) unusable(name, source, fault string) *family {
+func (f *Catalogue) unusable(name, source, fault string) *Family {
 	for _, x := range f.every() {
 		if x.Name == name && x.Digest == "" && x.Source == source && x.fault == fault {
 			return x
 		}
 	}
 	m := &abi.Manifest{Name: name, Description: "It cannot be used."}
-	return &family{Version: &grants.Version{Name: name, Source: source, Manifest: m}, fault: fault, declared: config.Declared(m)}
+	return &Family{Version: &grants.Version{Name: name, Source: source, Manifest: m}, fault: fault, Declared: config.Declared(m)}
 }
 
 // findInstalled returns the family that the lock file has under a name; nil if its module is not installed.
-func (f *Families) findInstalled(name string) *family {
+func (f *Catalogue) findInstalled(name string) *Family {
 	g := f.lock.Families[name]
 	if g.Asked != nil || !f.modules.Has(g.Digest) {
 		return nil // it is built in, or in the watched folder
@@ -148,9 +145,9 @@ func (f *Families) findInstalled(name string) *family {
 }
 
 // findFiles returns the families in the watched folder; a later file replaces an earlier one of the same family.
-func (f *Families) findFiles() []*family {
+func (f *Catalogue) findFiles() []*Family {
 	paths := f.watched()
-	var list []*family
+	var list []*Family
 	for _, path := range paths {
 		list = append(list, f.findFile(path))
 	}
@@ -160,7 +157,7 @@ func (f *Families) findFiles() []*family {
 
 // watched lists the modules in the watched folder by name. While the folder is unreadable, it returns the
 // last list.
-func (f *Families) watched() []string {
+func (f *Catalogue) watched() []string {
 	if f.o.Watch == "" || f.locked() {
 		return nil
 	}
@@ -195,7 +192,7 @@ func readFolder(path string) ([]os.DirEntry, error) {
 }
 
 // findFile returns the family in a file, as read before or read again.
-func (f *Families) findFile(path string) *family {
+func (f *Catalogue) findFile(path string) *Family {
 	now, err := os.Stat(path)
 	if was, ok := f.files[path]; ok && err == nil && was.same(now) && !was.family.isRetired() {
 		return was.family
@@ -210,7 +207,7 @@ func (f *Families) findFile(path string) *family {
 // seenFile is the state of a file of the watched folder when it was read.
 type seenFile struct {
 	os.FileInfo
-	family *family
+	family *Family
 }
 
 func (was seenFile) same(now os.FileInfo) bool {
@@ -219,10 +216,10 @@ func (was seenFile) same(now os.FileInfo) bool {
 
 // readFile reads the family in a file. An unreadable file, or one without a family, keeps the family read before from
 // that file.
-func (f *Families) readFile(path string) *family {
+func (f *Catalogue) readFile(path string) *Family {
 	data, err := modules.ReadFile(path)
 	if err == nil {
-		var x *family
+		var x *Family
 		if x, err = f.watchedFamily(path, f.modules.Hash(data)); err == nil {
 			return x
 		}
@@ -241,7 +238,7 @@ func (f *Families) readFile(path string) *family {
 }
 
 // found returns a known family; nil: none, or its module is being installed, perhaps with another signature.
-func (f *Families) found(source, digest string) *family {
+func (f *Catalogue) found(source, digest string) *Family {
 	if _, arriving := f.modules.Arriving(digest); arriving {
 		return nil
 	}
@@ -254,7 +251,7 @@ func (f *Families) found(source, digest string) *family {
 }
 
 // installedFamily returns the family of an installed module.
-func (f *Families) installedFamily(digest string) (*family, error) {
+func (f *Catalogue) installedFamily(digest string) (*Family, error) {
 	if x := f.found(grants.Installed, digest); x != nil {
 		return x, nil
 	}
@@ -273,7 +270,7 @@ func (f *Families) installedFamily(digest string) (*family, error) {
 }
 
 // watchedFamily returns the family of a module in the watched folder. A new one is checked first; loading checks everything again.
-func (f *Families) watchedFamily(path string, b sandbox.Binary) (*family, error) {
+func (f *Catalogue) watchedFamily(path string, b sandbox.Binary) (*Family, error) {
 	if x := f.found(path, b.Digest()); x != nil {
 		return x, nil
 	}
@@ -289,7 +286,16 @@ func (f *Families) watchedFamily(path string, b sandbox.Binary) (*family, error)
 }
 
 // familyOf returns the family of a module that was inspected.
-func (f *Families) familyOf(source string, seen modules.Info, detached []byte, o modules.Origin) (*family, error) {
+func (f *Catalogue) familyOf(source string, seen modules.Info, detached []byte, o modules.Origin) (*Family, error) {
+	v, err := VersionOf(source, seen, detached)
+	if err != nil {
+		return nil, err
+	}
+	return NewFamily(v, o), nil
+}
+
+// VersionOf returns the version of a family whose module was inspected, with a detached signature of it.
+func VersionOf(source string, seen modules.Info, detached []byte) (*grants.Version, error) {
 	if seen.Fault != nil {
 		return nil, seen.Fault
 	}
@@ -297,17 +303,17 @@ func (f *Families) familyOf(source string, seen modules.Info, detached []byte, o
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(source, seen.Digest, manifest, seen.Section, o)
-	if x.Signed, err = seen.Signed(detached); err != nil {
+	v := &grants.Version{Name: manifest.Name, Digest: seen.Digest, Source: source, Manifest: manifest, Section: seen.Section}
+	if v.Signed, err = seen.Signed(detached); err != nil {
 		return nil, err
 	}
-	return x, x.declared.Check()
+	return v, config.Declared(manifest).Check()
 }
 
 // findAllBuilt returns the built-in families. Manifests that are not known yet are read side by side: a start waits for all of them.
 // The caller holds changing.
-func (f *Families) findAllBuilt() []*family {
-	found := make([]*family, len(f.o.Built))
+func (f *Catalogue) findAllBuilt() []*Family {
+	found := make([]*Family, len(f.o.Built))
 	var reading sync.WaitGroup
 	for i, m := range f.o.Built {
 		if found[i] = f.knownBuilt(m.Digest); found[i] == nil {
@@ -319,7 +325,7 @@ func (f *Families) findAllBuilt() []*family {
 }
 
 // knownBuilt returns the known built-in family with a digest; nil: none.
-func (f *Families) knownBuilt(digest string) *family {
+func (f *Catalogue) knownBuilt(digest string) *Family {
 	for _, x := range f.every() {
 		if x.Digest == digest && x.Source == grants.BuiltIn {
 			return x
@@ -329,7 +335,7 @@ func (f *Families) knownBuilt(digest string) *family {
 }
 
 // findBuilt returns a built-in family. Its module is not read.
-func (f *Families) findBuilt(m modules.Module) *family {
+func (f *Catalogue) findBuilt(m modules.Module) *Family {
 	x, err := readBuilt(m)
 	if err != nil {
 		return f.unusable("built-in-"+m.Digest[:min(12, len(m.Digest))], grants.BuiltIn, err.Error())
@@ -337,31 +343,25 @@ func (f *Families) findBuilt(m modules.Module) *family {
 	return x
 }
 
-func readBuilt(m modules.Module) (*family, error) {
+func readBuilt(m modules.Module) (*Family, error) {
 	manifest, err := abi.ParseManifest(m.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	x := newFamily(grants.BuiltIn, m.Digest, manifest, m.Manifest, m.Origin())
-	x.Asks = grants.Asks(m.Manifest, manifest)
+	x := NewFamily(&grants.Version{Name: manifest.Name, Digest: m.Digest, Source: grants.BuiltIn, Manifest: manifest, Section: m.Manifest, Asks: grants.Asks(m.Manifest, manifest)}, m.Origin())
 	x.body, x.native = m.Body, m.Native
 	return x, nil
 }
 
-// checkedFamily returns the family of a module in memory that was checked.
-func checkedFamily(source string, report *sandbox.Report, b sandbox.Binary) *family {
+// Checked returns the family of a module in memory that was checked.
+func Checked(source string, report *sandbox.Report, b sandbox.Binary) *Family {
 	section, _ := sandbox.ManifestBytes(b.Bytes()) // it has one: it was checked
-	return newFamily(source, report.Digest, report.Manifest, section, modules.InMemory(b))
-}
-
-func newFamily(source, digest string, m *abi.Manifest, section []byte, o modules.Origin) *family {
-	return &family{Version: &grants.Version{Name: m.Name, Digest: digest, Source: source, Manifest: m, Section: section}, declared: config.Declared(m), origin: o,
-		loading: make(chan struct{}, 1), again: make(chan struct{}, 1)}
+	return NewFamily(&grants.Version{Name: report.Manifest.Name, Digest: report.Digest, Source: source, Manifest: report.Manifest, Section: section}, modules.InMemory(b))
 }
 
 // publish replaces the known families, and reports whether they differ. The caller holds changing
 // and mu.
-func (f *Families) publish(c scanResult) (changed bool) {
+func (f *Catalogue) publish(c scanResult) (changed bool) {
 	changed = !maps.Equal(c.named, f.known) || !slices.Equal(c.hidden, f.hidden) || f.otherGuards(c.guards)
 	was := f.every()
 	f.known, f.hidden = c.named, c.hidden
@@ -372,7 +372,7 @@ func (f *Families) publish(c scanResult) (changed bool) {
 	}
 	f.replaceGuards(c.guards)
 	f.assignTools()
-	f.declareIndexes()
+	f.declare()
 	if changed {
 		f.announce()
 	}
@@ -380,21 +380,21 @@ func (f *Families) publish(c scanResult) (changed bool) {
 }
 
 // announce signals that the result of All changed. The caller holds mu.
-func (f *Families) announce() {
+func (f *Catalogue) announce() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
 // assignTools assigns each name to a tool, and determines unusable families. The caller holds changing and mu.
-func (f *Families) assignTools() {
-	f.tools = map[string]*family{}
+func (f *Catalogue) assignTools() {
+	f.tools = map[string]*Family{}
 	names := naming.NewUsed(f.o.Core)
 	for _, x := range f.byPrecedence() {
 		if x.Digest == "" {
 			continue
 		}
 		clash := names.Clash(x.Manifest)
-		if x.clashes = clash != ""; x.clashes {
+		if x.Clashes = clash != ""; x.Clashes {
 			x.fault = clash
 			continue
 		}
@@ -411,7 +411,7 @@ func (f *Families) assignTools() {
 	}
 	for _, x := range f.hidden {
 		if x.Digest != "" {
-			x.clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
+			x.Clashes, x.fault = true, "the program carries a family of this name, which stays in use: give this one another name"
 		}
 	}
 	if !f.shared.Same(names.Settings()) { // equal settings keep their cache
@@ -422,7 +422,7 @@ func (f *Families) assignTools() {
 }
 
 // assignPublished assigns names to published tools where no manifest has a similar name. The caller holds changing and mu.
-func (f *Families) assignPublished(names *naming.Used) {
+func (f *Catalogue) assignPublished(names *naming.Used) {
 	for _, x := range f.byPrecedence() {
 		if f.locked() || x.fault != "" || !grants.Holds(grants.In(f.lock, x.Version), abi.CanToolsPublish) {
 			continue
@@ -438,8 +438,8 @@ func (f *Families) assignPublished(names *naming.Used) {
 
 // byPrecedence lists the families in the order in which they get their names: built-in ones, installed ones, those of
 // the watched folder that an operator decided about, the others.
-func (f *Families) byPrecedence() []*family {
-	rank := func(x *family) int {
+func (f *Catalogue) byPrecedence() []*Family {
+	rank := func(x *Family) int {
 		_, listed := f.lock.Families[x.Name] // perhaps with another digest: a name belongs to all versions of a family
 		switch {
 		case x.Source == grants.BuiltIn:
@@ -451,19 +451,19 @@ func (f *Families) byPrecedence() []*family {
 		}
 		return 3
 	}
-	return slices.SortedFunc(maps.Values(f.known), func(a, b *family) int {
+	return slices.SortedFunc(maps.Values(f.known), func(a, b *Family) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
 	})
 }
 
 // lockedOut reports whether a family must not run because its digest is not in the lock file.
-func (f *Families) lockedOut(x *family) bool {
+func (f *Catalogue) lockedOut(x *Family) bool {
 	g, listed := f.lock.Families[x.Name]
 	return f.locked() && x.Source != grants.BuiltIn && (!listed || g.Digest != x.Digest)
 }
 
 // faultOf returns why a family without name clashes cannot be used.
-func (f *Families) faultOf(x *family) string {
+func (f *Catalogue) faultOf(x *Family) string {
 	switch {
 	case f.untrusted(x) != "":
 		return f.untrusted(x)
@@ -478,60 +478,27 @@ func disabledFault(name string) string {
 }
 
 // unknown returns the error for an unknown name. The caller holds mu.
-func (f *Families) unknown(what, name string) error {
-	return unknown(what, name, slices.Collect(maps.Keys(f.known)))
+func (f *Catalogue) unknown(what, name string) error {
+	return NotFound(what, name, slices.Collect(maps.Keys(f.known)))
 }
 
 // unknownTool returns the error for a tool that does not exist for a caller. The caller holds mu.
-func (f *Families) unknownTool(c memory.Caller, name string) error {
+func (f *Catalogue) unknownTool(c memory.Caller, name string) error {
 	var names []string
 	for tool, x := range f.tools {
 		if c.Rights.May(memory.ToUse(x.Name)) {
 			names = append(names, tool)
 		}
 	}
-	return unknown("tool", name, names)
+	return NotFound("tool", name, names)
 }
 
-func unknown(what, name string, known []string) error {
+// NotFound returns the error for a name that is not among the known ones.
+func NotFound(what, name string, known []string) error {
 	slices.Sort(known)
 	list := strings.Join(known, ", ")
 	if list == "" {
 		list = "none"
 	}
 	return &memory.Error{Code: memory.NotFound, Message: fmt.Sprintf("there is no %s %.100q: there are %s", what, name, list)}
-}
-
-func (x *family) isRetired() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.retired
-}
-
-// retire unloads the module after its last running call.
-func (x *family) retire() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.retired = true
-	if x.admitted != nil {
-		_ = x.admitted.Close()
-		x.admitted = nil
-	}
-	if x.running == 0 && x.module != nil {
-		_ = x.module.Close()
-		x.module = nil
-	}
-}
-
-func (x *family) unload() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var failed []error
-	for _, m := range []*Guest{&x.module, &x.admitted} {
-		if *m != nil {
-			failed = append(failed, (*m).Close())
-			*m = nil
-		}
-	}
-	return errors.Join(failed...)
 }
