@@ -372,3 +372,17 @@ func (f *Families) DropLines() {
 		k.lines, k.bytes = nil, 0
 	}
 }
+
+// refused records that an operation of a family was refused for want of a capability.
+func (f *Families) refused(family string, err error) {
+	var e *abi.Error
+	if errors.As(err, &e) && e.Code == abi.CodeDenied && e.Details["capability"] != nil {
+		f.troubles.add(family, Ungranted, err, f.o.Clock())
+	}
+}
+
+// resting reports whether a family's hooks are suspended.
+func (f *Families) resting(name string) bool {
+	x := f.catalogue.Known(name)
+	return x != nil && x.Rest.Resting(f.o.Clock())
+}

@@ -2,13 +2,10 @@ package family
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/alcove-memory/alcove/abi"
 )
 
 // Trouble is what went wrong with a family again and again since the server began.
@@ -55,18 +52,4 @@ func (t *troubles) of(family string) (list []Trouble) {
 	}
 	slices.SortFunc(list, func(a, b Trouble) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Kind, b.Kind)) })
 	return list
-}
-
-// refused records that an operation of a family was refused for want of a capability.
-func (f *Families) refused(family string, err error) {
-	var e *abi.Error
-	if errors.As(err, &e) && e.Code == abi.CodeDenied && e.Details["capability"] != nil {
-		f.troubles.add(family, Ungranted, err, f.o.Clock())
-	}
-}
-
-// resting reports whether a family's hooks are suspended.
-func (f *Families) resting(name string) bool {
-	x := f.catalogue.Known(name)
-	return x != nil && x.Rest.Resting(f.o.Clock())
 }

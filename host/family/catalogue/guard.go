@@ -13,14 +13,6 @@ import (
 	"github.com/alcove-memory/alcove/registry"
 )
 
-// guard is a required store hook, without which nothing is stored, in the version of its family that an operator approved. It
-// serves that hook whenever the family of that name does not: another version, unusable, or gone.
-type guard struct {
-	registry.Guard
-	family *Family // the approved version; nil: its module is gone
-	gone   string  // why
-}
-
 // findGuards returns the guards that the lock file requires. The caller holds changing.
 func (f *Catalogue) findGuards(c scanResult) map[string]*guard {
 	guards := map[string]*guard{}

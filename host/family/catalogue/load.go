@@ -14,15 +14,6 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 )
 
-// Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit replaces it.
-type Guest interface {
-	Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error)
-	Close() error
-}
-
-// Admit makes a guest from a module and its digest.
-type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)
-
 // Load loads a family's module.
 func (f *Catalogue) Load(ctx context.Context, name string) error {
 	x, err := f.Named(name)
@@ -342,4 +333,27 @@ func (f *Catalogue) Warm(name string, b sandbox.Binary) {
 			f.o.Logger.Warn("a family that was installed could not be compiled; it is tried again when it is called", "family", name, "error", err)
 		}
 	})
+}
+
+// hold acquires the module if it is loaded.
+func (x *Family) hold(f *Catalogue) Guest {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.module == nil || x.retired {
+		return nil
+	}
+	x.running++
+	x.used = f.o.Clock()
+	return x.module
+}
+
+func (x *Family) release(f *Catalogue) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.running--
+	x.used = f.o.Clock()
+	if x.retired && x.running == 0 && x.module != nil {
+		_ = x.module.Close()
+		x.module = nil
+	}
 }

@@ -20,9 +20,6 @@ func (f *Catalogue) auditLoad(x *Family, err error) {
 	f.o.Audit.Add(e)
 }
 
-// refusal is a version of a family that cannot be used, and why.
-type refusal struct{ name, digest, source, why string }
-
 // auditRefusals records the families that came to be refused without being loaded: unsigned, altered, not in the lock file or with the name
 // of another. The caller holds changing and mu.
 func (f *Catalogue) auditRefusals() {

@@ -121,29 +121,6 @@ func (x *Family) NameTrace(trace string) string {
 	return sandbox.NameTrace(trace, x.functions)
 }
 
-// hold acquires the module if it is loaded.
-func (x *Family) hold(f *Catalogue) Guest {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.module == nil || x.retired {
-		return nil
-	}
-	x.running++
-	x.used = f.o.Clock()
-	return x.module
-}
-
-func (x *Family) release(f *Catalogue) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.running--
-	x.used = f.o.Clock()
-	if x.retired && x.running == 0 && x.module != nil {
-		_ = x.module.Close()
-		x.module = nil
-	}
-}
-
 // IsLoaded reports whether its module is loaded.
 func (x *Family) IsLoaded() bool {
 	x.mu.Lock()
@@ -168,3 +145,12 @@ func (x *Family) Calls() int {
 	defer x.mu.Unlock()
 	return x.running
 }
+
+// Guest serves the requests to a family. It is a module in the sandbox, unless Options.Admit replaces it.
+type Guest interface {
+	Call(ctx context.Context, r sandbox.Request) (*sandbox.Result, error)
+	Close() error
+}
+
+// Admit makes a guest from a module and its digest.
+type Admit func(ctx context.Context, module []byte, digest string) (Guest, error)

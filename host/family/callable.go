@@ -65,30 +65,3 @@ func (n noTools) CallCore(_ context.Context, c ToolCall) (json.RawMessage, []str
 	_, err := n.Prepare(c)
 	return nil, nil, err
 }
-
-// Name implements ops.Tools.
-func (r toolsOf) Name(spelling string) string { return r.families.o.Callable.Name(spelling) }
-
-// IsCore implements ops.Tools.
-func (r toolsOf) IsCore(name string) bool { return r.families.o.Callable.IsCore(name) }
-
-// toolCall returns a call of a tool in the request's stage.
-func (r *request) toolCall(tool string, arguments json.RawMessage, caller memory.Caller) ToolCall {
-	return ToolCall{Tool: tool, Arguments: arguments, Caller: caller, Stage: r.Stage.For(caller), Branch: r.Stage.Branch(), Namespace: r.Namespace, DryRun: r.DryRun}
-}
-
-// CallCore implements ops.Tools.
-func (r toolsOf) CallCore(ctx context.Context, tool string, arguments json.RawMessage, rights memory.Rights) (json.RawMessage, error) {
-	caller := r.Caller
-	caller.Rights = caller.Rights.Within(rights)
-	result, notes, err := r.families.o.Callable.CallCore(ctx, r.toolCall(tool, arguments, caller))
-	r.logNotes(tool, notes)
-	return result, err
-}
-
-// logNotes logs notes on a call: its caller is a program.
-func (r *request) logNotes(tool string, notes []string) {
-	for _, note := range notes {
-		r.families.o.Logger.Warn("a family's call of a tool was answered with a note", "family", r.family.Name, "tool", tool, "note", note)
-	}
-}
