@@ -35,7 +35,7 @@ type Spec struct {
 	// Beside lists keys of Parameters that stand for themselves where their parameter is given by its own name: they are left unknown then,
 	// not refused as given twice.
 	Beside []string
-	// Lenient leaves validation to the handler, which reads arguments one by one: Input then only names them.
+	// Lenient leaves validation to the handler, whose declared request reads the arguments: Input then only names them.
 	Lenient bool
 	// Generated tools are made at run time: their names are not those of a manifest.
 	Generated bool
