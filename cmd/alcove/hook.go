@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/capture/hook"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -93,8 +94,16 @@ func (a *app) runHook(ctx context.Context, c hook.Client, e hook.Event, o hook.O
 	if out.err != nil {
 		out.answer = nil
 	}
-	_, err := a.out.Write(out.answer)
+	err := a.printHook(c, string(out.answer))
 	return errors.Join(out.err, err, h.Note(out.message, len(out.answer) > 0, out.err))
+}
+
+// printHook prints an answer: memories may have what steers a terminal.
+func (a *app) printHook(c hook.Client, answer string) error {
+	if c == "" {
+		return a.printf("%s", terminal.Lines(answer))
+	}
+	return a.printf("%s", terminal.JSON(answer))
 }
 
 // askAs calls a tool as the agent of a client.

@@ -93,6 +93,8 @@ func printings(s scene) []printing {
 		{args: []string{"branch", "fork", "b"}, once: true}, {args: []string{"store", steering, "other", "--branch", "b"}},
 		shows("branch", "diff", "b"), shows("branch", "restore", steering), shows("branch", "merge", "b", "--preview"), shows("branch", "merge", steering), shows("history", "h"+steering),
 		print("tools"), print("version"), shows("connect"), shows("connect", steering), shows("doctor"),
+		shows("hook", "session-start", "--within", "5m"), shows("hook", "session-start", "--within", "5m", "--client", "claude-code"), print("hook", steering),
+		s.alone("setup", "cursor", "--yes"), s.alone("setup", "cursor", "--undo", "--yes"), shows("setup", steering), shows("doctor"),
 
 		shows("family", "inspect", s.module), shows("family", "inspect", "--bare", s.module), shows("family", "install", s.module), shows("family", "install", "none"+steeringName),
 		shows("family", "grant", "hostile", "--all", "--hook", "store"), print("family", "list"), shows("family", "info", "hostile"), shows("family", "config", "hostile"), shows("family", "config", "hostile", "words="+steering),
