@@ -25,7 +25,7 @@ type hookFamilies struct{ *Families }
 
 // Storing implements hooks.Families.
 func (f hookFamilies) Storing() (list []hooks.Store, err error) {
-	asked, gone, reads := f.catalogue.Storing()
+	asked, reads, gone := f.catalogue.Storing()
 	for _, s := range asked {
 		list = append(list, hooks.Store{Family: hookFamily{f.Families, s.Family}, OnFailure: s.OnFailure})
 	}

@@ -28,7 +28,10 @@ type scanRequest struct {
 	reported             uint64 // categories that separate regions
 }
 
-type pageRegion struct{ start, end, categories uint64 }
+type pageRegion struct {
+	start, end uint64
+	_          uint64 // its categories
+}
 
 const (
 	pagemapScan = 0xc0606610 // _IOWR('f', 16, struct pm_scan_arg)

@@ -329,7 +329,7 @@ func isOdd(v string) bool {
 			symbols++
 		}
 	}
-	isPlain := !slug(v) || strings.IndexAny(v, "-./:") < 0 && digits > 2
+	isPlain := !slug(v) || !strings.ContainsAny(v, "-./:") && digits > 2
 	return letters > 0 && digits > 0 && isPlain || symbols > 0 && letters >= 4 && (digits > 0 || symbols > 1 || class[v[len(v)-1]]&letter != 0)
 }
 

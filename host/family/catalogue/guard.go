@@ -174,9 +174,9 @@ type Storing struct {
 	OnFailure abi.OnFailure
 }
 
-// Storing returns the families whose store hook is on, and guards in place of one. gone is why a guard cannot be asked, and reads are the
-// families whose records those were granted to read.
-func (f *Catalogue) Storing() (list []Storing, gone error, reads []string) {
+// Storing returns the families whose store hook is on, and guards in place of one; the families whose records were granted to guards that
+// cannot be asked; and why those cannot be.
+func (f *Catalogue) Storing() (list []Storing, reads []string, gone error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, x := range f.known {
@@ -193,7 +193,7 @@ func (f *Catalogue) Storing() (list []Storing, gone error, reads []string) {
 		}
 		list = append(list, Storing{g.family, abi.OnFailureRefuse})
 	}
-	return list, gone, reads
+	return list, reads, gone
 }
 
 // readsRecords returns the families whose records were granted to be read.

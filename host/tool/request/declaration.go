@@ -142,7 +142,9 @@ func (c *compiler) add(s *shape, t reflect.Type, within []int) {
 		limits = l.Limits()
 	}
 	for name := range limits {
-		c.used[name] = c.used[name]
+		if !c.used[name] {
+			c.used[name] = false // known, so that one without a parameter is found
+		}
 	}
 	for i := range t.NumField() {
 		of := t.Field(i)
