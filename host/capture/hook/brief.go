@@ -17,7 +17,7 @@ const (
 
 // Bounds on what is read for a brief.
 const (
-	mostImportant = 50
+	mostImportant = 50 // of which some may not be told
 	mostRules     = 20
 	mostDecisions = 10
 	mostChanged   = 10
@@ -157,6 +157,7 @@ func (s session) changes(ctx context.Context, last time.Time) (title string, lis
 	if last.IsZero() {
 		title, k, last = "Newest", mostRecent, s.Clock().AddDate(0, 0, -recentDays)
 	}
-	list, err = s.search(ctx, map[string]any{"order": "updated", "since": last.UTC().Format(time.RFC3339), "k": k})
-	return title, list, err
+	list, err = s.search(ctx, map[string]any{"order": "updated", "since": last.UTC().Format(time.RFC3339), "k": mostImportant})
+	list = slices.DeleteFunc(list, func(f found) bool { return !s.tellable(f) })
+	return title, list[:min(k, len(list))], err
 }

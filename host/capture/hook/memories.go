@@ -15,9 +15,6 @@ type found struct {
 	Type      string
 	Value     json.RawMessage
 	Snippet   string
-	Version   uint64
-	Updated   string
-	Agent     string
 	Metadata  struct {
 		Origin string
 		Pinned bool
@@ -31,12 +28,12 @@ type found struct {
 	}
 }
 
-// message is the type of turns of conversations, which are too many and too long to be told unasked.
-const message = "message"
+// turns are the types of turns of conversations, which are too many and too long to be told unasked.
+func turns() []string { return []string{"message", "tool_call"} }
 
 // tellable reports whether a memory may be told unasked.
 func (s session) tellable(f found) bool {
-	return f.Type != message && (f.Metadata.Origin == "" || slices.Contains(s.Options.Origins, f.Metadata.Origin))
+	return !slices.Contains(turns(), f.Type) && (f.Metadata.Origin == "" || slices.Contains(s.Options.Origins, f.Metadata.Origin))
 }
 
 // id tells memories and their versions apart.

@@ -46,7 +46,7 @@ func clipped(prompt string) string {
 // search searches the session's namespaces.
 func (s session) search(ctx context.Context, arguments map[string]any) ([]found, error) {
 	arguments["namespace"] = s.namespaces()
-	arguments["fields"] = []string{"namespace", "agent", "version"}
+	arguments["fields"] = []string{"namespace"}
 	raw, err := s.Ask(ctx, "memory_search", arguments)
 	if err != nil {
 		return nil, err
