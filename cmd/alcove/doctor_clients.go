@@ -159,7 +159,7 @@ func (a *app) examineHooks() (found []finding) {
 	}
 	for _, c := range clients.All() {
 		events := c.InstalledHooks(m)
-		useless := slices.DeleteFunc(slices.Clone(events), func(e clients.Event) bool { return hook.Answers(hook.Client(c.Name), hook.Event(e)) })
+		useless := slices.DeleteFunc(slices.Clone(events), func(e clients.Event) bool { return hook.Serves(hook.Client(c.Name), hook.Event(e)) })
 		switch {
 		case len(useless) > 0:
 			found = append(found, finding{"hooks", bad, fmt.Sprintf("%s runs alcove hook at %s, which this version does not answer: alcove setup --undo %s, then alcove setup %[3]s",

@@ -16,6 +16,7 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/capture/hook"
 	"github.com/alcove-memory/alcove/host/daemon/bridge"
+	"github.com/alcove-memory/alcove/host/daemon/clients"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/sdk/client"
 )
@@ -32,14 +33,17 @@ func (a *app) hookCommand() *cobra.Command {
 	var within time.Duration
 	c := &cobra.Command{
 		Use:   "hook EVENT",
-		Short: "Answer a client's hook: EVENT is " + strings.Join(hook.EventNames(), " or "),
+		Short: "Answer a client's hook: EVENT is " + strings.Join(hook.EventNames(), ", "),
 		Long: `Reads a client's hook message on standard input, and answers in the client's form.
 
   session-start   tells the agent the rules, decisions and changes of its project, when a session begins or was compacted
   user-prompt     tells it up to three memories that the user's prompt is about, none twice in a session
+  pre-compact, stop, session-end
+                  keep the new turns of the session, as alcove import does with the transcript that the message names
 
 It answers in time or not at all, exits with 0 in any case, and prints nothing but its answer. Errors are in the
-server's log; alcove doctor counts them.`,
+server's log; alcove doctor counts them. Only transcripts in the client's own folder are read; what there was no time for,
+the next event keeps.`,
 		Example: `  echo '{"session_id": "s1", "cwd": "/home/ann/app", "prompt": "why do deploys halt?"}' | alcove hook user-prompt --client claude-code`,
 		Args:    cobra.ArbitraryArgs, Annotations: map[string]string{neverFails: "true"},
 	}
@@ -67,6 +71,9 @@ func (a *app) runHook(ctx context.Context, c hook.Client, e hook.Event, o hook.O
 	h.Ask = func(ctx context.Context, tool string, arguments any) (json.RawMessage, error) {
 		return a.askAs(ctx, c, tool, arguments)
 	}
+	if a.elsewhere.url == "" {
+		h.Transcripts = a.hookTranscripts()
+	}
 	type outcome struct {
 		message hook.Message
 		answer  []byte
@@ -90,9 +97,6 @@ func (a *app) runHook(ctx context.Context, c hook.Client, e hook.Event, o hook.O
 	case out = <-ended:
 	case <-ctx.Done():
 		out.err = errors.New("there was no answer in time")
-	}
-	if out.err != nil {
-		out.answer = nil
 	}
 	err := a.printHook(c, string(out.answer))
 	return errors.Join(out.err, err, h.Note(out.message, len(out.answer) > 0, out.err))
@@ -127,6 +131,25 @@ func (a *app) askAs(ctx context.Context, c hook.Client, tool string, arguments a
 	result, err := a.hooks.Call(ctx, tool, arguments)
 	return result.Structured, err
 }
+
+// hookTranscripts keeps turns where alcove import does.
+func (a *app) hookTranscripts() *hook.Transcripts {
+	branch := a.scope.branch
+	return &hook.Transcripts{
+		Folders: func(c hook.Client) []string {
+			client, _ := clients.Find(string(c)) // an unknown one has no folders
+			return client.Transcripts(a.machine(""))
+		},
+		Sink:    sink{&batcher{app: a, options: importOptions{branch: branch, quiet: true}, bar: noBar{}}},
+		Cursors: cursors(a.data, branch, a.scope.namespace),
+	}
+}
+
+// noBar shows no progress.
+type noBar struct{}
+
+func (noBar) Add64(int64) error { return nil }
+func (noBar) Close() error      { return nil }
 
 // hookJournal is what hooks keep between runs: in the data directory, or beside the settings for a server elsewhere.
 func (a *app) hookJournal() *hook.Journal {

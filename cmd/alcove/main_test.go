@@ -70,7 +70,7 @@ func TestScripts(t *testing.T) {
 			}
 			return len(builtIn()) > 0, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "idof": keyID, "flip": flip, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": func(ts *testscript.TestScript, neg bool, args []string) { waitFor(t, ts, neg, args) }, "exits": exits, "idof": keyID, "flip": flip, "expand": expand, "vectors": wordVectors, "guest": writeGuest, "ids": changeIDs, "stopowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			stopOwner(t, ts.Getenv("ALCOVE_DATA"))
 		}, "killowner": func(ts *testscript.TestScript, _ bool, _ []string) {
 			killOwner(t, ts.Getenv("ALCOVE_DATA"))
@@ -205,6 +205,14 @@ func keyID(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("use it as: idof FILE VARIABLE")
 	}
 	ts.Setenv(args[1], id.FindString(ts.ReadFile(args[0])))
+}
+
+// expand is a command of the scripts: it puts the values of variables into a file.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("use it as: expand FILE")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(os.Expand(ts.ReadFile(args[0]), ts.Getenv)), 0o600))
 }
 
 // flip is a command of the scripts: it changes the last byte of every place of a file that holds a text.

@@ -171,13 +171,14 @@ func (a *app) sharedServer(to connection) (clients.Server, error) {
 	return withHooks(to.overStdio(), to), nil
 }
 
-// withHooks has clients run hooks where they take an answer.
+// withHooks has clients run hooks where that is of use. Turns are kept by a server on this machine alone.
 func withHooks(s clients.Server, to connection) clients.Server {
 	if to.keyed && !to.handed { // hooks have no environment of their own, in which a key could be
 		return s
 	}
 	s.Hook = func(event clients.Event, client string) string {
-		if !hook.Answers(hook.Client(client), hook.Event(event)) {
+		far := slices.Contains(to.place, "--url")
+		if !hook.Serves(hook.Client(client), hook.Event(event)) || far && hook.Keeps(hook.Event(event)) {
 			return ""
 		}
 		words := []string{to.program, "hook", string(event), "--client", client}

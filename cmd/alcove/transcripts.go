@@ -59,7 +59,7 @@ func (a *app) importTranscripts(ctx context.Context, s capture.Source, path stri
 	c := &capture.Collector{
 		Reader: capture.Reader{Source: s, Wrong: wrong.add},
 		Root:   root, Sink: sinkOf(stored), DryRun: o.dry, Again: o.again, Namespace: o.namespace,
-		Cursors: &capture.Cursors{Dir: space.Directory(dir).Transcripts(), Target: cmp.Or(o.branch, "default") + " " + o.namespace},
+		Cursors: cursors(dir, o.branch, o.namespace),
 	}
 	err = errors.Join(c.Collect(ctx), stored.bar.Close())
 	if o.follow && ctx.Err() != nil {
@@ -73,6 +73,11 @@ func (a *app) importTranscripts(ctx context.Context, s capture.Source, path stri
 		return err
 	}
 	return a.followTranscripts(ctx, c)
+}
+
+// cursors are those of a branch and of a namespace in which all is stored; empty: the usual ones.
+func cursors(dir, branch, namespace string) *capture.Cursors {
+	return &capture.Cursors{Dir: space.Directory(dir).Transcripts(), Target: cmp.Or(branch, "default") + " " + namespace}
 }
 
 // followTranscripts goes on until it is interrupted. An error is reported once, until another one follows.

@@ -49,8 +49,15 @@ func (c *Collector) now() time.Time {
 }
 
 // Collect reads what is new in all transcripts. A transcript that cannot be read is reported as wrong, and left.
-func (c *Collector) Collect(ctx context.Context) error {
+func (c *Collector) Collect(ctx context.Context) (err error) {
 	c.batch = batch{} // what was gathered when the last pass failed is read again
+	if c.Cursors != nil && !c.DryRun {
+		release, failed := c.Cursors.Lock(ctx)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, release()) }()
+	}
 	files, err := c.Source.Files(ctx, c.Root)
 	if err != nil {
 		return err

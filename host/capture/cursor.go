@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/alcove-memory/alcove/host/regular"
 )
@@ -65,6 +69,21 @@ const longestCursor = 64 << 10 // bytes
 
 func (c Cursors) path(transcript string) string {
 	return filepath.Join(c.Dir, hash(transcript, c.Target)[:32]+".json")
+}
+
+// lockPause is the time between two attempts to lock.
+const lockPause = 10 * time.Millisecond
+
+// Lock waits until no other process collects with the cursors of the folder: of two, the one that read less could store last.
+func (c Cursors) Lock(ctx context.Context) (release func() error, err error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("note how far transcripts are read: %w", err)
+	}
+	file := flock.New(filepath.Join(c.Dir, "lock"), flock.SetPermissions(0o600))
+	if _, err := file.TryLockContext(ctx, lockPause); err != nil {
+		return nil, fmt.Errorf("wait for another process that reads transcripts: %w", err)
+	}
+	return file.Close, nil
 }
 
 // Load returns the cursor of a transcript.

@@ -4,6 +4,8 @@ import "github.com/alcove-memory/alcove/host/memory/importer"
 
 // Limits of transcripts.
 const (
+	longestTranscript = 1 << 30 // bytes of one that a hook names
+
 	longestLine  = 64 << 20  // bytes of a line; pictures and outputs are in them
 	longestWhole = 64 << 20  // bytes of a document that is decoded as a whole, or of all documents of a session
 	mostTurns    = 1_000_000 // turns of a document or session

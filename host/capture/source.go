@@ -125,6 +125,55 @@ func escaped(path string) string {
 	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
+// Fits reports whether a path that somebody else names has the form of a transcript's in one of the client's folders.
+func (s Source) Fits(folders []string, path string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return s.fits(folder, path) || s.fits(real(folder), path) })
+}
+
+// Within makes sure that a path that somebody else names is one of a transcript in one of the client's folders, and returns it without
+// symbolic links. Nothing outside of the folders is looked at.
+func (s Source) Within(folders []string, path string) (string, error) {
+	if !s.Fits(folders, path) {
+		return "", fmt.Errorf("%q is no transcript of %s in %s", path, s.Client, strings.Join(folders, " or "))
+	}
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(folders, func(folder string) bool { return s.fits(real(folder), to) }) {
+		return "", fmt.Errorf("%q leads out of the folder, to %s", path, to)
+	}
+	info, err := os.Stat(to)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%q is %w", path, regular.ErrNot)
+	case info.Size() > longestTranscript:
+		return "", &importer.InputError{Path: path, Err: tooLong("bytes in a transcript", longestTranscript)}
+	}
+	return to, nil
+}
+
+// real is a folder without symbolic links.
+func real(folder string) string {
+	to, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return folder
+	}
+	return to
+}
+
+// fits reports whether a path has the form of a transcript's below a folder.
+func (s Source) fits(folder, path string) bool {
+	below, err := filepath.Rel(folder, path)
+	if err != nil || !filepath.IsAbs(path) || !filepath.IsLocal(below) {
+		return false
+	}
+	_, fits := fit(filepath.ToSlash(below), slices.Concat(s.named, s.loose))
+	return fits && (s.beside == nil || !s.beside(path))
+}
+
 // Files lists the transcripts at a path, in the order of their names.
 func (s Source) Files(ctx context.Context, root string) ([]string, error) {
 	return s.filesIn(ctx, root, mostFiles)

@@ -10,12 +10,16 @@
 //  4. Answer in the client's form, with a line that says where the text comes from, and that it is data. Nothing to say is no output.
 //  5. Note the run, and what was told, in a Journal.
 //
+// Before a compaction, when the agent has answered and at the end of a session nothing is said: the new turns of the session's transcript are
+// kept. The message names the transcript; only one in the client's own folders is read.
+//
 // Nothing here may stop a client: the caller answers nothing when an error is returned or the time is up.
 package hook
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -44,31 +48,38 @@ const (
 
 // Hook answers messages.
 type Hook struct {
-	Ask     Ask
-	Journal *Journal
-	Clock   func() time.Time
-	Options Options
+	Ask         Ask
+	Journal     *Journal
+	Transcripts *Transcripts // nil: no turns are kept
+	Clock       func() time.Time
+	Options     Options
 }
 
-// Answer returns what to write to the client; nil: nothing.
+// Answer returns what to write to the client; nil: nothing. There is an answer beside an error if only the journal could not be written.
 func (h Hook) Answer(ctx context.Context, m Message) ([]byte, error) {
 	text, err := h.text(ctx, m)
-	if err != nil || text == "" {
+	if text == "" {
 		return nil, err
 	}
-	return m.Client.encode(m.Event, text)
+	answer, failed := m.Client.encode(m.Event, text)
+	return answer, errors.Join(err, failed)
 }
 
 // text returns what memory has to say about a message.
 func (h Hook) text(ctx context.Context, m Message) (string, error) {
 	s := h.sessionOf(m)
-	switch m.Event {
-	case SessionStart:
-		return s.brief(ctx)
-	case UserPrompt:
-		return s.recall(ctx, m.Prompt)
+	switch {
+	case Keeps(m.Event):
+		return "", s.keep(ctx)
+	case m.Event != SessionStart && m.Event != UserPrompt:
+		return "", fmt.Errorf("answer the hook %s: it is not known; known are %s", m.Event, strings.Join(EventNames(), ", "))
 	}
-	return "", fmt.Errorf("answer the hook %s: it is not known; known are %s", m.Event, strings.Join(EventNames(), ", "))
+	tell := s.recall
+	if m.Event == SessionStart {
+		tell = s.brief
+	}
+	text, err := tell(ctx)
+	return text, errors.Join(err, s.begin())
 }
 
 // session is a client's session, as far as one answer needs it.

@@ -289,6 +289,10 @@ func TestMessagesOfClientsAreRead(t *testing.T) {
 		{hook.UserPrompt, `{"session_id":"s","cwd":"/w","hook_event_name":"UserPromptSubmit","prompt":"hi"}`, hook.Message{Event: hook.UserPrompt, Session: "s", Folder: "/w", Prompt: "hi"}},
 		{hook.SessionStart, `{"conversation_id":"c","workspace_roots":["/a","/b"]}`, hook.Message{Event: hook.SessionStart, Session: "c", Folder: "/a"}},
 		{hook.SessionStart, ``, hook.Message{Event: hook.SessionStart}},
+		{hook.Stop, `{"session_id":"s","transcript_path":"/t.jsonl"}`, hook.Message{Event: hook.Stop, Session: "s", Transcript: "/t.jsonl"}},
+		{hook.Stop, `{"session_id":"s","transcript_path":null}`, hook.Message{Event: hook.Stop, Session: "s"}},
+		{hook.Stop, `{"session_id":"s","transcript_path":"/t.txt","cursor_version":"2.4"}`, hook.Message{Event: hook.Stop, Session: "s"}},
+		{hook.Stop, `{"sessionId":"s","transcript_path":"/t.json","hookEventName":"Stop"}`, hook.Message{Event: hook.Stop, Session: "s"}},
 	} {
 		got, err := hook.ReadMessage(strings.NewReader(c.sent), "", c.event)
 		if err != nil || got != c.want {
@@ -302,13 +306,14 @@ func TestMessagesBeyondALimitAreRefused(t *testing.T) {
 		strings.Repeat(" ", hook.LongestMessage+1): "more than 4194304 bytes",
 		`[1]`:           "not a JSON object",
 		`{"prompt":""}`: "no prompt",
-		`{"prompt":"x","session_id":"` + strings.Repeat("s", 5000) + `"}`: "more than 4096 bytes",
+		`{"prompt":"x","session_id":"` + strings.Repeat("s", 5000) + `"}`:       "more than 4096 bytes",
+		`{"prompt":"x","transcript_path":"` + strings.Repeat("/t", 3000) + `"}`: "more than 4096 bytes",
 	} {
 		if _, err := hook.ReadMessage(strings.NewReader(sent), "", hook.UserPrompt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q is refused with %v, want %q", sent, err, want)
 		}
 	}
-	if _, err := hook.ReadMessage(strings.NewReader("{}"), "", "stop"); err == nil || !strings.Contains(err.Error(), "session-start, user-prompt") {
+	if _, err := hook.ReadMessage(strings.NewReader("{}"), "", "pre-tool"); err == nil || !strings.Contains(err.Error(), "session-start, user-prompt, pre-compact, stop, session-end") {
 		t.Errorf("an unknown event is refused with %v, want the known ones", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/alcove-memory/alcove/host/regular"
 )
 
-// Journal keeps, in a directory, what sessions were told and when hooks ran. It holds digests and times, no text. What it cannot read it
-// takes as absent: then a memory may be told twice.
+// Journal keeps, in a directory, what sessions were told, when hooks ran, and which transcripts are being written. It holds digests, times
+// and paths, no text. What it cannot read it takes as absent: then a memory may be told twice.
 type Journal struct {
 	Dir   string
 	Clock func() time.Time
@@ -80,7 +80,7 @@ func (j *Journal) Tell(session string, ids []string) error {
 // Forget forgets what a session was told, and sessions that have ended long ago.
 func (j *Journal) Forget(session string) {
 	old := j.Clock().Add(-keptFor)
-	paths, _ := filepath.Glob(filepath.Join(j.Dir, "session-*.json"))
+	paths := append(j.files("session"), j.files("open")...)
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if path == j.path("session", session) || err == nil && info.ModTime().Before(old) {
@@ -120,8 +120,7 @@ func (j *Journal) Note(m Message, namespace string, told bool, failed error) err
 
 // Runs returns what is known of all hooks, by client and event.
 func (j *Journal) Runs() (all []Run) {
-	paths, _ := filepath.Glob(filepath.Join(j.Dir, "run-*.json"))
-	for _, path := range paths {
+	for _, path := range j.files("run") {
 		var run Run
 		if j.read(path, &run) == nil {
 			all = append(all, run)
@@ -131,6 +130,58 @@ func (j *Journal) Runs() (all []Run) {
 		return strings.Compare(string(a.Client)+"\x00"+string(a.Event), string(b.Client)+"\x00"+string(b.Event))
 	})
 	return all
+}
+
+// open is a transcript that is being written, or was when its client was killed.
+type open struct {
+	Client     Client `json:"client"`
+	Transcript string `json:"transcript"`
+	Read       string `json:"read,omitempty"` // its stamp when all of it had been read
+}
+
+// mostOpen is how many transcripts are looked at.
+const mostOpen = 200
+
+// Begin notes that a client writes a transcript.
+func (j *Journal) Begin(c Client, transcript string) error {
+	path := j.path("open", string(c), transcript)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return j.write(path, open{Client: c, Transcript: transcript})
+}
+
+// Read notes that all of a transcript was read that it had when it had a stamp.
+func (j *Journal) Read(c Client, transcript, stamp string) error {
+	return j.write(j.path("open", string(c), transcript), open{c, transcript, stamp})
+}
+
+// End notes that a transcript will not be written any more.
+func (j *Journal) End(c Client, transcript string) {
+	_ = os.Remove(j.path("open", string(c), transcript)) // one that is left is looked at again, and has nothing new
+}
+
+// Unread returns a client's transcripts that were written since they were read.
+func (j *Journal) Unread(c Client) (transcripts []string) {
+	paths := j.files("open")
+	for _, path := range paths[:min(len(paths), mostOpen)] {
+		var o open
+		if j.read(path, &o) == nil && o.Client == c && stampOf(o.Transcript) != o.Read {
+			transcripts = append(transcripts, o.Transcript)
+		}
+	}
+	return transcripts
+}
+
+// files are the journal's files of a kind.
+func (j *Journal) files(kind string) (paths []string) {
+	entries, _ := os.ReadDir(j.Dir) // without a folder there are none
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), kind+"-") {
+			paths = append(paths, filepath.Join(j.Dir, e.Name()))
+		}
+	}
+	return paths
 }
 
 func (j *Journal) read(path string, to any) error {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/capture"
 )
 
 // Event is the moment of a client's session that a message is about.
@@ -18,8 +20,17 @@ const (
 	UserPrompt   Event = "user-prompt"   // the user wrote a prompt, and the agent has not read it yet
 )
 
+// The events at which the turns of the session's transcript are kept.
+const (
+	PreCompact Event = "pre-compact" // the client is about to replace the conversation by a summary
+	Stop       Event = "stop"        // the agent has answered
+	SessionEnd Event = "session-end"
+)
+
 // EventNames returns the names of all events.
-func EventNames() []string { return []string{string(SessionStart), string(UserPrompt)} }
+func EventNames() []string {
+	return []string{string(SessionStart), string(UserPrompt), string(PreCompact), string(Stop), string(SessionEnd)}
+}
 
 // Limits of what clients send, in bytes.
 const (
@@ -29,11 +40,12 @@ const (
 
 // Message is a client's message about an event.
 type Message struct {
-	Client  Client
-	Event   Event
-	Session string // the client's id of the session; empty: not known
-	Folder  string // in which the client works; empty: not known
-	Prompt  string // of a UserPrompt
+	Client     Client
+	Event      Event
+	Session    string // the client's id of the session; empty: not known
+	Folder     string // in which the client works; empty: not known
+	Prompt     string // of a UserPrompt
+	Transcript string // the path of the session's transcript; empty: not known, or of another client
 }
 
 // ReadMessage reads a message of a client. An empty message is one without particulars.
@@ -76,8 +88,12 @@ func (m *Message) parse(data []byte) error {
 	if m.Folder == "" && json.Unmarshal(members["workspace_roots"], &roots) == nil && len(roots) > 0 {
 		m.Folder = roots[0]
 	}
-	if len(m.Session) > longestText || len(m.Folder) > longestText {
-		return fmt.Errorf("the message of %s names a session or folder of more than %d bytes", m.Client.title(), longestText)
+	// Cursor and VS Code run Claude Code's hooks, too, and name transcripts of their own.
+	if members["cursor_version"] == nil && members["hookEventName"] == nil {
+		m.Transcript = first("transcript_path")
+	}
+	if len(m.Session) > longestText || len(m.Folder) > longestText || len(m.Transcript) > longestText {
+		return fmt.Errorf("the message of %s names a session, folder or transcript of more than %d bytes", m.Client.title(), longestText)
 	}
 	if m.Event == UserPrompt && m.Prompt == "" {
 		return errors.New("the message has no prompt")
@@ -104,11 +120,20 @@ func (c Client) title() string {
 	return string(c)
 }
 
-// Answers reports whether a client gives its agent an answer at an event: otherwise a hook is of no use.
+// Serves reports whether a client's hook at an event is of use: its agent takes an answer, or its transcripts are read.
+func Serves(c Client, e Event) bool {
+	_, read := capture.SourceOf(capture.Client(c))
+	return Answers(c, e) || Keeps(e) && read
+}
+
+// Keeps reports whether turns are kept at an event.
+func Keeps(e Event) bool { return e == PreCompact || e == Stop || e == SessionEnd }
+
+// Answers reports whether a client gives its agent an answer at an event.
 func Answers(c Client, e Event) bool {
 	switch c {
 	case ClaudeCode, Codex, Gemini, VSCode:
-		return slices.Contains(EventNames(), string(e))
+		return e == SessionStart || e == UserPrompt
 	case Cursor:
 		return e == SessionStart // its answer to a prompt only lets it pass or not
 	}

@@ -14,8 +14,8 @@ const longestQuery = 600
 const candidates = 10
 
 // recall returns the memories that a prompt is about and that the session was not told.
-func (s session) recall(ctx context.Context, prompt string) (string, error) {
-	query := clipped(prompt)
+func (s session) recall(ctx context.Context) (string, error) {
+	query := clipped(s.message.Prompt)
 	count := words(query)
 	if count < leastTerms {
 		return "", nil

@@ -71,6 +71,7 @@ type Client struct {
 	further     []string               // members around further entries in the user's file; * is any member
 	signs       func(Machine) []string // paths that only the client makes
 	programs    []string               // its commands
+	transcripts func(Machine) []string // folders of sessions' transcripts; nil: they are not known
 	hooks       *hooks                 // nil: it has none
 }
 
@@ -82,6 +83,14 @@ func Find(name string) (Client, bool) {
 		return Client{}, false
 	}
 	return all[i], true
+}
+
+// Transcripts are the folders in which the client has the transcripts of its sessions.
+func (c Client) Transcripts(m Machine) []string {
+	if c.transcripts == nil {
+		return nil
+	}
+	return c.transcripts(m)
 }
 
 // CanSetUp reports whether the client's file of a scope is known.

@@ -22,6 +22,7 @@ func All() []Client {
 			},
 			project: []string{".mcp.json"}, further: []string{"projects", "*", "mcpServers"},
 			signs: func(m Machine) []string { return []string{m.home(".claude.json"), claudeDir(m)} }, programs: []string{"claude"},
+			transcripts: func(m Machine) []string { return []string{filepath.Join(claudeDir(m), "projects")} },
 			hooks: &hooks{
 				user:    func(m Machine) string { return filepath.Join(claudeDir(m), "settings.json") },
 				project: ".claude/settings.json", form: grouped(10),
@@ -69,6 +70,9 @@ func All() []Client {
 			user:    func(m Machine) []string { return []string{filepath.Join(codexDir(m), "config.toml")} },
 			project: []string{".codex/config.toml"},
 			signs:   func(m Machine) []string { return []string{codexDir(m)} }, programs: []string{"codex"},
+			transcripts: func(m Machine) []string {
+				return []string{filepath.Join(codexDir(m), "sessions"), filepath.Join(codexDir(m), "archived_sessions")}
+			},
 			hooks: &hooks{
 				user: func(m Machine) string { return filepath.Join(codexDir(m), "hooks.json") }, project: ".codex/hooks.json", form: grouped(10),
 				events: []hookEvent{{SessionStart, "SessionStart"}, {UserPrompt, "UserPromptSubmit"}, {PreCompact, "PreCompact"}, {Stop, "Stop"}},
@@ -79,6 +83,7 @@ func All() []Client {
 			user:    func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
 			project: []string{".gemini/settings.json"},
 			signs:   func(m Machine) []string { return []string{m.home(".gemini")} }, programs: []string{"gemini"},
+			transcripts: func(m Machine) []string { return []string{m.home(".gemini", "tmp")} },
 			hooks: &hooks{
 				user: func(m Machine) string { return m.home(".gemini", "settings.json") }, project: ".gemini/settings.json", form: grouped(10_000),
 				events: []hookEvent{
