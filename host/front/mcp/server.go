@@ -19,11 +19,6 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
-const instructions = "Alcove is memory that lasts between sessions. Before you answer, memory_search for what is already known; " +
-	"memory_store what will matter later, under a key you can guess again. memory_history and as_of show what was replaced or forgotten, " +
-	"as far back as the server keeps it; memory_branch lets you try changes and merge them, and a deleted branch can be restored. " +
-	"For more than that, say what you want to do to memory_load_family: it adds tools."
-
 // Options configures a Server. All fields but Version are optional.
 type Options struct {
 	Version  string           // of the program, shown to clients
@@ -72,12 +67,13 @@ func New(d *tool.Dispatcher, o Options) *Server {
 	s.watchers.outline = s.outline
 	s.sessions = newSessions(s)
 	hooks := &server.Hooks{}
+	hooks.AddAfterInitialize(s.instruct)
+	hooks.AddAfterDiscover(s.instructModern)
 	hooks.AddAfterListTools(s.list)
 	hooks.AddBeforeSubscriptionsListen(s.listens)
 	hooks.AddAfterSubscriptionsListen(listened)
 	s.protocol = server.NewMCPServer("alcove", o.Version,
 		server.WithToolCapabilities(s.registry.HasFamilies()),
-		server.WithInstructions(instructions),
 		server.WithHooks(hooks),
 	)
 	if s.registry.HasFamilies() {

@@ -21,7 +21,7 @@ func (k *kit) branchTool() tool.Spec {
 		Aliases:     aliases,
 		Presets:     presets,
 		Spellings:   spellings,
-		Description: "Try changes in isolation: fork, switch, diff (compare), merge (source), delete.",
+		Description: "Branch to try changes or experiments: fork, switch, diff (compare), merge, delete.",
 		Docs: "create makes an empty branch, fork one that starts from what source (default: the current branch) holds, or held at as_of. " +
 			"switch moves the session to branch name, or to a namespace; every tool also takes branch= for one call. list shows all branches. " +
 			"diff shows what the branch compare has that the current one has not. merge brings source into the current branch (or target); preview only shows what it would do. " +

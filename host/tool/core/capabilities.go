@@ -12,7 +12,7 @@ import (
 func (k *kit) capabilitiesTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        "memory_capabilities",
-		Description: "Which families of tools there are and what they do; of one family, its tools. include_schema: how to call them.",
+		Description: "What else memory can do: families of tools; of one family, its tools. include_schema: how to call them.",
 		Docs: "Without family: a line for each family, whether its tools are in your list, where it takes part by itself (hooks), and what it would need and was not granted. " +
 			"The core tools are the family core. include_schema gives the schemas of arguments as lists show them; verbose gives them whole, with those of results, and all documentation.",
 		Output: json.RawMessage(`{

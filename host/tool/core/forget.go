@@ -12,7 +12,7 @@ func (k *kit) forgetTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        "memory_forget",
 		Aliases:     strata("forget"),
-		Description: "Delete the memory under a key, or several keys. archive: set it aside instead, out of searches. The past still shows it.",
+		Description: "Forget, delete or remove the memory under a key, or several keys. archive: set it aside instead, out of searches. The past still shows it.",
 		Docs: "A forgotten memory is gone from recall and search at once; memory_history and as_of still show it. " +
 			"An archived one can still be recalled, and is found with state=archived; storing it again makes it active.",
 		Output: json.RawMessage(`{

@@ -20,7 +20,7 @@ func (k *kit) historyTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        "memory_history",
 		Aliases:     strata("history"),
-		Description: "All versions of a key, newest first. Without a key: how far back the branch can be read with as_of.",
+		Description: "History: all previous versions of a key, and who changed it when. Without a key: how far back as_of can read.",
 		Docs: "Each version can be recalled with as_of=vN. as_of here leaves out what is newer. " +
 			"Of a long text the beginning is shown, another long value is left out: truncated marks them, and memory_recall with as_of=vN gives each whole. verbose shows them here.",
 		Output: json.RawMessage(`{

@@ -20,7 +20,7 @@ func (k *kit) loadTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        loadName,
 		Aliases:     []string{"memory_smart_load"},
-		Description: "Add a family of tools: by name, or by intent: what you want to do, in plain words. Gives the tools, to be called at once.",
+		Description: "Load tools that you need: a family by name, or by intent: what you want to do, in plain words. Call them at once.",
 		Docs: "The answer has the family's tools with the schemas of their arguments. Call them like any other tool; if your client does not know them, call them with memory_operation. " +
 			"With intent, the families that fit are listed with the words that they were found by, and the best is loaded if it is clearly the best; if nothing fits, the note says so. " +
 			"unload takes a family out of your list again. Answers to memory_smart_load too.",

@@ -12,7 +12,7 @@ func (k *kit) logTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        "memory_log",
 		Aliases:     strata("log"),
-		Description: "Append an event to a log that can never be changed: actions, observations, what happened. Search it with memory_search events=true.",
+		Description: "Log or record what happened: an event, action or observation, never changed. To see it: memory_search events=true.",
 		Docs:        "Each event gets the next sequence number of its branch and namespace, and a hash over all before it, so that the log can be checked.",
 		Output: json.RawMessage(`{
 			"type": "object",

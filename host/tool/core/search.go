@@ -30,7 +30,7 @@ func (k *kit) searchTool() tool.Spec {
 		Name:        "memory_search",
 		Aliases:     strata("search"),
 		Spellings:   oldSearchSpellings(),
-		Description: "Find memories in plain words, best first, in all namespaces. Without query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
+		Description: "Search: find what you know or discussed, best first, in all namespaces. No query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
 		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
 			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +

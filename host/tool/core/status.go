@@ -13,7 +13,7 @@ func (k *kit) statusTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        "memory_status",
 		Aliases:     strata("status"),
-		Description: "Where you are (branch, namespace), how much is stored there, and whether the server is well.",
+		Description: "Status: current branch and namespace, how many memories there are, and whether the server is healthy.",
 		Docs: "keys and events count what is in the namespace and branch. health is ok, indexing while searches wait for the index after a start, or says why nothing can be stored. " +
 			"embedders tell how far embedding is: versions that have a vector, that wait for one, that the embedder refuses, and what is wrong.",
 		Output: json.RawMessage(`{

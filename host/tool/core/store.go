@@ -17,7 +17,7 @@ func (k *kit) storeTool() tool.Spec {
 	return declared(k, tool.Spec{
 		Name:        "memory_store",
 		Aliases:     strata("store"),
-		Description: "Remember any JSON value under a key; older versions are kept. Several at once: items. expires: 2h or a date.",
+		Description: "Remember, save, note, add or update any JSON under a key; old versions stay. Several at once: items. expires: 2h or a date.",
 		Docs: "Stores durably and searchably before it answers. Without a key one is derived from the value, so storing the same value again is the same memory. " +
 			"Storing what is already there changes nothing. if_version makes it conditional: the call fails with conflict when the key is at another version (0: when there is one at all). " +
 			"A batch in items is stored as a whole or not at all; tags, type and the like beside items count for each that does not say otherwise.",

@@ -25,7 +25,7 @@ func Spec() tool.Spec {
 	return tool.Spec{
 		Name:        Name,
 		Aliases:     []string{"katra_operation"},
-		Description: "Call any tool by name, also of families that are not loaded. options: timeout_ms, dry_run, namespace, branch.",
+		Description: "Call any tool by name, loaded or not; several as a batch. options: timeout_ms, dry_run, namespace, branch.",
 		Docs: "method is the tool's name (memory_store, memory.store or store), params are its arguments, which may also stand beside method. The answer has result or error {code, message, details}, and metadata with the request's id and how long it took. " +
 			"dry_run says what would be done and writes nothing. timeout_ms ends what takes longer. namespace and branch say where, unless params do. " +
 			"batch, instead of method, is a list of operations that run in parallel: the result has one {method, result or error} each. " +
