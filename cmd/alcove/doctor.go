@@ -63,7 +63,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			findings, err := a.examineAll(c.Context())
 			if a.elsewhere.url == "" {
-				findings = append(findings, a.examineHooks()...)
+				findings = append(append(findings, a.examineProject()), a.examineHooks()...)
 			}
 			if err != nil {
 				return err

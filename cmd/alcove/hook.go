@@ -60,6 +60,10 @@ the next event keeps.`,
 		ctx, cancel := context.WithTimeout(c.Context(), within)
 		defer cancel()
 		o.Namespace = a.scope.namespace
+		var err error
+		if o.Names, err = a.projectNames(); err != nil {
+			return err
+		}
 		return a.runHook(ctx, hook.Client(name), hook.Event(args[0]), o)
 	}
 	return a.scoped(c)

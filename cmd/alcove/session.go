@@ -80,20 +80,25 @@ func (a *app) ask(ctx context.Context, tool string, arguments any) (client.ToolR
 	if !isText(arguments) || !isText(a.scope.agent) {
 		return client.ToolResult{}, &usageError{errors.New("an argument is not valid UTF-8: give text in UTF-8")}
 	}
-	branch, err := a.branch()
-	if err != nil {
-		return client.ToolResult{}, err
-	}
-	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
-	if err != nil {
-		return client.ToolResult{}, err
-	}
-	s, err := newSession(ctx, bridge.Connect(ctx, dial))
+	s, err := a.session(ctx)
 	if err != nil {
 		return client.ToolResult{}, err
 	}
 	defer s.Close()
 	return s.Call(ctx, tool, arguments)
+}
+
+// session begins a session of this program, in the scope of a command.
+func (a *app) session(ctx context.Context) (*client.Session, error) {
+	branch, err := a.branch()
+	if err != nil {
+		return nil, err
+	}
+	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
+	if err != nil {
+		return nil, err
+	}
+	return newSession(ctx, bridge.Connect(ctx, dial))
 }
 
 // newSession begins a session of this program on a connection.

@@ -58,7 +58,7 @@ func (a *app) importTranscripts(ctx context.Context, s capture.Source, path stri
 	var wrong wrongParts
 	c := &capture.Collector{
 		Reader: capture.Reader{Source: s, Wrong: wrong.add},
-		Root:   root, Sink: sinkOf(stored), DryRun: o.dry, Again: o.again, Namespace: o.namespace,
+		Root:   root, Sink: sinkOf(stored), DryRun: o.dry, Again: o.again, Namespace: o.namespace, Names: a.projectNames,
 		Cursors: cursors(dir, o.branch, o.namespace),
 	}
 	err = errors.Join(c.Collect(ctx), stored.bar.Close())

@@ -21,7 +21,6 @@
 package capture
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -32,7 +31,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/alcove-memory/alcove/guests/lib/secrets"
-	"github.com/alcove-memory/alcove/host/capture/project"
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
@@ -94,11 +92,6 @@ func mayBeKept(text string) string {
 		return fmt.Sprintf("[not kept: %v]", err)
 	}
 	return out
-}
-
-// Namespace is that of the turn's project; empty: none is known.
-func (t Turn) Namespace() string {
-	return cmp.Or(t.Project, project.Namespace(t.Folder))
 }
 
 // memories are the turn as a memory, or a long one as several, in the form of conversations.

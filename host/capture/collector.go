@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/capture/project"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
@@ -23,12 +24,15 @@ type Collector struct {
 	Reader
 	Root      string // a transcript, or a folder of them
 	Sink      Sink
-	Cursors   *Cursors         // nil: all is read from the beginning
-	DryRun    bool             // saves no cursors
-	Again     bool             // reads from the beginning, and saves cursors
-	Namespace string           // of all memories; empty: each has that of its project
-	Clock     func() time.Time // nil: time.Now
+	Cursors   *Cursors // nil: all is read from the beginning
+	DryRun    bool     // saves no cursors
+	Again     bool     // reads from the beginning, and saves cursors
+	Namespace string   // of all memories; empty: each has that of its project
+	// Names returns what the owner says about projects, when a pass begins; nil: nothing.
+	Names func() (project.Names, error)
+	Clock func() time.Time // nil: time.Now
 
+	names  project.Names
 	places map[[2]string]string // namespaces, by folder and project
 	seen   map[string]string    // stamps of the transcripts of which everything was stored
 	done   map[string]bool      // transcripts whose cursors were saved
@@ -59,6 +63,10 @@ func (c *Collector) Collect(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, release()) }()
 	}
 	files, err := c.Source.Files(ctx, c.Root)
+	if err == nil && c.Names != nil {
+		c.places = nil
+		c.names, err = c.Names()
+	}
 	if err != nil {
 		return err
 	}
@@ -176,7 +184,7 @@ func (c *Collector) namespace(t Turn) string {
 	if len(c.places) >= mostPlaces {
 		c.places = nil
 	}
-	name := t.Namespace()
+	name := c.names.Namespace(t.Folder, t.Project)
 	c.places = noted(c.places, key, name)
 	return name
 }

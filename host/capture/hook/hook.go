@@ -35,8 +35,9 @@ type Options struct {
 	Brief   int      // tokens of a brief; 0: 800
 	Recall  int      // tokens of what is told at a prompt; 0: 300
 	Origins []string // origins that are told, beside memories that name none; nil: no others
-	// Namespace is that of the project; empty: by the message's folder.
+	// Namespace is that of the project; empty: by the message's folder, and by what the owner says in Names.
 	Namespace string
+	Names     project.Names
 }
 
 // Defaults of Options, and the most memories that are told at a prompt.
@@ -92,7 +93,7 @@ type session struct {
 func (h Hook) sessionOf(m Message) session {
 	s := session{Hook: h, message: m, namespace: h.Options.Namespace}
 	if s.namespace == "" {
-		s.namespace = project.Namespace(m.Folder)
+		s.namespace = h.Options.Names.Namespace(m.Folder, "")
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/capture"
+	"github.com/alcove-memory/alcove/host/capture/project"
 	"github.com/alcove-memory/alcove/host/memory/importer"
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
@@ -89,6 +90,7 @@ func (k *keeper) take(ctx context.Context, transcript string, ends bool) {
 	read := stampOf(path)
 	c := &capture.Collector{
 		Root: path, Sink: k, Cursors: k.Transcripts.Cursors, Namespace: k.Options.Namespace, Clock: k.Clock,
+		Names: func() (project.Names, error) { return k.Options.Names, nil },
 		Reader: capture.Reader{Source: k.source, Wrong: func(err *importer.InputError) error {
 			k.wrong = append(k.wrong, err)
 			return nil

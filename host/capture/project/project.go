@@ -4,6 +4,8 @@
 // namespace, project/OWNER/NAME. Without a remote, or outside of a repository, the path names it: project/NAME-HASH, where HASH tells
 // folders of the same name apart. Folders that no longer exist have a name, too. Git is not run; of a repository's files, only those
 // that lead to its configuration are read.
+//
+// What the owner says goes first: Names link folders to projects, and know what projects were called before.
 package project
 
 import (
@@ -33,16 +35,7 @@ const (
 )
 
 // Namespace is the namespace of the project of a folder, which need not exist; empty for an empty path.
-func Namespace(folder string) string {
-	if folder == "" {
-		return ""
-	}
-	root, config := repository(folder)
-	if name := OfRemote(origin(config)); name != "" {
-		return name
-	}
-	return ofPath(root)
-}
+func Namespace(folder string) string { return Names{}.Of(folder).Namespace }
 
 // OfRemote is the namespace of the repository at a URL, such as https://example.org/acme/app.git or git@example.org:acme/app; empty if
 // the URL names none. Host, user and password are no part of it.

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/alcove-memory/alcove/host/capture/project"
+	"github.com/alcove-memory/alcove/sdk/client"
+)
+
+func (a *app) projectCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "project", Short: "Manage projects: which folders belong to which, and what they are called",
+		Long: `A project is a namespace project/NAME, to which sessions in its folders belong: what is captured of them, and what
+their agents are told. Its name is that of the remote "origin" of the folder's Git repository, as OWNER/NAME; without one
+it is the folder's. A link goes before both.
+
+NAME may be given with project/ or without.`,
+	}
+	c.AddCommand(a.projectListCommand(), a.projectLinkCommand(), a.projectUnlinkCommand())
+	return c
+}
+
+// projectsFile is where it is kept what the owner says about projects: in the data directory, or beside the settings for a server elsewhere.
+func (a *app) projectsFile() (string, error) {
+	file, err := a.settingsFile()
+	if err == nil && a.elsewhere.url == "" {
+		return filepath.Join(filepath.Dir(file), project.FileName), nil
+	}
+	return strings.TrimSuffix(file, ".json") + "-" + project.FileName, err
+}
+
+// projectNames returns what the owner says about projects.
+func (a *app) projectNames() (project.Names, error) {
+	file, err := a.projectsFile()
+	if err != nil {
+		return project.Names{}, err
+	}
+	return project.Read(file)
+}
+
+// updateProjects changes what the owner says about projects.
+func (a *app) updateProjects(ctx context.Context, change func(*project.Names) error) error {
+	file, err := a.projectsFile()
+	if err != nil {
+		return err
+	}
+	return project.Update(ctx, file, change)
+}
+
+// listedProject is a project in a list.
+type listedProject struct {
+	Name     string     `json:"name"`
+	Memories int        `json:"memories"`
+	Last     *time.Time `json:"last_activity,omitempty"` // nil: it has no memories
+	Folders  []string   `json:"folders,omitempty"`       // that are linked, and the one of its newest turn
+	Former   []string   `json:"former_names,omitempty"`
+	Here     bool       `json:"here,omitempty"` // the current folder's
+}
+
+func (a *app) projectListCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Short: "List the projects, with their memories, folders and former names; * is that of the current folder", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := a.projects(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(list)
+			}
+			for _, p := range list {
+				if err := a.printProject(p); err != nil {
+					return err
+				}
+			}
+			if len(list) == 0 {
+				return a.notef("there are no projects yet: the first turn that is captured in a folder, or alcove project link FOLDER NAME, makes one\n")
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&a.scope.branch, "branch", a.env("ALCOVE_BRANCH"), "the branch whose memories are counted (default: the one that branch switch chose; or ALCOVE_BRANCH)")
+	return c
+}
+
+func (a *app) printProject(p listedProject) error {
+	mark, last := " ", "never"
+	if p.Here {
+		mark = "*"
+	}
+	if p.Last != nil {
+		last = clock(*p.Last)
+	}
+	err := a.printf("%s %7d  %s%s\n", mark, p.Memories, a.bold(p.Name), a.dim("  last "+last))
+	for _, folder := range p.Folders {
+		err = errors.Join(err, a.printf("           %s\n", folder))
+	}
+	if len(p.Former) > 0 {
+		err = errors.Join(err, a.printf("           formerly %s\n", strings.Join(p.Former, ", ")))
+	}
+	return err
+}
+
+// projects lists the projects that have memories, folders or former names, and that of the current folder if it is one of these.
+func (a *app) projects(ctx context.Context) ([]listedProject, error) {
+	names, err := a.projectNames()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	counts, err := projectCounts(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for name := range maps.Values(names.Links) {
+		counts[name] += 0
+	}
+	for name := range maps.Values(names.Renamed) {
+		counts[name] += 0
+	}
+	here := a.placeHere(names).Namespace
+	list := make([]listedProject, 0, len(counts))
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		p := listedProject{Name: name, Memories: counts[name], Folders: names.Folders(name), Former: names.FormerOf(name), Here: name == here}
+		if p.Memories > 0 {
+			if err := p.look(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// placeHere is the project of the current folder.
+func (a *app) placeHere(names project.Names) project.Place {
+	folder, err := os.Getwd()
+	if err != nil {
+		return project.Place{}
+	}
+	return names.Of(folder)
+}
+
+// projectCounts returns the number of memories of each project that has some.
+func projectCounts(ctx context.Context, s *client.Session) (map[string]int, error) {
+	r, err := s.Call(ctx, "memory_status", fields{"namespaces": true})
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Namespaces []struct {
+			Name     string
+			Memories int
+		}
+	}
+	if err := json.Unmarshal(r.Structured, &answer); err != nil {
+		return nil, fmt.Errorf("read the namespaces: %w", err)
+	}
+	counts := map[string]int{}
+	for _, n := range answer.Namespaces {
+		if strings.HasPrefix(n.Name, project.Prefix) {
+			counts[n.Name] = n.Memories
+		}
+	}
+	return counts, nil
+}
+
+// look finds when a project was last written, and in which folder.
+func (p *listedProject) look(ctx context.Context, s *client.Session) error {
+	r, err := s.Call(ctx, "memory_search", fields{"order": "updated", "k": 1, "namespace": p.Name, "verbose": true})
+	if err != nil {
+		return err
+	}
+	var found struct {
+		Results []struct {
+			Timestamp time.Time
+			Metadata  map[string]json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(r.Structured, &found); err != nil {
+		return fmt.Errorf("read when %s was last written: %w", p.Name, err)
+	}
+	for _, m := range found.Results {
+		p.Last = &m.Timestamp
+		var folder string
+		if json.Unmarshal(m.Metadata["folder"], &folder) == nil && folder != "" && !slices.Contains(p.Folders, folder) {
+			p.Folders = append(p.Folders, folder)
+		}
+	}
+	return nil
+}
+
+func (a *app) projectLinkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "link FOLDER NAME", Short: "Say that a folder, and those below it, belong to a project",
+		Long: `Say that a folder, and those below it, belong to a project, whatever their repositories say. Of nested links the nearest
+counts. What was captured before stays where it is: alcove project merge moves it.`,
+		Example: `  alcove project link . acme/app
+  alcove project link ~/work/notes notes`,
+		Args: arguments(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			folder, err := linkable(args[0])
+			if err != nil {
+				return err
+			}
+			name, err := project.Called(args[1])
+			if err != nil {
+				return &usageError{err}
+			}
+			linked := project.Place{}
+			err = a.updateProjects(c.Context(), func(n *project.Names) error {
+				if err := n.Link(folder, name); err != nil {
+					return &usageError{err}
+				}
+				linked = n.Of(folder)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]string{"folder": folder, "project": linked.Namespace})
+			}
+			return a.printf("%s and the folders below it belong to %s\n", folder, linked.Namespace)
+		},
+	}
+}
+
+// linkable is the absolute path of a folder to link, without symbolic links.
+func linkable(folder string) (string, error) {
+	path, err := filepath.Abs(folder)
+	if err == nil {
+		var real string
+		if real, err = filepath.EvalSymlinks(path); err == nil {
+			return real, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", &usageError{fmt.Errorf("there is no folder %s: give the path of one", path)}
+	}
+	return "", fmt.Errorf("find the folder %s: %w", folder, err)
+}
+
+func (a *app) projectUnlinkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "unlink FOLDER", Short: "Take back the link of a folder; memories stay where they are", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			folder, err := filepath.Abs(args[0]) // which may be gone
+			if err != nil {
+				return fmt.Errorf("find the folder %s: %w", args[0], err)
+			}
+			real, err := filepath.EvalSymlinks(folder)
+			if err != nil {
+				real = folder
+			}
+			var was string
+			var now project.Place
+			err = a.updateProjects(c.Context(), func(n *project.Names) error {
+				if was = n.Unlink(folder); was == "" {
+					was = n.Unlink(real)
+				}
+				if now = n.Of(real); was == "" {
+					return notFound("the folder %s is not linked: alcove project list shows those that are", folder)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(map[string]string{"folder": folder, "was": was, "project": now.Namespace})
+			}
+			return a.printf("%s is no longer linked to %s: it belongs to %s\n", folder, was, now.Namespace)
+		},
+	}
+}
+
+// examineProject says to which project the current folder belongs, and why.
+func (a *app) examineProject() finding {
+	names, err := a.projectNames()
+	if err != nil {
+		return finding{"project", bad, err.Error()}
+	}
+	p := a.placeHere(names)
+	if p.Namespace == "" {
+		return finding{"project", noted, "the current folder is gone, and belongs to none"}
+	}
+	says := map[project.Why]string{
+		project.ByLink: p.Folder + " is linked to it", project.ByRemote: "by the remote origin of the repository " + p.Folder, project.ByFolder: "by the folder " + p.Folder,
+	}[p.Why]
+	if p.Former != "" {
+		says += ", which was renamed from " + p.Former
+	}
+	return finding{"project", fine, fmt.Sprintf("sessions in this folder belong to %s: %s", p.Namespace, says)}
+}
