@@ -30,7 +30,7 @@ func (h *Hooks) askSome(ctx context.Context, x Store, s memory.Storing, d *memor
 	}
 	part := *d
 	which := tagged(s, tag)
-	if tag != abi.Everything && s.Collection == "" {
+	if tag != abi.Everything {
 		if len(which) == 0 {
 			return nil, nil
 		}
@@ -63,7 +63,7 @@ type deferred struct {
 	items  []memory.Item
 }
 
-// tagged are the indexes of the memories with a tag.
+// tagged are the indexes of the memories with a tag. Records have none.
 func tagged(s memory.Storing, tag string) (which []int) {
 	if tag == abi.Nothing || s.Collection != "" {
 		return nil

@@ -47,3 +47,17 @@ func TestAHookIsAskedAboutTheMemoriesThatItsSettingNames(t *testing.T) {
 		}
 	}
 }
+
+func TestAHookIsAskedAboutRecordsIfItIsAskedAboutEverything(t *testing.T) {
+	for setting, want := range map[string]bool{"secret": false, abi.Everything: true, abi.Nothing: false} {
+		x := &plain{manifest: abi.Manifest{Name: "redactor", Hooks: abi.Hooks{Store: &abi.StoreHook{Redacts: true, TagFrom: "redact", Collections: []string{"notes/*"}}}},
+			setting: setting, readsRecords: []string{"notes"}}
+		x.answer = func([]byte, *memory.Stage) ([]byte, error) { return []byte(`{"entries":[null]}`), nil }
+		h, _ := open(t, present{storing: []Store{{x, abi.OnFailureRefuse}}})
+		_, err := h.Storing(t.Context(), memory.Storing{Caller: memory.Caller{Rights: memory.FullRights()}, Location: memory.Location{Branch: memory.Default, Namespace: memory.Default},
+			Change: memory.ChangeStore, Collection: "notes/pages", Items: []memory.Item{{Key: "a", Value: json.RawMessage(`"-"`)}}, Check: func(memory.Item) error { return nil }})
+		if got := len(x.asked) > 0; err != nil || got != want {
+			t.Errorf("with the setting %s: got asked %v, %v, want %v", setting, got, err, want)
+		}
+	}
+}
