@@ -21,6 +21,7 @@ type options struct {
 	opaque    bool   // the schema says of an object nothing but that it is one
 	shared    bool   // a setting that all families have that declare it
 	advanced  bool   // rarely needed: memory_capabilities shows it, lists of tools do not
+	writeonly bool   // of an argument: its values are in no log
 	committed bool   // of a result: the host sets it to the version of the commit
 	category  string // of a shared setting
 	key       string
@@ -45,7 +46,7 @@ func parseOptions(tag string) (o options, err error) {
 	}
 	for _, part := range strings.Split(text, ",") {
 		name, value, has := strings.Cut(strings.TrimSpace(part), "=")
-		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "shared": &o.shared, "omit": &o.omit, "advanced": &o.advanced, "committed": &o.committed}[name]
+		flag, known := map[string]*bool{"required": &o.required, "clear": &o.clear, "many": &o.many, "opaque": &o.opaque, "shared": &o.shared, "omit": &o.omit, "advanced": &o.advanced, "writeonly": &o.writeonly, "committed": &o.committed}[name]
 		switch {
 		case known && !has:
 			*flag = true
@@ -95,7 +96,7 @@ func (o *options) say(list []directive) error {
 func boundNames() []string { return []string{"min", "max", "above", "below"} }
 
 func unknown(part string) error {
-	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, shared, omit, advanced, committed, name=, key=, category=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
+	return fmt.Errorf("the tag has %q: known are required, clear, many, opaque, shared, omit, advanced, writeonly, committed, name=, key=, category=, default=, min=, max=, above=, below=, the last four with items. in front, enum=a|b and alias=a|b", part)
 }
 
 // number is a value of a tag as JSON.

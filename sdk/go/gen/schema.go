@@ -208,6 +208,12 @@ func (p *pkg) fieldSchema(f field, d direction, within []types.Type) (object, er
 	if f.advanced {
 		s = s.with(abi.AdvancedKeyword, true)
 	}
+	if f.writeonly && d != toGuest {
+		return nil, errors.New("writeonly is for arguments")
+	}
+	if f.writeonly {
+		s = s.with("writeOnly", true)
+	}
 	if f.committed && (d != toHost || kind != "integer" || len(within) > 1) {
 		return nil, errors.New("committed is for a whole number of a tool's result")
 	}
