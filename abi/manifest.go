@@ -103,6 +103,9 @@ type StoreHook struct {
 	Generations int    `json:"generations,omitempty"` // stored only: how many hooks may answer each other until it is not told any more; 0: 1
 }
 
+// StartsOn reports whether the hook of a built-in family is on before an operator decides: it redacts, and a setting says what.
+func (h *StoreHook) StartsOn() bool { return h != nil && h.Redacts && h.TagFrom != "" }
+
 // Values of the setting that TagFrom names, beside a tag.
 const (
 	Everything = "all"

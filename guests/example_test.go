@@ -17,6 +17,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/families/legacy"
 	"github.com/alcove-memory/alcove/guests/families/lifecycle"
 	"github.com/alcove-memory/alcove/guests/families/messages"
+	"github.com/alcove-memory/alcove/guests/families/redaction"
 	"github.com/alcove-memory/alcove/guests/families/retrieval"
 	"github.com/alcove-memory/alcove/guests/families/sessions"
 	"github.com/alcove-memory/alcove/guests/families/settings"
@@ -42,6 +43,7 @@ func TestTheExamplesOfFamiliesAreSo(t *testing.T) {
 		"legacy":         legacy.Family(),
 		"lifecycle":      lifecycle.Family(),
 		"messages":       messages.Family(),
+		"redaction":      redaction.Family(),
 		"retrieval":      retrieval.Family(),
 		"sessions":       sessions.Family(),
 		"settings":       settings.Family(),

@@ -30,9 +30,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/alcove-memory/alcove/guests/lib/secrets"
 	"github.com/alcove-memory/alcove/host/internal/jsontext"
 	"github.com/alcove-memory/alcove/host/memory/portable"
+	"github.com/alcove-memory/alcove/sdk/secrets"
 )
 
 // Client is a program that writes transcripts.
@@ -126,7 +126,7 @@ func (t Turn) metadata() map[string]json.RawMessage {
 		m["ts"] = encode(t.At.Format(time.RFC3339Nano))
 	}
 	for name, text := range map[string]string{"caption": t.Caption, "folder": t.Folder, "git_branch": t.Branch} {
-		if text = shortened(text, longestField); text != "" {
+		if text = shortened(mayBeKept(text), longestField); text != "" {
 			m[name] = encode(text)
 		}
 	}

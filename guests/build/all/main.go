@@ -14,6 +14,7 @@ import (
 	"github.com/alcove-memory/alcove/guests/families/lifecycle"
 	"github.com/alcove-memory/alcove/guests/families/messages"
 	"github.com/alcove-memory/alcove/guests/families/ranking"
+	"github.com/alcove-memory/alcove/guests/families/redaction"
 	"github.com/alcove-memory/alcove/guests/families/retrieval"
 	"github.com/alcove-memory/alcove/guests/families/sessions"
 	"github.com/alcove-memory/alcove/guests/families/settings"
@@ -37,6 +38,7 @@ func init() {
 		lifecycle.Family(),
 		messages.Family(),
 		ranking.Family(),
+		redaction.Family(),
 		retrieval.Family(),
 		sessions.Family(),
 		settings.Family(),

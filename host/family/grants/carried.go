@@ -28,13 +28,16 @@ func Asks(manifest []byte, m *abi.Manifest) registry.Asked {
 
 // builtGrant returns the grant of a built-in family without an operator's decision: what it asks for, except
 // external access, keys for other agents, tools that its manifest does not name, and direct writes of memories where it can propose them. Its hooks
-// are off.
+// are off, except a store hook that redacts what its setting names: nothing else would keep secrets out of what is captured.
 func builtGrant(x *Version) registry.Grant {
 	proposes := false
 	for _, c := range x.Manifest.Capabilities {
 		proposes = proposes || c.Name == abi.CanMemoryPropose
 	}
 	g := registry.Grant{Digest: x.Digest, Version: x.Manifest.Version}
+	if x.Manifest.Hooks.Store.StartsOn() {
+		g.Hooks = map[abi.Hook]registry.On{abi.HookStore: {OnFailure: abi.OnFailureRefuse}}
+	}
 	for _, c := range x.Manifest.Capabilities {
 		switch c.Name {
 		case abi.CanToolsCall:

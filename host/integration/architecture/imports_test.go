@@ -48,11 +48,12 @@ func rules() []rule {
 		{pkg: "guests/examples", never: outside},
 		{pkg: "guests/examples/*", own: []string{"sdk/go"}, never: append(outside, "os")},
 		{pkg: "sdk", never: outside},
+		// What host and guests share about secrets. It is no SDK of a language, and imports neither.
+		{pkg: "sdk/secrets", never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "time")},
 		{pkg: "sdk/interop", never: outside},
 		{pkg: "sdk/interop/go", own: []string{"sdk/go", "sdk/interop/conform"}, never: append(outside, "os")},
 		{pkg: "sdk/interop/conform", own: []string{"sdk/go", "sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/words", own: []string{"sdk/go/scan"}, never: append(outside, "os")},
-		{pkg: "guests/lib/secrets", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "regexp", "time")},
 		{pkg: "guests/lib/jsonpath", own: []string{"sdk/go/scan"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/build/project", others: []string{"github.com/klauspost/compress"}, never: append(outside, "os")},
 		{pkg: "guests", own: []string{"guests/build/image", "guests/build/project"}, never: append(outside, "os")},
@@ -167,7 +168,7 @@ func rules() []rule {
 		{pkg: "host/store/bundle", own: []string{"host/store"}, never: append(outside, "os")},
 		{pkg: "host/store/backup", own: []string{"host/operator/audit", "host/regular", "host/store"}, never: outside},
 		{pkg: "host/family/outside/files", own: []string{"abi", "registry"}, never: outside},
-		{pkg: "host/capture", own: []string{"guests/lib/secrets", "host/capture/project", "host/internal/jsontext", "host/memory/importer", "host/memory/portable", "host/regular"}, others: []string{"github.com/gofrs/flock"}, never: outside},
+		{pkg: "host/capture", own: []string{"host/capture/project", "host/internal/jsontext", "host/memory/importer", "host/memory/portable", "host/regular", "sdk/secrets"}, others: []string{"github.com/gofrs/flock"}, never: outside},
 		{pkg: "host/capture/hook", own: []string{"host/capture", "host/capture/project", "host/memory/importer", "host/memory/portable", "host/regular"}, never: outside},
 		{pkg: "host/capture/project", own: []string{"host/durable", "host/regular"}, others: []string{"github.com/gofrs/flock"}, never: outside},
 		{pkg: "host/memory/importer", own: []string{"host/memory/portable", "host/regular", "host/internal/jsontext"}, others: []string{"go.yaml.in/yaml/v3"}, never: outside},
@@ -223,6 +224,7 @@ func familyRules() (list []rule) {
 		"lifecycle":      {"moment", "score", "words"},
 		"messages":       {"identity", "words"},
 		"ranking":        {"words", "fact"},
+		"redaction":      {},
 		"retrieval":      {"score", "fact", "moment"},
 		"sessions":       {"fact", "score", "words"},
 		"settings":       {},
@@ -233,6 +235,9 @@ func familyRules() (list []rule) {
 	for _, name := range slices.Sorted(maps.Keys(libraries)) {
 		dir := "guests/families/" + name
 		own := []string{"sdk/go", "sdk/go/scan", dir + "/*"}
+		if name == "redaction" {
+			own = append(own, "sdk/secrets")
+		}
 		for _, l := range libraries[name] {
 			own = append(own, "guests/lib/"+l)
 		}

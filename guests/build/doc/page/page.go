@@ -238,7 +238,11 @@ func (p *printer) hooks(m *abi.Manifest) {
 	if len(list) == 0 {
 		return
 	}
-	p.line("## Hooks and jobs\n\nOff until the operator turns them on with `alcove family grant %s --hook NAME`.\n", m.Name)
+	how := "Off until the operator turns them on with `alcove family grant %s --hook NAME`.\n"
+	if m.Hooks.Store.StartsOn() {
+		how = "On for what the setting `" + m.Hooks.Store.TagFrom + "` names; `alcove family revoke %s store` turns it off.\n"
+	}
+	p.line("## Hooks and jobs\n\n"+how, m.Name)
 	for _, text := range list {
 		p.line("- %s", text)
 	}

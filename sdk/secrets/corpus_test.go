@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alcove-memory/alcove/guests/lib/secrets"
+	"github.com/alcove-memory/alcove/sdk/secrets"
 )
 
 // sample is a text of the corpus, with the secrets that it was built with.

@@ -1,4 +1,4 @@
-// Package secrets finds keys, tokens and passwords in text.
+// Package secrets finds keys, tokens and passwords in text. Host and guests share it, and it imports neither.
 //
 // It knows keys by the forms that their services publish, and passwords by the names before them: in URLs, headers, commands,
 // configurations, code and prose. What stands for a secret is none: placeholders, variables, calls, paths, digests, UUIDs. It uses no
@@ -26,6 +26,16 @@ const (
 	JWT         Kind = "jwt"
 	HighEntropy Kind = "high-entropy"
 )
+
+// Kinds returns all kinds, sorted.
+func Kinds() []Kind {
+	list := []Kind{Password, Token, Secret, APIKey, Bearer, URLPassword, PrivateKey, JWT, HighEntropy, "telegram-token", "webhook", "azure-key"}
+	for _, x := range forms {
+		list = append(list, x.kind)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
 
 // Mark is what a secret of the kind is replaced by.
 func (k Kind) Mark() string { return opening + string(k) + "]" }
@@ -56,15 +66,47 @@ func Find(text string) ([]Found, error) {
 	return f.everywhere()
 }
 
-// Redact replaces the secrets of a text by their marks, and returns what they are. It changes no text twice: what it returns has none.
-func Redact(text string) (string, []Kind, error) {
-	return redact(text, Find)
+// FindIn returns the secrets of a text that is the value of a name, as in JSON. An empty name tells nothing.
+func FindIn(name, text string) ([]Found, error) {
+	if m := meaningOf(strings.NewReplacer("-", "_", " ", "_").Replace(name)); m.strength != nothing && isNamed(name, text, m) {
+		kind := m.kind
+		if k, end := tokenAt(text, 0); end == len(text) {
+			kind = k
+		}
+		return []Found{{kind, 0, len(text)}}, nil
+	}
+	return Find(text)
 }
 
-func redact(text string, find func(string) ([]Found, error)) (string, []Kind, error) {
+// isNamed reports whether a text is a secret because of its name.
+func isNamed(name, text string, m meaning) bool {
+	if text == "" || len(text) > longestValue || strings.IndexByte(text, '\n') >= 0 {
+		return false
+	}
+	f := finder{text: name + `: "` + text + `"`}
+	start := len(name) + len(`: "`)
+	return f.isSecret(text, m.strength, site{at: start, after: colon, quote: '"', line: true}, start+len(text))
+}
+
+// Redact replaces the secrets of a text by their marks, and returns what they are. It changes no text twice: what it returns has none.
+func Redact(text string) (string, []Kind, error) { return Redactor{}.Redact("", text) }
+
+// Redactor replaces secrets. Its zero value replaces all by their marks.
+type Redactor struct {
+	// Leave reports whether a secret stays as it is; nil: none does.
+	Leave func(kind Kind, secret string) bool
+	// Mark is what a secret is replaced by; nil: Kind.Mark. It begins with a bracket, lest it be taken for a secret.
+	Mark func(Kind) string
+}
+
+// Redact is the function Redact for a text that is the value of a name; empty: of none.
+func (r Redactor) Redact(name, text string) (string, []Kind, error) {
 	var kinds []Kind
 	for range passes {
-		found, err := find(text)
+		found, err := FindIn(name, text)
+		if err == nil && r.Leave != nil {
+			found = slices.DeleteFunc(found, func(x Found) bool { return r.Leave(x.Kind, text[x.Start:x.End]) })
+		}
 		if err != nil || len(found) == 0 {
 			return text, kinds, err
 		}
@@ -74,18 +116,21 @@ func redact(text string, find func(string) ([]Found, error)) (string, []Kind, er
 		for _, x := range found {
 			kinds = append(kinds, x.Kind)
 		}
-		text = replace(text, found)
-		find = Find
+		text = r.replace(text, found)
 	}
 	return "", nil, ErrTooMany
 }
 
-func replace(text string, found []Found) string {
+func (r Redactor) replace(text string, found []Found) string {
+	mark := r.Mark
+	if mark == nil {
+		mark = Kind.Mark
+	}
 	var out strings.Builder
 	at := 0
 	for _, x := range found {
 		out.WriteString(text[at:x.Start])
-		out.WriteString(x.Kind.Mark())
+		out.WriteString(mark(x.Kind))
 		at = x.End
 	}
 	out.WriteString(text[at:])

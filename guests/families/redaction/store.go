@@ -1,0 +1,91 @@
+package redaction
+
+import (
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+	"github.com/alcove-memory/alcove/sdk/secrets"
+)
+
+// Redactor replaces secrets in what is about to be stored.
+//
+//alcove:store collections=memory,*/* redacts on_failure=refuse tag_from=redact
+type Redactor struct{}
+
+// Store redacts entries. The host asks about those that the setting redact names.
+func (Redactor) Store(_ *alcove.Call, cfg Config, entries []alcove.Entry) ([]*alcove.Change, error) {
+	r := cfg.redactor()
+	changes := make([]*alcove.Change, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		if err := refuseFixed(r, e); err != nil {
+			return nil, err
+		}
+		change, err := changed(r, e)
+		if err != nil {
+			return nil, alcove.Refuse("the secrets in " + e.Key + " cannot be replaced: " + err.Error())
+		}
+		changes[i] = change
+	}
+	return changes, nil
+}
+
+// refuseFixed refuses an entry with a secret where a hook can change nothing.
+func refuseFixed(r secrets.Redactor, e *alcove.Entry) error {
+	for _, text := range fixed(e) {
+		if _, kinds, err := r.Redact("", text); err != nil || len(kinds) > 0 {
+			return alcove.Refuse("its namespace, key, type, links or names of metadata have a secret: store it without")
+		}
+	}
+	return nil
+}
+
+// fixed are the texts of an entry that a hook cannot change.
+func fixed(e *alcove.Entry) []string {
+	list := append([]string{e.Namespace, e.Key, e.Type}, e.Links...)
+	list = append(list, e.Supersedes...)
+	for name := range e.Metadata {
+		list = append(list, name)
+	}
+	return list
+}
+
+// changed is the change of an entry without its secrets; nil if it has none.
+func changed(r secrets.Redactor, e *alcove.Entry) (*alcove.Change, error) {
+	change, found := &alcove.Change{}, false
+	value, kinds, err := inJSON(r, "", e.Value)
+	if err != nil {
+		return nil, err
+	}
+	if len(kinds) > 0 {
+		change.Value, found = value, true
+	}
+	for i, tag := range e.Tags {
+		text, kinds, err := r.Redact("", tag)
+		if err != nil {
+			return nil, err
+		}
+		if len(kinds) == 0 {
+			continue
+		}
+		if change.Tags == nil {
+			change.Tags = append([]string(nil), e.Tags...)
+		}
+		change.Tags[i], found = text, true
+	}
+	for name, value := range e.Metadata {
+		out, kinds, err := inJSON(r, name, value)
+		if err != nil {
+			return nil, err
+		}
+		if len(kinds) == 0 {
+			continue
+		}
+		if change.Metadata == nil {
+			change.Metadata = map[string]alcove.Raw{}
+		}
+		change.Metadata[name], found = out, true
+	}
+	if !found {
+		return nil, nil
+	}
+	return change, nil
+}
