@@ -59,7 +59,7 @@ func (a *Access) checkSearch(q *Search) (err error) {
 			return err
 		}
 	}
-	if len(q.Tags) > s.limits.Tags || len(q.Types) > s.limits.Tags {
+	if len(q.Tags)+len(q.NoTags) > s.limits.Tags || len(q.Types) > s.limits.Tags {
 		return invalid("too many tags or types to filter by: at most %d", s.limits.Tags)
 	}
 	if err := q.checkOrder(s.limits); err != nil {

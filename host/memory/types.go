@@ -133,6 +133,7 @@ type Search struct {
 	K          int      // number of hits, at most MostHits; 0: search.DefaultHits
 	Offset     int
 	Tags       []string  // all of these
+	NoTags     []string  `json:",omitempty"` // none of these
 	Types      []string  // any of these
 	States     []State   // any of these; nil: Active
 	Writers    []string  // any of these, as Filter.Writers

@@ -131,7 +131,7 @@ type match struct {
 func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
 	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), test: q.filter().At(view.Now), leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
 	r.onlyActive = slices.Equal(r.test.filter.States, []string{Active})
-	r.filtered = !r.onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
+	r.filtered = !r.onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
 	x.cacheMu.Lock()
 	r.visible = x.view(view.Lineage)
 	chosen := x.choose(r.visible, view)

@@ -56,6 +56,7 @@ type Query struct {
 	K       int       // how many hits; 0 means DefaultHits
 	Offset  int       // how many of the best hits to pass over
 	Tags    []string  // a hit has all of these
+	NoTags  []string  // and none of these
 	Types   []string  // a hit has one of these; nil: any
 	Agents  []string  // a hit was written by one of these; nil: any
 	States  []string  // a hit is in one of these; nil: Active
@@ -84,7 +85,7 @@ func (q *Query) filter() Filter {
 	if q.selected != nil {
 		return *q.selected
 	}
-	f := Filter{States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, MinImportance: q.MinImportance, Dated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
+	f := Filter{States: q.States, Types: q.Types, Agents: q.Agents, Tags: q.Tags, NoTags: q.NoTags, MinImportance: q.MinImportance, Dated: Span{q.Since, q.Until}, Expiry: AnyExpiry}
 	if len(f.States) == 0 {
 		f.States = []string{Active}
 	}

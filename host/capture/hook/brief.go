@@ -33,20 +33,20 @@ func ruleTypes() []string {
 }
 
 // brief returns what an agent should know of the project when it begins.
-func (s session) brief(ctx context.Context) (string, error) {
+func (s session) brief(ctx context.Context) (*telling, error) {
 	last := s.Journal.LastSeen(s.message.Client, s.namespace)
-	s.Journal.Forget(s.message.Session) // what it was told before a compaction is gone
+	s.Journal.Forget("")
 	rules, err := s.rules(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	decisions, err := s.search(ctx, map[string]any{"order": "newest", "type": []string{"decision"}, "k": mostDecisions})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	title, changes, err := s.changes(ctx, last)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	budget := orElse(s.Options.Brief, defaultBrief)
 	b := brief{s, newTelling(budget, s.header("Brief"))}
@@ -58,7 +58,7 @@ func (s session) brief(ctx context.Context) (string, error) {
 	b.part("Rules and pinned", int((1-rulesShare)*float64(budget)), rules)
 	b.part("Decisions, newest first", 0, decisions)
 	b.part(title, 0, changes)
-	return b.text(), s.Journal.Tell(s.message.Session, b.ids)
+	return b.telling, nil
 }
 
 // brief is a brief in the making.

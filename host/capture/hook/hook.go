@@ -21,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,12 +76,29 @@ func (h Hook) text(ctx context.Context, m Message) (string, error) {
 	case m.Event != SessionStart && m.Event != UserPrompt:
 		return "", fmt.Errorf("answer the hook %s: it is not known; known are %s", m.Event, strings.Join(EventNames(), ", "))
 	}
-	tell := s.recall
-	if m.Event == SessionStart {
-		tell = s.brief
-	}
-	text, err := tell(ctx)
+	text, err := s.tell(ctx)
 	return text, errors.Join(err, s.begin())
+}
+
+// tell returns what the agent is told, which is nothing if it takes nothing, or another hook reported the event.
+func (s session) tell(ctx context.Context) (string, error) {
+	m := s.message
+	if m.Client != "" && !Answers(m.Client, m.Event) {
+		return "", nil
+	}
+	event, ask := string(m.Event)+" "+m.Prompt, s.recall
+	if m.Event == SessionStart {
+		event, ask = string(m.Event)+" "+strconv.FormatBool(m.Compacted), s.brief
+	}
+	t, err := ask(ctx)
+	if err != nil || t == nil {
+		return "", err
+	}
+	may, err := s.Journal.Tell(Telling{m.Session, event, t.ids, m.Event == SessionStart})
+	if !may {
+		return "", err
+	}
+	return t.text(), err
 }
 
 // session is a client's session, as far as one answer needs it.

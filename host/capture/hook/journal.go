@@ -1,15 +1,20 @@
 package hook
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/alcove-memory/alcove/host/regular"
 )
@@ -49,32 +54,95 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
+// told is what a session was told, and what was answered lately.
+type told struct {
+	IDs      []string             `json:"ids,omitempty"`      // digests of memories
+	Answered map[string]time.Time `json:"answered,omitempty"` // by digests of events
+}
+
+// answerWindow is for how long an event that another hook reports is the same one. Clients have hooks of several files, and some run those
+// of Claude Code beside their own.
+const answerWindow = 10 * time.Second
+
 // Told returns the digests of what a session was told.
 func (j *Journal) Told(session string) map[string]bool {
-	told := map[string]bool{}
-	for _, id := range j.told(session) {
-		told[id] = true
+	var t told
+	_ = j.read(j.path("session", session), &t)
+	ids := map[string]bool{}
+	for _, id := range t.IDs {
+		ids[id] = true
 	}
-	return told
+	return ids
 }
 
-func (j *Journal) told(session string) (list []string) {
-	if session != "" {
-		_ = j.read(j.path("session", session), &list)
-	}
-	return list
+// Telling is what a session is about to be told.
+type Telling struct {
+	Session string   // empty: nothing is noted
+	Event   string   // tells events apart
+	IDs     []string // of memories
+	Anew    bool     // what the session was told before is gone
 }
 
-// Tell notes what a session is told.
-func (j *Journal) Tell(session string, ids []string) error {
-	if session == "" || len(ids) == 0 {
-		return nil
+// Tell notes what a session is told. It reports false if that is not to be told, since another hook has just answered the event.
+func (j *Journal) Tell(t Telling) (may bool, err error) {
+	if t.Session == "" || len(t.IDs) == 0 && !t.Anew {
+		return true, nil
 	}
-	list := j.told(session)
-	for _, id := range ids {
-		list = append(list, digest(id))
+	may, now := true, j.Clock()
+	err = j.change(t.Session, func(known *told) { may = known.tell(t, now) })
+	return may, err
+}
+
+func (t *told) tell(next Telling, now time.Time) bool {
+	maps.DeleteFunc(t.Answered, func(_ string, at time.Time) bool { return now.Sub(at).Abs() >= answerWindow })
+	id := digest(next.Event)
+	if _, answered := t.Answered[id]; answered {
+		return false
 	}
-	return j.write(j.path("session", session), list[max(0, len(list)-mostTold):])
+	if next.Anew {
+		t.IDs = nil
+	}
+	if len(next.IDs) == 0 {
+		return true
+	}
+	if t.Answered == nil {
+		t.Answered = map[string]time.Time{}
+	}
+	t.Answered[id] = now
+	for _, id := range next.IDs {
+		t.IDs = append(t.IDs, digest(id))
+	}
+	t.IDs = t.IDs[max(0, len(t.IDs)-mostTold):]
+	return true
+}
+
+// change changes what is noted of a session.
+func (j *Journal) change(session string, do func(*told)) error {
+	return j.locked(func() error {
+		var t told
+		path := j.path("session", session)
+		_ = j.read(path, &t)
+		do(&t)
+		return j.write(path, t)
+	})
+}
+
+// Patience with other hooks: what they hold longer is changed nevertheless.
+const (
+	lockPatience = 200 * time.Millisecond
+	lockPause    = 2 * time.Millisecond
+)
+
+// locked does something while no other hook does.
+func (j *Journal) locked(do func() error) error {
+	if err := os.MkdirAll(j.Dir, 0o700); err != nil {
+		return fmt.Errorf("note a hook's run: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	lock := flock.New(filepath.Join(j.Dir, "lock"), flock.SetPermissions(0o600))
+	_, _ = lock.TryLockContext(ctx, lockPause)
+	return errors.Join(do(), lock.Close())
 }
 
 // Forget forgets what a session was told, and sessions that have ended long ago.
@@ -98,24 +166,24 @@ func (j *Journal) LastSeen(c Client, namespace string) (at time.Time) {
 // Note notes a run of a hook: whether it told something, and its error.
 func (j *Journal) Note(m Message, namespace string, told bool, failed error) error {
 	now := j.Clock()
-	run := Run{Client: m.Client, Event: m.Event}
-	path := j.path("run", string(m.Client), string(m.Event))
-	_ = j.read(path, &run)
-	run.Runs++
-	run.Last = now
-	if told {
-		run.Answers++
-	}
-	if failed != nil {
-		run.Errors, run.LastError, run.Failed = run.Errors+1, failed.Error(), now
-	}
-	if err := j.write(path, run); err != nil {
-		return err
-	}
-	if failed != nil { // it has not seen what changed
-		return nil
-	}
-	return j.write(j.path("seen", string(m.Client), namespace), now)
+	return j.locked(func() error {
+		run := Run{Client: m.Client, Event: m.Event}
+		path := j.path("run", string(m.Client), string(m.Event))
+		_ = j.read(path, &run)
+		run.Runs++
+		run.Last = now
+		if told {
+			run.Answers++
+		}
+		if failed != nil {
+			run.Errors, run.LastError, run.Failed = run.Errors+1, failed.Error(), now
+		}
+		err := j.write(path, run)
+		if failed != nil { // it has not seen what changed
+			return err
+		}
+		return errors.Join(err, j.write(j.path("seen", string(m.Client), namespace), now))
+	})
 }
 
 // Runs returns what is known of all hooks, by client and event.

@@ -45,6 +45,7 @@ type Message struct {
 	Session    string // the client's id of the session; empty: not known
 	Folder     string // in which the client works; empty: not known
 	Prompt     string // of a UserPrompt
+	Compacted  bool   // of a SessionStart: the session goes on after a compaction
 	Transcript string // the path of the session's transcript; empty: not known, or of another client
 }
 
@@ -84,6 +85,7 @@ func (m *Message) parse(data []byte) error {
 	m.Session = first("session_id", "sessionId", "conversation_id")
 	m.Folder = first("cwd")
 	m.Prompt = first("prompt", "user_prompt")
+	m.Compacted = first("source", "trigger") == "compact"
 	var roots []string
 	if m.Folder == "" && json.Unmarshal(members["workspace_roots"], &roots) == nil && len(roots) > 0 {
 		m.Folder = roots[0]

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/capture"
 )
 
 // longestQuery is how much of a long prompt is looked for: half at its beginning, half at its end. In characters.
@@ -13,16 +15,16 @@ const longestQuery = 600
 // candidates is how many hits are examined, of which some may not be told.
 const candidates = 10
 
-// recall returns the memories that a prompt is about and that the session was not told.
-func (s session) recall(ctx context.Context) (string, error) {
+// recall returns the memories that a prompt is about and that the session was not told; nil: there are none.
+func (s session) recall(ctx context.Context) (*telling, error) {
 	query := clipped(s.message.Prompt)
 	count := words(query)
 	if count < leastTerms {
-		return "", nil
+		return nil, nil
 	}
 	hits, err := s.search(ctx, map[string]any{"query": query, "k": candidates, "explain": true})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	told := s.Journal.Told(s.message.Session)
 	t := newTelling(orElse(s.Options.Recall, defaultRecall), s.header("Possibly relevant"))
@@ -31,7 +33,7 @@ func (s session) recall(ctx context.Context) (string, error) {
 			t.add(f)
 		}
 	}
-	return t.text(), s.Journal.Tell(s.message.Session, t.ids)
+	return t, nil
 }
 
 // clipped is the part of a prompt that is looked for, as plain words: a prompt is no query with operators.
@@ -43,10 +45,11 @@ func clipped(prompt string) string {
 	return strings.NewReplacer(`"`, " ", "*", " ", "~", " ", " -", " ").Replace(string(text))
 }
 
-// search searches the session's namespaces.
+// search searches the session's namespaces, without captured turns, which would crowd out all else.
 func (s session) search(ctx context.Context, arguments map[string]any) ([]found, error) {
 	arguments["namespace"] = s.namespaces()
 	arguments["fields"] = []string{"namespace"}
+	arguments["no_tags"] = []string{capture.Captured}
 	raw, err := s.Ask(ctx, "memory_search", arguments)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,8 @@ func TestASearchWithoutAQueryLists(t *testing.T) {
 		`{"sort":"accesses","k":1}`:                "c",
 		`{"order":"key","namespace":"work"}`:       "d",
 		`{"order":"key","tags":["t0"]}`:            "b c",
+		`{"order":"key","no_tags":["t0"]}`:         "a d",
+		`{"query":"text","no_tags":["t0"]}`:        "a",
 		`{"order":"key","type":"note","k":2}`:      "a b",
 		`{"order":"key","since":"2030-01-01"}`:     "",
 		`{"order":"key","as_of":"v3"}`:             "a b",
