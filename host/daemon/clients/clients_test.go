@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,7 +115,7 @@ func files(t *testing.T, home string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() && filepath.Base(path) != "setup.json" {
+		if err == nil && e.Type().IsRegular() && !strings.HasPrefix(filepath.Base(path), "setup.json") {
 			name, _ := filepath.Rel(home, path)
 			found[filepath.ToSlash(name)] = read(t, path)
 		}
@@ -400,6 +401,28 @@ func TestHooksAreFoundWhereTheyWereWritten(t *testing.T) {
 		if got := c.InstalledHooks(m); !slices.Equal(got, c.Hooks()) {
 			t.Errorf("%s: got %v, want %v", c.Name, got, c.Hooks())
 		}
+	}
+}
+
+func TestTwoSetupsAtOnceLoseNoRecord(t *testing.T) {
+	m := machine(t)
+	names := []string{"claude-code", "cursor", "codex", "gemini", "windsurf", "opencode", "zed", "vscode"}
+	var wait sync.WaitGroup
+	for _, name := range names {
+		changes, err := clients.Plan(m, client(t, name), clients.User, server(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait.Go(func() {
+			if _, err := journal(m).Apply(changes[0], time.Now()); err != nil {
+				t.Errorf("set up %s beside others: %v, want no error", name, err)
+			}
+		})
+	}
+	wait.Wait()
+	changes, err := journal(m).Undo(m, clients.User, nil)
+	if err != nil || len(changes) != len(names) {
+		t.Errorf("%d changes can be taken back, %v, want %d", len(changes), err, len(names))
 	}
 }
 

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,9 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/alcove-memory/alcove/host/daemon/clients/edit"
 	"github.com/alcove-memory/alcove/host/durable"
@@ -64,9 +68,6 @@ func (j *Journal) read() (journalFile, error) {
 func (j *Journal) write(f journalFile) error {
 	data, err := json.MarshalIndent(f, "", " ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(j.Path), 0o700)
-	}
-	if err == nil {
 		err = durable.WriteFile(j.Path, data, 0o600)
 	}
 	if err != nil {
@@ -75,17 +76,50 @@ func (j *Journal) write(f journalFile) error {
 	return nil
 }
 
-// add records a change. What an earlier change of the file replaced is what undo brings back.
-func (j *Journal) add(c Change, backup string) error {
+// Patience with another setup that changes the journal.
+const (
+	lockPatience = 10 * time.Second
+	lockPause    = 10 * time.Millisecond
+)
+
+// change changes the journal, while no other process does.
+func (j *Journal) change(do func(*journalFile)) (err error) {
+	if err := os.MkdirAll(filepath.Dir(j.Path), 0o700); err != nil {
+		return fmt.Errorf("write %s, which tells what setup wrote: %w", j.Path, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	lock := flock.New(j.Path+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
+		return fmt.Errorf("lock %s, which tells what setup wrote: %w: is another alcove setup stuck?", j.Path, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	f, err := j.read()
 	if err != nil {
 		return err
 	}
+	do(&f)
+	return j.write(f)
+}
+
+// add records a change.
+func (j *Journal) add(c Change, backup string) error {
+	return j.change(func(f *journalFile) { f.add(c, backup) })
+}
+
+func (j *Journal) remove(r record) error {
+	return j.change(func(f *journalFile) {
+		f.Files = slices.DeleteFunc(f.Files, func(o record) bool { return o.Path == r.Path && o.Client == r.Client })
+	})
+}
+
+// add adds a change. What an earlier change of the file replaced is what undo brings back.
+func (f *journalFile) add(c Change, backup string) {
 	r := record{c.Client, c.scope, c.folder, c.Path, c.Before != nil, backup, sum(c.After), c.entries}
 	i := slices.IndexFunc(f.Files, func(r record) bool { return r.Path == c.Path && r.Client == c.Client })
 	if i < 0 {
 		f.Files = append(f.Files, r)
-		return j.write(f)
+		return
 	}
 	old := f.Files[i]
 	r.Existed, r.Backup = old.Existed, old.Backup
@@ -106,7 +140,6 @@ func (j *Journal) add(c Change, backup string) error {
 		}
 	}
 	f.Files[i] = r
-	return j.write(f)
 }
 
 // same reports whether two entries are one.
@@ -118,15 +151,6 @@ func (w written) same(o written) bool {
 func (c Change) holds(w written) bool {
 	v, err := present(w.Format, c.Before, w.Path)
 	return err == nil && v != nil
-}
-
-func (j *Journal) remove(r record) error {
-	f, err := j.read()
-	if err != nil {
-		return err
-	}
-	f.Files = slices.DeleteFunc(f.Files, func(o record) bool { return o.Path == r.Path && o.Client == r.Client })
-	return j.write(f)
 }
 
 func sum(data []byte) string {
