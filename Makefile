@@ -22,7 +22,7 @@ SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular
             -not -path 'guests/dist/*' -not -path '*/testdata/*' -not -path '*/node_modules/*')
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
-.PHONY: help run build guests release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
+.PHONY: help run build guests plugins release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
         stress fuzz bench bench-pairs bench-peers bench-conversations family-costs follow primitives seed-examples fmt clean
 
 help:            ## list these targets
@@ -41,6 +41,10 @@ $(IMAGE): $(SOURCES)
 	@mkdir -p guests/dist
 	@$(GUEST) -o $(MODULE) ./guests/build/all
 	@$(GO) run ./guests/build/pack -module $(MODULE) -image $@ -templates guests/dist/templates.zst $(MANIFESTS)
+
+plugins:         ## write the plugins of Claude Code, Codex and Gemini CLI into bin/plugins
+	@$(GO) run ./cmd/plugins -out bin/plugins -version '$(VERSION)'
+	@echo 'bin/plugins: docs/guides/clients.md has how each is installed'
 
 ## test
 

@@ -109,6 +109,20 @@ func (c Client) Hooks() (events []Event) {
 	return events
 }
 
+// HookLists are the client's lists of hooks by its names of the events, as its files have them. command is what an event runs; empty: nothing.
+func (c Client) HookLists(command func(Event) string) map[string][]json.RawMessage {
+	lists := map[string][]json.RawMessage{}
+	if c.hooks == nil {
+		return lists
+	}
+	for _, e := range c.hooks.events {
+		if line := command(e.event); line != "" {
+			lists[e.name] = []json.RawMessage{c.hooks.form(line)}
+		}
+	}
+	return lists
+}
+
 // Quoted is a word quoted for the shell of a system.
 func Quoted(system, word string) string {
 	safe := func(r rune) bool {

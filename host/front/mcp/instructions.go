@@ -1,17 +1,22 @@
 package mcp
 
 import (
-	"context"
 	"strings"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/alcove-memory/alcove/host/memory"
+	"github.com/alcove-memory/alcove/host/tool"
 )
 
-// instructions returns what a session's model is told at the start. All of it holds for the session's rights and profile.
-func (s *Server) instructions(session Session) string {
-	rights := s.rights(session)
+// audience is what decides about instructions.
+type audience struct {
+	rights   memory.Rights
+	listing  tool.Listing
+	families bool // the server has any
+}
+
+// instructions returns what a session's model is told at the start. All of it holds for the session's rights and list of tools.
+func (a audience) instructions() string {
+	rights := a.rights
 	if !rights.ReadsAnything() {
 		return ""
 	}
@@ -35,33 +40,23 @@ func (s *Server) instructions(session Session) string {
 	if !rights.WritesNothing() && rights.May(memory.ToBranch) {
 		add("memory_branch lets you try changes and merge them, and a deleted branch can be restored.")
 	}
-	if session.Profile == ProfileOperation {
+	if a.listing == tool.ListNoFamily {
 		add("Call all of these by memory_operation: the tool's name as method, its arguments as params.")
 	}
-	if s.registry.HasFamilies() {
-		add(more(session))
+	if a.families {
+		add(a.more())
 	}
 	return strings.Join(parts, " ")
 }
 
 // more says how a session's model gets at the tools of families.
-func more(session Session) string {
-	switch {
-	case session.Profile == ProfileOperation:
+func (a audience) more() string {
+	switch a.listing {
+	case tool.ListNoFamily:
 		return "There are more tools, in families: memory_load_family with an intent, what you want to do in plain words, names those that fit."
-	case session.all():
+	case tool.ListAll:
 		return "The list has the tools of all families. memory_capabilities says what each family does."
 	}
 	return "More tools are in families: say what you want to do to memory_load_family as its intent, and call what it names; " +
 		"memory_operation calls tools that your list lacks."
-}
-
-// instruct puts the session's instructions into the answer to initialize.
-func (s *Server) instruct(ctx context.Context, _ any, _ *protocol.InitializeRequest, result *protocol.InitializeResult) {
-	result.Instructions = s.instructions(SessionOf(ctx))
-}
-
-// instructModern does so for server/discover.
-func (s *Server) instructModern(ctx context.Context, _ any, _ *protocol.DiscoverRequest, result *protocol.DiscoverResult) {
-	result.Instructions = s.instructions(SessionOf(ctx))
 }

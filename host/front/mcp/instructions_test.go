@@ -120,7 +120,7 @@ func instructionsIn(t *testing.T, answer string) string {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(answer), &result); err != nil {
-		t.Fatalf("%s: %v", answer, err)
+		t.Fatalf("initialize: got %s, want a result: %v", answer, err)
 	}
 	return result.Result.Instructions
 }

@@ -88,6 +88,21 @@ func (s *Server) list(ctx context.Context, _ any, _ *protocol.ListToolsRequest, 
 	result.Tools = s.offer(SessionOf(ctx), state)
 }
 
+// instructions returns what a session's model is told at the start.
+func (s *Server) instructions(session Session) string {
+	return audience{s.rights(session), session.listing(), s.registry.HasFamilies()}.instructions()
+}
+
+// instruct puts the session's instructions into the answer to initialize.
+func (s *Server) instruct(ctx context.Context, _ any, _ *protocol.InitializeRequest, result *protocol.InitializeResult) {
+	result.Instructions = s.instructions(SessionOf(ctx))
+}
+
+// instructModern does so for server/discover.
+func (s *Server) instructModern(ctx context.Context, _ any, _ *protocol.DiscoverRequest, result *protocol.DiscoverResult) {
+	result.Instructions = s.instructions(SessionOf(ctx))
+}
+
 // has finds the tool of a client's call, and reports whether there is one. Calls of clients with a key go on to the dispatcher, which
 // answers alike whether a tool does not exist or is not theirs. It finds the tool, too, for calls that present a key.
 func (s *Server) has(m *message, session Session) bool {

@@ -56,14 +56,19 @@ type Identity struct {
 
 // begin returns the initial state between a client's calls.
 func (s Session) begin(lasting sessionLife) *tool.Session {
-	o := tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Families: s.Families, Stateless: lasting == oneCall, Profile: s.Profile}
+	return tool.NewSession(tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Families: s.Families, Stateless: lasting == oneCall,
+		Profile: s.Profile, Listing: s.listing()})
+}
+
+// listing is which families' tools the profile lists.
+func (s Session) listing() (l tool.Listing) {
 	switch s.Profile {
 	case ProfileFull, ProfileDeferred:
-		o.Listing = tool.ListAll
+		l = tool.ListAll
 	case ProfileOperation:
-		o.Listing = tool.ListNoFamily
+		l = tool.ListNoFamily
 	}
-	return tool.NewSession(o)
+	return l
 }
 
 // sessionLife is the lifetime of a client's session.
