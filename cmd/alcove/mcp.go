@@ -19,8 +19,8 @@ import (
 
 // mcpFlags are the flags of alcove mcp.
 type mcpFlags struct {
-	namespace, branch, agent, profile, families string
-	readOnly, developer, autoEmbed              bool
+	namespace, project, branch, agent, profile, families string
+	readOnly, developer, autoEmbed                       bool
 }
 
 const (
@@ -65,7 +65,8 @@ MCP clients start this command themselves: alcove connect prints what to paste i
 
 func (f *mcpFlags) define(c *cobra.Command, env func(string) string) {
 	flags := c.Flags()
-	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the `NAMESPACE` of calls that name none (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the `NAMESPACE` of calls that name none; @project: that of the project (or ALCOVE_NAMESPACE)")
+	flags.StringVar(&f.project, "project", env("ALCOVE_PROJECT"), "the `PROJECT` that searches keep to: a name, or off (or ALCOVE_PROJECT; default: that of the folder in which this command runs, if the folder is in a repository or linked, and --namespace is not given)")
 	flags.StringVar(&f.branch, "branch", env("ALCOVE_BRANCH"), "the `BRANCH` that the session begins on (or ALCOVE_BRANCH)")
 	flags.StringVar(&f.agent, "agent", env("ALCOVE_AGENT"), "the agent's `NAME`, which is kept with what it writes (or ALCOVE_AGENT)")
 	flags.Lookup("agent").NoOptDefVal = agentOfEnvironment
@@ -105,11 +106,14 @@ func (f *mcpFlags) listedFamilies() []string {
 
 // hello introduces the client to the server.
 func (f *mcpFlags) hello(env func(string) string) owner.Hello {
-	return owner.Hello{Key: env("ALCOVE_KEY"), Namespace: f.namespace, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly, Families: f.listedFamilies()}
+	return owner.Hello{Key: env("ALCOVE_KEY"), Namespace: f.namespace, Project: f.project, Branch: f.branch, Agent: f.agent, Profile: f.profile, ReadOnly: f.readOnly, Families: f.listedFamilies()}
 }
 
 // mcp serves one client until its input ends.
 func (a *app) mcp(ctx context.Context, f mcpFlags) error {
+	if err := a.chooseProject(&f); err != nil {
+		return err
+	}
 	dial, err := a.dialerTo(f.hello(a.env), true)
 	if err != nil {
 		return err

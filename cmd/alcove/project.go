@@ -157,6 +157,77 @@ func (a *app) placeHere(names project.Names) project.Place {
 	return names.Of(folder)
 }
 
+const (
+	noProject   = "off"      // says that a session has no project
+	ofProject   = "@project" // names the namespace of the session's project
+	projectName = "ALCOVE_PROJECT"
+)
+
+// chooseProject sets the project of a client's session, and its namespace if that is the project's.
+func (a *app) chooseProject(f *mcpFlags) (err error) {
+	inProject := f.namespace == ofProject
+	switch {
+	case f.project == noProject:
+		f.project = ""
+	case f.project != "":
+		f.project, err = a.named(f.project)
+	case f.namespace == "" || inProject:
+		f.project = a.ofFolderOrNone()
+	}
+	if err != nil {
+		return err
+	}
+	if inProject {
+		f.namespace = f.project
+	}
+	return nil
+}
+
+// projectHere is the project that a command's searches keep to; empty: none.
+func (a *app) projectHere() (string, error) {
+	switch said := a.env(projectName); said {
+	case noProject:
+		return "", nil
+	case "":
+		return a.ofFolderOrNone(), nil
+	default:
+		return a.named(said)
+	}
+}
+
+// ofFolderOrNone is ofFolder, with a note in place of an error: memory is of use without a project.
+func (a *app) ofFolderOrNone() string {
+	name, err := a.ofFolder()
+	if err != nil {
+		_ = a.notef("alcove: warning: searches keep to no project: %s\n", err) // as far as it can be said
+	}
+	return name
+}
+
+// named is the namespace of a project that a flag or the environment names, as it is called now.
+func (a *app) named(name string) (string, error) {
+	full, err := project.Called(name)
+	if err != nil {
+		return "", &usageError{err}
+	}
+	names, err := a.projectNames()
+	return names.Namespace("", full), err
+}
+
+// ofFolder is the namespace of the current folder's project. A folder that is neither in a repository nor linked has none: programs run in
+// folders of their own, in the user's home and anywhere.
+func (a *app) ofFolder() (string, error) {
+	names, err := a.projectNames()
+	if err != nil {
+		return "", err
+	}
+	p := a.placeHere(names)
+	if p.Why != project.ByLink && !p.Repository {
+		return "", nil
+	}
+	return p.Namespace, nil
+}
+
 // projectCounts returns the number of memories of each project that has some.
 func projectCounts(ctx context.Context, s *client.Session) (map[string]int, error) {
 	r, err := s.Call(ctx, "memory_status", fields{"namespaces": true})

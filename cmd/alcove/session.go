@@ -94,7 +94,11 @@ func (a *app) session(ctx context.Context) (*client.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Branch: branch, Agent: a.scope.agent})
+	here, err := a.projectHere()
+	if err != nil {
+		return nil, err
+	}
+	dial, err := a.dialer(owner.Hello{Namespace: a.scope.namespace, Project: here, Branch: branch, Agent: a.scope.agent})
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func (b *orderedSearch) cursor(last *position) string {
 
 // find finds the page, and on the first one how many matches there are.
 func (b *orderedSearch) find(ctx context.Context) (err error) {
-	within, most, tallied := b.view.search(b.q.Namespaces, b.q.collection()), 0, b.from != nil
+	within, most, tallied := b.view.searched(b.q), 0, b.from != nil
 	if !tallied {
 		if b.total, tallied, err = b.space.index.Tally(ctx, within, b.filter); err != nil {
 			return err

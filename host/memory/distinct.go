@@ -15,7 +15,7 @@ const feedback = 10
 func (s *Space) expanded(ctx context.Context, v view, q Search) ([]search.Weighted, error) {
 	asked := q.indexQuery()
 	asked.K, asked.Offset, asked.Explain = feedback, 0, false
-	result, err := s.index.Search(ctx, v.search(q.Namespaces, q.collection()), asked)
+	result, err := s.index.Search(ctx, v.searched(q), asked)
 	if err != nil {
 		return nil, err
 	}

@@ -259,8 +259,10 @@ func (a *Access) Contents(ctx context.Context, q Search) (c Contents, err error)
 	if err != nil {
 		return c, err
 	}
-	for _, n := range within {
-		c.Searched += n
+	for name, n := range within {
+		if q.Project == "" || !namespace.Beside(q.Project, name) {
+			c.Searched += n
+		}
 	}
 	c.Namespaces = mostOf(all)
 	for _, name := range q.Namespaces {

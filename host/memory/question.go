@@ -83,7 +83,7 @@ func (s *Space) ask(ctx context.Context, v view, q Search, asked search.Query) (
 	if err != nil {
 		return search.Result{}, said, err
 	}
-	in := v.search(q.Namespaces, q.collection())
+	in := v.searched(q)
 	result, err := s.index.Search(ctx, in, asked)
 	if err != nil && ctx.Err() == nil && asked.Vector != nil && q.Mode != Semantic {
 		said = remarks{}

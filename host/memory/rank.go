@@ -10,32 +10,67 @@ import (
 	"github.com/alcove-memory/alcove/host/store"
 )
 
-// rank queries the index, and has the hooks order the best hits. The same hits are ordered whatever part of them
-// is requested, so pages are consistent. If ranking fails, a note says so, and the index's order stays.
+// rank queries the index, has the hooks order the best hits, and prefers those of a namespace. The same hits are ordered whatever part of
+// them is requested, so pages are consistent. If ranking fails, a note says so, and the index's order stays.
 func (s *Space) rank(ctx context.Context, v view, q Search) (search.Result, remarks, error) {
 	depth := 0
 	if s.currentHooks() != nil && !q.Events && !q.Unranked {
 		depth = s.currentHooks().Depth()
 	}
+	most := max(depth, q.preferredDepth())
 	asked := q.indexQuery()
-	if depth == 0 || q.Offset >= depth {
+	if most == 0 || q.Offset >= most {
 		return s.ask(ctx, v, q, asked)
 	}
-	asked.Offset, asked.K = 0, max(q.Offset+q.K, depth)
+	asked.Offset, asked.K = 0, max(q.Offset+q.K, most)
 	result, said, err := s.ask(ctx, v, q, asked)
 	if err != nil {
 		return result, said, err
 	}
-	short, cut, cancel := hurried(ctx, 0)
-	defer cancel()
-	err = s.order(short, v, q, result.Hits[:min(depth, len(result.Hits))])
+	if depth > 0 {
+		said = s.orderBest(ctx, v, q, result.Hits[:min(depth, len(result.Hits))], said)
+	}
+	prefer(result.Hits[:min(most, len(result.Hits))], q.Preferred)
 	from := min(q.Offset, len(result.Hits))
 	result.Hits = result.Hits[from:min(from+q.K, len(result.Hits))]
-	if err != nil && ctx.Err() == nil {
-		said.note("the hits are in the server's own order: "+err.Error(), cut())
-		return result, said, nil
-	}
 	return result, said, ctx.Err()
+}
+
+// orderBest has the hooks order hits, and remarks that they failed.
+func (s *Space) orderBest(ctx context.Context, v view, q Search, hits []search.Hit, said remarks) remarks {
+	short, cut, cancel := hurried(ctx, 0)
+	defer cancel()
+	if err := s.order(short, v, q, hits); err != nil && ctx.Err() == nil {
+		said.note("the hits are in the server's own order: "+err.Error(), cut())
+	}
+	return said
+}
+
+const (
+	nearTie    = 1.05 // times its score counts a hit of the preferred namespace
+	mostPlaced = 50   // best hits among which they are preferred
+)
+
+// preferredDepth is how many of the best hits a preference may order.
+func (q Search) preferredDepth() int {
+	if q.Preferred == "" {
+		return 0
+	}
+	return mostPlaced
+}
+
+// prefer moves the hits of a namespace before others with the same or nearly the same score. Scores stay as they are.
+func prefer(hits []search.Hit, namespace string) {
+	if namespace == "" {
+		return
+	}
+	counts := func(h search.Hit) float64 {
+		if h.Namespace == namespace && h.Score > 0 {
+			return h.Score * nearTie
+		}
+		return h.Score
+	}
+	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(counts(b), counts(a)) })
 }
 
 // order has the hooks order hits.

@@ -65,6 +65,11 @@ func (a *Access) checkSearch(q *Search) (err error) {
 	if err := q.checkOrder(s.limits); err != nil {
 		return err
 	}
+	if q.Project != "" {
+		if err := s.limits.checkName("namespace", q.Project); err != nil {
+			return err
+		}
+	}
 	if q.Order != "" {
 		q.asked = q.digest()
 	}

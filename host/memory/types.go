@@ -129,16 +129,20 @@ type Search struct {
 	Text       string
 	Branch     string   // empty: Default
 	Namespaces []string // nil: all
-	Events     bool     // search events instead of memories
-	K          int      // number of hits, at most MostHits; 0: search.DefaultHits
-	Offset     int
-	Tags       []string  // all of these
-	NoTags     []string  `json:",omitempty"` // none of these
-	Types      []string  // any of these
-	States     []State   // any of these; nil: Active
-	Writers    []string  // any of these, as Filter.Writers
-	Since      time.Time // created or changed from then on
-	Until      time.Time // and before this
+	// Project is a namespace beside which none is searched: of project/a, project/b and default the first and the last. Empty: no matter.
+	Project string `json:",omitempty"`
+	// Preferred is a namespace whose hits go before others with nearly the same score; empty: none.
+	Preferred string `json:",omitempty"`
+	Events    bool   // search events instead of memories
+	K         int    // number of hits, at most MostHits; 0: search.DefaultHits
+	Offset    int
+	Tags      []string  // all of these
+	NoTags    []string  `json:",omitempty"` // none of these
+	Types     []string  // any of these
+	States    []State   // any of these; nil: Active
+	Writers   []string  // any of these, as Filter.Writers
+	Since     time.Time // created or changed from then on
+	Until     time.Time // and before this
 	// MinImportance excludes memories of less, or no importance; nil: none.
 	MinImportance *float64
 	// Order is the order of the hits; empty: the best first, or without a Text the newest. Hooks do not rank ordered hits.

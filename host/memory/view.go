@@ -72,6 +72,13 @@ func (v view) search(namespaces []string, collection string) search.View {
 	return search.View{Lineage: v.lineage, Namespaces: namespaces, Collections: []string{collection}, Now: v.now}
 }
 
+// searched is what a search covers.
+func (v view) searched(q Search) search.View {
+	in := v.search(q.Namespaces, q.collection())
+	in.Sole = q.Project
+	return in
+}
+
 // reachable returns an error for a past that is no longer kept, which the index alone would not notice.
 func (s *Space) reachable(ctx context.Context, v view) error {
 	if !v.past {

@@ -43,6 +43,7 @@ const Active = "active"
 type View struct {
 	Lineage     store.Lineage
 	Namespaces  []string // names and patterns such as "team/*"; nil: all
+	Sole        string   // a namespace beside which the view has none, as of package namespace; empty: any
 	Collections []string // nil: all
 	Now         time.Time
 }

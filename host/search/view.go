@@ -208,7 +208,7 @@ func (x *Index) choose(v *visible, view View) *selection {
 		if len(v.selections) >= maxSelections {
 			clear(v.selections)
 		}
-		s = &selection{view: View{Namespaces: slices.Clone(view.Namespaces), Collections: slices.Clone(view.Collections)}, parts: map[uint32]*partSelection{}}
+		s = &selection{view: View{Namespaces: slices.Clone(view.Namespaces), Sole: view.Sole, Collections: slices.Clone(view.Collections)}, parts: map[uint32]*partSelection{}}
 		v.selections[id] = s
 	}
 	for _, segment := range v.lineage {
@@ -232,7 +232,7 @@ func selectionID(v View) string {
 		}
 		return strings.Join(names, "\x01") + "."
 	}
-	return list(v.Namespaces) + "\x00" + list(v.Collections)
+	return list(v.Namespaces) + "\x00" + list(v.Collections) + "\x00" + v.Sole
 }
 
 func (s *selection) pick(x *Index, v *visible, p *part) *partSelection {
@@ -297,7 +297,7 @@ func (x *Index) forgetPart(id uint32) {
 }
 
 func (v View) selects(in, collection string) bool {
-	return (v.Namespaces == nil || namespace.Covers(v.Namespaces, in)) &&
+	return (v.Namespaces == nil || namespace.Covers(v.Namespaces, in)) && (v.Sole == "" || !namespace.Beside(v.Sole, in)) &&
 		(v.Collections == nil || slices.Contains(v.Collections, collection))
 }
 

@@ -20,11 +20,14 @@ const (
 
 // SessionOptions configures a session.
 type SessionOptions struct {
-	Branch, Namespace string   // empty: memory.Default
-	Families          []string // loaded from the start
-	Stateless         bool     // it ends with the call
-	Listing           Listing
-	Profile           string // the client's name for the listing
+	Branch, Namespace string // empty: memory.Default
+	// Project is the namespace of the project that the client works in; empty: none is known. Calls that name no namespace search it before
+	// others, and leave out those beside it: see memory.Search. It is not where they store.
+	Project   string
+	Families  []string // loaded from the start
+	Stateless bool     // it ends with the call
+	Listing   Listing
+	Profile   string // the client's name for the listing
 }
 
 // Session is the state between a client's calls: their default branch and namespace, and the families it loaded.
@@ -56,6 +59,9 @@ func NewSession(o SessionOptions) *Session {
 
 // Stateless reports whether the session ends with the call.
 func (s *Session) Stateless() bool { return s.options.Stateless }
+
+// Project returns the namespace of the project that the client works in; empty: none is known.
+func (s *Session) Project() string { return s.options.Project }
 
 // ListsAll reports whether the client's list has the tools of all families.
 func (s *Session) ListsAll() bool { return s.options.Listing == ListAll }

@@ -29,6 +29,7 @@ type Hello struct {
 	Alcove    int      `json:"alcove"`             // Protocol
 	Protocol  string   `json:"protocol,omitempty"` // what follows the hello: MCP or Operations; empty: MCP
 	Namespace string   `json:"namespace,omitempty"`
+	Project   string   `json:"project,omitempty"` // the namespace of the client's project: see tool.SessionOptions
 	Branch    string   `json:"branch,omitempty"`
 	Agent     string   `json:"agent,omitempty"`
 	Key       string   `json:"key,omitempty"` // an API key, whose agent and rights the session has
@@ -120,7 +121,7 @@ func Listen(r *bufio.Reader) (Hello, *Refusal) {
 
 // eachOnce refuses a hello with a repeated member, whatever its case: which one is meant is ambiguous.
 func eachOnce(line []byte) error {
-	members := []string{"alcove", "protocol", "namespace", "branch", "agent", "key", "read_only", "profile", "families"}
+	members := []string{"alcove", "protocol", "namespace", "project", "branch", "agent", "key", "read_only", "profile", "families"}
 	seen := map[string]bool{}
 	var twice error
 	jsonrpc.Members(bytes.TrimSpace(line), 0, func(name string, _ jsonrpc.Span) {

@@ -176,7 +176,7 @@ func away(status int) bool {
 func (s *Server) session(hello owner.Hello) *url.URL {
 	query := s.endpoint.Query()
 	for name, value := range map[string]string{
-		"namespace": hello.Namespace, "branch": hello.Branch, "agent": hello.Agent, "profile": hello.Profile, "families": strings.Join(hello.Families, ","),
+		"namespace": hello.Namespace, "project": hello.Project, "branch": hello.Branch, "agent": hello.Agent, "profile": hello.Profile, "families": strings.Join(hello.Families, ","),
 	} {
 		if value != "" {
 			query.Set(name, value)

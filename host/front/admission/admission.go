@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
@@ -29,7 +30,7 @@ const keyRequired = "this server requires an API key: ask the memory's owner for
 
 // Hello returns the context of a client of the socket: with its session, until its key ends.
 func (a *Admission) Hello(ctx context.Context, hello owner.Hello) (context.Context, func(), *owner.Refusal) {
-	if err := mcp.CheckProfile(hello.Profile, hello.Families); err != nil { // families may be missing: the rest of the memory serves
+	if err := errors.Join(mcp.CheckProfile(hello.Profile, hello.Families), mcp.CheckProject(hello.Project)); err != nil { // families may be missing: the rest of the memory serves
 		return nil, nil, &owner.Refusal{Code: string(memory.InvalidArgument), Message: err.Error()}
 	}
 	session := SessionFor(hello)
@@ -54,7 +55,7 @@ func (a *Admission) client(ctx context.Context, key string, session mcp.Session)
 
 // SessionFor returns the session of a client with the rights of the directory's owner.
 func SessionFor(hello owner.Hello) mcp.Session {
-	session := mcp.Session{Namespace: hello.Namespace, Branch: hello.Branch, Agent: hello.Agent, Rights: memory.FullRights(),
+	session := mcp.Session{Namespace: hello.Namespace, Project: hello.Project, Branch: hello.Branch, Agent: hello.Agent, Rights: memory.FullRights(),
 		Profile: hello.Profile, Families: hello.Families}
 	if hello.ReadOnly {
 		session.Rights = session.Rights.ReadOnly()

@@ -11,7 +11,8 @@ import (
 type audience struct {
 	rights   memory.Rights
 	listing  tool.Listing
-	families bool // the server has any
+	project  string // empty: none
+	families bool   // the server has any
 }
 
 // instructions returns what a session's model is told at the start. All of it holds for the session's rights and list of tools.
@@ -35,6 +36,12 @@ func (a audience) instructions() string {
 		add("Store one fact a memory; to correct one, store it again under its key: the older version stays. " +
 			"Do not store passwords, keys or other secrets, what is between <private> tags or the user wants kept out, guesses, whole outputs, " +
 			"or what the project's files say anyway.")
+	}
+	if p := a.project; p != "" && rights.MayRead(p) {
+		add("This session works in the project " + p + ": searches leave other projects out, unless their namespace is \"*\".")
+		if rights.MayWrite(p) {
+			add("Store what holds for this project alone in the namespace \"" + p + "\", and what holds everywhere without one.")
+		}
 	}
 	add("memory_history and as_of show what was replaced or forgotten, as far back as the server keeps it.")
 	if !rights.WritesNothing() && rights.May(memory.ToBranch) {

@@ -32,6 +32,7 @@ func toldSessions() map[string]Session {
 		"a read-only key":          {Rights: memory.RightsTo(all, nil)},
 		"a read-only operation":    {Rights: memory.RightsTo(all, nil), Profile: ProfileOperation},
 		"a key without branches":   {Rights: memory.RightsTo(team, team).LimitedTo(nil)},
+		"a session in a project":   {Rights: memory.FullRights(), Project: "project/" + strings.Repeat("n", 120)},
 		"a key without any rights": {},
 	}
 }

@@ -31,6 +31,20 @@ const (
 	longestFamily = 128 // characters of a family's name
 )
 
+const longestProject = 128 // characters of a namespace
+
+// CheckProject refuses a project that cannot be a namespace below another name, such as project/acme/app. The empty one is none.
+func CheckProject(name string) error {
+	isForeign := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-", r))
+	}
+	first, rest, _ := strings.Cut(name, "/")
+	if name != "" && (len(name) > longestProject || strings.ContainsFunc(name, isForeign) || first == "" || rest == "") {
+		return fmt.Errorf("%q cannot be a project: give a namespace such as project/acme/app, of at most %d characters", tool.Clip(name, gotLength), longestProject)
+	}
+	return nil
+}
+
 // CheckProfile refuses an unknown profile and invalid families. The empty profile is ProfileAgent.
 func CheckProfile(profile string, families []string) error {
 	if profile != "" && !slices.Contains(Profiles(), profile) {
@@ -53,6 +67,7 @@ const (
 	profileParameter   = "profile"
 	familiesParameter  = "families"
 	namespaceParameter = "namespace"
+	projectParameter   = "project"
 	branchParameter    = "branch"
 	agentParameter     = "agent" // of clients whose key does not name it
 	readOnlyParameter  = "read_only"
@@ -74,6 +89,7 @@ func (s Session) choose(address *url.URL) (Session, error) {
 		s.Families = SplitFamilies(query.Get(familiesParameter))
 	}
 	s.Namespace = cmp.Or(query.Get(namespaceParameter), s.Namespace)
+	s.Project = cmp.Or(query.Get(projectParameter), s.Project)
 	s.Branch = cmp.Or(query.Get(branchParameter), s.Branch)
 	s.Agent = cmp.Or(s.Agent, AgentName(query.Get(agentParameter)))
 	switch said := query.Get(readOnlyParameter); said {
@@ -83,7 +99,7 @@ func (s Session) choose(address *url.URL) (Session, error) {
 	default:
 		return s, fmt.Errorf("read_only in the address must be true or false, not %q", tool.Clip(said, gotLength))
 	}
-	return s, CheckProfile(s.Profile, s.Families)
+	return s, errors.Join(CheckProfile(s.Profile, s.Families), CheckProject(s.Project))
 }
 
 // SplitFamilies splits a list of families such as "auto-tag, ranking".

@@ -13,6 +13,7 @@ import (
 // and may neither read nor write.
 type Session struct {
 	Namespace string // empty: default
+	Project   string // of the client's folder: see tool.SessionOptions
 	Branch    string // empty: default
 	Agent     string // empty: the client's name for itself
 	Key       string // the id of the client's API key; empty: it has none
@@ -56,8 +57,8 @@ type Identity struct {
 
 // begin returns the initial state between a client's calls.
 func (s Session) begin(lasting sessionLife) *tool.Session {
-	return tool.NewSession(tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Families: s.Families, Stateless: lasting == oneCall,
-		Profile: s.Profile, Listing: s.listing()})
+	return tool.NewSession(tool.SessionOptions{Branch: s.Branch, Namespace: s.Namespace, Project: s.Project, Families: s.Families,
+		Stateless: lasting == oneCall, Profile: s.Profile, Listing: s.listing()})
 }
 
 // listing is which families' tools the profile lists.

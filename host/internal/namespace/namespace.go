@@ -60,6 +60,12 @@ func IsException(element string) bool { return strings.HasPrefix(element, except
 // IsPattern reports whether an element of a list may cover more than one namespace.
 func IsPattern(element string) bool { return element == All || strings.HasSuffix(element, "/"+All) }
 
+// Beside reports whether two namespaces are different ones below the same first element, as project/a and project/b are.
+func Beside(a, b string) bool {
+	first, _, below := strings.Cut(a, "/")
+	return below && a != b && strings.HasPrefix(b, first+"/")
+}
+
 // Set returns a list sorted, and without elements that change nothing.
 func Set(list []string) []string {
 	names, exceptions := split(list)

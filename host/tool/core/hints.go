@@ -154,6 +154,8 @@ func searched(q memory.Search, there memory.Contents) string {
 	switch {
 	case len(q.Namespaces) == 1 && q.Namespaces[0] != memory.AllNamespaces:
 		where = "namespace " + tool.Quoted(q.Namespaces)
+	case q.Project != "":
+		where = fmt.Sprintf("all namespaces but other projects than %q", q.Project)
 	case len(q.Namespaces) > 1:
 		where = "namespaces " + tool.Quoted(q.Namespaces)
 	}
@@ -177,6 +179,7 @@ func (c *call) withFewerFilters(ctx context.Context, q memory.Search) (said []st
 		drop  func(*memory.Search)
 	}{
 		{"namespace", q.Namespaces != nil, func(q *memory.Search) { q.Namespaces = nil }},
+		{`the project, with namespace "*"`, q.Project != "", func(q *memory.Search) { q.Project = "" }},
 		{"tags", len(q.Tags) > 0, func(q *memory.Search) { q.Tags = nil }},
 		{"type", len(q.Types) > 0, func(q *memory.Search) { q.Types = nil }},
 		{"agent", len(q.Writers) > 0, func(q *memory.Search) { q.Writers = nil }},

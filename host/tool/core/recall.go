@@ -106,6 +106,12 @@ func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, erro
 		return tool.Answer{}, err
 	}
 	if m == nil {
+		m, elsewhere, err = c.inProject(ctx, r, location, key, at)
+	}
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	if m == nil {
 		return c.nothingUnder(ctx, location, key, at)
 	}
 	if asked == memory.AllNamespaces {
@@ -116,6 +122,20 @@ func recallKey(ctx context.Context, c *call, r recallRequest) (tool.Answer, erro
 		Found bool `json:"found"`
 		recallAnswer
 	}{true, found}, Plain: found}, nil
+}
+
+// inProject reads a memory that is not where a call looks that names no namespace: from the session's project, or, for a session whose
+// namespace is the project, from the usual one.
+func (c *call) inProject(ctx context.Context, r recallRequest, looked memory.Location, key string, at memory.AsOf) (m *memory.Memory, namespace string, err error) {
+	there := looked
+	if there.Namespace = c.project(r.Namespace); there.Namespace == looked.Namespace {
+		there.Namespace = memory.Default
+	}
+	if there.Namespace == "" || !c.access().Caller().Rights.MayRead(there.Namespace) {
+		return nil, "", nil
+	}
+	m, err = c.memories().Recall(ctx, there, key, at)
+	return m, there.Namespace, err
 }
 
 // nothingUnder answers that a key has no memory.

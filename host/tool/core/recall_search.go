@@ -43,7 +43,7 @@ func recallQuery(ctx context.Context, c *call, r recallRequest) (tool.Answer, er
 func recallTopic(ctx context.Context, c *call, r recallRequest) (tool.Answer, error) {
 	namespaces := c.namespaces(r.Namespace)
 	if namespaces == nil {
-		namespaces = []string{c.Location().Namespace}
+		namespaces = c.topical()
 	}
 	f := c.form(c.Location(), r.shown)
 	q, found, err := c.lookUp(ctx, r, namespaces, f)
@@ -66,6 +66,15 @@ func recallTopic(ctx context.Context, c *call, r recallRequest) (tool.Answer, er
 	o.List("memories", encoded)
 	o.Count("count", uint64(len(kept)))
 	return answered(o, found.Partial, c.also(accountsNote(kept, cut, c.same("branch", "as_of"))))
+}
+
+// topical returns where a recall by topic looks that names no namespace: the session's project, if there is one, and its namespace.
+func (c *call) topical() []string {
+	usual := c.Location().Namespace
+	if p := c.project(nil); p != "" && p != usual {
+		return []string{p, usual}
+	}
+	return []string{usual}
 }
 
 // answered ends the object of an answer, the same for programs and models.
@@ -96,7 +105,7 @@ func (c *call) nothingAbout(ctx context.Context, q memory.Search, found memory.F
 // lookUp searches for the query or the topic, and counts an access to each hit in the present.
 func (c *call) lookUp(ctx context.Context, r recallRequest, namespaces []string, f form) (memory.Search, memory.Found, error) {
 	q := memory.Search{
-		Text: r.Query + r.Topic, K: r.Limit, Namespaces: namespaces, Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf, Mode: r.Mode, Passage: f.passage(),
+		Text: r.Query + r.Topic, K: r.Limit, Namespaces: namespaces, Project: c.project(namespaces), Preferred: c.preferred(namespaces), Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf, Mode: r.Mode, Passage: f.passage(),
 	}
 	if q.Mode == "" && r.Semantic != nil && !*r.Semantic {
 		q.Mode = memory.Lexical

@@ -53,6 +53,29 @@ func (c *call) namespaces(given []string) []string {
 	return []string{c.Namespace}
 }
 
+// project returns the project that searches of the call keep to: the session's, unless the call says where to search.
+func (c *call) project(given []string) string {
+	p := c.Session.Project()
+	if p == "" || given != nil || c.Namespace != "" || c.Stage != nil || !c.access().Caller().Rights.MayRead(p) {
+		return ""
+	}
+	return p
+}
+
+// preferred returns the namespace whose hits go first where scores are nearly the same: of the project that searches keep to, or the first
+// project that the call names among other namespaces.
+func (c *call) preferred(given []string) string {
+	for _, name := range given {
+		if len(given) > 1 && strings.HasPrefix(name, projects) && !strings.HasSuffix(name, memory.AllNamespaces) {
+			return name
+		}
+	}
+	return c.project(given)
+}
+
+// projects is what the namespaces of projects begin with.
+const projects = "project/"
+
 // checkNamespaces records the mistakes in a list of namespaces.
 func checkNamespaces(a *request.Arguments, given []string) {
 	if err := memory.CheckAsked(given); err != nil {

@@ -32,7 +32,7 @@ func (k *kit) searchTool() tool.Spec {
 		Spellings:   oldSearchSpellings(),
 		Description: "Search: find what you know or discussed, best first, in all namespaces. No query: list by order (newest, key, importance, accesses). since: 2h ago or a date.",
 		Docs: "Without a query it lists what the filters admit; order is newest (when left out), oldest, updated, key, importance, accesses or accessed, and after takes next of the page before: later pages show what there was at the first one. With a query, order sorts all that match by it instead of by relevance. " +
-			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
+			"Plain words do; \"exact phrases\", prefix*, -without and fuzzy~ are understood. Filters apply before the best k are taken. A session that works in a project leaves other projects out, unless namespace names some, or is \"*\". tags: has all of them. type, state, namespace: is one of them; only active memories are searched unless state says otherwise. " +
 			"since and until bound when a memory was created, at its origin if it was imported, or last written; as_of searches the past as it was. events searches the log of memory_log instead. " +
 			"A long text is cut to its best passage, another long value to a snippet: truncated marks them, and memory_recall gives each whole. " +
 			"updated is when a memory was last written (UTC), created when it was first, if that was earlier. " +
@@ -117,6 +117,7 @@ func (c *call) search(r searchRequest) (q memory.Search, f form, limit int) {
 	q = memory.Search{
 		Text: r.Query, Order: r.Order, After: r.After, K: r.K, Offset: r.Offset, Tags: r.Tags, NoTags: r.NoTags, Types: r.Types, Writers: r.Agents, States: r.States,
 		Since: r.Since.Time, Until: r.Until.Time, Namespaces: c.namespaces(r.Namespace), Branch: c.location("", r.Branch).Branch, AsOf: r.AsOf.AsOf,
+		Project: c.project(r.Namespace), Preferred: c.preferred(r.Namespace),
 		Events: r.Events, Mode: r.Mode, Vector: r.Vector, Embedder: r.Embedder, Expand: r.Expand, Distinct: r.Distinct, Explain: r.Explain, Features: r.Explain,
 	}
 	if q.Text == "" && q.Order == "" && q.Vector == nil {
