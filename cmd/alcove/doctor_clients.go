@@ -120,14 +120,14 @@ func (a *app) examineClients(dir string) (found []finding) {
 	if err != nil {
 		folder = "."
 	}
-	connected := map[string]bool{} // or not looked at
+	connected, unread := map[string]bool{}, map[string]bool{}
 	for _, c := range a.configurations(folder) {
 		servers, err := c.servers()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			connected[c.Name] = true
+			unread[c.Name] = true
 			found = append(found, finding{"client", noted, fmt.Sprintf("%s: %s was not looked at: %v", c.Title, c.Path, err)})
 			continue
 		}
@@ -140,11 +140,32 @@ func (a *app) examineClients(dir string) (found []finding) {
 	}
 	m := a.machine(folder)
 	for _, c := range clients.All() {
-		if !connected[c.Name] && m.Home != "" && c.Installed(m, a.look) {
+		if m.Home == "" {
+			continue
+		}
+		if has := c.Plugin(m); has != "" {
+			twice := connected[c.Name] || len(c.InstalledHooks(m)) > 0
+			found = append(found, a.judgePlugin(c, has, dir, twice))
+		} else if !connected[c.Name] && !unread[c.Name] && c.Installed(m, a.look) {
 			found = append(found, finding{"client", noted, fmt.Sprintf("%s is not connected: alcove setup %s connects it", c.Title, c.Name)})
 		}
 	}
 	return found
+}
+
+// judgePlugin tells whether a client's plugin leads to the data directory, and whether it is the only way there.
+func (a *app) judgePlugin(c clients.Client, has, dir string, twice bool) finding {
+	says := fmt.Sprintf("%s: the plugin alcove (%s) ", c.Title, has)
+	if _, err := a.look("alcove"); err != nil {
+		return finding{"client", bad, says + "starts alcove, which is not on the PATH: put the program there"}
+	}
+	if twice {
+		return finding{"client", noted, says + fmt.Sprintf("and entries beside it do the same twice: alcove setup --undo %s takes back what setup wrote", c.Name)}
+	}
+	if usual := defaultData(a.env); !samePath(usual, dir) {
+		return finding{"client", noted, says + "uses the data directory " + usual}
+	}
+	return finding{"client", fine, says + "is fine"}
 }
 
 // examineHooks says for which clients this program runs when something happens in them, if it answers, and when it did.

@@ -122,6 +122,11 @@ func (a *app) planSetup(m clients.Machine, server clients.Server, scope clients.
 			continue
 		}
 		found++
+		if has := client.Plugin(m); has != "" && (scope == clients.User || inside(m.Folder, has)) {
+			err = errors.Join(err, a.notef("%s has the plugin alcove (%s), so nothing is written for it: remove the plugin to have setup connect it\n",
+				client.Title, has))
+			continue
+		}
 		planned, refused := clients.Plan(m, client, scope, server)
 		if err = errors.Join(err, refused); refused == nil {
 			changes = append(changes, planned...)
@@ -132,6 +137,12 @@ func (a *app) planSetup(m clients.Machine, server clients.Server, scope clients.
 		return nil, notFound("no MCP client was found on this machine: name one of %s, or use the lines of alcove connect", known)
 	}
 	return changes, err
+}
+
+// inside reports whether a path is in a folder.
+func inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // setupServer is the server that clients are to start.

@@ -73,6 +73,7 @@ type Client struct {
 	programs    []string               // its commands
 	transcripts func(Machine) []string // folders of sessions' transcripts; nil: they are not known
 	hooks       *hooks                 // nil: it has none
+	plugin      func(Machine) string   // the file that says that it has the program's plugin; nil: there is no plugin for it
 }
 
 // Find is the client of a name.

@@ -21,7 +21,7 @@ func All() []Client {
 				return []string{m.home(".claude.json")}
 			},
 			project: []string{".mcp.json"}, further: []string{"projects", "*", "mcpServers"},
-			signs: func(m Machine) []string { return []string{m.home(".claude.json"), claudeDir(m)} }, programs: []string{"claude"},
+			signs: func(m Machine) []string { return []string{m.home(".claude.json"), claudeDir(m)} }, programs: []string{"claude"}, plugin: claudePlugin,
 			transcripts: func(m Machine) []string { return []string{filepath.Join(claudeDir(m), "projects")} },
 			hooks: &hooks{
 				user:    func(m Machine) string { return filepath.Join(claudeDir(m), "settings.json") },
@@ -69,7 +69,7 @@ func All() []Client {
 			List: []string{"mcp_servers"}, Format: edit.TOML, stdio: plain, http: codexHTTP,
 			user:    func(m Machine) []string { return []string{filepath.Join(codexDir(m), "config.toml")} },
 			project: []string{".codex/config.toml"},
-			signs:   func(m Machine) []string { return []string{codexDir(m)} }, programs: []string{"codex"},
+			signs:   func(m Machine) []string { return []string{codexDir(m)} }, programs: []string{"codex"}, plugin: codexPlugin,
 			transcripts: func(m Machine) []string {
 				return []string{filepath.Join(codexDir(m), "sessions"), filepath.Join(codexDir(m), "archived_sessions")}
 			},
@@ -82,7 +82,7 @@ func All() []Client {
 			Name: "gemini", Title: "Gemini CLI", Where: "~/.gemini/settings.json", List: servers, stdio: plain, http: geminiHTTP,
 			user:    func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
 			project: []string{".gemini/settings.json"},
-			signs:   func(m Machine) []string { return []string{m.home(".gemini")} }, programs: []string{"gemini"},
+			signs:   func(m Machine) []string { return []string{m.home(".gemini")} }, programs: []string{"gemini"}, plugin: geminiPlugin,
 			transcripts: func(m Machine) []string { return []string{m.home(".gemini", "tmp")} },
 			hooks: &hooks{
 				user: func(m Machine) string { return m.home(".gemini", "settings.json") }, project: ".gemini/settings.json", form: grouped(10_000),
