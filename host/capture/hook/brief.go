@@ -34,7 +34,10 @@ func ruleTypes() []string {
 
 // brief returns what an agent should know of the project when it begins.
 func (s session) brief(ctx context.Context) (*telling, error) {
-	last := s.Journal.LastSeen(s.message.Client, s.namespace)
+	last := s.Journal.Since(s.message.Session)
+	if !s.message.Compacted || last.IsZero() {
+		last = s.Journal.LastSeen(s.message.Client, s.namespace)
+	}
 	s.Journal.Forget("")
 	rules, err := s.rules(ctx)
 	if err != nil {
@@ -50,6 +53,7 @@ func (s session) brief(ctx context.Context) (*telling, error) {
 	}
 	budget := orElse(s.Options.Brief, defaultBrief)
 	b := brief{s, newTelling(budget, s.header("Brief"))}
+	b.since = last
 	for _, h := range s.handoffs(ctx) {
 		if b.left-tokens(h.line) >= int((1-handoffShare)*float64(budget)) {
 			b.addLine(h.line, h.id)

@@ -94,7 +94,7 @@ func (s session) tell(ctx context.Context) (string, error) {
 	if err != nil || t == nil {
 		return "", err
 	}
-	may, err := s.Journal.Tell(Telling{m.Session, event, t.ids, m.Event == SessionStart})
+	may, err := s.Journal.Tell(Telling{m.Session, event, t.ids, m.Event == SessionStart, t.since})
 	if !may {
 		return "", err
 	}

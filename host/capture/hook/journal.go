@@ -56,6 +56,7 @@ func digest(text string) string {
 
 // told is what a session was told, and what was answered lately.
 type told struct {
+	Since    time.Time            `json:"since,omitzero"`     // when the client was last here before the session began
 	IDs      []string             `json:"ids,omitempty"`      // digests of memories
 	Answered map[string]time.Time `json:"answered,omitempty"` // by digests of events
 }
@@ -77,10 +78,11 @@ func (j *Journal) Told(session string) map[string]bool {
 
 // Telling is what a session is about to be told.
 type Telling struct {
-	Session string   // empty: nothing is noted
-	Event   string   // tells events apart
-	IDs     []string // of memories
-	Anew    bool     // what the session was told before is gone
+	Session string    // empty: nothing is noted
+	Event   string    // tells events apart
+	IDs     []string  // of memories
+	Anew    bool      // what the session was told before is gone
+	Since   time.Time // of what happened it is told, if it is told anew
 }
 
 // Tell notes what a session is told. It reports false if that is not to be told, since another hook has just answered the event.
@@ -100,7 +102,7 @@ func (t *told) tell(next Telling, now time.Time) bool {
 		return false
 	}
 	if next.Anew {
-		t.IDs = nil
+		t.IDs, t.Since = nil, next.Since
 	}
 	if len(next.IDs) == 0 {
 		return true
@@ -155,6 +157,15 @@ func (j *Journal) Forget(session string) {
 			_ = os.Remove(path) // an old session may be told twice
 		}
 	}
+}
+
+// Since returns the moment since when a session was told what happened; zero: it was told nothing.
+func (j *Journal) Since(session string) time.Time {
+	var t told
+	if session != "" {
+		_ = j.read(j.path("session", session), &t)
+	}
+	return t.Since
 }
 
 // LastSeen returns when a client last ran a hook in a namespace; zero: never.

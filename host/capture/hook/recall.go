@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/alcove-memory/alcove/host/capture"
 )
@@ -71,7 +72,8 @@ func orElse(n, usual int) int {
 // telling is a text with memories, within a budget of tokens.
 type telling struct {
 	header string
-	left   int // tokens
+	left   int       // tokens
+	since  time.Time // of a brief: from when on it tells of changes
 	lines  strings.Builder
 	ids    []string
 }
