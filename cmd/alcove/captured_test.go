@@ -200,3 +200,24 @@ func TestAnExplicitStoreIsKeptAsItIsGivenUnlessAllIsRedacted(t *testing.T) {
 		t.Errorf("the password is in the backup: %v", leaks)
 	}
 }
+
+// The hook has a quarter of a second of processor time for each call, however many turns an import brings.
+func TestAnImportOfManyTurnsPassesTheRedactor(t *testing.T) {
+	if testing.Short() && underRace {
+		t.Skip("it redacts in a guest, which the race detector slows down")
+	}
+	t.Parallel()
+	s := startServer(t, dataDir(t), nil)
+	var out strings.Builder
+	for i := range 2000 {
+		text := strings.Repeat("we moved the search index to its own package and asked whether the old one is read ", 5)
+		fmt.Fprintf(&out, `{"type":"user","sessionId":"s","uuid":"u%d","cwd":"/nowhere/app","message":{"role":"user","content":%q}}`+"\n", i, text)
+	}
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.mustRun("import", file, "--format", "claude-code"); !strings.Contains(got, "2000 memories stored") {
+		t.Errorf("the import printed %q, want 2000 memories stored", got)
+	}
+}

@@ -12,14 +12,14 @@ type Redactor struct{}
 
 // Store redacts entries. The host asks about those that the setting redact names.
 func (Redactor) Store(_ *alcove.Call, cfg Config, entries []alcove.Entry) ([]*alcove.Change, error) {
-	r := cfg.redactor()
+	r := reader{redactor: cfg.redactor(), clean: map[string]bool{}}
 	changes := make([]*alcove.Change, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		if err := refuseFixed(r, e); err != nil {
+		if err := r.refuseFixed(e); err != nil {
 			return nil, err
 		}
-		change, err := changed(r, e)
+		change, err := r.changed(e)
 		if err != nil {
 			return nil, alcove.Refuse("the secrets in " + e.Key + " cannot be replaced: " + err.Error())
 		}
@@ -28,10 +28,45 @@ func (Redactor) Store(_ *alcove.Call, cfg Config, entries []alcove.Entry) ([]*al
 	return changes, nil
 }
 
+// reader redacts entries. Namespaces, tags and metadata are often those of the entry before: what was clean is not read again.
+type reader struct {
+	redactor secrets.Redactor
+	clean    map[string]bool
+}
+
+const longestKept = 128 // bytes of a text that is kept as clean
+
+// text redacts a text.
+func (r reader) text(text string) (string, []secrets.Kind, error) {
+	if r.clean[text] {
+		return text, nil, nil
+	}
+	out, kinds, err := r.redactor.Redact("", text)
+	if err == nil && len(kinds) == 0 && len(text) <= longestKept {
+		r.clean[text] = true
+	}
+	return out, kinds, err
+}
+
+// member redacts the JSON value of a name.
+func (r reader) member(name string, raw []byte) ([]byte, []secrets.Kind, error) {
+	id := ""
+	if len(name)+len(raw) <= longestKept {
+		if id = name + "\x00" + string(raw); r.clean[id] {
+			return raw, nil, nil
+		}
+	}
+	out, kinds, err := inJSON(r.redactor, name, raw)
+	if id != "" && err == nil && len(kinds) == 0 {
+		r.clean[id] = true
+	}
+	return out, kinds, err
+}
+
 // refuseFixed refuses an entry with a secret where a hook can change nothing.
-func refuseFixed(r secrets.Redactor, e *alcove.Entry) error {
+func (r reader) refuseFixed(e *alcove.Entry) error {
 	for _, text := range fixed(e) {
-		if _, kinds, err := r.Redact("", text); err != nil || len(kinds) > 0 {
+		if _, kinds, err := r.text(text); err != nil || len(kinds) > 0 {
 			return alcove.Refuse("its namespace, key, type, links or names of metadata have a secret: store it without")
 		}
 	}
@@ -49,9 +84,9 @@ func fixed(e *alcove.Entry) []string {
 }
 
 // changed is the change of an entry without its secrets; nil if it has none.
-func changed(r secrets.Redactor, e *alcove.Entry) (*alcove.Change, error) {
+func (r reader) changed(e *alcove.Entry) (*alcove.Change, error) {
 	change, found := &alcove.Change{}, false
-	value, kinds, err := inJSON(r, "", e.Value)
+	value, kinds, err := inJSON(r.redactor, "", e.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +94,7 @@ func changed(r secrets.Redactor, e *alcove.Entry) (*alcove.Change, error) {
 		change.Value, found = value, true
 	}
 	for i, tag := range e.Tags {
-		text, kinds, err := r.Redact("", tag)
+		text, kinds, err := r.text(tag)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +107,7 @@ func changed(r secrets.Redactor, e *alcove.Entry) (*alcove.Change, error) {
 		change.Tags[i], found = text, true
 	}
 	for name, value := range e.Metadata {
-		out, kinds, err := inJSON(r, name, value)
+		out, kinds, err := r.member(name, value)
 		if err != nil {
 			return nil, err
 		}

@@ -39,12 +39,8 @@ func (h *Hooks) askSome(ctx context.Context, x Store, s memory.Storing, d *memor
 			part.Items[i] = d.Items[at]
 		}
 	}
-	later, err := h.askOne(ctx, x, s, &part)
-	if err != nil {
+	if put, err = h.askParts(ctx, x, s, &part); err != nil {
 		return nil, err
-	}
-	if later {
-		put = &deferred{x, part.Items}
 	}
 	if len(part.Items) != len(d.Items) {
 		all := slices.Clone(d.Items)
@@ -55,6 +51,49 @@ func (h *Hooks) askSome(ctx context.Context, x Store, s memory.Storing, d *memor
 	}
 	*d = part
 	return put, nil
+}
+
+// A redactor reads all text of what it is asked about, so it is asked about less at once than other hooks, lest it run out of time.
+const (
+	mostRedacted  = 100
+	bytesRedacted = 128 << 10
+)
+
+// askParts is askOne, and for a redactor several times, about a part of the items each.
+func (h *Hooks) askParts(ctx context.Context, x Store, s memory.Storing, d *memory.Decision) (put *deferred, err error) {
+	all, parts := d.Items, [][]memory.Item{d.Items}
+	if x.Manifest().Hooks.Store.Redacts {
+		parts = divided(all)
+	}
+	answered := make([]memory.Item, 0, len(all))
+	for _, d.Items = range parts {
+		later, err := h.askOne(ctx, x, s, d)
+		if err != nil {
+			return nil, err
+		}
+		if later {
+			if put == nil {
+				put = &deferred{family: x}
+			}
+			put.items = append(put.items, d.Items...)
+		}
+		answered = append(answered, d.Items...)
+	}
+	d.Items = answered
+	return put, nil
+}
+
+// divided are items in parts for a redactor. An item that exceeds the bytes is a part of its own.
+func divided(items []memory.Item) (parts [][]memory.Item) {
+	start, bytes := 0, 0
+	for i, it := range items {
+		if i > start && (i-start == mostRedacted || bytes+len(it.Value) > bytesRedacted) {
+			parts = append(parts, items[start:i])
+			start, bytes = i, 0
+		}
+		bytes += len(it.Value)
+	}
+	return append(parts, items[start:])
 }
 
 // deferred is a call that is to be made later.
