@@ -4,7 +4,11 @@ import "strings"
 
 // isSecret decides about the value of a name. end is where it ends in the text.
 func (f *finder) isSecret(v string, s strength, at site, end int) bool {
-	if len(v) < 4 || standsFor(v) || isPath(v) || isPublic(v) {
+	if s == digits {
+		return len(v) >= 4 && len(v) <= 12 && count(v, digit) == len(v) && at.after != blank && at.after != call
+	}
+	if len(v) < 4 || standsFor(v) || isPath(v) || isPublic(v) ||
+		s == telling && (isNumber(v) || strings.IndexByte(v, '/') >= 0 && !isRandom(v)) {
 		return false
 	}
 	quoted := at.quote != 0
@@ -18,10 +22,12 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 		return false
 	}
 	switch {
+	case at.after == aside:
+		return s == password && !quoted && isStrong(v)
 	case s == weak:
 		return isRandom(v) && !endsInDigest(v) && at.after != blank && at.after != verb
 	case isUUID(v):
-		return s == password
+		return true
 	case at.after == blank && !quoted:
 		return s == password && isOdd(v) || isRandom(v)
 	case at.after == verb && !quoted:
@@ -31,7 +37,12 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 	case mixed(v):
 		return f.isMixedSecret(v, s, at, end)
 	}
-	return s == password && f.isWord(v, at, end)
+	return s == password && (f.isWord(v, at, end) || isJoined(v) && (at.quote != 0 || at.after == equals))
+}
+
+// isJoined reports whether a value is a passphrase of small words that hyphens join.
+func isJoined(v string) bool {
+	return strings.Count(v, "-") >= 3 && isPhrase(strings.ReplaceAll(v, "-", " "))
 }
 
 // isMixedSecret decides about a value of letters and other characters.
@@ -99,13 +110,14 @@ var samples = [...]string{
 	"fake", "____", "----", "••••", "secret-here", "key-here", "token-here", "goes-here", "goes_here", "0000000", "deadbeef",
 	"••", "my-secret", "my_secret", "mysecret", "my-api", "my_api", "my-token", "my_token",
 	"mypassword", "my_password", "my-password", "s3cr3t-here", "put-", "enter-", "foobar", "lorem",
+	"550e8400-e29b-41d4-a716", "123e4567-e89b-12d3-a456",
 }
 
 // isSample reports whether a value shows how one looks: it says so, counts, or repeats.
 func isSample(v string) bool {
 	for i := range len(v) {
 		switch v[i] | 0x20 {
-		case 'e', 'y', 'p', 'c', 'r', 'i', 'd', 'x', 't', 's', 'n', 'f', 'k', 'g', 'm', 'l', '*' | 0x20, '.' | 0x20, '_' | 0x20, '-' | 0x20, '0', 0xe2:
+		case 'e', 'y', 'p', 'c', 'r', 'i', 'd', 'x', 't', 's', 'n', 'f', 'k', 'g', 'm', 'l', '*' | 0x20, '.' | 0x20, '_' | 0x20, '-' | 0x20, '0' | 0x20, '1' | 0x20, '5' | 0x20, 0xe2:
 			for _, s := range samples {
 				if s[0]|0x20 == v[i]|0x20 && hasFold(v[i:], s) {
 					return true
@@ -217,6 +229,9 @@ func isPublic(v string) bool {
 			return true
 		}
 	}
+	if strings.IndexByte(v, '|') > 0 && slug(strings.ReplaceAll(v, "|", ".")) { // rules of a form
+		return true
+	}
 	other := 0
 	for i := range len(v) {
 		if class[v[i]]&digit == 0 {
@@ -245,7 +260,10 @@ func isUUID(v string) bool {
 
 // isCode reports whether a value without quotes is an expression: a call, an element, a member, a variable.
 func isCode(v string, after between) bool {
-	if open := strings.IndexAny(v, "(["); open >= 0 && (open == 0 || isIdentifier(strings.ReplaceAll(v[:open], "::", "."))) {
+	if v[0] == ',' || v[0] == '*' && len(v) > 1 && isIdentifier(v[1:]) {
+		return true
+	}
+	if open := strings.IndexAny(v, "([{"); open >= 0 && (open == 0 || isIdentifier(strings.ReplaceAll(v[:open], "::", "."))) {
 		return true
 	}
 	if strings.HasSuffix(v, "()") || strings.HasPrefix(v, "&") || strings.HasPrefix(v, "!") && len(v) > 1 && isIdentifier(v[1:]) {
@@ -333,13 +351,51 @@ func isOdd(v string) bool {
 	return letters > 0 && digits > 0 && isPlain || symbols > 0 && letters >= 4 && (digits > 0 || symbols > 1 || class[v[len(v)-1]]&letter != 0)
 }
 
+// isStrong reports whether a value has what rules for passwords ask for: three of small letters, capitals, digits and symbols.
+func isStrong(v string) bool {
+	kinds := 0
+	for _, of := range [...]uint16{lower, upper, digit} {
+		if count(v, of) > 0 {
+			kinds++
+		}
+	}
+	if strings.ContainsAny(v, "!@#$%^&*+=~?") {
+		kinds++
+	}
+	return len(v) >= 8 && kinds >= 3 && isOdd(v)
+}
+
 // isRandom reports whether a value looks as if a machine drew it.
 func isRandom(v string) bool {
 	if len(v) < 16 || slug(v) || isUUID(v) {
 		return false
 	}
 	digits, letters := count(v, digit), count(v, letter)
-	return letters > 0 && (digits >= 2 || switches(v) >= 5) && distinct(v) >= 9 && changes(v)*6 >= len(v)
+	return letters > 0 && (digits >= 2 || switches(v) >= 5 && !isCamel(v)) && distinct(v) >= 9 && changes(v)*6 >= len(v)
+}
+
+// isCamel reports whether letters are words that begin with capitals: small letters stand in longer runs than a machine draws.
+func isCamel(v string) bool {
+	small, runs := 0, 0
+	for i := range len(v) {
+		if class[v[i]]&lower != 0 {
+			small++
+			if i == 0 || class[v[i-1]]&lower == 0 {
+				runs++
+			}
+		}
+	}
+	return runs > 0 && small*10 >= runs*27
+}
+
+// isNumber reports whether a value is a number, as programs write it.
+func isNumber(v string) bool {
+	for i := range len(v) {
+		if class[v[i]]&digit == 0 && strings.IndexByte("+-.eE_", v[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // endsInDigest reports whether a value is a digest, or words and one.

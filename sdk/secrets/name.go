@@ -10,6 +10,7 @@ const (
 	weak              // a key, a session: its value is a secret if it looks random
 	telling           // a token, an API key: its value is a secret if it is no word
 	password          // its value may be a word
+	digits            // a PIN: its value is a number
 )
 
 // named are the ends of names that tell of secrets. Those that are apart are words of their own: pass is in compass.
@@ -50,7 +51,10 @@ var named = [...]struct {
 	{"cookie", true, weak, HighEntropy}, {"session", true, weak, HighEntropy}, {"sessionid", true, weak, HighEntropy},
 	{"sid", true, weak, HighEntropy},
 	{"sig", true, weak, HighEntropy}, {"signature", true, weak, HighEntropy}, {"seed", true, weak, HighEntropy},
-	{"authorization", true, weak, HighEntropy},
+	{"authorization", true, weak, HighEntropy}, {"bearer", true, weak, Bearer}, {"pepper", true, telling, Secret}, {"salt", true, weak, Secret},
+	{"bindpw", false, password, Password}, {"rootpw", false, password, Password}, {"dbpw", false, password, Password},
+	{"keydata", false, telling, PrivateKey}, {"key_data", false, telling, PrivateKey}, {"pin", true, digits, Password},
+	{"secret_id", false, telling, Secret}, {"secretid", false, telling, Secret}, {"writekey", false, telling, APIKey},
 	{"schlüssel", false, weak, HighEntropy}, {"clave", true, weak, HighEntropy},
 }
 
@@ -76,7 +80,7 @@ var (
 	keys = [...]string{
 		"api", "access", "secret", "private", "master", "signing", "encryption", "account", "license", "service", "auth",
 		"shared", "deploy", "webhook", "subscription", "admin", "app",
-		"product", "recovery", "root",
+		"product", "recovery", "root", "write", "ingest", "consumer", "server", "network",
 	}
 	others = [...]string{"cache", "sort", "primary", "foreign", "partition", "public", "publishable", "row", "object", "idempotency", "site", "host", "lookup", "map", "hash", "shard", "s3"}
 )
@@ -106,6 +110,8 @@ func meaningAt(text string, i, j int) meaning {
 		return meaning{telling, APIKey}
 	case strings.EqualFold(name, "key") && isOneOf(before, others[:]):
 		return meaning{}
+	case strings.EqualFold(name, "data") && strings.EqualFold(before, "key"):
+		return meaning{telling, PrivateKey}
 	case strings.EqualFold(name, "passe") && strings.EqualFold(before, "de"), strings.EqualFold(name, "phrase") && strings.EqualFold(before, "pass"):
 		return meaning{password, Password}
 	}
@@ -186,9 +192,31 @@ func endOf(name string) meaning {
 				return meaning{}
 			}
 		}
+		if n.end == "key" {
+			return keyOf(name[:len(name)-len("key")])
+		}
 		return meaning{n.strength, n.kind}
 	}
 	return meaning{}
+}
+
+// keyOf is what a name that ends in key tells, by the word before it: DD_APP_KEY, writeKey.
+func keyOf(before string) meaning {
+	before = strings.TrimRight(before, "_")
+	start := len(before)
+	for start > 0 && class[before[start-1]]&letter != 0 {
+		start--
+		if class[before[start]]&upper != 0 && start > 0 && class[before[start-1]]&lower != 0 {
+			break
+		}
+	}
+	switch word := before[start:]; {
+	case isOneOf(word, keys[:]):
+		return meaning{telling, APIKey}
+	case isOneOf(word, others[:]):
+		return meaning{}
+	}
+	return meaning{weak, HighEntropy}
 }
 
 // namedBy are the indexes of named by the last byte, in both cases: it tells most words apart.

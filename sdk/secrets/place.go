@@ -21,7 +21,9 @@ func (f *finder) dash(i int) int {
 		return f.userAndPassword(i, start+len("user "))
 	case option == 'u':
 		return f.userAndPassword(i, start)
-	case option != 'p' && option != 'a' && option != 'w':
+	case option == 'U':
+		return f.userAndPassword(i, start)
+	case option != 'p' && option != 'a' && option != 'w' && option != 'P':
 		return i + 1
 	case !takesPassword(f.lineBefore(i), option, text[start] == ' '):
 		return i + 1
@@ -42,11 +44,21 @@ func (f *finder) dash(i int) int {
 // userAndPassword looks for the password of an option -u USER:PASSWORD.
 func (f *finder) userAndPassword(i, at int) int {
 	s, ok := f.opened(at, site{after: flag})
-	if !ok || !strings.Contains(f.lineBefore(i), "curl") && !strings.Contains(f.lineBefore(i), "http") {
+	if !ok {
+		return i + 1
+	}
+	by := ""
+	for _, of := range [...][2]string{{"curl", ":"}, {"http", ":"}, {"wget", ":"}, {"lftp", ","}, {"smbclient", "%"}, {"rpcclient", "%"}} {
+		if strings.Contains(f.lineBefore(i), of[0]) {
+			by = of[1]
+			break
+		}
+	}
+	if by == "" || f.text[i+1] == 'U' && by != "%" {
 		return i + 1
 	}
 	end := f.endOf(s)
-	name, v, ok := strings.Cut(f.text[s.at:end], ":")
+	name, v, ok := strings.Cut(f.text[s.at:end], by)
 	if !ok || len(v) < 4 || standsFor(v) {
 		return i + 1
 	}
@@ -72,7 +84,9 @@ func takesPassword(line string, option byte, apart bool) bool {
 	}
 	switch option {
 	case 'p':
-		return has("sshpass", "docker login", "podman login", "az login", "mongo") || !apart && has("mysql", "mariadb")
+		return has("sshpass", "docker login", "podman login", "az login", "mongo") || !apart && has("mysql", "mariadb", "7z ")
+	case 'P':
+		return has("sqlcmd", "bcp ", "mosquitto", "ipmitool", "zip ")
 	case 'a':
 		return has("redis-cli")
 	}
@@ -164,6 +178,10 @@ func (f *finder) url(i int) int {
 		if at < 0 && (c == '/' || c == '?') && (sep < 0 || !strings.Contains(text[end:min(len(text), end+64)], "@") || c == '?') {
 			break
 		}
+	}
+	if at >= 0 && sep < 0 && isRandom(text[start:at]) && strings.IndexByte(text[start:at], '.') < 0 { // a token alone
+		f.add(URLPassword, start, at)
+		return at
 	}
 	if at < 0 || sep < 0 || sep >= at {
 		return start

@@ -29,7 +29,7 @@ const (
 
 // Kinds returns all kinds, sorted.
 func Kinds() []Kind {
-	list := []Kind{Password, Token, Secret, APIKey, Bearer, URLPassword, PrivateKey, JWT, HighEntropy, "telegram-token", "webhook", "azure-key"}
+	list := []Kind{Password, Token, Secret, APIKey, Bearer, URLPassword, PrivateKey, JWT, HighEntropy, "telegram-token", "webhook", "azure-key", "azure-secret", "discord-token", "airtable-token", "asana-token", "mailchimp-key"}
 	for _, x := range forms {
 		list = append(list, x.kind)
 	}
@@ -68,7 +68,10 @@ func Find(text string) ([]Found, error) {
 
 // FindIn returns the secrets of a text that is the value of a name, as in JSON. An empty name tells nothing.
 func FindIn(name, text string) ([]Found, error) {
-	if m := meaningOf(strings.NewReplacer("-", "_", " ", "_").Replace(name)); m.strength != nothing && isNamed(name, text, m) {
+	if name == "" {
+		return Find(text)
+	}
+	if m := meaningOf(strings.ReplaceAll(strings.ReplaceAll(name, "-", "_"), " ", "_")); m.strength != nothing && isNamed(name, text, m) {
 		kind := m.kind
 		if k, end := tokenAt(text, 0); end == len(text) {
 			kind = k
@@ -168,6 +171,10 @@ func (f *finder) step(i int) int {
 		return f.dash(i)
 	case c == ':' && strings.HasPrefix(f.text[i:], "://"):
 		return f.url(i)
+	case c == '@':
+		f.userinfo(i)
+	case c == '<' && strings.HasPrefix(f.text[i:], "<<< "):
+		return f.here(i)
 	case c == '[' && strings.HasPrefix(f.text[i:], opening):
 		if end := strings.IndexByte(f.text[i:min(i+64, len(f.text))], ']'); end > 0 {
 			return i + end
@@ -181,6 +188,9 @@ func (f *finder) word(i int) int {
 	if i == 0 || class[f.text[i-1]]&alnum == 0 {
 		if kind, end := tokenAt(f.text, i); end > 0 {
 			f.add(kind, i, end)
+			if kind == "aws-key" {
+				return f.besideKey(end)
+			}
 			return end
 		}
 	}
@@ -197,6 +207,28 @@ func (f *finder) word(i int) int {
 	}
 	if start, stop, kind := f.scheme(name, end); stop > 0 {
 		f.add(kind, start, stop)
+		return stop
+	}
+	if strings.HasPrefix(name, "bot") && end-i > 10 {
+		if n := telegramLength(f.text[i+3:]); n > 0 {
+			f.add("telegram-token", i+3, i+3+n)
+			return i + 3 + n
+		}
+	}
+	if stop := f.argument(name, i, end); stop > 0 {
+		return stop
+	}
+	return f.lone(i, end)
+}
+
+// besideKey adds the secret that stands beside the id of an AWS key, as in a list of keys, and returns where to go on.
+func (f *finder) besideKey(end int) int {
+	start := end
+	for start < len(f.text) && start-end < 4 && strings.IndexByte(" /:,;|\t", f.text[start]) >= 0 {
+		start++
+	}
+	if stop := run(f.text, start, inBase64); start > end && stop-start == 40 && isRandom(f.text[start:stop]) {
+		f.add(Secret, start, stop)
 		return stop
 	}
 	return end

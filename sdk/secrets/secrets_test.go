@@ -36,8 +36,10 @@ func TestAValueMayBeTheSecretOfItsName(t *testing.T) {
 
 func TestARedactorLeavesAndMarksAsItIsTold(t *testing.T) {
 	r := secrets.Redactor{
-		Leave: func(kind secrets.Kind, secret string) bool { return kind == secrets.URLPassword || secret == "tiger4711" },
-		Mark:  func(kind secrets.Kind) string { return "[no " + string(kind) + "]" },
+		Leave: func(kind secrets.Kind, secret string) bool {
+			return kind == secrets.URLPassword || secret == "tiger4711"
+		},
+		Mark: func(kind secrets.Kind) string { return "[no " + string(kind) + "]" },
 	}
 	text := "DB_PASSWORD=" + "tiger4711 URL=postgres://a:" + "horse99x@h/x PGPASSWORD=" + "lion8812"
 	want := "DB_PASSWORD=" + "tiger4711 URL=postgres://a:" + "horse99x@h/x PGPASSWORD=[no password]"
@@ -109,6 +111,38 @@ func FuzzRedact(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(check)
+}
+
+// hostile are texts whose parts each look as if a secret began.
+func hostile() map[string]string {
+	list := map[string]string{}
+	for _, part := range []string{
+		"a", "-", "a=", "a-", "a/", "a+", "a.", "a:b@", "password ", "password:", "password=password=", "token a ", "login(", "login(\"", "auth=(\"a\",", "echo a | chpasswd ",
+		"phrase: a ", "seed phrase: apple ", "-u ", "-p", "-----BEGIN PRIVATE KEY-----", "://", "://a:", "https://a@", "eyJ", "eyJ.", "eyJhbGciOiJI.", "sk-", "ghp_", "1//0", "M.",
+		"key ", "snmp key ", "net user ", "/user:", "<<< ", "kinit <<< ", "credentials: a/", "login ", "[redacted:", "\\", "\"", "is my password ", "Bearer ", "IDENTIFIED BY ", "pat",
+		"\xe2\x80", "密码", "bot1", "the password, it's ", "a|", "x--", "API_KEY_", "<password>",
+	} {
+		list[part] = strings.Repeat(part, (1<<20)/len(part))
+	}
+	return list
+}
+
+func TestHostileTextsAreReadToTheirEnd(t *testing.T) {
+	for part, text := range hostile() {
+		text = text[:1<<14]
+		t.Run(part, func(t *testing.T) { check(t, text) })
+	}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	for part, text := range hostile() {
+		b.Run(part, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				_, _, _ = secrets.Redact(text)
+			}
+		})
+	}
 }
 
 func BenchmarkRedact(b *testing.B) {

@@ -12,6 +12,7 @@ const (
 	inToken  // letters, digits, _ and -
 	inBase64 // letters, digits, +, / and =
 	inUpper  // capitals and digits
+	inDotted // letters, digits, _, - and .
 
 	letter = lower | upper
 	alnum  = letter | digit
@@ -37,6 +38,9 @@ func classes() (c [256]uint16) {
 		case b >= 0x80:
 			c[b] = inName
 		}
+		if c[b]&inToken != 0 || b == '.' {
+			c[b] |= inDotted
+		}
 		if 'a' <= b && b <= 'f' {
 			c[b] |= hexLower
 		}
@@ -56,73 +60,178 @@ const anyLength = 4096
 
 // forms are those that services publish, longer prefixes before shorter ones.
 var forms = [...]form{
-	{"AKIA", "aws-key", inUpper, 16, 16},
-	{"ASIA", "aws-key", inUpper, 16, 16},
+	{"A3-", "1password-key", inToken, 30, 45},
 	{"ABIA", "aws-key", inUpper, 16, 16},
-	{"AIza", "google-key", inToken, 35, 35},
-	{"ATATT3", "atlassian-token", inToken | inBase64, 50, anyLength},
+	{"ABSK", "aws-key", inBase64, 100, 300},
+	{"ACCA", "aws-key", inUpper, 16, 16},
 	{"AGE-SECRET-KEY-1", PrivateKey, inUpper, 58, 58},
+	{"AIza", "google-key", inToken, 35, 35},
+	{"AKCp", "artifactory-key", alnum, 69, 69},
+	{"AKIA", "aws-key", inUpper, 16, 16},
+	{"AKID", "tencent-key", alnum, 32, 36},
+	{"API-", "octopus-key", inUpper, 26, 26},
+	{"AQVN", "yandex-key", inToken, 35, 38},
+	{"ASIA", "aws-key", inUpper, 16, 16},
+	{"ATATT3", "atlassian-token", inToken | inBase64, 50, anyLength},
+	{"ATBB", "bitbucket-token", alnum, 24, 40},
+	{"ATCTT3", "atlassian-token", inToken | inBase64, 50, anyLength},
+	{"ATTA", "trello-token", hexLower, 60, 80},
+	{"AVNS_", "aiven-password", inToken, 16, 40},
+	{"CCIPAT_", "circleci-token", inToken, 40, 100},
+	{"CFPAT-", "contentful-token", inToken, 40, 60},
+	{"CLOJARS_", "clojars-token", alnum, 60, 60},
 	{"EAAA", "square-token", inToken, 56, 60},
+	{"EAA", "facebook-token", alnum, 90, 400},
+	{"EZAK", "easypost-key", alnum, 54, 54},
+	{"EZTK", "easypost-key", alnum, 54, 54},
+	{"FLWSECK-", "flutterwave-key", inToken, 30, 40},
+	{"FLWSECK_TEST-", "flutterwave-key", inToken, 12, 40},
 	{"GOCSPX-", "google-secret", inToken, 28, 28},
+	{"GR1348941", "gitlab-token", inToken, 20, 20},
+	{"HRKU-", "heroku-key", inToken, 36, 64},
+	{"LTAI", "alibaba-key", alnum, 12, 24},
 	{"NRAK-", "newrelic-key", inUpper, 27, 27},
+	{"NRII-", "newrelic-key", inToken, 32, 32},
+	{"PMAK-", "postman-key", inToken, 59, 59},
 	{"SG.", "sendgrid-key", inToken, 22, 22},
 	{"SK", "twilio-key", hexLower, 32, 32},
+	{"access-development-", "plaid-token", inToken, 36, 36},
+	{"access-production-", "plaid-token", inToken, 36, 36},
+	{"access-sandbox-", "plaid-token", inToken, 36, 36},
+	{"aio_", "adafruit-key", alnum, 28, 28},
+	{"api_org_", "huggingface-token", alnum, 34, 34},
 	{"apify_api_", "apify-token", alnum, 36, 40},
+	{"bkua_", "buildkite-token", hexLower, 40, 40},
+	{"cfat_", "cloudflare-token", alnum, 40, 60},
+	{"cfk_", "cloudflare-token", alnum, 40, 60},
+	{"cfut_", "cloudflare-token", alnum, 40, 60},
+	{"cio", "crates-token", alnum, 32, 32},
+	{"csk-", "cerebras-key", alnum, 40, 60},
+	{"da2-", "aws-key", alnum, 26, 26},
 	{"dapi", "databricks-token", hexLower, 32, 32},
+	{"dckr_oat_", "docker-token", inToken, 27, anyLength},
 	{"dckr_pat_", "docker-token", inToken, 27, anyLength},
+	{"ddp_", "deno-token", alnum, 36, 40},
+	{"dnkey-", "defined-key", inToken, 60, 100},
 	{"doo_v1_", "digitalocean-token", hexLower, 64, 64},
 	{"dop_v1_", "digitalocean-token", hexLower, 64, 64},
-	{"dp.st.", "doppler-token", inToken, 40, 60},
+	{"dor_v1_", "digitalocean-token", hexLower, 64, 64},
 	{"dp.pt.", "doppler-token", alnum, 40, 44},
+	{"dp.st.", "doppler-token", inToken, 40, 60},
+	{"dt0c01.", "dynatrace-token", inDotted, 80, 100},
+	{"duffel_live_", "duffel-token", inToken, 40, 46},
+	{"duffel_test_", "duffel-token", inToken, 40, 46},
+	{"e2b_", "e2b-key", hexLower, 40, 40},
+	{"fc-", "firecrawl-key", hexLower, 32, 32},
 	{"figd_", "figma-token", inToken, 40, 60},
+	{"fio-u-", "frameio-token", inToken, 64, 64},
+	{"fm1a_", "fly-token", inBase64, 60, anyLength},
+	{"fm1r_", "fly-token", inBase64, 60, anyLength},
+	{"fm2_", "fly-token", inBase64, 60, anyLength},
 	{"fo1_", "fly-token", inToken, 43, 43},
-	{"github_pat_", "github-token", inToken, 60, 255},
-	{"ghp_", "github-token", alnum, 36, 255},
+	{"fw_", "fireworks-key", alnum, 22, 24},
 	{"gho_", "github-token", alnum, 36, 255},
-	{"ghu_", "github-token", alnum, 36, 255},
-	{"ghs_", "github-token", alnum, 36, 255},
+	{"ghp_", "github-token", alnum, 36, 255},
 	{"ghr_", "github-token", alnum, 36, 255},
+	{"ghs_", "github-token", alnum, 36, 255},
+	{"ghu_", "github-token", alnum, 36, 255},
+	{"github_pat_", "github-token", inToken, 60, 255},
+	{"glagent-", "gitlab-token", inToken, 50, 50},
+	{"glc_", "grafana-token", inBase64, 32, 400},
+	{"glcbt-", "gitlab-token", inToken, 20, 300},
+	{"gldt-", "gitlab-token", inToken, 20, 300},
+	{"glffct-", "gitlab-token", inToken, 20, 20},
+	{"glft-", "gitlab-token", inToken, 20, 20},
+	{"glimt-", "gitlab-token", inToken, 25, 25},
+	{"gloas-", "gitlab-token", inToken, 64, 64},
 	{"glpat-", "gitlab-token", inToken, 20, 300},
 	{"glptt-", "gitlab-token", inToken, 40, 300},
-	{"gldt-", "gitlab-token", inToken, 20, 300},
 	{"glrt-", "gitlab-token", inToken, 20, 300},
-	{"glcbt-", "gitlab-token", inToken, 20, 300},
-	{"glc_", "grafana-token", inBase64, 32, 400},
 	{"glsa_", "grafana-token", inToken, 41, 41},
+	{"glsoat-", "gitlab-token", inToken, 20, 20},
 	{"gsk_", "groq-key", alnum, 40, 60},
+	{"hcaik_", "honeycomb-key", alnum, 50, 64},
 	{"hf_", "huggingface-token", alnum, 34, 40},
-	{"hvs.", "vault-token", inToken, 24, 300},
 	{"hvb.", "vault-token", inToken, 24, 300},
+	{"hvs.", "vault-token", inToken, 24, 300},
+	{"ico-", "infracost-key", alnum, 32, 32},
+	{"jina_", "jina-key", inToken, 55, 70},
 	{"key-", "mailgun-key", hexLower, 32, 32},
 	{"lin_api_", "linear-key", alnum, 40, 40},
+	{"lin_oauth_", "linear-key", alnum, 40, 64},
+	{"lsv2_pt_", "langsmith-key", inToken, 40, 50},
+	{"lsv2_sk_", "langsmith-key", inToken, 40, 50},
+	{"napi_", "neon-key", alnum, 60, 70},
+	{"nfp_", "netlify-token", alnum, 36, 40},
 	{"npm_", "npm-token", alnum, 36, 36},
 	{"ntn_", "notion-token", alnum, 40, 50},
+	{"nvapi-", "nvidia-key", inToken, 60, 70},
+	{"oauth:", "twitch-token", alnum, 30, 30},
+	{"ops_eyJ", "1password-token", inToken | inBase64, 200, anyLength},
+	{"oy2", "nuget-key", alnum, 43, 43},
+	{"p8e-", "adobe-secret", alnum, 32, 32},
+	{"pat-eu1-", "hubspot-token", inToken, 36, 36},
+	{"pat-na1-", "hubspot-token", inToken, 36, 36},
+	{"pcsk_", "pinecone-key", inToken, 60, 80},
+	{"phx_", "posthog-key", inToken, 40, 50},
+	{"pnu_", "prefect-key", alnum, 36, 36},
 	{"pplx-", "perplexity-key", alnum, 40, 56},
-	{"pscale_tkn_", "planetscale-token", inToken, 32, 64},
+	{"pscale_oauth_", "planetscale-token", inToken, 32, 64},
 	{"pscale_pw_", "planetscale-token", inToken, 32, 64},
+	{"pscale_tkn_", "planetscale-token", inToken, 32, 64},
+	{"pul-", "pulumi-token", hexLower, 40, 40},
 	{"pypi-", "pypi-token", inToken, 50, anyLength},
 	{"r8_", "replicate-token", alnum, 37, 40},
+	{"rdme_", "readme-key", alnum, 70, 72},
+	{"re_", "resend-key", inToken, 31, 36},
 	{"rk_live_", "stripe-key", alnum, 24, 247},
+	{"rk_prod_", "stripe-key", alnum, 24, 247},
 	{"rk_test_", "stripe-key", alnum, 24, 247},
+	{"rnd_", "render-key", alnum, 28, 36},
 	{"rubygems_", "rubygems-key", hexLower, 48, 48},
+	{"s-s4t2af-", "intra42-secret", hexLower, 64, 64},
+	{"s-s4t2ud-", "intra42-secret", hexLower, 64, 64},
 	{"sbp_", "supabase-token", hexLower, 40, 40},
+	{"secret_", "notion-token", alnum, 43, 43},
+	{"sgp_", "sourcegraph-token", inToken, 40, 62},
+	{"sha256~", "openshift-token", inToken, 43, 43},
+	{"shippo_live_", "shippo-token", hexLower, 40, 40},
+	{"shippo_test_", "shippo-token", hexLower, 40, 40},
+	{"shpat_", "shopify-token", hexLower | upper, 32, 32},
+	{"shpca_", "shopify-token", hexLower | upper, 32, 32},
+	{"shppa_", "shopify-token", hexLower | upper, 32, 32},
+	{"shpss_", "shopify-token", hexLower | upper, 32, 32},
+	{"shpua_", "shopify-token", hexLower | upper, 32, 32},
+	{"sk-admin-", "openai-key", inToken, 40, 250},
 	{"sk-ant-", "anthropic-key", inToken, 32, 200},
+	{"sk-lf-", "langfuse-key", inToken, 36, 36},
 	{"sk-or-v1-", "openrouter-key", hexLower, 64, 64},
 	{"sk-proj-", "openai-key", inToken, 40, 250},
 	{"sk-svcacct-", "openai-key", inToken, 40, 250},
-	{"sk_live_", "stripe-key", alnum, 24, 247},
-	{"sk_test_", "stripe-key", alnum, 24, 247},
 	{"sk-", "openai-key", alnum, 32, 100},
+	{"sk_live_", "stripe-key", alnum, 24, 247},
+	{"sk_prod_", "stripe-key", alnum, 24, 247},
+	{"sk_test_", "stripe-key", alnum, 24, 247},
+	{"sk_", "elevenlabs-key", hexLower, 48, 48},
+	{"sl.", "dropbox-token", inToken, 130, anyLength},
+	{"sntrya_", "sentry-token", hexLower, 64, 64},
 	{"sntrys_", "sentry-token", inBase64 | inToken, 60, anyLength},
-	{"shpat_", "shopify-token", hexLower | upper, 32, 32},
-	{"shpss_", "shopify-token", hexLower | upper, 32, 32},
-	{"shpca_", "shopify-token", hexLower | upper, 32, 32},
+	{"sntryu_", "sentry-token", hexLower, 64, 64},
 	{"sq0atp-", "square-token", inToken, 22, 22},
 	{"sq0csp-", "square-token", inToken, 43, 43},
+	{"sqa_", "sonar-token", hexLower, 40, 40},
+	{"sqp_", "sonar-token", hexLower, 40, 40},
+	{"squ_", "sonar-token", hexLower, 40, 40},
+	{"syt_", "matrix-token", inToken, 30, 80},
+	{"tfp_", "typeform-token", inToken, 40, 64},
+	{"tk-us-", "scalingo-token", inToken, 48, 48},
 	{"tskey-", "tailscale-key", inToken, 20, 120},
+	{"tvly-", "tavily-key", inToken, 28, 60},
 	{"whsec_", "stripe-key", inBase64, 24, 100},
+	{"xaat-", "axiom-token", inToken, 36, 36},
 	{"xai-", "xai-key", alnum, 70, 90},
 	{"xapp-", "slack-token", inToken, 40, 250},
+	{"xkeysib-", "brevo-key", inToken, 70, 90},
 	{"xoxa-", "slack-token", inToken, 20, 250},
 	{"xoxb-", "slack-token", inToken, 20, 250},
 	{"xoxe-", "slack-token", inToken, 20, 250},
@@ -130,6 +239,8 @@ var forms = [...]form{
 	{"xoxp-", "slack-token", inToken, 20, 250},
 	{"xoxr-", "slack-token", inToken, 20, 250},
 	{"xoxs-", "slack-token", inToken, 20, 250},
+	{"xsmtpsib-", "brevo-key", inToken, 70, 90},
+	{"y0_", "yandex-token", inToken, 50, 70},
 	{"ya29.", "google-token", inToken, 30, anyLength},
 }
 
@@ -172,6 +283,20 @@ func tokenAt(text string, i int) (kind Kind, end int) {
 		if n := telegramLength(rest); n > 0 {
 			return "telegram-token", i + n
 		}
+		if n := asanaLength(rest); n > 0 {
+			return "asana-token", i + n
+		}
+		if n := run(rest, min(4, len(rest)), inToken); strings.HasPrefix(rest, "1//0") && n > 40 {
+			return "google-token", i + n
+		}
+	case c == 'M' || c == 'N' || c == 'O':
+		if n := parts(rest, '.', 23, 28, 6, 7, 27, 40); n > 0 {
+			return "discord-token", i + n
+		}
+	case c == 'p' && strings.HasPrefix(rest, "pat"):
+		if n := parts(rest, '.', 17, 17, 64, 64); n > 0 {
+			return "airtable-token", i + n
+		}
 	case c == 'h' && strings.HasPrefix(rest, slackHook), c == 'd' && strings.HasPrefix(rest, discordHook):
 		from := strings.Index(rest, "hooks/") + len("hooks/")
 		if c == 'h' {
@@ -181,7 +306,54 @@ func tokenAt(text string, i int) (kind Kind, end int) {
 			return "webhook", i + n
 		}
 	}
+	switch {
+	case len(rest) > 34 && rest[4] == 'Q' && rest[5] == '~' && class[rest[3]]&digit != 0:
+		if n := run(rest, 6, inDotted); n >= 36 && n <= 42 {
+			return "azure-secret", i + n
+		}
+	case class[c]&hexLower != 0 && len(rest) > 36 && strings.HasPrefix(rest[32:], "-us"):
+		if n := run(rest, 35, digit); run(rest, 0, hexLower) == 32 && n > 35 {
+			return "mailchimp-key", i + n
+		}
+	}
 	return "", 0
+}
+
+// asanaLength is the length of the personal token of Asana that a text begins with: 1/USER:HEX.
+func asanaLength(text string) int {
+	if !strings.HasPrefix(text, "1/") {
+		return 0
+	}
+	at := run(text, 2, digit)
+	if at < 14 || at >= len(text) || text[at] != ':' {
+		return 0
+	}
+	if end := run(text, at+1, hexLower); end-at == 33 {
+		return end
+	}
+	return 0
+}
+
+// parts is the length of the token of so many parts that a text begins with: of at least and at most so many bytes each.
+func parts(text string, by byte, bounds ...int) int {
+	at := 0
+	for i := 0; i < len(bounds); i += 2 {
+		if i > 0 {
+			if at >= len(text) || text[at] != by {
+				return 0
+			}
+			at++
+		}
+		end := run(text, at, inToken)
+		if end-at < bounds[i] || end-at > bounds[i+1] {
+			return 0
+		}
+		at = end
+	}
+	if isSample(text[:at]) || slug(text[:at]) {
+		return 0
+	}
+	return at
 }
 
 // Addresses that let who knows them write to a channel.

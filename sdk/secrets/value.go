@@ -20,6 +20,7 @@ const (
 	blank           // any other blank
 	call            // an opening parenthesis
 	element         // the end of a tag of XML
+	aside           // a comma in prose
 )
 
 // site is where the value of a name begins.
@@ -58,7 +59,7 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 			end++
 		}
 		isColon := end < len(f.text) && (f.text[end] == ':' || f.text[end] == '=' && end == at)
-		if isColon {
+		if isColon || end > at && end < len(f.text) && f.text[end] == ',' {
 			end++
 		}
 		if end == at || end >= len(f.text) || f.text[end] != ' ' {
@@ -77,7 +78,7 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 }
 
 // saying are words after which a value may stand in prose.
-var saying = [...]string{"is", "be", "to", "was", "ist", "lautet", "war", "es", "est", "é", "è", "är", "being", "это"}
+var saying = [...]string{"is", "it's", "its", "be", "to", "was", "ist", "lautet", "war", "es", "est", "é", "è", "är", "being", "это"}
 
 // saidBefore looks for a value before its name: use … as the password.
 func (f *finder) saidBefore(i int, m meaning) (value, bool) {
@@ -85,7 +86,7 @@ func (f *finder) saidBefore(i int, m meaning) (value, bool) {
 		return value{}, false
 	}
 	before := f.text[max(0, i-12):i]
-	for _, words := range [...]string{" as the ", " as a ", " as ", " is the ", " is my "} {
+	for _, words := range [...]string{" as the ", " as a ", " as ", " is the ", " is my ", " is her ", " is his ", " is our ", " is their ", " as my ", " as our "} {
 		if !strings.HasSuffix(before, words) {
 			continue
 		}
@@ -117,6 +118,9 @@ func (f *finder) valueAt(i, j int, m meaning) (value, bool) {
 
 // judged is the value at a site, if it is a secret.
 func (f *finder) judged(at site, m meaning) (value, bool) {
+	if at.quote == 0 && f.isAssignment(at.at) {
+		return value{}, false
+	}
 	s, start, end := m.strength, at.at, f.endOf(at)
 	if at.quote == 0 && at.after != flag { // YAML's blocks
 		if v := f.text[start:end]; v == "|" || v == ">" || v == "|-" || v == ">-" {
@@ -146,6 +150,15 @@ func (f *finder) judged(at site, m meaning) (value, bool) {
 	return value{m.kind, start, end}, true
 }
 
+// isAssignment reports whether a name that tells, and an equals sign, are at a place: the value is that name's.
+func (f *finder) isAssignment(at int) bool {
+	end := at
+	for most := min(len(f.text), at+longestName); end < most && class[f.text[end]]&inName != 0; {
+		end++
+	}
+	return end > at && end < len(f.text) && f.text[end] == '=' && strengthOf(f.text[at:end]) != nothing
+}
+
 // siteOf finds where the value of the name from i to j begins.
 func (f *finder) siteOf(i, j int) (s site, ok bool) {
 	text, most := f.text, min(len(f.text), j+longestGap)
@@ -169,6 +182,9 @@ func (f *finder) siteOf(i, j int) (s site, ok bool) {
 	case strings.HasPrefix(rest, "："):
 		s.after, at = colon, at+len("：")
 	case rest[0] == ':':
+		if i > 0 && text[i-1] == ':' { // an element of a URN
+			return s, false
+		}
 		s.after, at = colon, at+1
 	case rest[0] == '=':
 		s.after, at = equals, at+1
@@ -177,6 +193,8 @@ func (f *finder) siteOf(i, j int) (s site, ok bool) {
 		}
 	case rest[0] == '>' && closed == j && strings.HasPrefix(text[at+1+max(0, strings.IndexByte(text[at+1:], '<')):], "</"):
 		s.after, at = element, at+1
+	case rest[0] == ',' && closed == j && at+2 < len(text) && text[at+1] == ' ':
+		s.after, at = aside, at+1
 	case rest[0] == ',' && closed > j && at+2 < len(text) && text[at+1] == ' ' && (text[at+2] == '"' || text[at+2] == '\''):
 		s.after, at = call, at+1
 	case rest[0] == '(' && closed == j && !isGetter(text[i:j]):
@@ -294,6 +312,9 @@ func (f *finder) afterBlank(i, j, at int, s site) (site, bool) {
 	}
 	if cjk {
 		return s, false
+	}
+	if at+2 < len(text) && class[text[at]]&digit != 0 && text[at+1] == ' ' { // the form of a password of network gear: secret 0 …
+		at += 2
 	}
 	s.after = blank
 	return f.opened(at, s)
