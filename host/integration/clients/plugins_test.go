@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,12 +100,20 @@ type userHome struct {
 func (r real) home(t *testing.T) userHome {
 	t.Helper()
 	dir := t.TempDir()
-	env := []string{"HOME=" + dir, "PATH=" + r.path, "XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"), "XDG_DATA_HOME=" + filepath.Join(dir, ".local", "share"),
-		"CLAUDE_CONFIG_DIR=" + filepath.Join(dir, ".claude"), "CODEX_HOME=" + filepath.Join(dir, ".codex"), "ALCOVE_LISTEN=off"}
+	env := []string{"HOME=" + dir, "PATH=" + r.path, "XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"),
+		"XDG_DATA_HOME=" + filepath.Join(dir, ".local", "share"), "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, ".claude"), "CODEX_HOME=" + filepath.Join(dir, ".codex"), "ALCOVE_LISTEN=off"}
 	if err := os.Mkdir(filepath.Join(dir, ".codex"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return userHome{dir, append(os.Environ(), env...)}
+}
+
+func (h userHome) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(h.dir, filepath.FromSlash(name))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // run runs a command of the home's path, with yes for its questions, and returns what it prints.
