@@ -38,9 +38,9 @@ func (a audience) instructions() string {
 			"or what the project's files say anyway.")
 	}
 	if p := a.project; p != "" && rights.MayRead(p) {
-		add("This session works in the project " + p + ": searches leave other projects out, unless their namespace is \"*\".")
+		add("This session works in the project, and namespace, \"" + p + "\": searches leave other projects out, unless namespace is \"*\".")
 		if rights.MayWrite(p) {
-			add("Store what holds for this project alone in the namespace \"" + p + "\", and what holds everywhere without one.")
+			add("Store there what holds for this project alone, and without a namespace what holds everywhere.")
 		}
 	}
 	add("memory_history and as_of show what was replaced or forgotten, as far back as the server keeps it.")
