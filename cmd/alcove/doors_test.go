@@ -24,7 +24,7 @@ const (
 var commandDoors = map[string]string{
 	"store": hooked, "forget": hooked, "call": hooked, "import": hooked, "hook": hooked, "replay": hooked, "approval reject": hooked,
 	"branch merge": brought, "approval approve": brought,
-	"family undo": operated, "purge": operated, "repair": operated, "restore": operated, "retention run": operated,
+	"project rename": operated, "project merge": operated, "project undo": operated, "family undo": operated, "purge": operated, "repair": operated, "restore": operated, "retention run": operated,
 }
 
 // operationDoors are the operations of families that change memories or records.

@@ -28,7 +28,7 @@ it is the folder's. A link goes before both.
 
 NAME may be given with project/ or without.`,
 	}
-	c.AddCommand(a.projectListCommand(), a.projectLinkCommand(), a.projectUnlinkCommand())
+	c.AddCommand(a.projectListCommand(), a.projectLinkCommand(), a.projectUnlinkCommand(), a.projectRenameCommand(), a.projectMergeCommand(), a.projectUndoCommand())
 	return c
 }
 

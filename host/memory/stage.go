@@ -142,7 +142,7 @@ const (
 	fromStage  origin = iota // a family, or the server itself: those that may refuse
 	fromCaller               // a store, deletion or change of state by a caller itself: all that cover it
 	fromMerge                // a resolution: the same, but none can have it proposed
-	fromUndo                 // an operator: none
+	fromUndo                 // an operator, who undoes or moves: none
 )
 
 // begin begins a blind stage, which reads the newest versions. It costs no read of the engine.

@@ -89,6 +89,8 @@ const (
 	SetRoot       Act[RootRequest, None]         = "root-set"
 	// CallTool calls a tool of a family as the operator, whom no agent can claim to be.
 	CallTool Act[ToolCall, ToolAnswer] = "call-tool"
+	// MoveMemories moves the memories of a namespace to another one. UndoFamily takes back each commit by its call.
+	MoveMemories Act[MoveRequest, MovedMemories] = "memories-move"
 	// ListQuotas lists what agents stored in namespaces with a quota.
 	ListQuotas Act[None, []QuotaUse]   = "quotas"
 	SetQuota   Act[QuotaRequest, None] = "quota-set"

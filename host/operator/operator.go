@@ -151,6 +151,37 @@ type UndoRequest struct {
 	Apply  bool      `json:"apply,omitempty"` // else it is only shown
 }
 
+// Strategy says which side a move or merge takes.
+type Strategy = memory.Strategy
+
+// MoveRequest asks to move memories. Its commits have the calls ID.1, ID.2 and so on.
+type MoveRequest struct {
+	ID       string          `json:"id"`
+	From     string          `json:"from"`
+	To       string          `json:"to"`
+	Strategy memory.Strategy `json:"strategy,omitempty"` // empty: strict
+	DryRun   bool            `json:"dry_run,omitempty"`
+}
+
+// MovedMemories is what a move did, or would do.
+type MovedMemories struct {
+	Memories int            `json:"memories"`
+	Same     int            `json:"same,omitempty"`    // that were there already
+	Clashes  int            `json:"clashes,omitempty"` // keys with different memories in both
+	Clashing []Clashing     `json:"clashing,omitempty"`
+	Left     map[string]int `json:"left,omitempty"` // what stays, by collection
+	Commits  int            `json:"commits,omitempty"`
+}
+
+// Clashing is a key with different memories in both namespaces.
+type Clashing struct {
+	Branch string          `json:"branch"`
+	Key    string          `json:"key"`
+	From   uint64          `json:"from"` // versions
+	To     uint64          `json:"to"`
+	Taken  memory.Strategy `json:"taken"` // strict: neither
+}
+
 // Undone is what an undo did, or would do.
 type Undone struct {
 	Undo     string     `json:"undo,omitempty"` // the id of the undo, by which it can be undone; empty: nothing was written

@@ -74,6 +74,7 @@ func (a Acts) care() []operator.Binding {
 		operator.Retain.By(query(m.Retain)),
 		operator.GetAuditHead.By(query(a.auditHead)),
 		operator.UndoFamily.By(a.undoFamily),
+		operator.MoveMemories.By(a.moveMemories),
 		operator.ListQuotas.By(query(func(ctx context.Context) ([]operator.QuotaUse, error) { return a.everything().QuotaUses(ctx, "") })),
 		operator.SetQuota.By(command(a.setQuota)),
 	}
