@@ -24,6 +24,12 @@ import (
 // hookTime is how long a hook may take, if its client does not say otherwise.
 const hookTime = 2 * time.Second
 
+// hookName is the name of the command, and hookMemory how much it allocates before garbage is collected, in bytes.
+const (
+	hookName   = "hook"
+	hookMemory = 128 << 20
+)
+
 // neverFails marks a command that exits with 0 and prints no error, whatever happens: clients take a failed hook as a reason to stop.
 const neverFails = "never-fails"
 
@@ -32,7 +38,7 @@ func (a *app) hookCommand() *cobra.Command {
 	var name string
 	var within time.Duration
 	c := &cobra.Command{
-		Use:   "hook EVENT",
+		Use:   hookName + " EVENT",
 		Short: "Answer a client's hook: EVENT is " + strings.Join(hook.EventNames(), ", "),
 		Long: `Reads a client's hook message on standard input, and answers in the client's form.
 

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -36,6 +37,10 @@ func main() { os.Exit(Main()) }
 func Main() int {
 	if len(os.Args) > 1 && os.Args[1] == compileModule {
 		return sandbox.RunCompiler(os.Args[2:], os.Stdin, os.Stderr)
+	}
+	if len(os.Args) > 1 && os.Args[1] == hookName { // a prompt waits for it: what it allocates is bounded by LongestMessage and its time
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(hookMemory)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -176,7 +176,8 @@ func rules() []rule {
 		{pkg: "host/regular", never: outside},
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
-		{pkg: "host/bench/pairs"},             // serves measurements only
+		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}}, // serves measurements only
+		{pkg: "host/bench/pairs"},             // likewise
 		{pkg: "host/bench/measure/testtimes"}, // likewise
 		{pkg: "host/bench/measure", never: append(outside, "os")},
 		{pkg: "host/operator/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
