@@ -13,7 +13,8 @@ import (
 	"github.com/alcove-memory/alcove/host/memory/portable"
 )
 
-// Sink stores memories. Storing one again with the same content changes nothing.
+// Sink stores memories. Storing one again with the same content changes nothing. A Collector stores on a goroutine of its own, one batch after
+// the other.
 type Sink interface {
 	Store(ctx context.Context, memories []portable.Memory) error
 }
@@ -32,11 +33,18 @@ type Collector struct {
 	Names func() (project.Names, error)
 	Clock func() time.Time // nil: time.Now
 
-	names  project.Names
-	places map[[2]string]string // namespaces, by folder and project
-	seen   map[string]string    // stamps of the transcripts of which everything was stored
-	done   map[string]bool      // transcripts whose cursors were saved
-	batch  batch
+	names   project.Names
+	places  map[[2]string]string // namespaces, by folder and project
+	seen    map[string]string    // stamps of the transcripts of which everything was stored
+	done    map[string]bool      // transcripts whose cursors were saved
+	batch   batch
+	storing *storing // nil: nothing is being stored
+}
+
+// storing is a batch that is being stored, while the next one is read.
+type storing struct {
+	batch
+	ended chan error
 }
 
 const (
@@ -62,6 +70,7 @@ func (c *Collector) Collect(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, release()) }()
 	}
+	defer func() { err = errors.Join(err, c.stored()) }()
 	files, err := c.Source.Files(ctx, c.Root)
 	if err == nil && c.Names != nil {
 		c.places = nil
@@ -152,14 +161,32 @@ func (c *Collector) take(ctx context.Context, path string, turns []Turn, at Curs
 	return c.flush(ctx)
 }
 
-// flush stores what was gathered, and then notes how far that goes.
+// flush begins to store what was gathered, when what was gathered before is stored.
 func (c *Collector) flush(ctx context.Context) error {
-	if len(c.batch.memories) > 0 {
-		if err := c.Sink.Store(ctx, c.batch.memories); err != nil {
-			return err
-		}
+	if err := c.stored(); err != nil {
+		return err
 	}
-	for path, at := range c.batch.cursors {
+	s := &storing{c.batch, make(chan error, 1)}
+	c.batch, c.storing = batch{}, s
+	if len(s.memories) == 0 {
+		s.ended <- nil
+		return nil
+	}
+	go func() { s.ended <- c.Sink.Store(ctx, s.memories) }()
+	return nil
+}
+
+// stored waits until what is being stored is, and then notes how far that goes.
+func (c *Collector) stored() error {
+	s := c.storing
+	if s == nil {
+		return nil
+	}
+	c.storing = nil
+	if err := <-s.ended; err != nil {
+		return err
+	}
+	for path, at := range s.cursors {
 		if c.Cursors == nil || c.DryRun {
 			break
 		}
@@ -168,10 +195,9 @@ func (c *Collector) flush(ctx context.Context) error {
 		}
 		c.done = noted(c.done, path, true)
 	}
-	for path, stamp := range c.batch.stamps {
+	for path, stamp := range s.stamps {
 		c.seen = noted(c.seen, path, stamp)
 	}
-	c.batch = batch{}
 	return nil
 }
 
