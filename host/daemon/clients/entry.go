@@ -34,6 +34,7 @@ type Entry struct {
 	Headers     map[string]string `json:"headers,omitempty"`
 	HTTPHeaders map[string]string `json:"http_headers,omitempty"` // as Codex calls them
 	Enabled     bool              `json:"enabled,omitempty"`
+	AlwaysLoad  bool              `json:"alwaysLoad,omitempty"` // in Claude Code, beside its search of tools
 }
 
 // typed is the usual form, with a type if it is not empty.
@@ -47,6 +48,15 @@ func typed(kind string) func(Server) Entry {
 }
 
 func plain(s Server) Entry { return typed("")(s) }
+
+// loaded is an entry whose tools Claude Code lists from the start: its search finds a tool only for a model that looks for one.
+func loaded(form func(Server) Entry) func(Server) Entry {
+	return func(s Server) Entry {
+		e := form(s)
+		e.AlwaysLoad = true
+		return e
+	}
+}
 
 func geminiHTTP(s Server) Entry { return Entry{HTTPURL: s.URL, Headers: s.Headers} }
 
@@ -98,6 +108,7 @@ func merged(old, entry json.RawMessage) json.RawMessage {
 	for _, name := range []string{"url", "serverUrl", "httpUrl", "headers", "http_headers", "bearer_token_env_var"} {
 		delete(before, name)
 	}
+	delete(after, "alwaysLoad") // whether its owner has it or not
 	for _, name := range []string{"args", "command"} { // opencode's command has the arguments
 		if longer(before[name], after[name]) {
 			after[name] = before[name]
