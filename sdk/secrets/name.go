@@ -102,8 +102,11 @@ func meaningAt(text string, i, j int) meaning {
 	if m.strength > weak || j-i > 6 {
 		return m
 	}
+	name := unnumbered(text[i:j])
+	if !isOneOf(name, split[:]) {
+		return m
+	}
 	before, ok := wordBefore(text, i)
-	name := strings.TrimRight(text[i:j], "0123456789_")
 	switch {
 	case !ok:
 	case strings.EqualFold(name, "key") && isOneOf(before, keys[:]):
@@ -116,6 +119,17 @@ func meaningAt(text string, i, j int) meaning {
 		return meaning{password, Password}
 	}
 	return m
+}
+
+// split are the ends of names that other words begin.
+var split = [...]string{"key", "data", "passe", "phrase"}
+
+// unnumbered is a name without the number that it ends with.
+func unnumbered(name string) string {
+	for len(name) > 0 && (class[name[len(name)-1]]&digit != 0 || name[len(name)-1] == '_') {
+		name = name[:len(name)-1]
+	}
+	return name
 }
 
 // wordBefore is the word before a place, from which one character parts it.
@@ -154,7 +168,9 @@ func strengthOf(name string) strength { return meaningOf(name).strength }
 
 // meaningOf is what a name tells. Most words are told by their last letter.
 func meaningOf(name string) meaning {
-	name = strings.TrimRight(name, "_")
+	for len(name) > 0 && name[len(name)-1] == '_' {
+		name = name[:len(name)-1]
+	}
 	if len(name) < 2 || len(name) > longestName {
 		return meaning{}
 	}
@@ -167,7 +183,7 @@ func meaningOf(name string) meaning {
 		}
 		return meaning{}
 	}
-	short := strings.TrimRight(name, "0123456789_")
+	short := unnumbered(name)
 	if i := strings.LastIndexByte(short, '_'); i > 1 && isQualifier(short[i+1:]) {
 		short = short[:i]
 	} else if len(short) == len(name) {

@@ -258,6 +258,17 @@ func ranges() (r [128][2]uint8) {
 	return r
 }
 
+// begins has a bit for each second byte of a prefix, by the first.
+var begins = seconds()
+
+func seconds() (b [128][4]uint32) {
+	for _, x := range forms {
+		second := x.prefix[1]
+		b[x.prefix[0]][second>>5] |= 1 << (second & 31)
+	}
+	return b
+}
+
 // tokenAt returns the token of a known form that begins at a place; end is 0 if there is none.
 func tokenAt(text string, i int) (kind Kind, end int) {
 	c := text[i]
@@ -265,13 +276,19 @@ func tokenAt(text string, i int) (kind Kind, end int) {
 		return "", 0
 	}
 	rest := text[i:]
-	for _, x := range forms[formsFrom[c][0]:formsFrom[c][1]] {
-		if !strings.HasPrefix(rest, x.prefix) {
-			continue
-		}
-		n := x.length(rest)
-		if n > 0 && !isSample(rest[len(x.prefix):n]) {
-			return x.kind, i + n
+	if len(rest) < 2 {
+		return "", 0
+	}
+	if second := rest[1]; second < 128 && begins[c][second>>5]>>(second&31)&1 != 0 {
+		for at := formsFrom[c][0]; at < formsFrom[c][1]; at++ {
+			x := &forms[at]
+			if !strings.HasPrefix(rest, x.prefix) {
+				continue
+			}
+			n := x.length(rest)
+			if n > 0 && !isSample(rest[len(x.prefix):n]) {
+				return x.kind, i + n
+			}
 		}
 	}
 	switch {
@@ -363,7 +380,7 @@ const (
 )
 
 // length is that of the token that a text begins with; 0: there is none.
-func (x form) length(text string) int {
+func (x *form) length(text string) int {
 	at := len(x.prefix)
 	end := run(text, at, x.tail)
 	if x.prefix == "SG." { // of two parts
