@@ -2,9 +2,10 @@
 //
 // Keys, tokens and passwords in the value, the tags and the metadata of a memory become [redacted:KIND] before anything is written or indexed.
 // The setting redact says in which memories: captured are those with the tag captured, which importers of conversations store without
-// being asked to; all is everything that is stored, records of other families included if records.read is granted; none is nothing. A memory
-// with a secret in its namespace, key, type, links or a name of its metadata, which no hook can change, is refused, and so is one with more than 1,000 secrets.
-// Not found is a secret that has neither a known form nor a telling name, such as a password that stands alone.
+// being asked to; all is every memory, and records of other families if records.read is granted; none is nothing. Events of the log are kept
+// as they are given. A memory with a secret in its namespace, key, type, links or a name of its metadata, which no hook can change, is refused,
+// and so is one with more than 1,000 secrets. Not found is a secret that has neither a known form nor a telling name, such as a password that
+// stands alone.
 //
 //alcove:family redaction 1.0.0
 //alcove:description Replaces secrets before they are stored: keys, tokens, passwords, private keys.
@@ -25,7 +26,7 @@ import (
 
 // Config is the family's configuration.
 type Config struct {
-	Redact     string   `alcove:"enum=captured|all|none,default=captured"` // What is redacted: memories with the tag captured, all that is stored, or nothing
+	Redact     string   `alcove:"enum=captured|all|none,default=captured"` // What is redacted: memories with the tag captured, all memories, or nothing
 	LeaveKinds []string `alcove:"max=100"`                                 // Kinds of secrets that stay as they are, such as jwt
 	LeaveTexts []string `alcove:"max=1000"`                                // Texts that are no secrets; a star at the end stands for any rest
 	Mark       string   `alcove:"default=redacted:KIND,max=40"`            // What stands in brackets in place of a secret; KIND is its kind
