@@ -112,13 +112,14 @@ cross: $(IMAGE)  ## build and vet it for all platforms, whose types make check c
 
 # Who signs the catalogue of families gives RELEASE_KEY, files of secret keys that alcove family keygen makes: two while a key is replaced.
 # Who builds a release again gives its published signatures as SIGNATURES.
-release: $(IMAGE) ## build bin/release: the program for all platforms, with SHA256SUMS and bills of materials (VERSION=v1 RELEASE_KEY=file)
+release: $(IMAGE) ## build bin/release: the program for all platforms, plugins, SHA256SUMS and bills of materials (VERSION=v1 RELEASE_KEY=file)
 	@rm -rf bin/release && mkdir -p bin/release
 	@$(GO) run ./cmd/release sign -image $(IMAGE) -keys '$(RELEASE_KEY)' -signatures '$(SIGNATURES)' > bin/release/catalogue.sig
 	@set -e; made="$$(cat bin/release/catalogue.sig)"; for p in $(PLATFORMS); do \
 		case $$p in windows/*) exe=.exe;; *) exe=;; esac; out=bin/release/alcove-$${p%/*}-$${p#*/}; echo "build $$p"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION) -X main.signatures=$$made" -o $$out$$exe ./cmd/alcove; \
 		$(GO) run ./cmd/release sbom -image $(IMAGE) -version '$(VERSION)' -signatures "$$made" -program $$out$$exe > $$out.cdx.json; done
+	@$(GO) run ./cmd/plugins -zip bin/release/alcove-plugins.zip -version '$(VERSION)'
 	@cd bin/release && sha256sum alcove-* catalogue.sig > SHA256SUMS && cat SHA256SUMS
 
 verify-release: release ## build the release again, elsewhere and without what was built before, and compare

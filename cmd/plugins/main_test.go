@@ -1,12 +1,16 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/daemon/plugins"
 )
 
 func TestTheFolderHasThePluginsAndNothingElse(t *testing.T) {
@@ -37,8 +41,40 @@ func TestTheFolderHasThePluginsAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAFolderAndAVersionAreAskedFor(t *testing.T) {
-	if err := run(nil); err == nil || !strings.Contains(err.Error(), "-out and -version") {
+func TestAPlaceAndAVersionAreAskedFor(t *testing.T) {
+	if err := run(nil); err == nil || !strings.Contains(err.Error(), "-out or -zip, and -version") {
 		t.Errorf("got %v, want a request for both", err)
+	}
+}
+
+func TestTheArchiveHasTheSameBytesTwice(t *testing.T) {
+	var made [2][]byte
+	for i := range made {
+		name := filepath.Join(t.TempDir(), "plugins.zip")
+		err := run([]string{"-zip", name, "-version", "v1.2.3"})
+		if err == nil {
+			made[i], err = os.ReadFile(name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(made[0], made[1]) {
+		t.Error("got two archives that differ, want the same bytes")
+	}
+	z, err := zip.NewReader(bytes.NewReader(made[0]), int64(len(made[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := plugins.Files("v1.2.3")
+	if err != nil || len(z.File) != len(files) {
+		t.Errorf("got %d files in the archive, %v, want %d", len(z.File), err, len(files))
+	}
+	for _, f := range z.File {
+		name, below := strings.CutPrefix(f.Name, "alcove-plugins/")
+		data, err := fs.ReadFile(z, f.Name)
+		if !below || err != nil || !bytes.Equal(data, files[name]) {
+			t.Errorf("%s: got other bytes than the plugin has, %v", f.Name, err)
+		}
 	}
 }
