@@ -11,6 +11,8 @@ func (f *finder) argument(name string, i, end int) int {
 	switch name {
 	case "chpasswd", "kinit", "cryptsetup", "smbpasswd", "vncpasswd", "stdin":
 		f.piped(i)
+	case "echo":
+		return f.echoed(i, end)
 	case "SecureString":
 		return f.after(end)
 	case "change_password", "add_user":
@@ -35,7 +37,7 @@ func (f *finder) argument(name string, i, end int) int {
 		}
 	case "mnemonic", "phrase":
 		return f.mnemonic(name, i, end)
-	case "login", "Login", "logon", "credentials", "Credentials", "creds", "Creds", "account", "Zugangsdaten":
+	case "login", "Login", "logon", "credential", "credentials", "Credentials", "creds", "Creds", "account", "Zugangsdaten":
 		return f.account(end)
 	}
 	return 0
@@ -111,9 +113,38 @@ func (f *finder) here(i int) int {
 	return i + len("<<<")
 }
 
-// userinfo adds the password of USER:PASSWORD@HOST without a scheme; the at sign is at a place.
+// echoed adds the password that echo gives to a command that takes one, and returns where it ends; 0: it gives none.
+func (f *finder) echoed(i, end int) int {
+	line := f.text[max(0, i-nearby):min(len(f.text), end+2*nearby)]
+	takes := false
+	for _, word := range [...]string{"pass", "sudo -S", "login", "secret"} {
+		takes = takes || strings.Contains(line, word)
+	}
+	if !takes {
+		return 0
+	}
+	if strings.HasPrefix(f.text[end:], " -n") {
+		end += len(" -n")
+	}
+	s, ok := f.opened(end, site{after: flag})
+	if !ok || s.at == end {
+		return 0
+	}
+	stop := f.endOf(s)
+	if v := f.text[s.at:stop]; v == "" || standsFor(v) || isPath(v) || !isStrong(v) {
+		return 0
+	}
+	f.add(Password, s.at, stop)
+	return stop
+}
+
+// userinfo adds the password of USER:PASSWORD@HOST without a scheme, or of Oracle's USER/PASSWORD@DATABASE; the at sign is at a place.
 func (f *finder) userinfo(i int) {
 	start := i
+	if line := f.lineBefore(i); strings.Contains(line, "sqlplus ") || strings.Contains(line, "sqlldr ") || strings.Contains(line, "expdp ") {
+		f.oracle(i)
+		return
+	}
 	for start > 0 && i-start < 128 && f.text[start-1] > ' ' && strings.IndexByte("\"'`/<>()[]{}=,;", f.text[start-1]) < 0 {
 		start--
 	}
@@ -152,6 +183,21 @@ func (f *finder) after(at int) int {
 	}
 	f.add(Password, s.at, end)
 	return end
+}
+
+// oracle adds the password of USER/PASSWORD@DATABASE; the at sign is at a place.
+func (f *finder) oracle(i int) {
+	start := i
+	for start > 0 && i-start < 128 && f.text[start-1] > ' ' {
+		start--
+	}
+	sep := strings.IndexByte(f.text[start:i], '/')
+	if n := len(f.found); sep < 1 || n > 0 && f.found[n-1].End > start+sep {
+		return
+	}
+	if v := strings.Trim(f.text[start+sep+1:i], "\"'"); len(v) >= 4 && !standsFor(v) {
+		f.add(Password, start+sep+1, i)
+	}
 }
 
 // piped adds the password of echo USER:PASSWORD | chpasswd, or of echo PASSWORD | kinit.

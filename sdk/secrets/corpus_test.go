@@ -27,7 +27,7 @@ type sample struct {
 func corpus(t testing.TB, kind string) []sample {
 	t.Helper()
 	all := samplesIn(t, kind+".txt")
-	for _, later := range []string{"unseen", "blind", "second"} {
+	for _, later := range []string{"unseen", "blind", "second", "third"} {
 		for _, s := range samplesIn(t, later+"-"+kind+".txt") {
 			s.heldOut = true
 			all = append(all, s)

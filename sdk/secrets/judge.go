@@ -25,7 +25,7 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 	case at.after == aside:
 		return s == password && !quoted && isStrong(v)
 	case s == weak:
-		return isRandom(v) && !endsInDigest(v) && at.after != blank && at.after != verb
+		return len(v) >= shortestTail && isRandom(v) && !isULID(v) && !endsInDigest(v) && at.after != blank && at.after != verb
 	case isUUID(v):
 		return true
 	case at.after == blank && !quoted:
@@ -257,6 +257,9 @@ func isUUID(v string) bool {
 	}
 	return true
 }
+
+// isULID reports whether a value is an id that begins with a time, of 26 capitals and digits.
+func isULID(v string) bool { return len(v) == 26 && count(v, inUpper) == len(v) && v[0] <= '7' }
 
 // isCode reports whether a value without quotes is an expression: a call, an element, a member, a variable.
 func isCode(v string, after between) bool {

@@ -23,7 +23,7 @@ func (f *finder) dash(i int) int {
 		return f.userAndPassword(i, start)
 	case option == 'U':
 		return f.userAndPassword(i, start)
-	case option != 'p' && option != 'a' && option != 'w' && option != 'P':
+	case option != 'p' && option != 'a' && option != 'w' && option != 'P' && option != 'N':
 		return i + 1
 	case !takesPassword(f.lineBefore(i), option, text[start] == ' '):
 		return i + 1
@@ -85,6 +85,8 @@ func takesPassword(line string, option byte, apart bool) bool {
 	switch option {
 	case 'p':
 		return has("sshpass", "docker login", "podman login", "az login", "mongo") || !apart && has("mysql", "mariadb", "7z ")
+	case 'N':
+		return has("ssh-keygen")
 	case 'P':
 		return has("sqlcmd", "bcp ", "mosquitto", "ipmitool", "zip ")
 	case 'a':

@@ -120,7 +120,7 @@ func hostile() map[string]string {
 		"a", "-", "a=", "a-", "a/", "a+", "a.", "a:b@", "password ", "password:", "password=password=", "token a ", "login(", "login(\"", "auth=(\"a\",", "echo a | chpasswd ",
 		"phrase: a ", "seed phrase: apple ", "-u ", "-p", "-----BEGIN PRIVATE KEY-----", "://", "://a:", "https://a@", "eyJ", "eyJ.", "eyJhbGciOiJI.", "sk-", "ghp_", "1//0", "M.",
 		"key ", "snmp key ", "net user ", "/user:", "<<< ", "kinit <<< ", "credentials: a/", "login ", "[redacted:", "\\", "\"", "is my password ", "Bearer ", "IDENTIFIED BY ", "pat",
-		"\xe2\x80", "密码", "bot1", "the password, it's ", "a|", "x--", "API_KEY_", "<password>",
+		"\xe2\x80", "密码", "bot1", "the password, it's ", "a|", "x--", "API_KEY_", "<password>", "echo ", "echo pass ", "the password (", "sqlplus a/b@", "パスワードはa",
 	} {
 		list[part] = strings.Repeat(part, (1<<20)/len(part))
 	}

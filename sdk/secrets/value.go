@@ -54,6 +54,9 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 	}
 	for at, words := j, 0; words < 7; words++ {
 		at = skipBlanks(f.text, at, len(f.text))
+		if v, ok := f.inParentheses(at, m); ok {
+			return v, true
+		}
 		end := at
 		for end < len(f.text) && (class[f.text[end]]&inName != 0 || strings.IndexByte("'()@*", f.text[end]) >= 0) {
 			end++
@@ -77,8 +80,20 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 	return value{}, false
 }
 
+// inParentheses is a password in parentheses that stand at a place.
+func (f *finder) inParentheses(at int, m meaning) (value, bool) {
+	if m.strength != password || at >= len(f.text) || f.text[at] != '(' {
+		return value{}, false
+	}
+	v, _, ok := strings.Cut(f.text[at+1:min(len(f.text), at+1+longestName)], ")")
+	if !ok || v == "" || standsFor(v) || isPath(v) || isCode(v, verb) || strings.IndexByte(v, ' ') >= 0 || !isStrong(v) {
+		return value{}, false
+	}
+	return value{m.kind, at + 1, at + 1 + len(v)}, true
+}
+
 // saying are words after which a value may stand in prose.
-var saying = [...]string{"is", "it's", "its", "be", "to", "was", "ist", "lautet", "war", "es", "est", "é", "è", "är", "being", "это"}
+var saying = [...]string{"is", "it's", "its", "be", "to", "was", "ist", "lautet", "war", "auf", "es", "est", "é", "è", "är", "being", "это"}
 
 // saidBefore looks for a value before its name: use … as the password.
 func (f *finder) saidBefore(i int, m meaning) (value, bool) {
@@ -387,7 +402,7 @@ func (f *finder) endOf(s site) int {
 		if (c == ',' || c == ')' || c == '}' || c == ']') && (at+1 == len(text) || strings.IndexByte(" \n\r\t,)}];\"'", text[at+1]) >= 0) {
 			break
 		}
-		if c >= 0x80 && isEnd(text[at:]) {
+		if c >= 0x80 && (isEnd(text[at:]) || c >= 0xE3 && c <= 0xED && at > s.at && text[at-1] < 0x80) {
 			break
 		}
 	}
