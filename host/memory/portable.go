@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/alcove-memory/alcove/host/memory/lineage"
@@ -135,12 +136,37 @@ func (a *Access) Import(ctx context.Context, branch string, list []portable.Memo
 
 // importTo stores items, and counts new and changed ones. It calls no hook if nothing would change.
 func (a *Access) importTo(ctx context.Context, b *lineage.Branch, namespace string, items []Item, w Write) (int, error) {
-	t := a.begin(b, fromCaller)
-	if _, err := t.Put(ctx, namespace, items); err != nil || t.Changes() == 0 {
+	known, err := a.space.areKnown(ctx, b, namespace, items)
+	if err != nil {
 		return 0, err
 	}
-	_, err := a.Store(ctx, Location{b.Name, namespace}, items, w)
-	return t.Changes(), err
+	if known { // otherwise something changes
+		t := a.begin(b, fromCaller)
+		if _, err := t.Put(ctx, namespace, items); err != nil || t.Changes() == 0 {
+			return 0, err
+		}
+	}
+	receipts, err := a.Store(ctx, Location{b.Name, namespace}, items, w)
+	changed := map[string]bool{}
+	for _, r := range receipts {
+		if r.Replaces == 0 || r.Version != r.Replaces {
+			changed[r.Key] = true
+		}
+	}
+	return len(changed), err
+}
+
+// areKnown reports whether there is a memory under the key of each item.
+func (s *Space) areKnown(ctx context.Context, b *lineage.Branch, namespace string, items []Item) (bool, error) {
+	keys := make([]store.Key, len(items))
+	for i, it := range items {
+		keys[i] = store.Key{Namespace: namespace, Collection: memories, Name: it.Key}
+	}
+	entries, err := s.engine.GetAt(ctx, b.Lineage, keys)
+	if err != nil {
+		return false, s.translate("import", err)
+	}
+	return !slices.ContainsFunc(entries, func(e store.Entry) bool { return !e.Exists() }), nil
 }
 
 func imported(p portable.Memory) Item {
