@@ -55,7 +55,7 @@ func (h *Hooks) askSome(ctx context.Context, x Store, s memory.Storing, d *memor
 
 // A redactor reads all text of what it is asked about, so it is asked about less at once than other hooks, lest it run out of time.
 const (
-	mostRedacted  = 100
+	mostRedacted  = 50
 	bytesRedacted = 128 << 10
 )
 
