@@ -19,8 +19,8 @@ import (
 
 // mcpFlags are the flags of alcove mcp.
 type mcpFlags struct {
-	namespace, project, branch, agent, profile, families string
-	readOnly, developer, autoEmbed                       bool
+	namespace, project, folder, branch, agent, profile, families string
+	readOnly, developer, autoEmbed                               bool
 }
 
 const (
@@ -66,7 +66,8 @@ MCP clients start this command themselves: alcove connect prints what to paste i
 func (f *mcpFlags) define(c *cobra.Command, env func(string) string) {
 	flags := c.Flags()
 	flags.StringVar(&f.namespace, "namespace", env("ALCOVE_NAMESPACE"), "the `NAMESPACE` of calls that name none; @project: that of the project (or ALCOVE_NAMESPACE)")
-	flags.StringVar(&f.project, "project", env("ALCOVE_PROJECT"), "the `PROJECT` that searches keep to: a name, or off (or ALCOVE_PROJECT; default: that of the folder in which this command runs, if the folder is in a repository or linked, and --namespace is not given)")
+	flags.StringVar(&f.project, "project", env("ALCOVE_PROJECT"), "the `PROJECT` that searches keep to: a name, or off (or ALCOVE_PROJECT; default: that of --folder, if it is in a repository or linked, and --namespace is not given)")
+	flags.StringVar(&f.folder, "folder", "", "the `FOLDER` that the client works in (default: what the client says in CLAUDE_PROJECT_DIR, else the folder in which this command runs)")
 	flags.StringVar(&f.branch, "branch", env("ALCOVE_BRANCH"), "the `BRANCH` that the session begins on (or ALCOVE_BRANCH)")
 	flags.StringVar(&f.agent, "agent", env("ALCOVE_AGENT"), "the agent's `NAME`, which is kept with what it writes (or ALCOVE_AGENT)")
 	flags.Lookup("agent").NoOptDefVal = agentOfEnvironment

@@ -28,11 +28,13 @@ it is the folder's. A link goes before both.
 
 NAME may be given with project/ or without.`,
 	}
-	c.AddCommand(a.projectListCommand(), a.projectLinkCommand(), a.projectUnlinkCommand(), a.projectRenameCommand(), a.projectMergeCommand(), a.projectUndoCommand())
+	c.AddCommand(a.projectListCommand(), a.projectLinkCommand(), a.projectUnlinkCommand())
+	c.AddCommand(a.projectRenameCommand(), a.projectMergeCommand(), a.projectUndoCommand())
 	return c
 }
 
-// projectsFile is where it is kept what the owner says about projects: in the data directory, or beside the settings for a server elsewhere.
+// projectsFile is where it is kept what the owner says about projects: in the data directory, or, for a server elsewhere, beside the
+// settings.
 func (a *app) projectsFile() (string, error) {
 	file, err := a.settingsFile()
 	if err == nil && a.elsewhere.url == "" {
@@ -71,7 +73,8 @@ type listedProject struct {
 
 func (a *app) projectListCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "list", Short: "List the projects, with their memories, folders and former names; * is that of the current folder", Args: noArguments,
+		Use: "list", Short: "List the projects, with their memories, folders and former names; * is that of the current folder",
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := a.projects(c.Context())
 			if err != nil {
@@ -172,7 +175,7 @@ func (a *app) chooseProject(f *mcpFlags) (err error) {
 	case f.project != "":
 		f.project, err = a.named(f.project)
 	case f.namespace == "" || inProject:
-		f.project = a.ofFolderOrNone()
+		f.project = a.ofFolderOrNone(a.clientFolder(f.folder))
 	}
 	if err != nil {
 		return err
@@ -189,15 +192,15 @@ func (a *app) projectHere() (string, error) {
 	case noProject:
 		return "", nil
 	case "":
-		return a.ofFolderOrNone(), nil
+		return a.ofFolderOrNone(""), nil
 	default:
 		return a.named(said)
 	}
 }
 
 // ofFolderOrNone is ofFolder, with a note in place of an error: memory is of use without a project.
-func (a *app) ofFolderOrNone() string {
-	name, err := a.ofFolder()
+func (a *app) ofFolderOrNone(folder string) string {
+	name, err := a.ofFolder(folder)
 	if err != nil {
 		_ = a.notef("alcove: warning: searches keep to no project: %s\n", err) // as far as it can be said
 	}
@@ -214,14 +217,28 @@ func (a *app) named(name string) (string, error) {
 	return names.Namespace("", full), err
 }
 
-// ofFolder is the namespace of the current folder's project. A folder that is neither in a repository nor linked has none: programs run in
-// folders of their own, in the user's home and anywhere.
-func (a *app) ofFolder() (string, error) {
+// clientFolder is the folder that a client works in, as far as it says so; empty: the current one. A variable such as ${workspaceFolder}
+// that a client left as it is says nothing.
+func (a *app) clientFolder(given string) string {
+	for _, folder := range []string{given, a.env("CLAUDE_PROJECT_DIR")} {
+		if filepath.IsAbs(folder) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// ofFolder is the namespace of a folder's project; empty: the current folder. A folder that is neither in a repository nor linked has none:
+// programs run in folders of their own, in the user's home and anywhere.
+func (a *app) ofFolder(folder string) (string, error) {
 	names, err := a.projectNames()
 	if err != nil {
 		return "", err
 	}
-	p := a.placeHere(names)
+	p := names.Of(folder)
+	if folder == "" {
+		p = a.placeHere(names)
+	}
 	if p.Why != project.ByLink && !p.Repository {
 		return "", nil
 	}
@@ -373,7 +390,9 @@ func (a *app) examineProject() finding {
 		return finding{"project", noted, "the current folder is gone, and belongs to none"}
 	}
 	says := map[project.Why]string{
-		project.ByLink: p.Folder + " is linked to it", project.ByRemote: "by the remote origin of the repository " + p.Folder, project.ByFolder: "by the folder " + p.Folder,
+		project.ByLink:   p.Folder + " is linked to it",
+		project.ByRemote: "by the remote origin of the repository " + p.Folder,
+		project.ByFolder: "by the folder " + p.Folder,
 	}[p.Why]
 	if p.Former != "" {
 		says += ", which was renamed from " + p.Former

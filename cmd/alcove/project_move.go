@@ -113,8 +113,8 @@ func (a *app) checkMove(ctx context.Context, m projectMove, would operator.Moved
 	case err != nil:
 		return err
 	case !m.merge && counts[m.to] > 0:
-		return &usageError{fmt.Errorf("%s has %d memories of its own: alcove project merge %s %s moves those of %s there", m.to, counts[m.to], m.from, m.to, m.from)}
-	case would.Memories+would.Same+would.Clashes == 0 && len(names.Folders(m.from))+len(names.FormerOf(m.from)) == 0 && a.placeHere(names).Namespace != m.from:
+		return &usageError{fmt.Errorf("%s has %d memories of its own: alcove project merge %s %[1]s moves those of %[3]s there", m.to, counts[m.to], m.from)}
+	case would.Memories+would.Same+would.Clashes+len(names.Folders(m.from))+len(names.FormerOf(m.from)) == 0 && a.placeHere(names).Namespace != m.from:
 		return notFound("there is no project %s: alcove project list shows those there are", m.from)
 	}
 	return nil
@@ -165,7 +165,8 @@ func (a *app) printMove(m projectMove, id string, done operator.MovedMemories) e
 	if m.dry {
 		verb = "to move"
 	}
-	err := a.printf("%d memories %s from %s to %s, %d were there already, %d keys differ\n", done.Memories, verb, m.from, m.to, done.Same, done.Clashes)
+	err := a.printf("%d memories %s from %s to %s, %d were there already, %d keys differ\n",
+		done.Memories, verb, m.from, m.to, done.Same, done.Clashes)
 	if m.dry {
 		return errors.Join(err, a.notef("Nothing was changed: repeat it without --dry-run.\n"))
 	}

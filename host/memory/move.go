@@ -45,9 +45,10 @@ const (
 	moveAttempts = 8       // of a commit whose entries change meanwhile
 )
 
-// Move moves memories in commits that each take some of them whole: at any instant a memory is in one of the namespaces. Whoever repeats a move
-// that was interrupted completes it. The calls that undo it, the last first, are the caller's with .1, .2 and so on. A memory keeps when it was
-// created, by whom, and its counters; its history stays under its former name, and so do events of the log and families' records.
+// Move moves memories in commits that each take some of them whole: at any instant a memory is in one of the namespaces. Whoever repeats
+// a move that was interrupted completes it. The calls that undo it, the last first, are the caller's with .1, .2 and so on. A memory keeps
+// when it was created, by whom, and its counters; its history stays under its former name, and so do events of
+// the log and families' records.
 func (a *Access) Move(ctx context.Context, m Move, w Write) (Moved, error) {
 	run := &moveRun{access: a, move: m, result: Moved{Left: map[string]int{}}}
 	if run.move.Strategy = cmp.Or(m.Strategy, Strict); !slices.Contains([]Strategy{Strict, Source, Target, Newest}, run.move.Strategy) {
@@ -96,21 +97,22 @@ func (run *moveRun) check() ([]*lineage.Branch, error) {
 			return nil, err
 		}
 		if s.scopes.Of(name) != nil {
-			return nil, invalid("namespace %q has members with rights of their own, which a move would change: delete its rights record first (governance)", name)
+			return nil, invalid("namespace %q has members with rights of their own, which a move would change: delete its rights record first", name)
 		}
 	}
 	if m.From == m.To {
 		return nil, invalid("namespace %q cannot be moved to itself: name another one", m.From)
 	}
-	branches := slices.DeleteFunc(slices.Clone(s.catalogue.Live()), func(b *lineage.Branch) bool { return b.Name == lineage.System || IsProposal(b.Name) })
+	stays := func(b *lineage.Branch) bool { return b.Name == lineage.System || IsProposal(b.Name) }
+	branches := slices.DeleteFunc(slices.Clone(s.catalogue.Live()), stays)
 	slices.SortFunc(branches, func(x, y *lineage.Branch) int { return cmp.Compare(x.ID, y.ID) })
 	return branches, nil
 }
 
 // entries goes through a namespace's memories, those that were purged left out.
 func (run *moveRun) entries(ctx context.Context, t *Stage, do func(store.Entry, record.Record) (more bool, err error)) error {
-	s := run.access.space
-	for e, err := range store.Entries(ctx, s.engine.ScanAt, t.lineage(), store.Range{Namespace: run.move.From, Collection: memories}, fillPage) {
+	within := store.Range{Namespace: run.move.From, Collection: memories}
+	for e, err := range store.Entries(ctx, run.access.space.engine.ScanAt, t.lineage(), within, fillPage) {
 		if err != nil {
 			return err
 		}
@@ -196,7 +198,8 @@ func (run *moveRun) count(branch string, from, to store.Entry) error {
 	}
 	run.result.Clashes++
 	if len(run.result.Clashing) < mostClashing {
-		run.result.Clashing = append(run.result.Clashing, Clashing{Branch: branch, Key: from.Name, From: from.Version, To: to.Version, Taken: run.taken(from, to)})
+		c := Clashing{Branch: branch, Key: from.Name, From: from.Version, To: to.Version, Taken: run.taken(from, to)}
+		run.result.Clashing = append(run.result.Clashing, c)
 	}
 	return nil
 }
@@ -222,7 +225,8 @@ func (run *moveRun) taken(from, to store.Entry) Strategy {
 
 func (run *moveRun) clash() error {
 	first := run.result.Clashing[0]
-	return &Error{Code: Conflict, Message: fmt.Sprintf("%d keys of %s are in %s, too, with other memories, such as %q: nothing was moved; take a side with a strategy, source, target or newest",
+	return &Error{Code: Conflict, Message: fmt.Sprintf(
+		"%d keys of %s are in %s, too, with other memories, such as %q: nothing was moved; take a side with a strategy, source, target or newest",
 		run.result.Clashes, run.move.From, run.move.To, clip(first.Key, 64)), Details: map[string]any{"clashes": run.result.Clashes}}
 }
 

@@ -121,7 +121,8 @@ func TestKeysThatClashAreDecidedByTheStrategy(t *testing.T) {
 			}
 		}
 		undo(t, s, Undo{Call: "m.1"}, false)
-		for id, want := range map[[2]string]string{{"project/a", "one"}: `"a1"`, {"project/b", "one"}: `"b1"`, {"project/a", "two"}: `"a2"`, {"project/b", "two"}: `"b2"`, {"project/a", "same"}: `"s"`, {"project/b", "same"}: `"s"`} {
+		for id, want := range map[[2]string]string{{"project/a", "one"}: `"a1"`, {"project/b", "one"}: `"b1"`,
+			{"project/a", "two"}: `"a2"`, {"project/b", "two"}: `"b2"`, {"project/a", "same"}: `"s"`, {"project/b", "same"}: `"s"`} {
 			if got := holds(t, s, "", id[0], id[1]); got != want {
 				t.Errorf("%s, undone, %v: got %s, want %s", strategy, id, got, want)
 			}
@@ -193,7 +194,8 @@ func keysIn(t *testing.T, s *Space, namespace string) map[string]bool {
 func TestAMoveNeedsTheRightsToBothNamespaces(t *testing.T) {
 	s := testSpace(t)
 	writes(t, s, "", "", "project/a", "k", `1`)
-	for _, rights := range []Rights{RightsTo([]string{"project/a"}, []string{"project/a"}), RightsTo([]string{"project/b"}, []string{"project/b"}), RightsTo([]string{"*"}, nil)} {
+	for _, rights := range []Rights{RightsTo([]string{"project/a"}, []string{"project/a"}),
+		RightsTo([]string{"project/b"}, []string{"project/b"}), RightsTo([]string{"*"}, nil)} {
 		for _, dry := range []bool{true, false} {
 			done, err := s.As(Caller{Agent: "eve", Call: "m", Rights: rights}).Move(t.Context(), Move{From: "project/a", To: "project/b"}, Write{DryRun: dry})
 			var refused *Error
@@ -202,7 +204,8 @@ func TestAMoveNeedsTheRightsToBothNamespaces(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range []Move{{From: "project/a", To: "project/a"}, {From: "project/a", To: "*"}, {From: "a b", To: "project/b"}, {From: "project/a", To: "project/b", Strategy: "fields"}} {
+	for _, m := range []Move{{From: "project/a", To: "project/a"}, {From: "project/a", To: "*"}, {From: "a b", To: "project/b"},
+		{From: "project/a", To: "project/b", Strategy: "fields"}} {
 		if done, err := s.As(mover("m")).Move(t.Context(), m, Write{}); err == nil {
 			t.Errorf("%+v: got %+v, want an error", m, done)
 		}

@@ -154,7 +154,8 @@ func Called(name string) (string, error) {
 	short := strings.TrimPrefix(name, Prefix)
 	full := Prefix + short
 	if short == "" || short != strings.Trim(short, "/") || strings.ContainsFunc(short, isForeign) || len(full) > longest {
-		return "", fmt.Errorf("%.60q is no name of a project: give one of letters, digits and . _ / -, of at most %d characters, such as acme/app", name, longest-len(Prefix))
+		return "", fmt.Errorf("%.60q is no name of a project: give one of letters, digits and . _ / -, of at most %d characters, such as acme/app",
+			name, longest-len(Prefix))
 	}
 	return full, nil
 }
