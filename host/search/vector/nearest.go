@@ -113,7 +113,7 @@ func (r *search) candidates(q Query, among int) ([]uint32, error) {
 		}
 		return r.scan(wanted, r.codeScores(&coded))
 	}
-	rows, err := r.scan(max(leastRecoded, recodedEach*q.K, among/recodedPart), r.bitScores())
+	rows, err := r.scanBits(max(leastRecoded, recodedEach*q.K, among/recodedPart))
 	coded := encodeQuery(r.query, s.stride.codes)
 	return r.recode(rows, &coded, max(leastRescored, q.K+rescoredMore)), err
 }
@@ -217,6 +217,55 @@ func (r *search) bitScores() scores {
 			into[i] = (1 - float32(int64(count))*scale) * c.norms[i]
 		}
 	}
+}
+
+// scanBits returns the rows whose bits differ least, wanted or some more of them.
+func (r *search) scanBits(wanted int) ([]uint32, error) {
+	s := r.set
+	if s.options.Metric == Dot {
+		return r.scan(wanted, r.bitScores())
+	}
+	query, counts := make([]uint64, s.stride.bits), make([]uint64, chunkRows)
+	setBits(r.query[:s.options.Dimensions], query, 1)
+	distances, rowsAt := make([]uint16, len(s.numbers)), make([]int, s.options.Dimensions+1)
+	for i, c := range s.chunks {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.kernels.differ(query, c.bits, counts)
+		into := distances[i*chunkRows:][:chunkRows]
+		for j, n := range counts {
+			into[j] = uint16(n)
+			rowsAt[n]++
+		}
+	}
+	var rows []uint32
+	for from := 0; from < len(rowsAt) && len(rows) < wanted; {
+		to, some := from, 0
+		for ; to < len(rowsAt) && some < wanted-len(rows); to++ {
+			some += rowsAt[to]
+		}
+		rows = r.between(distances, from, to, 2*wanted, rows)
+		from = to
+	}
+	return rows, nil
+}
+
+// between appends the rows that the query searches with a distance of at least from and less than to, until there are most.
+func (r *search) between(distances []uint16, from, to, most int, rows []uint32) []uint32 {
+	for row, d := range distances {
+		if int(d) < from || int(d) >= to {
+			continue
+		}
+		number := r.set.numbers[row]
+		if number == none || r.among != nil && !r.among.Has(number) {
+			continue
+		}
+		if rows = append(rows, uint32(row)); len(rows) == most {
+			break
+		}
+	}
+	return rows
 }
 
 // recode returns the best rows by their codes.
