@@ -16,9 +16,10 @@ func (a *app) embedderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embedder",
 		Short: "Show, set, regenerate or remove the embedders of semantic search",
-		Long: `Searches are by words until there is an embedder, which turns texts into vectors: a server that speaks as
-OpenAI or Ollama do, a folder with a model2vec model, a tool family, or none, where vectors come with what is
-stored. Embedding happens in the background; searches never wait for it. Models cannot change any of this.`,
+		Long: `An embedder turns texts into vectors, so that questions in other words find their answers. The built-in one is in
+use until another is set: a server that speaks as OpenAI or Ollama do, a folder with a model2vec model, a tool
+family, or none, where vectors come with what is stored. Others embed in the background; searches never wait for it.
+Models cannot change any of this.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -42,7 +43,7 @@ func (a *app) showEmbedders(ctx context.Context) error {
 		return a.printJSON(list)
 	}
 	if len(list) == 0 {
-		return a.notef("there is no embedder: searches are by words. alcove embedder set --help\n")
+		return a.notef("there is no embedder: searches are by words. alcove embedder use builtin changes that\n")
 	}
 	for _, e := range list {
 		if err := a.printEmbedder(e); err != nil {
@@ -74,7 +75,7 @@ func (a *app) printEmbedder(e operator.EmbedderState) error {
 // embedderFlags describe an embedder.
 func embedderFlags(c *cobra.Command, r *operator.EmbedderConfig, prefix string) {
 	flags := c.Flags()
-	flags.StringVar((*string)(&r.Kind), prefix+"kind", string(r.Kind), "openai, ollama, static, family or given")
+	flags.StringVar((*string)(&r.Kind), prefix+"kind", string(r.Kind), "openai, ollama, static, family, given or builtin")
 	flags.StringVar(&r.URL, prefix+"url", r.URL, "the server's URL, without /embeddings or /api/embed")
 	flags.StringVar(&r.Model, prefix+"model", r.Model, "the server's name for the model")
 	flags.StringVar(&r.Path, prefix+"path", r.Path, "the folder of a static model: model.safetensors and tokenizer.json")
@@ -220,7 +221,7 @@ func (a *app) embedderRemoveCommand() *cobra.Command {
 
 func (a *app) embedderUseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME|none", Short: "Choose the default embedder of searches; none: lexical search", Args: arguments(1, 1),
+		Use: "use NAME|builtin|none", Short: "Choose the default embedder of searches; none: lexical search", Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := args[0]
 			if name == "none" {

@@ -140,7 +140,7 @@ func (a *app) warnWithoutEmbedder(ctx context.Context) {
 	case err != nil:
 		logger.Warn("could not ask whether stored text is embedded", "error", err)
 	case len(list) == 0:
-		logger.Warn("stored text is not embedded, and searches are by words: set an embedder with alcove embedder set")
+		logger.Warn("stored text is not embedded, and searches are by words: alcove embedder use builtin changes that")
 	}
 }
 

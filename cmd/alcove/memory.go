@@ -522,7 +522,7 @@ func (a *app) statusCommand() *cobra.Command {
 // embeddingInWords says in words whether stored text is embedded.
 func embeddingInWords(status json.RawMessage) json.RawMessage {
 	const off, on = `"auto_embed":false`, `"auto_embed":true`
-	status = bytes.Replace(status, []byte(off), []byte(`"search":"by words: alcove embedder set adds meaning"`), 1)
+	status = bytes.Replace(status, []byte(off), []byte(`"search":"by words: alcove embedder use builtin adds meaning"`), 1)
 	return bytes.Replace(status, []byte(on), []byte(`"search":"by words and meaning"`), 1)
 }
 

@@ -39,6 +39,7 @@ type serveFlags struct {
 	anchor          string
 	anchorEvery     time.Duration
 	embedder        operator.EmbedderConfig
+	chosenEmbedder  string // none, or empty
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -72,6 +73,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")
 	flags.DurationVar(&f.anchorEvery, "audit-anchor-every", time.Minute, "how often the head is kept there")
 	flags.BoolVar(&f.auto, "auto", false, "started on demand: log to the data directory, run without HTTP if its port is taken, exit when idle or when another owner exists")
+	flags.StringVar(&f.chosenEmbedder, "embedder", a.env("ALCOVE_EMBEDDER"), "none: searches are by words alone (or ALCOVE_EMBEDDER; default: the configured embedder, or the built-in one)")
 	f.embedder = a.embedderFromEnvironment()
 	embedderFlags(c, &f.embedder, "embedder-")
 	flags.DurationVar(&f.idle, "idle", 0, "exit after this time without clients (default: never; with --auto 15m)")
@@ -111,6 +113,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			f.idle = defaultIdle
 		}
 	}
+	if f.chosenEmbedder != "" && f.chosenEmbedder != "none" {
+		return &usageError{fmt.Errorf("--embedder %.40q: it can be none; alcove embedder use chooses a configured one", f.chosenEmbedder)}
+	}
 	embedder, err := embedderToServe(f.embedder)
 	if err != nil {
 		return err
@@ -125,7 +130,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder, Anchor: anchor, AnchorEvery: f.anchorEvery})
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

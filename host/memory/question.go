@@ -102,6 +102,8 @@ func (s *Space) semanticWeight(q Search, h search.Hit) float64 {
 		return 0
 	case q.Mode == Semantic:
 		return 1
+	case !math.IsNaN(h.Meaning):
+		return h.Meaning
 	}
 	return s.vectors.Weight(q.Embedder, h.Collection)
 }

@@ -180,7 +180,7 @@ type Hit struct {
 	Why     *search.Explanation
 	// Features are those that Hooks can rank by, except the type and missing ones, if requested.
 	Features map[string]float32
-	// SemanticWeight is the weight of vectors beside words, from 0 to 1, if the search requested an explanation.
+	// SemanticWeight is the share of vectors in the score, from 0 to 1, if the search requested an explanation.
 	SemanticWeight float64
 
 	question *search.Question // that it was found with

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,6 +63,14 @@ func (a *Analyser) Terms(text string) []string {
 	var terms []string
 	a.eachWord(text, func(w word) { terms = append(terms, w.term) })
 	return terms
+}
+
+// Words returns the index terms of a text like Terms, and whether each is a stop word.
+func (a *Analyser) Words(text string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		more := true
+		a.eachWord(text, func(w word) { more = more && yield(w.term, w.stop) })
+	}
 }
 
 // ID identifies the analysis: analysers with equal IDs produce equal terms.

@@ -4,11 +4,11 @@ package search
 func (x *Index) Attach(s Semantic) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.semantic = s
+	x.semantic.Store(&s)
 	for _, b := range x.branches {
 		for _, number := range b.rows {
 			if !x.table.row(number).gone {
-				x.semanticAdd(number)
+				x.semanticAdd(number, Embedding{})
 			}
 		}
 	}

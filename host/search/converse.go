@@ -41,7 +41,8 @@ type turnSheet struct {
 
 	postings [][]posting // by clause
 	some     []posting   // of postingsIn
-	block    block       // of eachBlock
+	nearest  nearest
+	block    block // of eachBlock
 }
 
 // posting is a turn that has a clause, and how often, with its speaker's name.
@@ -226,6 +227,7 @@ func (c *turnScorer) addClause(i int) {
 	}
 	if len(asked.near) > 0 && !c.inNames[i] {
 		for _, l := range c.leaves {
+			c.sheet.nearest.start(l)
 			c.addNearTurns(l, asked, weight)
 		}
 	}
@@ -269,16 +271,14 @@ func (c *turnScorer) normOfTurn(s *slot) *norm {
 
 // addNearTurns adds the scores of a clause's similar terms to turns that lack the clause.
 func (c *turnScorer) addNearTurns(l *leaf, asked *clause, weight float64) {
-	for doc, near := range l.nearest(asked) {
+	c.sheet.nearest.each(asked, func(doc uint32, near float64) {
 		if slot := c.threads.slotOfRow(l.part.rows[doc]); slot != none && c.admits(slot) {
-			gain := c.factorOf(slot) * weight * asked.nearWeight * near
-			if gain == 0 {
-				continue
+			if gain := c.factorOf(slot) * weight * asked.nearWeight * near; gain > 0 {
+				c.sheet.scores[slot].alone += gain
+				c.spread(slot, gain)
 			}
-			c.sheet.scores[slot].alone += gain
-			c.spread(slot, gain)
 		}
-	}
+	})
 }
 
 // spread raises the current clause's best score of a turn and those around it.

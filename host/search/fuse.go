@@ -5,16 +5,29 @@ import (
 	"math"
 )
 
+// depthOf is the number of lexical matches, and of nearest vectors, that are combined for a query.
+func depthOf(q Query) int { return max(4*(q.K+q.Offset), 200) }
+
+// fuses reports whether the scores of all lexical matches are needed.
+func (r *ranking) fuses() bool { return r.semantic != nil && r.fusion == nil }
+
+// addMeaning combines the lexical scores with those of vectors.
+func (r *ranking) addMeaning(ctx context.Context) error {
+	if r.fusion != nil {
+		return r.addNearest(ctx)
+	}
+	return r.fuse(ctx)
+}
+
 // fuse ranks the best lexical matches and the nearest vectors by the fused score of the index's Semantic.
 func (r *ranking) fuse(ctx context.Context) error {
-	wanted := r.query.K + r.query.Offset
-	most := max(4*wanted, 200)
-	near, err := r.index.semantic.Nearest(ctx, r.query, members{r}, most)
+	wanted, most := r.query.K+r.query.Offset, depthOf(r.query)
+	near, err := r.semantic.Nearest(ctx, r.query, members{r}, most)
 	if err != nil {
 		return err
 	}
 	list := r.candidates(most, near)
-	r.index.semantic.Fuse(r.query, list)
+	r.semantic.Fuse(r.query, list)
 	r.best = heap{index: r.index, most: wanted}
 	for _, c := range list {
 		r.best.push(candidate{c.Number, c.Score, c.Lexical, c.Semantic})

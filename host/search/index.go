@@ -53,8 +53,8 @@ type Index struct {
 	maxViews     int
 	maxTail      int
 	conversation Conversation
-	semantic     Semantic
-	thesaurus    atomic.Pointer[thesaurus]
+	semantic     atomic.Pointer[Semantic] // nil: lexical search alone
+	nearWords    atomic.Pointer[NearWords]
 	analyser     *Analyser
 	analysers    map[string]*Analyser // of collections with a language of their own
 
@@ -105,13 +105,15 @@ func New(o Options) *Index {
 		maxViews:     cmp.Or(o.Views, 64),
 		maxTail:      cmp.Or(o.Tail, 8192),
 		conversation: o.Conversation.withDefaults(),
-		semantic:     o.Semantic,
 		table:        newTable(),
 		branches:     map[store.BranchID]*branch{},
 		parts:        map[uint32]*part{},
 		cache:        map[string]*visible{},
 		wanted:       map[columnID]bool{},
 		due:          make(chan struct{}, 1),
+	}
+	if o.Semantic != nil {
+		x.semantic.Store(&o.Semantic)
 	}
 	for collection, language := range o.Languages {
 		x.analysers[collection] = mustAnalyser(NewAnalyser(language))
@@ -201,6 +203,7 @@ type preparedDoc struct {
 	length  int            // words that are not stop words
 	speaker []string
 	asks    bool // it ends in a question mark
+	vector  Embedding
 	of      *analyses
 }
 
@@ -268,6 +271,9 @@ func (x *Index) prepare(d *Doc, others []wordPosition) (p preparedDoc, all []wor
 		p.asks = slices.ContainsFunc(d.Text, asks)
 	}
 	p.words, p.length = a.words[len(others):], a.length
+	if s := x.vectors(); s != nil {
+		p.vector = s.EmbedDocument(d)
+	}
 	return p, a.words
 }
 
@@ -336,7 +342,7 @@ func (x *Index) insertRow(r row, p *preparedDoc) {
 	b.rows, b.newest = append(b.rows, number), max(b.newest, r.version)
 	x.addToTail(b, number, p)
 	if !r.gone {
-		x.semanticAdd(number)
+		x.semanticAdd(number, p.vector)
 	}
 	for i, v := range views {
 		v.replace(x, before[i], x.visibleIn(v.lineage, r.name))
@@ -429,15 +435,23 @@ func (x *Index) visibleIn(l store.Lineage, name uint32) uint32 {
 	return none
 }
 
-func (x *Index) semanticAdd(number uint32) {
-	if x.semantic != nil {
-		x.semantic.Add(number, x.ref(x.table.row(number)))
+// vectors returns the index's Semantic; nil: none.
+func (x *Index) vectors() Semantic {
+	if s := x.semantic.Load(); s != nil {
+		return *s
+	}
+	return nil
+}
+
+func (x *Index) semanticAdd(number uint32, e Embedding) {
+	if s := x.vectors(); s != nil {
+		s.Add(number, x.ref(x.table.row(number)), e)
 	}
 }
 
 func (x *Index) semanticRemove(number uint32) {
-	if x.semantic != nil {
-		x.semantic.Remove(number)
+	if s := x.vectors(); s != nil {
+		s.Remove(number)
 	}
 }
 

@@ -248,7 +248,7 @@ func (x *Index) addStored(b *branch, p *part, d *storedDoc, local uint32) uint32
 		p.expiring = append(p.expiring, local)
 	}
 	if !d.gone {
-		x.semanticAdd(number)
+		x.semanticAdd(number, Embedding{})
 	}
 	return number
 }

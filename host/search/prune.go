@@ -32,10 +32,10 @@ const (
 
 // depth is the number of turns that must be the best; 0: all turns need their scores.
 func (c *turnScorer) depth() int {
-	if c.query.Vector != nil || c.asked.hasSubstitutes() {
+	if c.fuses() || c.asked.hasSubstitutes() {
 		return 0
 	}
-	return max(zoned, c.query.K+c.query.Offset)
+	return max(zoned, c.best.most)
 }
 
 // prunes reports whether pruning pays. A date without other words makes turns match that have no postings.

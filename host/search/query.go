@@ -60,12 +60,20 @@ func (x *Index) Search(ctx context.Context, view View, q Query) (Result, error) 
 	}
 	r.addSubstituteScores()
 	r.converse()
-	if x.semantic != nil && q.Vector != nil && q.Mode != Lexical {
-		if err := r.fuse(ctx); err != nil {
+	if r.semantic != nil {
+		if err := r.addMeaning(ctx); err != nil {
 			return Result{}, fmt.Errorf("search: %w", err)
 		}
 	}
 	return r.result(), nil
+}
+
+// questionAnalyser is the analyser of a query's text.
+func (x *Index) questionAnalyser(v View, q Query) *Analyser {
+	if q.Question != nil {
+		return q.Question.by
+	}
+	return x.queryAnalyser(v)
 }
 
 // understand parses the text of a query.
@@ -75,7 +83,6 @@ func (x *Index) understand(view View, q Query) question {
 		known = x.queryAnalyser(view).Question(q.Text)
 	}
 	asked := question{slices.Clone(known.asked.clauses), known.asked.conditions}
-	x.addSubstitutes(&asked, q.Text, known.by)
 	asked.weigh(q.Weights)
 	return asked
 }
@@ -97,8 +104,11 @@ type ranking struct {
 	norms      map[string]*norm // by collection if their parameters differ; else under ""
 	keepAll    bool             // every match is kept, not only the best
 	best       heap
+	bestPlain  float64 // the best score of a match that is no turn
 	matches    int
 	turns      *turnScorer // nil: there are none
+	semantic   Semantic    // nil: lexical scores alone
+	fusion     *Fusion     // nil: by semantic's Fuse
 }
 
 // leaf is a searched part.
@@ -130,6 +140,12 @@ type match struct {
 // newRanking prepares the ranking of a view. The caller holds mu for reading as long as it uses the ranking.
 func (x *Index) newRanking(ctx context.Context, view View, q Query, asked question) (*ranking, error) {
 	r := &ranking{index: x, view: view, query: q, asked: asked, now: view.Now.UnixMicro(), test: q.filter().At(view.Now), leafOf: map[uint32]*leaf{}, best: heap{index: x, most: q.K + q.Offset}}
+	if s := x.vectors(); s != nil && q.Vector != nil && q.Mode != Lexical {
+		r.semantic = s
+		if r.fusion = s.Fusion(q); r.fusion != nil {
+			r.best.most = depthOf(q)
+		}
+	}
 	r.onlyActive = slices.Equal(r.test.filter.States, []string{Active})
 	r.filtered = !r.onlyActive || q.selected != nil || len(q.Types)+len(q.Tags)+len(q.NoTags)+len(q.Agents) > 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.MinImportance != nil
 	x.cacheMu.Lock()
@@ -148,7 +164,8 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	if r.turns != nil {
 		r.turns.nameSpeakers()
 	}
-	r.keepAll = r.turns != nil || q.Vector != nil || asked.hasSubstitutes() || q.selected != nil
+	r.addSubstitutes()
+	r.keepAll = r.turns != nil || r.fuses() || asked.hasSubstitutes() || q.selected != nil
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l)
@@ -334,6 +351,12 @@ func (r *ranking) hit(c candidate) Hit {
 	h := Hit{Branch: d.branch, Version: d.version, Namespace: s.namespace, Collection: s.collection, Key: t.key(d),
 		Score: c.score, Lexical: c.lexical, Semantic: c.semantic,
 		Time: time.UnixMicro(d.time).UTC(), Type: t.facets[d.facet].kind, Importance: d.importance, Length: lengthOf(d.length)}
+	switch {
+	case r.fuses():
+		h.Meaning = math.NaN()
+	case c.score > 0:
+		h.Meaning = (c.score - c.lexical) / c.score
+	}
 	if r.query.Explain {
 		h.Why = r.explain(c.row)
 	}

@@ -33,7 +33,7 @@ type clause struct {
 	weight float64
 	added  bool // by expansion
 
-	near       []nearTerm // similar terms, nearest first
+	near       []NearTerm // similar terms, nearest first
 	nearWeight float64
 
 	found int // document frequency among active documents

@@ -65,7 +65,7 @@ func (x *Index) rewrite(number uint32, d *Doc, p *preparedDoc, space uint32) {
 	}
 	x.addToTail(x.branch(r.branch), number, p)
 	if !r.gone {
-		x.semanticAdd(number)
+		x.semanticAdd(number, p.vector)
 	}
 }
 

@@ -160,6 +160,9 @@ func (r *ranking) collect(l *leaf, s *sheet, from uint32) {
 				continue
 			}
 			r.matches++
+			if score > r.bestPlain && r.slotOf(number) == none {
+				r.bestPlain = score
+			}
 			if r.keepAll {
 				l.matches = append(l.matches, match{from + at, number, score})
 				continue

@@ -122,6 +122,7 @@ type Hit struct {
 	Score      float64
 	Lexical    float64   // the lexical score; equal to Score unless the index has a Semantic
 	Semantic   float64   // the vector's similarity; NaN: unknown
+	Meaning    float64   // the share of Score that the similarity adds, from 0 to 1; NaN: Semantic.Fuse set the score
 	Time       time.Time // when this version was written
 	Type       string
 	Importance float64      // NaN: not given
@@ -160,6 +161,8 @@ type Term struct {
 	Frequency int     `json:"frequency"` // in the document
 	Documents int     `json:"documents"` // document frequency among the view's active documents
 	IDF       float64 `json:"idf"`
+	// Near is the similarity of the term to the query's, which the document lacks: term≈similar; 0: the document has it.
+	Near float64 `json:"near,omitempty"`
 }
 
 // Result is the best hits of a search.

@@ -7,15 +7,27 @@ import "context"
 // Documents have dense numbers from 0, stable as long as the index holds the document, and reused after it is dropped.
 // Add and Remove are called in commit order, one at a time, and must be quick: implementations defer slow work.
 type Semantic interface {
-	// Add registers a document under a number.
-	Add(number uint32, r Ref)
+	// EmbedDocument returns a document's embedding; the zero Embedding if it will be made later. It is safe for concurrent use.
+	EmbedDocument(d *Doc) Embedding
+	// Add registers a document under a number, with what EmbedDocument returned, if it was called.
+	Add(number uint32, r Ref, e Embedding)
 	// Remove releases a number.
 	Remove(number uint32)
 	// Nearest returns up to k documents of a set by similarity to the query's vector, best first. Documents without a
 	// vector are omitted.
 	Nearest(ctx context.Context, q Query, among Set, k int) ([]Near, error)
+	// Estimate approximates the scores that Nearest gives documents; NaN for one without a vector.
+	Estimate(q Query, numbers []uint32) []float64
+	// Fusion says how a query's vector scores are combined with the lexical ones: nil by Fuse.
+	Fusion(q Query) *Fusion
 	// Fuse sets each candidate's Score. The list has all candidates, so that scores can be normalised over it.
 	Fuse(q Query, list []Candidate)
+}
+
+// Embedding is a document's vector by an embedder.
+type Embedding struct {
+	By     string // identifies the embedder's vectors
+	Vector []float32
 }
 
 // Set is the documents that a view and a query's filters admit. It is valid until Nearest returns.

@@ -14,12 +14,12 @@ import (
 // pets knows what is near to animals.
 type pets struct{}
 
-func (pets) Near(word string) []NearWord {
-	switch word {
-	case "dog", "dogs":
-		return []NearWord{{"puppies", .8}, {"hound", .9}, {"cats", .5}, {"dogs", 1}, {"two words", .9}}
+func (pets) Near(_, term string, _ *Analyser) []NearTerm {
+	switch term {
+	case "dog":
+		return []NearTerm{{"hound", .9}, {"puppi", .8}, {"cat", .5}}
 	case "ann":
-		return []NearWord{{"hound", 1}}
+		return []NearTerm{{"hound", 1}}
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func TestANearWordStandsForOneThatIsNotThere(t *testing.T) {
 	if got, _ := rankedByNear(t, x, "dogs"); got != "k2" {
 		t.Errorf("without a thesaurus: %s", got)
 	}
-	x.SetThesaurus(pets{}, .35)
+	x.SetNearWords(&NearWords{Thesaurus: pets{}, Weight: .35})
 	got, r := rankedByNear(t, x, "dogs")
 	if got != "k2 k0 k1 k5 k3" || r.Total != 5 {
 		t.Errorf("%s, %d in all", got, r.Total)
@@ -59,7 +59,7 @@ func TestANearWordStandsForOneThatIsNotThere(t *testing.T) {
 	if len(why) != 1 || why[0].Term != "dog≈hound" || why[0].Score != r.Hits[1].Score || math.Abs(why[0].Score-.9*.35*why[0].IDF) > 1e-12 {
 		t.Errorf("terms %+v of a hit with score %g, want dog≈hound with all of the score", why, r.Hits[1].Score)
 	}
-	x.SetThesaurus(nil, 0)
+	x.SetNearWords(nil)
 	if got, _ := rankedByNear(t, x, "dogs"); got != "k2" {
 		t.Errorf("after it was taken away: %s", got)
 	}
@@ -67,7 +67,7 @@ func TestANearWordStandsForOneThatIsNotThere(t *testing.T) {
 
 func TestNamesHaveNoNearWords(t *testing.T) {
 	x := kennel(t)
-	x.SetThesaurus(pets{}, .35)
+	x.SetNearWords(&NearWords{Thesaurus: pets{}, Weight: .35})
 	if got, _ := rankedByNear(t, x, "who is Ann"); got != "k5" {
 		t.Errorf("found %s, want k5 alone", got)
 	}
@@ -79,7 +79,7 @@ func TestNamesHaveNoNearWords(t *testing.T) {
 
 func TestFiltersHoldForWhatIsFoundByNearWords(t *testing.T) {
 	x := kennel(t)
-	x.SetThesaurus(pets{}, .35)
+	x.SetNearWords(&NearWords{Thesaurus: pets{}, Weight: .35})
 	x.Apply(Doc{Branch: 1, Version: 10, Namespace: "n", Collection: "c", Key: "k10", Text: []string{"hound"}, Tags: []string{"x"}, State: Active, Time: time.Unix(1, 0)},
 		Doc{Branch: 1, Version: 11, Namespace: "n", Collection: "c", Key: "k11", Text: []string{"hound"}, State: "archived", Time: time.Unix(1, 0)})
 	r, err := x.Search(context.Background(), View{Lineage: store.Lineage{{Branch: 1, At: store.Latest}}, Now: time.Unix(2, 0)}, Query{Text: "dog", Tags: []string{"x"}})

@@ -52,6 +52,8 @@ type Options struct {
 	NoAudit     bool          // what families do is not recorded: for measurements
 	// Embedder is used by searches that name none, and kept among those of the data directory; nil: as these say.
 	Embedder *embedders.Config
+	// Lexical makes searches that name no embedder lexical: the built-in embedder is not used.
+	Lexical bool
 	// Driver opens the store in the data directory; nil: the default one.
 	Driver store.Driver
 }

@@ -89,7 +89,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		until = refusingHooks{guards}
 	}
 	p.proxy = family.NewProxy(until)
-	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder})
+	p.Embedders, err = embedders.Open(ctx, embedders.Options{Dir: o.Dir, Guests: p.embedder, Blobs: p.Engine, Index: index, Logger: o.Logger, Getenv: os.Getenv, Serve: o.Embedder, Lexical: o.Lexical})
 	if err != nil {
 		return p, err
 	}

@@ -23,6 +23,7 @@ type found struct {
 		Terms []struct {
 			Term string
 			IDF  float64
+			Near float64 // above 0: the memory has a similar word instead
 		}
 		Documents int
 	}
@@ -67,12 +68,15 @@ const (
 
 // about reports whether a prompt of so many words is about a memory that was found for it.
 func (f found) about(words int) bool {
-	if len(f.Why.Terms) < leastTerms {
-		return false
-	}
-	n, sum := float64(f.Why.Documents), 0.0
+	n, sum, terms := float64(f.Why.Documents), 0.0, 0
 	for _, t := range f.Why.Terms {
-		sum += t.IDF
+		if t.Near == 0 {
+			terms++
+			sum += t.IDF
+		}
+	}
+	if terms < leastTerms {
+		return false
 	}
 	rarest := math.Log(1 + (n-1+0.5)/1.5) // by BM25, of a term that one document has
 	return sum >= leastShare*float64(words)*rarest

@@ -79,6 +79,8 @@ func rules() []rule {
 		{pkg: "host/search", own: []string{"host/internal/namespace", "host/store", "host/search/segment"}, others: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, never: append(outside, "os")},
 		{pkg: "host/search/vector", others: []string{"golang.org/x/sys"}, never: append(outside, "os")},
 		{pkg: "host/search/semantic", own: []string{"host/store", "host/search", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/search/wordvec", own: []string{"host/search"}, never: append(outside, "os")},
+		{pkg: "host/search/wordvec/maketable", own: []string{"host/search", "host/search/embed", "host/search/wordvec"}, never: outside},
 		{pkg: "host/search/near", own: []string{"host/search", "host/search/vector"}, never: append(outside, "os")},
 		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory/traces", never: append(outside, "os")},
@@ -180,7 +182,7 @@ func rules() []rule {
 		{pkg: "host/bench/pairs"},             // likewise
 		{pkg: "host/bench/measure/testtimes"}, // likewise
 		{pkg: "host/bench/measure", never: append(outside, "os")},
-		{pkg: "host/operator/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector"}, never: append(outside, "os")},
+		{pkg: "host/operator/embedders", own: []string{"abi", "host/durable", "host/memory", "host/regular", "host/search", "host/search/embed", "host/search/near", "host/search/semantic", "host/search/vector", "host/search/wordvec"}, never: append(outside, "os")},
 		{pkg: "host/family/author/conform/instance", own: []string{"host/internal/schema"}, never: append(outside, "os")},
 		{pkg: "host/family/author/conform", own: []string{"abi", "registry", "host/family", "host/memory", "host/sandbox", "host/family/author/conform/instance", "host/family/grants", "host/family/catalogue"}, never: append(outside, "os")},
 		{pkg: "host/operator", own: []string{"host/operator/keys", "abi", "registry", "host/operator/admin", "host/store/backup", "host/operator/embedders", "host/family", "host/family/jobs", "host/memory", "host/memory/integrity", "host/memory/portable", "host/memory/purge", "host/memory/retention", "host/family/policy", "host/sandbox", "host/store", "host/family/config", "host/family/grants", "host/family/catalogue", "host/operator/audit"}, never: []string{"net/http", "os", "os/exec"}},

@@ -371,7 +371,7 @@ func TestAnImportantMemoryNotifiesTheAgentsThatItConcerns(t *testing.T) {
 		Unread        int
 	}
 	m.bob.Ask("memory_inbox", nil, &inbox)
-	if inbox.Unread != 1 || inbox.Notifications[0].Reason != "relevance:0.667" || inbox.Notifications[0].FactID != "room#outage" {
+	if inbox.Unread != 1 || inbox.Notifications[0].Reason != "relevance:0.802" || inbox.Notifications[0].FactID != "room#outage" {
 		t.Errorf("bob has %+v", inbox)
 	}
 	for name, c := range map[string]*server.Agent{"ann": m.ann, "eve": m.eve} {

@@ -319,15 +319,15 @@ func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 		t.Errorf("SetEmbedder: %v, want the error that nobody does not embed", err)
 	}
 	list, err := operator.Query(t.Context(), act, operator.ListEmbedders)
-	if err != nil || len(list) != 0 {
-		t.Errorf("Embedders = %+v, %v, want none", list, err)
+	if err != nil || len(list) != 1 || list[0].Name != "builtin" {
+		t.Errorf("Embedders = %+v, %v, want the built-in one alone", list, err)
 	}
 }
 
 func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 	t.Parallel()
 	speaks := newSpeaks(t)
-	k := server.Start(t, host.Options{})
+	k := server.Start(t, host.Options{Lexical: true})
 	k.Asking(abi.CanEmbed, map[string]string{
 		"seeks": `embed.texts {"texts":["x"],"purpose":"query"}`, "keeps": `embed.texts {"texts":["a cat","a car"],"purpose":"document"}`,
 	})

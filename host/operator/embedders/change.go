@@ -43,14 +43,17 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	} else {
 		e.file.Embedders[i] = e.file.Embedders[i].changed(c, e.file.Embedders[i].Generation)
 	}
-	if r.Standard || e.file.Standard == "" {
-		e.file.Standard = c.Name
+	if r.Standard || e.file.Standard == "" && !e.file.Lexical {
+		e.file.Standard, e.file.Lexical = c.Name, false
 	}
 	return c, e.apply(before, i)
 }
 
 // measured is a description with the dimensions of its vectors, and the model of a family that embeds.
 func (e *Embedders) measured(ctx context.Context, c Config) (Config, error) {
+	if c.Kind == embed.Builtin {
+		c.Model, c.Dimensions = builtin().Model, builtin().Dimensions
+	}
 	if c.Kind == embed.Family {
 		c.Model = ""
 		guest, err := e.guest(c)
@@ -96,9 +99,23 @@ func (e *Embedders) apply(before file, i int) error {
 		e.file = before
 		return errors.Join(err, e.write())
 	}
-	e.keeper.SetStandard(e.file.Standard)
+	return e.changeBuiltin(before)
+}
+
+// changeBuiltin lets the built-in embedder begin or end with the first or last of the others. The caller holds mu.
+func (e *Embedders) changeBuiltin(before file) error {
+	was, is := before.usesBuiltin() && !e.options.Lexical, e.file.usesBuiltin() && !e.options.Lexical
+	var err error
+	switch {
+	case was && !is && e.find(builtin().Name) < 0:
+		e.keeper.Drop(builtin().Name)
+	case is && !was:
+		e.attach()
+		err = e.keeper.Set(e.settings(builtin(), 0))
+	}
+	e.keeper.SetStandard(e.standard())
 	e.useNearWords()
-	return nil
+	return err
 }
 
 // Regenerate makes all vectors of an embedder anew.
@@ -106,6 +123,9 @@ func (e *Embedders) Regenerate(name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := e.find(name)
+	if i < 0 && e.isBuiltin(name) {
+		return &memory.Error{Code: memory.InvalidArgument, Message: "the vectors of the built-in embedder are made as texts are stored, and never differ: there is nothing to regenerate"}
+	}
 	if i < 0 {
 		return e.unknown(name)
 	}
@@ -125,6 +145,9 @@ func (e *Embedders) Remove(name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := e.find(name)
+	if i < 0 && e.isBuiltin(name) {
+		return e.choose(Choice{Standard: new(string)})
+	}
 	if i < 0 {
 		return e.unknown(name)
 	}
@@ -138,9 +161,12 @@ func (e *Embedders) Remove(name string) error {
 		return err
 	}
 	e.keeper.Drop(name)
-	e.keeper.SetStandard(e.file.Standard)
-	e.useNearWords()
-	return nil
+	return e.changeBuiltin(before)
+}
+
+// isBuiltin reports whether a name is that of the built-in embedder, and it is in use. The caller holds mu.
+func (e *Embedders) isBuiltin(name string) bool {
+	return name == builtin().Name && len(e.inUse()) > 0 && e.file.usesBuiltin()
 }
 
 // Choice is how embedders are used: the one of searches that name none, and the weight of vectors in collections. A nil field
@@ -154,7 +180,13 @@ type Choice struct {
 func (e *Embedders) Choose(c Choice) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.Standard != nil && *c.Standard != "" && e.find(*c.Standard) < 0 {
+	return e.choose(c)
+}
+
+// choose is Choose. The caller holds mu.
+func (e *Embedders) choose(c Choice) error {
+	back := c.Standard != nil && *c.Standard == builtin().Name && len(e.file.Embedders) == 0
+	if c.Standard != nil && *c.Standard != "" && e.find(*c.Standard) < 0 && !back {
 		return e.unknown(*c.Standard)
 	}
 	for collection, weight := range c.Collections {
@@ -164,7 +196,10 @@ func (e *Embedders) Choose(c Choice) error {
 	}
 	before := e.file
 	if c.Standard != nil {
-		e.file.Standard = *c.Standard
+		e.file.Standard, e.file.Lexical = *c.Standard, *c.Standard == ""
+		if back {
+			e.file.Standard = ""
+		}
 	}
 	e.file.Collections = maps.Clone(before.Collections)
 	if e.file.Collections == nil {
@@ -176,9 +211,9 @@ func (e *Embedders) Choose(c Choice) error {
 		return err
 	}
 	e.setWeights()
-	e.keeper.SetStandard(e.file.Standard)
+	err := e.changeBuiltin(before)
 	e.keeper.Recheck()
-	return nil
+	return err
 }
 
 // adopt uses the embedder that the server was started with, as soon as it answers.

@@ -20,6 +20,7 @@ import (
 	"github.com/alcove-memory/alcove/host/search/embed"
 	"github.com/alcove-memory/alcove/host/search/semantic"
 	"github.com/alcove-memory/alcove/host/search/vector"
+	"github.com/alcove-memory/alcove/host/search/wordvec"
 )
 
 // Options say what Open needs. Dir, Blobs and Index are required.
@@ -31,6 +32,8 @@ type Options struct {
 	Getenv func(name string) string // of keys; nil: there are none
 	Guests Guests                   // nil: no family embeds
 	Serve  *Config                  // an embedder to add, and use by default, as soon as it answers; nil: none
+	// Lexical makes searches that name no embedder lexical, whatever the configuration says.
+	Lexical bool
 }
 
 // Guest is a tool family that embeds.
@@ -53,7 +56,8 @@ type Embedders struct {
 	mu       sync.Mutex
 	file     file
 	attached bool
-	near     string // the folder of the model whose near words are in use
+	near     Config // whose near words are in use; zero: none
+	table    func() (*wordvec.Table, error)
 
 	modelsMu sync.Mutex
 	models   map[string]*embed.Model // by folder
@@ -73,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	if o.Guests == nil {
 		o.Guests = func(string) (Guest, bool) { return Guest{}, false }
 	}
-	e := &Embedders{options: o, models: map[string]*embed.Model{}}
+	e := &Embedders{options: o, models: map[string]*embed.Model{}, table: sync.OnceValues(wordvec.Open)}
 	if err := e.read(); err != nil {
 		return nil, err
 	}
@@ -83,12 +87,12 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 		Blobs: o.Blobs, Logger: o.Logger, Gate: e.weight, Switched: e.switched,
 		Refused: func(err error) bool { return errors.Is(err, embed.ErrRefused) },
 	})
-	for _, configured := range e.file.Embedders {
+	for _, configured := range e.inUse() {
 		if err := e.use(configured); err != nil {
 			o.Logger.Warn("going on without an embedder", "error", err)
 		}
 	}
-	e.keeper.SetStandard(e.file.Standard)
+	e.keeper.SetStandard(e.standard())
 	if err := e.keeper.Sweep(ctx); err != nil {
 		o.Logger.Warn("vectors that nobody needs stay on the disk", "error", err)
 	}
@@ -97,10 +101,26 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	return e, nil
 }
 
+// inUse returns the embedders of the configuration. The caller holds mu, or nobody else knows of e.
+func (e *Embedders) inUse() []entry {
+	if e.options.Lexical && e.file.usesBuiltin() {
+		return nil
+	}
+	return e.file.inUse()
+}
+
+// standard names the embedder of searches that name none. The caller holds mu, or nobody else knows of e.
+func (e *Embedders) standard() string {
+	if e.options.Lexical {
+		return ""
+	}
+	return e.file.standard()
+}
+
 // attach lets the index tell of its documents, from the first embedder on: without one nothing is remembered of them.
 // The caller holds mu, or nobody else knows of e.
 func (e *Embedders) attach() {
-	if !e.attached && len(e.file.Embedders) > 0 {
+	if !e.attached && len(e.inUse()) > 0 {
 		e.attached = true
 		e.options.Index.Attach(e.keeper)
 	}
@@ -167,7 +187,13 @@ func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	if c.Metric == "dot" {
 		s.Metric = vector.Dot
 	}
-	if c.Kind != embed.Given {
+	switch c.Kind {
+	case embed.Given:
+	case embed.Builtin:
+		t := builtinTable{e.table}
+		s.Instant, s.Embedder, s.Asker, s.Fusion, s.Costly = t, t, questions{t}, wordvec.Fusion(), false
+		return s
+	default:
 		s.Embedder = e.open(c)
 	}
 	if c.Kind == embed.Family {
@@ -212,8 +238,8 @@ func (e *Embedders) States() []State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := []State{}
-	for _, x := range e.file.Embedders {
-		s := State{Config: x.Config, Generation: x.Generation, Standard: x.Name == e.file.Standard}
+	for _, x := range e.inUse() {
+		s := State{Config: x.Config, Generation: x.Generation, Standard: x.Name == e.standard()}
 		for _, have := range e.keeper.Status() {
 			if have.Name != x.Name {
 				continue

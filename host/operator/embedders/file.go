@@ -13,6 +13,7 @@ import (
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
 	"github.com/alcove-memory/alcove/host/search/embed"
+	"github.com/alcove-memory/alcove/host/search/wordvec"
 )
 
 // File is the configuration file of the embedders, in a data directory. Only operators' acts write it.
@@ -47,7 +48,7 @@ func (c Config) check() error {
 		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
 	case !(c.NearWords >= 0 && c.NearWords <= 1):
 		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
-	case c.NearWords > 0 && c.Kind != embed.Static:
+	case c.NearWords > 0 && c.Kind != embed.Static && c.Kind != embed.Builtin:
 		return fmt.Errorf("embedder %s: only a static model has near words", c.Name)
 	}
 	return nil
@@ -69,8 +70,36 @@ type origin struct {
 // file is what the file holds.
 type file struct {
 	Standard    string             `json:"standard,omitempty"`
+	Lexical     bool               `json:"lexical,omitempty"`     // searches that name no embedder are by words
 	Collections map[string]float64 `json:"collections,omitempty"` // weights of vectors in each, from 0 (none is embedded) to 1
 	Embedders   []entry            `json:"embedders,omitempty"`
+}
+
+// inUse returns the embedders: those of the file, or the built-in one.
+func (f *file) inUse() []entry {
+	if f.usesBuiltin() {
+		return []entry{{Config: builtin()}}
+	}
+	return f.Embedders
+}
+
+// usesBuiltin reports whether the built-in embedder is in use because the operator chose nothing else.
+func (f *file) usesBuiltin() bool { return len(f.Embedders) == 0 && !f.Lexical }
+
+// standard names the embedder of searches that name none; empty: they are by words.
+func (f *file) standard() string {
+	switch {
+	case f.Lexical:
+		return ""
+	case f.usesBuiltin():
+		return builtin().Name
+	}
+	return f.Standard
+}
+
+// builtin describes the program's own embedder.
+func builtin() Config {
+	return Config{Config: embed.Config{Name: "builtin", Kind: embed.Builtin, Model: wordvec.Identity, Dimensions: wordvec.Dimensions}, NearWords: wordvec.NearWeight}
 }
 
 // ReadFile reads the configuration file in a data directory; nil: there is none.

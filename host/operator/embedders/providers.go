@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/alcove-memory/alcove/host/search"
 	"github.com/alcove-memory/alcove/host/search/embed"
 	"github.com/alcove-memory/alcove/host/search/near"
+	"github.com/alcove-memory/alcove/host/search/wordvec"
 )
 
 // open makes an embedder. One that cannot be made fails when it is asked, and says why.
@@ -77,34 +80,84 @@ func (e *Embedders) forget(path string) {
 
 // useNearWords lets the index count near words, or not any more. The caller holds mu, or nobody else knows of e.
 func (e *Embedders) useNearWords() {
-	path, weight := "", 0.0
-	for _, x := range e.file.Embedders {
-		if x.Kind == embed.Static && x.NearWords > 0 && path == "" {
-			path, weight = x.Path, x.NearWords
+	var from Config
+	for _, x := range slices.Backward(e.inUse()) {
+		if x.NearWords > 0 {
+			from = x.Config
 		}
 	}
-	if path == "" {
-		e.near = ""
-		e.options.Index.SetThesaurus(nil, 0)
+	e.near = from
+	switch from.Kind {
+	case embed.Static:
+		e.probing.Go(func() { e.useWordsOf(from) }) // looking up all words takes a while
+	case embed.Builtin:
+		e.options.Index.SetNearWords(&search.NearWords{Thesaurus: builtinTable{e.table}, Weight: from.NearWords, Most: wordvec.MostNearDocuments})
+	default:
+		e.options.Index.SetNearWords(nil)
+	}
+}
+
+// useWordsOf lets the index count the near words of a static model.
+func (e *Embedders) useWordsOf(c Config) {
+	m, err := e.model(c.Path)
+	var words *near.Words
+	if err == nil {
+		words, err = near.New(m)
+	}
+	if err != nil {
+		e.options.Logger.Warn("going on without near words", "error", err)
 		return
 	}
-	e.near = path
-	e.probing.Go(func() { // looking up all words takes a while
-		m, err := e.model(path)
-		var words *near.Words
-		if err == nil {
-			words, err = near.New(m)
-		}
-		if err != nil {
-			e.options.Logger.Warn("going on without near words", "error", err)
-			return
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.near == path {
-			e.options.Index.SetThesaurus(words, weight)
-		}
-	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.near == c {
+		e.options.Index.SetNearWords(&search.NearWords{Thesaurus: words, Weight: c.NearWords})
+	}
+}
+
+// builtinTable is the program's word vectors, which are read when they are first needed.
+type builtinTable struct {
+	table func() (*wordvec.Table, error)
+}
+
+// Vector implements semantic.Instant.
+func (b builtinTable) Vector(text string) []float32 {
+	if t, err := b.table(); err == nil {
+		return t.Vector(text)
+	}
+	return nil
+}
+
+// Embed implements semantic.Embedder.
+func (b builtinTable) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	t, err := b.table()
+	if err != nil {
+		return nil, err
+	}
+	return t.Embed(ctx, texts)
+}
+
+// Near implements search.Thesaurus.
+func (b builtinTable) Near(word, term string, by *search.Analyser) []search.NearTerm {
+	if t, err := b.table(); err == nil {
+		return t.Near(word, term, by)
+	}
+	return nil
+}
+
+// questions is the table for questions.
+type questions struct{ builtinTable }
+
+// Embed implements semantic.Embedder.
+func (q questions) Embed(_ context.Context, texts []string) (vectors [][]float32, err error) {
+	t, err := q.table()
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		vectors = append(vectors, t.Question(text))
+	}
+	return vectors, nil
 }
 
 // ofFamily is the embed hook of a family, for one purpose: document or query.

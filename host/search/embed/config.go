@@ -20,6 +20,8 @@ const (
 	Static Kind = "static" // a model2vec folder with model.safetensors and tokenizer.json
 	Family Kind = "family" // a tool family's embed hook
 	Given  Kind = "given"  // none: callers supply the vectors of entries and queries
+
+	Builtin Kind = "builtin" // the program's own word vectors
 )
 
 // Config describes an embedder. It holds no secrets, only the source of the key.
@@ -97,12 +99,13 @@ func (c Config) checkKind() error {
 		if c.Family == "" {
 			return errors.New("which family embeds? give its name")
 		}
+	case Builtin:
 	case Given:
 		if c.Dimensions == 0 {
 			return errors.New("how many dimensions do the given vectors have?")
 		}
 	default:
-		return fmt.Errorf("there is no kind %.40q: it is openai, ollama, static, family or given", c.Kind)
+		return fmt.Errorf("there is no kind %.40q: it is openai, ollama, static, family, given or builtin", c.Kind)
 	}
 	return nil
 }
@@ -150,7 +153,7 @@ func (c Config) timeout() time.Duration {
 	return time.Duration(c.TimeoutMS) * time.Millisecond
 }
 
-// Open returns the embedder of a configuration; the kinds Family and Given are errors. It sends no requests. getenv is
+// Open returns the embedder of a configuration; the kinds Family, Given and Builtin are errors. It sends no requests. getenv is
 // os.Getenv outside of tests.
 func Open(c Config, getenv func(string) string) (Embedder, error) {
 	if err := c.Check(); err != nil {

@@ -125,6 +125,20 @@ func (m *Model) setTensors(list map[string]tensor) error {
 // Words returns the words that are tokens of their own, sorted.
 func (m *Model) Words() []string { return m.tokenizer.words }
 
+// Row returns the weight of a token, and its vector before it is weighed. ok is false if the model has none, or one whose
+// elements are not of eight bits.
+func (m *Model) Row(token int) (weight float32, vector []int8, ok bool) {
+	at, weight := m.row(token)
+	if at < 0 || m.vectors.kind != "I8" {
+		return 0, nil, false
+	}
+	vector = make([]int8, m.dimensions)
+	for i := range vector {
+		vector[i] = int8(m.vectors.at(at*m.dimensions + i))
+	}
+	return weight, vector, true
+}
+
 // Name implements Embedder.
 func (m *Model) Name() string { return string(Static) }
 
@@ -172,21 +186,30 @@ func (m *Model) Vector(text string) []float32 {
 
 // add adds a token's weighted vector to sum. It reports whether the token has one.
 func (m *Model) add(sum []float64, token int) bool {
-	row, weight := token, 1.0
+	row, weight := m.row(token)
+	if row < 0 {
+		return false
+	}
+	for i := range sum {
+		sum[i] += float64(weight) * float64(m.vectors.at(row*m.dimensions+i))
+	}
+	return true
+}
+
+// row returns the row and the weight of a token; −1: it has none.
+func (m *Model) row(token int) (row int, weight float32) {
+	row, weight = token, 1
 	if m.mapping != nil {
 		if token >= m.mapping.shape[0] {
-			return false
+			return -1, 0
 		}
 		row = int(m.mapping.at(token))
 	}
 	if m.weights != nil && token < m.weights.shape[0] {
-		weight = float64(m.weights.at(token))
+		weight = m.weights.at(token)
 	}
-	if row < 0 || row >= m.vectors.shape[0] {
-		return false
+	if row >= m.vectors.shape[0] {
+		return -1, 0
 	}
-	for i := range sum {
-		sum[i] += weight * float64(m.vectors.at(row*m.dimensions+i))
-	}
-	return true
+	return max(row, -1), weight
 }

@@ -2,6 +2,7 @@
 package near
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,8 +35,11 @@ type Words struct {
 	set   *vector.Set
 
 	mu    sync.Mutex
-	asked map[string][]search.NearWord
+	asked map[wordIn][]search.NearTerm
 }
+
+// wordIn is a word with the analyser whose terms are wanted.
+type wordIn struct{ word, analyser string }
 
 // New reads the vectors of a model's words, which takes some microseconds a word.
 func New(m Model) (*Words, error) {
@@ -43,7 +47,7 @@ func New(m Model) (*Words, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for near words: %w", err)
 	}
-	w := &Words{model: m, words: m.Words(), set: set, asked: map[string][]search.NearWord{}}
+	w := &Words{model: m, words: m.Words(), set: set, asked: map[wordIn][]search.NearTerm{}}
 	w.words = w.words[:min(len(w.words), mostWords)]
 	for i := range w.words {
 		v, err := w.vector(uint32(i))
@@ -67,25 +71,45 @@ func (w *Words) ReadVector(at uint32, into []float32) error {
 }
 
 // Near implements search.Thesaurus.
-func (w *Words) Near(word string) []search.NearWord {
+func (w *Words) Near(word, term string, by *search.Analyser) []search.NearTerm {
+	key := wordIn{word, by.ID()}
 	w.mu.Lock()
-	near, known := w.asked[word]
+	near, known := w.asked[key]
 	w.mu.Unlock()
 	if known {
 		return near
 	}
-	near = w.find(word)
+	near = nearTerms(w.find(word), term, by)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.asked) >= mostAsked {
 		clear(w.asked)
 	}
-	w.asked[word] = near
+	w.asked[key] = near
 	return near
 }
 
+// nearTerms returns the terms of similar words, nearest first.
+func nearTerms(words []search.NearTerm, self string, by *search.Analyser) []search.NearTerm {
+	best := map[string]float64{}
+	for _, w := range words {
+		terms := by.Terms(w.Term)
+		if len(terms) == 1 && terms[0] != self && w.Near > best[terms[0]] {
+			best[terms[0]] = min(w.Near, 1)
+		}
+	}
+	list := make([]search.NearTerm, 0, len(best))
+	for term, near := range best {
+		list = append(list, search.NearTerm{Term: term, Near: near})
+	}
+	slices.SortFunc(list, func(a, b search.NearTerm) int {
+		return cmp.Or(cmp.Compare(b.Near, a.Near), strings.Compare(a.Term, b.Term))
+	})
+	return list
+}
+
 // find returns a word's neighbours; nil for a word that the model knows only in pieces, such as names and rare words.
-func (w *Words) find(word string) []search.NearWord {
+func (w *Words) find(word string) []search.NearTerm {
 	if _, whole := slices.BinarySearch(w.words, strings.ToLower(word)); !whole {
 		return nil
 	}
@@ -97,10 +121,10 @@ func (w *Words) find(word string) []search.NearWord {
 	if err != nil {
 		return nil
 	}
-	var near []search.NearWord
+	var near []search.NearTerm
 	for _, n := range list {
 		if other := w.words[n.Number]; n.Score >= leastNear && !strings.EqualFold(other, word) {
-			near = append(near, search.NearWord{Word: other, Near: n.Score})
+			near = append(near, search.NearTerm{Term: other, Near: n.Score})
 		}
 	}
 	return near

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/alcove-memory/alcove/host/search"
 )
 
 // clock is a model whose words are hours, and lie around a circle.
@@ -22,6 +24,15 @@ func (c clock) Vector(text string) []float32 {
 	return []float32{float32(math.Cos(angle)), float32(math.Sin(angle))}
 }
 
+func analyser(t *testing.T) *search.Analyser {
+	t.Helper()
+	a, err := search.NewAnalyser("none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 func hours() clock { return clock{"ah", "bee", "cee", "dee", "ef", "gee", "ha", "void"} }
 
 func TestWordsAreNearByTheirVectors(t *testing.T) {
@@ -30,10 +41,10 @@ func TestWordsAreNearByTheirVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var words []string
-	for _, n := range w.Near("bee") {
-		words = append(words, n.Word)
+	for _, n := range w.Near("bee", "bee", analyser(t)) {
+		words = append(words, n.Term)
 		if n.Near < leastNear || n.Near > 1 {
-			t.Errorf("%s is near by %g", n.Word, n.Near)
+			t.Errorf("%s is near by %g", n.Term, n.Near)
 		}
 	}
 	if !slices.Equal(words, []string{"ah", "cee", "dee"}) {
@@ -46,8 +57,9 @@ func TestWhatTheModelDoesNotKnowIsNearToNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	by := analyser(t)
 	for _, word := range []string{"Caroline", "void", ""} {
-		if got := w.Near(word); len(got) != 0 {
+		if got := w.Near(word, word, by); len(got) != 0 {
 			t.Errorf("Near(%q) = %v, want none", word, got)
 		}
 	}
@@ -58,12 +70,13 @@ func TestWordsAreAskedForByManyAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	by := analyser(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
 				for _, word := range hours() {
-					w.Near(word)
+					w.Near(word, word, by)
 				}
 			}
 		})

@@ -61,6 +61,7 @@ type row struct {
 	key    digest
 	text   digest
 	vector []float32
+	from   location // where the vector was when the row was made
 }
 
 // IsVectors reports whether a blob's name is that of vectors. They are keyed by digests of texts, so they stay valid

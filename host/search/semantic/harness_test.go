@@ -22,13 +22,17 @@ import (
 type cupboard struct {
 	mu     sync.Mutex
 	blobs  map[string][]byte
-	broken error // of writing
+	broken error  // of writing
+	during func() // called before something is written; nil: nothing is
 }
 
 func newCupboard() *cupboard { return &cupboard{blobs: map[string][]byte{}} }
 
 func (c *cupboard) PutBlob(_ context.Context, name string, r io.Reader) (store.Blob, error) {
 	data, err := io.ReadAll(r)
+	if c.during != nil {
+		c.during()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err = errors.Join(err, c.broken); err == nil {
@@ -134,7 +138,7 @@ func (w *world) add(r search.Ref, d search.Doc) uint32 {
 	number := w.next
 	w.next++
 	w.mu.Unlock()
-	w.keeper.Add(number, r)
+	w.keeper.Add(number, r, w.keeper.EmbedDocument(&d))
 	return number
 }
 

@@ -109,8 +109,10 @@ func (l *lane) flush(ctx context.Context) error {
 	defer l.work.Unlock()
 	l.mu.Lock()
 	var rows []row
-	for _, r := range l.tail {
+	flushed := len(l.tail)
+	for i, r := range l.tail {
 		if r.number != none {
+			r.from = location{row: uint32(i), set: true}
 			rows = append(rows, r)
 		}
 	}
@@ -123,14 +125,14 @@ func (l *lane) flush(ctx context.Context) error {
 		rows[i].vector = v // nil if it was released meanwhile
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return r.vector == nil })
-	if err := l.keep(ctx, rows, nil); err != nil {
+	if err := l.keep(ctx, rows, flushed, nil); err != nil {
 		return err
 	}
 	return l.merge(ctx)
 }
 
-// keep writes rows to a new file that replaces the tail or some files. The caller holds work.
-func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
+// keep writes rows to a new file that replaces the first rows of the tail, or some files. The caller holds work.
+func (l *lane) keep(ctx context.Context, rows []row, flushed int, instead []*file) error {
 	var f *file
 	if len(rows) > 0 {
 		var err error
@@ -143,7 +145,7 @@ func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
 	l.mu.Lock()
 	for i, r := range rows {
 		at := location{f, uint32(i), true}
-		if r.number == none || int(r.number) >= len(l.locations) || !l.locations[r.number].set || keyOf(k.ref(r.number)) != r.key {
+		if r.number == none || int(r.number) >= len(l.locations) || l.locations[r.number] != r.from || keyOf(k.ref(r.number)) != r.key {
 			l.known[r.key] = at
 			continue
 		}
@@ -152,9 +154,7 @@ func (l *lane) keep(ctx context.Context, rows []row, instead []*file) error {
 		f.numbers[i] = r.number
 		f.claimed++
 	}
-	if instead == nil {
-		l.tail = nil
-	}
+	l.dropFlushed(flushed)
 	l.files = slices.DeleteFunc(l.files, func(old *file) bool { return slices.Contains(instead, old) })
 	if f != nil {
 		l.files = append(l.files, f)
@@ -210,8 +210,8 @@ func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error
 	for _, f := range files {
 		for i, key := range f.keys {
 			l.mu.Lock()
-			r := row{number: f.numbers[i], key: key, text: f.texts[i]}
-			newest := l.known[key] == location{f, uint32(i), true}
+			r := row{number: f.numbers[i], key: key, text: f.texts[i], from: location{f, uint32(i), true}}
+			newest := l.known[key] == r.from
 			l.mu.Unlock()
 			if r.number == none && (keep == claimed || !newest) {
 				continue
@@ -223,7 +223,7 @@ func (l *lane) rewrite(ctx context.Context, files []*file, keep rowFilter) error
 			list = append(list, r)
 		}
 	}
-	return l.keep(ctx, list, files)
+	return l.keep(ctx, list, 0, files)
 }
 
 // scrub rewrites files with unclaimed rows.

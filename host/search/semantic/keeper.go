@@ -37,21 +37,29 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
+// Instant makes vectors in microseconds. It is safe for concurrent use.
+type Instant interface {
+	// Vector returns a text's vector; nil if it has none.
+	Vector(text string) []float32
+}
+
 // Settings configure an embedder. Zero fields mean the default in the comment.
 type Settings struct {
 	Name       string
 	Identity   string // of all that its vectors depend on; another identity means other vectors
 	Dimensions int
 	Metric     vector.Metric
-	Embedder   Embedder // nil: vectors come with documents and queries
-	Asker      Embedder // for queries; nil: Embedder
-	Batch      int      // texts per request; 32
-	MaxChars   int      // embedded characters of a text; 8,000
-	Prefix     string   // prefix of documents
-	Question   string   // prefix of queries
-	Weight     float64  // of vector scores beside lexical ones, from 0 to 1; .5
-	Threshold  float64  // the least similarity of a hit without a lexical match; 0: none
-	Costly     bool     // reuse vectors of equal texts
+	Embedder   Embedder       // nil: vectors come with documents and queries
+	Asker      Embedder       // for queries; nil: Embedder
+	Batch      int            // texts per request; 32
+	MaxChars   int            // embedded characters of a text; 8,000
+	Prefix     string         // prefix of documents
+	Question   string         // prefix of queries
+	Weight     float64        // of vector scores beside lexical ones, from 0 to 1; .5
+	Threshold  float64        // the least similarity of a hit without a lexical match; 0: none
+	Costly     bool           // reuse vectors of equal texts
+	Instant    Instant        // embeds documents as they are indexed, in place of Embedder; nil: they are embedded in the background
+	Fusion     *search.Fusion // how its scores are combined with lexical ones; nil: by Weight
 }
 
 // Options configure a Keeper.
@@ -302,8 +310,36 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 	return nil
 }
 
+// EmbedDocument implements search.Semantic.
+func (k *Keeper) EmbedDocument(d *search.Doc) search.Embedding {
+	l := k.instant()
+	if l == nil || k.options.Gate(d.Collection) <= 0 {
+		return search.Embedding{}
+	}
+	s := l.current()
+	e := search.Embedding{By: l.id, Vector: given(s, *d)}
+	if text := s.text(*d); e.Vector == nil && text != "" {
+		e.Vector = s.Instant.Vector(text)
+	}
+	return e
+}
+
+// instant returns the lane of an embedder that is instant; nil: none is.
+func (k *Keeper) instant() *lane {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for _, e := range k.entries {
+		for _, l := range []*lane{e.building, e.serving} {
+			if l != nil && l.instant {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
 // Add implements search.Semantic.
-func (k *Keeper) Add(number uint32, r search.Ref) {
+func (k *Keeper) Add(number uint32, r search.Ref, e search.Embedding) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for int(number) >= len(k.refs) {
@@ -314,6 +350,10 @@ func (k *Keeper) Add(number uint32, r search.Ref) {
 		return
 	}
 	for _, l := range k.lanes() {
+		if e.By == l.id {
+			l.putInstantly(number, r, e.Vector)
+			continue
+		}
 		l.queue.push(number)
 		l.wakeUp()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type lane struct {
 	dimensions int
 	id         string // names its blobs: blobPrefix + id + "/"
 	set        *vector.Set
+	instant    bool
 	queue      queue
 	wake       chan struct{}
 	stop       context.CancelFunc // nil: not running yet
@@ -62,7 +64,7 @@ func newLane(k *Keeper, s Settings) (*lane, error) {
 		return nil, err
 	}
 	sum := digestOf(s.Identity)
-	return &lane{keeper: k, name: s.Name, dimensions: s.Dimensions, settings: s, set: set, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
+	return &lane{keeper: k, name: s.Name, dimensions: s.Dimensions, settings: s, set: set, instant: s.Instant != nil, id: s.Name + "-" + hex.EncodeToString(sum[:6]), wake: make(chan struct{}, 1),
 		known: map[digest]location{}, texts: map[digest]uint32{}, refused: map[uint32]bool{}}, nil
 }
 
@@ -111,9 +113,9 @@ func sleep(ctx context.Context, d time.Duration) {
 // wait waits for work, and flushes the tail when FlushAfter has passed.
 func (l *lane) wait(ctx context.Context) {
 	l.mu.Lock()
-	waits, since := len(l.tail) > 0, l.since
+	waiting, since := len(l.tail), l.since
 	l.mu.Unlock()
-	if !waits {
+	if waiting == 0 {
 		l.tidy(ctx)
 		l.keeper.completed(l)
 		select {
@@ -123,7 +125,7 @@ func (l *lane) wait(ctx context.Context) {
 		return
 	}
 	left := time.Until(since.Add(l.keeper.options.FlushAfter))
-	if left <= 0 || l.keeper.awaits(l) {
+	if left <= 0 || waiting >= tailRows || l.keeper.awaits(l) {
 		l.flushOrSay(ctx)
 		return
 	}
@@ -310,20 +312,52 @@ func (l *lane) put(w pendingDoc, text digest, v []float32) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.set.Has(w.number) {
+	if l.append(w, text, v) && l.settings.Costly && text != (digest{}) {
+		l.texts[text] = w.number
+	}
+}
+
+// putInstantly stores the vector that was made of a new document; nil: it has none. The caller holds Keeper.mu.
+func (l *lane) putInstantly(number uint32, r search.Ref, v []float32) {
+	if v == nil {
 		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.append(pendingDoc{number, r}, digest{}, v) && (len(l.tail) == 1 || len(l.tail) >= tailRows) {
+		l.wakeUp()
+	}
+}
+
+// append adds a vector to the tail. It reports false for a document that has one, and for a vector that is refused. The caller
+// holds mu.
+func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
+	if l.set.Has(w.number) {
+		return false
 	}
 	if err := l.set.Put(w.number, v); err != nil {
 		l.refused[w.number] = true
-		return
+		return false
 	}
 	if len(l.tail) == 0 {
 		l.since = time.Now()
 	}
 	l.setLocation(w.number, location{row: uint32(len(l.tail)), set: true})
 	l.tail = append(l.tail, row{number: w.number, key: keyOf(w.ref), text: text})
-	if l.settings.Costly && text != (digest{}) {
-		l.texts[text] = w.number
+	return true
+}
+
+// dropFlushed removes the first rows of the tail, which are in a file. The caller holds mu.
+func (l *lane) dropFlushed(n int) {
+	if n == 0 {
+		return
+	}
+	l.tail = slices.Clone(l.tail[n:])
+	l.since = time.Now()
+	for i, r := range l.tail {
+		if r.number != none {
+			l.locations[r.number].row = uint32(i)
+		}
 	}
 }
 

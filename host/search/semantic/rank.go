@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -110,6 +111,26 @@ func (k *Keeper) Fuse(q search.Query, candidates []search.Candidate) {
 		return
 	}
 	k.mix(l.current().weight(), candidates)
+}
+
+// Estimate implements search.Semantic.
+func (k *Keeper) Estimate(q search.Query, numbers []uint32) []float64 {
+	l, done, err := k.lane(q.Embedder)
+	if err != nil {
+		return slices.Repeat([]float64{math.NaN()}, len(numbers))
+	}
+	defer done()
+	return l.set.Estimate(q.Vector, numbers)
+}
+
+// Fusion implements search.Semantic.
+func (k *Keeper) Fusion(q search.Query) *search.Fusion {
+	l, done, err := k.lane(q.Embedder)
+	if err != nil || q.Mode != search.Hybrid {
+		return nil
+	}
+	defer done()
+	return l.current().Fusion
 }
 
 // complete estimates the vector scores of candidates that were found lexically.

@@ -309,7 +309,7 @@ func (h *hit) dropDetails() {
 type why struct {
 	Branch string `json:"branch"` // on which the memory was written
 	search.Explanation
-	Meaning float64 `json:"meaning_weight,omitempty"` // of meaning against words, if mixed
+	Meaning float64 `json:"meaning_weight,omitempty"` // the share of meaning in the score
 	// Features are the inputs of ranking families.
 	Features map[string]float64 `json:"features,omitempty"`
 }
@@ -330,7 +330,7 @@ func whyOf(h *memory.Hit) *why {
 		w.Terms = []search.Term{}
 	}
 	for i := range w.Terms {
-		figures = append(figures, &w.Terms[i].Score, &w.Terms[i].IDF)
+		figures = append(figures, &w.Terms[i].Score, &w.Terms[i].IDF, &w.Terms[i].Near)
 	}
 	for _, figure := range figures {
 		*figure = rounded(*figure)

@@ -1,0 +1,161 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Fusion combines scores in the units of the lexical ones. With I, the sum of the idf of the question's terms, best, the
+// highest lexical score of a document that is no turn, and
+//
+//	g = max(0, 1 − best / (Full · I))
+//
+// a document that is no turn scores
+//
+//	lexical + I · Weight · g² · max(0, similarity)
+//
+// So a document that has the question's words keeps its lead, and meaning decides where nothing matches well. Turns keep
+// their lexical scores: the words around a turn tell more than its vector.
+type Fusion struct {
+	Weight float64
+	Full   float64 // the part of I from which on the words decide alone
+	Floor  float64 // the least similarity of a hit without any of the words
+}
+
+// addNearest adds the scores of the nearest vectors to the best lexical matches, and documents without a match.
+func (r *ranking) addNearest(ctx context.Context) error {
+	list := r.best.sorted()
+	r.best = heap{index: r.index, most: r.query.K + r.query.Offset}
+	gain, err := r.gain(), error(nil)
+	if gain > 0 {
+		list, err = r.withNearest(ctx, list, gain)
+	}
+	for _, c := range list {
+		r.best.push(c)
+	}
+	return err
+}
+
+// gain is what a similarity of 1 adds to a score.
+func (r *ranking) gain() float64 {
+	ideal := 0.0
+	for i := range r.asked.clauses {
+		if c := &r.asked.clauses[i]; !c.added {
+			ideal += c.idf * c.weight
+		}
+	}
+	if ideal == 0 { // a question of stop words
+		ideal = 1
+	}
+	gate := max(0, 1-r.bestPlain/(r.fusion.Full*ideal))
+	return r.fusion.Weight * gate * gate * ideal
+}
+
+// nearDepthOf is the number of nearest vectors that are added to the matches of a query.
+func nearDepthOf(q Query) int { return max(2*(q.K+q.Offset), 40) }
+
+// withNearest adds to the best matches, of which there are at most depthOf, what their similarity is worth, and further
+// documents.
+func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float64) ([]candidate, error) {
+	near, err := r.semantic.Nearest(ctx, r.query, plainMembers{members{r}}, nearDepthOf(r.query))
+	if err != nil {
+		return list, err
+	}
+	cut := 0.0 // the most that a match scores which is not in the list
+	if len(list) == depthOf(r.query) {
+		cut = list[len(list)-1].score
+	}
+	found := r.addEstimates(list, gain)
+	least := leastScore(list, r.query.K+r.query.Offset)
+	for _, n := range near {
+		meaning := gain * max(0, n.Score)
+		if found[n.Number] || cut+meaning < least {
+			continue
+		}
+		lexical := 0.0
+		if cut > 0 {
+			lexical = r.lexicalOf(n.Number)
+		}
+		if lexical == 0 {
+			if n.Score < r.fusion.Floor {
+				continue
+			}
+			r.matches++
+		}
+		list = append(list, candidate{n.Number, lexical + meaning, lexical, n.Score})
+	}
+	return list, nil
+}
+
+// addEstimates adds to the matches that are no turns what their similarity is worth, and returns them.
+func (r *ranking) addEstimates(list []candidate, gain float64) (found map[uint32]bool) {
+	found = make(map[uint32]bool, len(list))
+	numbers := make([]uint32, 0, len(list))
+	for _, c := range list {
+		if r.slotOf(c.row) == none {
+			numbers, found[c.row] = append(numbers, c.row), true
+		}
+	}
+	estimates := r.semantic.Estimate(r.query, numbers)
+	for i := range list {
+		if c := &list[i]; found[c.row] {
+			if s := estimates[0]; !math.IsNaN(s) {
+				c.semantic, c.score = s, c.score+gain*max(0, s)
+			}
+			estimates = estimates[1:]
+		}
+	}
+	return found
+}
+
+// leastScore is the score that a candidate must reach to be among the best of a list and others; 0 if there are too few.
+func leastScore(list []candidate, wanted int) float64 {
+	if len(list) < wanted {
+		return 0
+	}
+	scores := make([]float64, len(list))
+	for i, c := range list {
+		scores[i] = c.score
+	}
+	slices.Sort(scores)
+	return scores[len(scores)-wanted]
+}
+
+// lexicalOf is the lexical score of a document that is no turn; 0 when it does not match.
+func (r *ranking) lexicalOf(number uint32) (score float64) {
+	if r.keepAll {
+		return r.lexical(number)
+	}
+	d := r.index.table.row(number)
+	l, n := r.leafOf[d.part], r.normOf(number)
+	for i := range r.asked.clauses {
+		c := &r.asked.clauses[i]
+		if frequency := l.part.frequency(c, d.local); frequency > 0 {
+			score += float64(c.idf * c.weight * n.weight(frequency, d.length))
+		}
+	}
+	return score
+}
+
+// plainMembers is the members that are no turns.
+type plainMembers struct{ members }
+
+func (m plainMembers) Has(number uint32) bool {
+	return m.r.slotOf(number) == none && m.members.Has(number)
+}
+
+func (m plainMembers) Len() (n int) {
+	switch {
+	case m.r.turns == nil:
+		return m.members.Len()
+	case !m.r.filtered:
+		return m.members.Len() - m.r.turns.possible.count()
+	}
+	m.Each(func(uint32) bool { n++; return true })
+	return n
+}
+
+func (m plainMembers) Each(do func(number uint32) bool) {
+	m.members.Each(func(number uint32) bool { return m.r.slotOf(number) != none || do(number) })
+}
