@@ -28,8 +28,8 @@ type Latency struct {
 // of judges the documents found for one question, best first.
 func of(hits []string, relevant map[string]float64) Metrics {
 	return Metrics{
-		Questions: 1, Recall5: recall(hits, relevant, 5), Recall10: recall(hits, relevant, 10), Recall20: recall(hits, relevant, 20),
-		MRR: reciprocal(hits, relevant), NDCG10: ndcg(hits, relevant, 10),
+		Questions: 1, Recall5: RecallAt(hits, relevant, 5), Recall10: RecallAt(hits, relevant, 10), Recall20: RecallAt(hits, relevant, 20),
+		MRR: reciprocal(hits, relevant), NDCG10: NDCG(hits, relevant, 10),
 	}
 }
 
@@ -60,7 +60,8 @@ func relevants(relevant map[string]float64) int {
 	return n
 }
 
-func recall(hits []string, relevant map[string]float64, k int) float64 {
+// RecallAt is the part of the relevant documents that is among the first k hits. At least one must be relevant.
+func RecallAt(hits []string, relevant map[string]float64, k int) float64 {
 	found := 0
 	for _, id := range hits[:min(k, len(hits))] {
 		if relevant[id] > 0 {
@@ -78,8 +79,8 @@ func reciprocal(hits []string, relevant map[string]float64) float64 {
 	return 1 / float64(i+1)
 }
 
-// ndcg is the discounted cumulative gain over that of the best possible order (Järvelin and Kekäläinen 2002).
-func ndcg(hits []string, relevant map[string]float64, k int) float64 {
+// NDCG is the discounted cumulative gain over that of the best possible order (Järvelin and Kekäläinen 2002).
+func NDCG(hits []string, relevant map[string]float64, k int) float64 {
 	var grades, ideal []float64
 	for _, id := range hits[:min(k, len(hits))] {
 		grades = append(grades, max(relevant[id], 0))

@@ -63,16 +63,17 @@ type collection struct {
 type metric struct {
 	title      string
 	categories []string
-	score      func(found []string, relevant map[string]float64) float64
+	score      func(found []string, relevant map[string]float64, k int) float64
+	k          int
 }
 
 func collections() []*collection {
 	return []*collection{
-		{name: "locomo-dev", measures: []metric{{"LoCoMo R@10", []string{"1", "2", "3", "4"}, recall(10)}, {"LoCoMo-5 R@10", []string{"5"}, recall(10)}}},
-		{name: "friends-dev", measures: []metric{{"FriendsQA R@10", nil, recall(10)}}},
-		{name: "qmsum-val", measures: []metric{{"QMSum nDCG@10", nil, gain}}},
-		{name: "realtalk-dev", measures: []metric{{"REALTALK R@10", nil, recall(10)}}},
-		{name: "beam-dev", measures: []metric{{"BEAM R@10", nil, recall(10)}, {"BEAM R@1", nil, recall(1)}}},
+		{name: "locomo-dev", measures: []metric{{"LoCoMo R@10", []string{"1", "2", "3", "4"}, measure.RecallAt, 10}, {"LoCoMo-5 R@10", []string{"5"}, measure.RecallAt, 10}}},
+		{name: "friends-dev", measures: []metric{{"FriendsQA R@10", nil, measure.RecallAt, 10}}},
+		{name: "qmsum-val", measures: []metric{{"QMSum nDCG@10", nil, measure.NDCG, 10}}},
+		{name: "realtalk-dev", measures: []metric{{"REALTALK R@10", nil, measure.RecallAt, 10}}},
+		{name: "beam-dev", measures: []metric{{"BEAM R@10", nil, measure.RecallAt, 10}, {"BEAM R@1", nil, measure.RecallAt, 1}}},
 	}
 }
 
@@ -131,7 +132,7 @@ func (c *collection) means(ctx context.Context, of search.Conversation) ([]float
 		}
 		for i, m := range c.measures {
 			if len(measure.OfCategories([]measure.Question{q}, m.categories)) == 1 {
-				sums[i] += m.score(found, q.Relevant)
+				sums[i] += m.score(found, q.Relevant, m.k)
 				asked[i]++
 			}
 		}
