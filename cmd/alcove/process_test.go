@@ -25,7 +25,7 @@ func program(t testing.TB, dir string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), asMain+"=1", "ALCOVE_DATA="+dir, "ALCOVE_LISTEN=off")
+	cmd.Env = append(os.Environ(), asMain+"=1", "ALCOVE_DATA="+dir, "ALCOVE_LISTEN=off", "ALCOVE_PROJECT=off") // the folder is in a repository
 	cmd.Stderr = t.Output()
 	return cmd
 }

@@ -20,7 +20,8 @@ import (
 type Fusion struct {
 	Weight float64
 	Full   float64 // the part of I from which on the words decide alone
-	Floor  float64 // the least similarity of a hit without any of the words
+	Floor  float64 // the least similarity of a hit without any of the words,
+	Least  float64 // and its least score, as a part of the best
 }
 
 // addNearest adds the scores of the nearest vectors to the best lexical matches, and documents without a match.
@@ -31,10 +32,21 @@ func (r *ranking) addNearest(ctx context.Context) error {
 	if gain > 0 {
 		list, err = r.withNearest(ctx, list, gain)
 	}
-	for _, c := range list {
+	for _, c := range r.dropWeak(list) {
 		r.best.push(c)
 	}
 	return err
+}
+
+// dropWeak drops the candidates without any of the words that score too little beside the best.
+func (r *ranking) dropWeak(list []candidate) []candidate {
+	best := 0.0
+	for _, c := range list {
+		best = max(best, c.score)
+	}
+	kept := slices.DeleteFunc(list, func(c candidate) bool { return c.lexical == 0 && c.score < r.fusion.Least*best })
+	r.matches -= len(list) - len(kept)
+	return kept
 }
 
 // gain is what a similarity of 1 adds to a score.

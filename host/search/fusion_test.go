@@ -141,6 +141,16 @@ func TestMeaningIsNotAskedWhereWordsDecide(t *testing.T) {
 	}
 }
 
+func TestWhatMeaningAloneFindsMustCompareWithTheBest(t *testing.T) {
+	docs := []fusedDoc{{"red car", .9, false}, {"bus", .5, false}, {"tram", .3, false}}
+	for least, want := range map[float64]string{0: "k0 k1 k2", .4: "k0 k1", .6: "k0"} {
+		x, _ := fusedIndex(t, Fusion{Weight: 2, Full: 2, Least: least}, docs...)
+		if r := askFused(t, x, Query{Text: "vehicle"}); keysOf(r) != want || r.Total != len(r.Hits) {
+			t.Errorf("with at least %g of the best score: found %s, %d in all, want %s", least, keysOf(r), r.Total, want)
+		}
+	}
+}
+
 func TestTurnsKeepTheirLexicalScores(t *testing.T) {
 	turns := []fusedDoc{{"the ferry is blue", .9, true}, {"which ferry", .8, true}, {"no idea", .95, true}}
 	x, _ := fusedIndex(t, Fusion{Weight: 2, Full: 2}, append(turns, fusedDoc{"boats leave at nine", .5, false})...)

@@ -102,7 +102,7 @@ func parse(raw string) (*Table, error) {
 
 // Fusion is how the scores of the table's vectors are combined with lexical ones. The numbers are those that served best
 // for questions in other words, and lowered nothing for conversations and abstracts: see docs/guides/search.md.
-func Fusion() *search.Fusion { return &search.Fusion{Weight: 2, Full: 2, Floor: .2} }
+func Fusion() *search.Fusion { return &search.Fusion{Weight: 2, Full: 2, Floor: .2, Least: .4} }
 
 const (
 	// NearWeight is the weight of near terms beside the terms of a question.

@@ -31,7 +31,7 @@ func rankings() ([]ranking, error) {
 		return nil, err
 	}
 	ungated, unbounded := *wordvec.Fusion(), *wordvec.Fusion()
-	ungated.Full, unbounded.Floor = 1e9, -1
+	ungated.Full, unbounded.Floor, unbounded.Least = 1e9, -1, 0
 	return []ranking{
 		{title: "lexical"},
 		{title: "builtin", fusion: wordvec.Fusion(), near: t, vector: t.Vector, asked: t.Question},
