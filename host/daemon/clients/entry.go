@@ -108,7 +108,7 @@ func merged(old, entry json.RawMessage) json.RawMessage {
 	for _, name := range []string{"url", "serverUrl", "httpUrl", "headers", "http_headers", "bearer_token_env_var"} {
 		delete(before, name)
 	}
-	delete(after, "alwaysLoad") // whether its owner has it or not
+	delete(after, "alwaysLoad")                        // whether its owner has it or not
 	for _, name := range []string{"args", "command"} { // opencode's command has the arguments
 		if longer(before[name], after[name]) {
 			after[name] = before[name]

@@ -327,7 +327,10 @@ func TestAFamilyThatDoesNotEmbedIsNoEmbedder(t *testing.T) {
 func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 	t.Parallel()
 	speaks := newSpeaks(t)
-	k := server.Start(t, host.Options{Lexical: true})
+	k := server.Start(t, host.Options{})
+	if _, err := operator.Call(t.Context(), k.Acts, operator.ChooseEmbedder, operator.EmbedderChoice{Standard: new(string)}); err != nil {
+		t.Fatal(err)
+	}
 	k.Asking(abi.CanEmbed, map[string]string{
 		"seeks": `embed.texts {"texts":["x"],"purpose":"query"}`, "keeps": `embed.texts {"texts":["a cat","a car"],"purpose":"document"}`,
 	})

@@ -43,7 +43,7 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	} else {
 		e.file.Embedders[i] = e.file.Embedders[i].changed(c, e.file.Embedders[i].Generation)
 	}
-	if r.Standard || e.file.Standard == "" && !e.file.Lexical {
+	if r.Standard || e.file.Standard == "" && (!e.file.Lexical || len(e.file.Embedders) == 1) {
 		e.file.Standard, e.file.Lexical = c.Name, false
 	}
 	return c, e.apply(before, i)

@@ -40,6 +40,16 @@ func TestAnInstantEmbedderEmbedsWhatIsAdded(t *testing.T) {
 	if w.keeper.Fusion(search.Query{}) == nil || w.keeper.Fusion(search.Query{Mode: search.Dense}) != nil {
 		t.Errorf("the fusion holds for %v, want hybrid queries alone", w.keeper.Fusion(search.Query{Mode: search.Dense}))
 	}
+	w.keeper.Drop("letters")
+	if err := w.keeper.Close(); err != nil || w.keeper.Fusion(search.Query{}) != nil {
+		t.Errorf("Close = %v after the embedder was dropped, want its vectors gone", err)
+	}
+}
+
+func TestSimilaritiesAreEstimated(t *testing.T) {
+	w := newWorld(t, newCupboard(), Options{})
+	w.set(atOnce(new(atomic.Int64)))
+	tea := w.say("a", "tea")
 	if got := w.keeper.Estimate(search.Query{Vector: spelled("tea")}, []uint32{tea, 9}); got[0] < .95 || got[1] == got[1] {
 		t.Errorf("estimates are %v, want about 1, and NaN", got)
 	}

@@ -125,8 +125,11 @@ func (k *Keeper) Estimate(q search.Query, numbers []uint32) []float64 {
 
 // Fusion implements search.Semantic.
 func (k *Keeper) Fusion(q search.Query) *search.Fusion {
+	if q.Mode != search.Hybrid {
+		return nil
+	}
 	l, done, err := k.lane(q.Embedder)
-	if err != nil || q.Mode != search.Hybrid {
+	if err != nil {
 		return nil
 	}
 	defer done()
