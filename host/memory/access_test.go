@@ -291,6 +291,14 @@ var deeds = []deed{
 		}
 		say(list, err)
 	}},
+	{"Move", func(ctx context.Context, a *Access, say func(any, error)) {
+		for _, dry := range []bool{true, false} {
+			for _, m := range []Move{{From: hidden, To: "shelf/moved"}, {From: "shelf", To: hidden, Strategy: Newest}, {From: "none", To: "shelf/moved"}} {
+				moved, err := a.Move(ctx, m, Write{RequestID: "move" + m.From, DryRun: dry})
+				say(moved, err)
+			}
+		}
+	}},
 	{"Branches", func(ctx context.Context, a *Access, say func(any, error)) {
 		l, err := a.Branches(ctx)
 		say(l, err)

@@ -64,18 +64,18 @@ func (r *ranking) gain() float64 {
 	return r.fusion.Weight * gate * gate * ideal
 }
 
-// nearDepthOf is the number of nearest vectors that are added to the matches of a query.
-func nearDepthOf(q Query) int { return max(2*(q.K+q.Offset), 40) }
+// fusedDepthOf is the number of the best matches, and of nearest vectors, that a Fusion combines for a query.
+func fusedDepthOf(q Query) int { return max(2*(q.K+q.Offset), 40) }
 
-// withNearest adds to the best matches, of which there are at most depthOf, what their similarity is worth, and further
+// withNearest adds to the best matches, of which there are at most fusedDepthOf, what their similarity is worth, and further
 // documents.
 func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float64) ([]candidate, error) {
-	near, err := r.semantic.Nearest(ctx, r.query, plainMembers{members{r}}, nearDepthOf(r.query))
+	near, err := r.semantic.Nearest(ctx, r.query, plainMembers{members{r}}, fusedDepthOf(r.query))
 	if err != nil {
 		return list, err
 	}
 	cut := 0.0 // the most that a match scores which is not in the list
-	if len(list) == depthOf(r.query) {
+	if len(list) == fusedDepthOf(r.query) {
 		cut = list[len(list)-1].score
 	}
 	found := r.addEstimates(list, gain)

@@ -143,7 +143,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 	if s := x.vectors(); s != nil && q.Vector != nil && q.Mode != Lexical {
 		r.semantic = s
 		if r.fusion = s.Fusion(q); r.fusion != nil {
-			r.best.most = depthOf(q)
+			r.best.most = fusedDepthOf(q)
 		}
 	}
 	r.onlyActive = slices.Equal(r.test.filter.States, []string{Active})

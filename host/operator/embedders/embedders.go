@@ -180,6 +180,9 @@ func (c Config) identity(generation int) string {
 
 // settings are a description as the keeper of vectors takes it.
 func (e *Embedders) settings(c Config, generation int) semantic.Settings {
+	if c.Kind == embed.Builtin { // the file may be of a program with another table
+		c.Model, c.Dimensions = builtin().Model, builtin().Dimensions
+	}
 	s := semantic.Settings{
 		Name: c.Name, Identity: c.identity(generation), Dimensions: c.Dimensions, Batch: c.Batch, MaxChars: c.MaxChars,
 		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static,
