@@ -18,6 +18,7 @@ var asking = strings.Fields("Access.Store Access.Forget Access.SetState Access.I
 // unasked are the methods that change memories or records without asking, and why.
 var unasked = map[string]string{
 	"Access.Merge": "what lies on the source passed the hooks there; what a resolution brings is asked about",
+	"Access.Move":  "only operators move, and what lies in the namespace had passed the hooks",
 	"Access.Undo":  "only operators undo, and what is restored had passed the hooks",
 }
 
