@@ -247,7 +247,7 @@ func TestManyTurnsLeaveRoomForMemories(t *testing.T) {
 }
 
 func TestHooksAtOnceLoseNoRunOfAJournal(t *testing.T) {
-	j := &hook.Journal{Dir: filepath.Join(t.TempDir(), "hooks"), Clock: time.Now}
+	j := &hook.Journal{Dir: filepath.Join(t.TempDir(), "hooks"), Clock: time.Now, Patience: time.Minute}
 	const hooks = 20
 	var wait sync.WaitGroup
 	for i := range hooks {

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,6 +25,8 @@ import (
 type Journal struct {
 	Dir   string
 	Clock func() time.Time
+	// Patience is how long a hook waits for others that change the journal, before it changes it nevertheless; 200 ms.
+	Patience time.Duration
 }
 
 const (
@@ -131,8 +134,8 @@ func (j *Journal) change(session string, do func(*told)) error {
 
 // Patience with other hooks: what they hold longer is changed nevertheless.
 const (
-	lockPatience = 200 * time.Millisecond
-	lockPause    = 2 * time.Millisecond
+	usualPatience = 200 * time.Millisecond
+	lockPause     = 2 * time.Millisecond
 )
 
 // locked does something while no other hook does.
@@ -140,7 +143,7 @@ func (j *Journal) locked(do func() error) error {
 	if err := os.MkdirAll(j.Dir, 0o700); err != nil {
 		return fmt.Errorf("note a hook's run: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(j.Patience, usualPatience))
 	defer cancel()
 	lock := flock.New(filepath.Join(j.Dir, "lock"), flock.SetPermissions(0o600))
 	_, _ = lock.TryLockContext(ctx, lockPause)
