@@ -18,7 +18,7 @@ func (a *app) embedderCommand() *cobra.Command {
 		Short: "Show, set, regenerate or remove the embedders of semantic search",
 		Long: `An embedder turns texts into vectors, so that questions in other words find their answers. The built-in one is in
 use until another is set: a server that speaks as OpenAI or Ollama do, a folder with a model2vec model, a tool
-family, or none, where vectors come with what is stored. Others embed in the background; searches never wait for it.
+family, or none, where clients supply the vectors. Other embedders work in the background; searches never wait for them.
 Models cannot change any of this.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

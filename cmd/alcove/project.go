@@ -300,7 +300,7 @@ func (a *app) projectLinkCommand() *cobra.Command {
 		Long: `Say that a folder, and those below it, belong to a project, whatever their repositories say. Of nested links the nearest
 counts. What was captured before stays where it is: alcove project merge moves it.`,
 		Example: `  alcove project link . acme/app
-  alcove project link ~/work/notes notes`,
+  alcove project link ~/code/notes notes`,
 		Args: arguments(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder, err := linkable(args[0])

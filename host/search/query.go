@@ -165,7 +165,7 @@ func (x *Index) newRanking(ctx context.Context, view View, q Query, asked questi
 		r.turns.nameSpeakers()
 	}
 	r.addSubstitutes()
-	r.keepAll = r.turns != nil || r.fuses() || asked.hasSubstitutes() || q.selected != nil
+	r.keepAll = r.turns != nil || r.fuses() || r.asked.hasSubstitutes() || q.selected != nil
 	for _, l := range r.leaves {
 		r.leafOf[l.part.id] = l
 		r.prepareLeaf(l)
