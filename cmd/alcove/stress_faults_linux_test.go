@@ -72,7 +72,8 @@ func TestCallersWaitForAnOwnerThatIsStopped(t *testing.T) {
 	}
 }
 
-// TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted deletes the lock and the sockets under a server.
+// TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted deletes the lock and the sockets under a server that is stopped, as it would
+// soon make them again.
 func TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted(t *testing.T) {
 	s := startServer(t, dataDir(t), nil)
 	session, err := s.connect("socket")
@@ -86,7 +87,14 @@ func TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	signal := func(which os.Signal) {
+		t.Helper()
+		if err := s.cmd.Process.Signal(which); err != nil {
+			t.Fatal(err)
+		}
+	}
 	store("before")
+	signal(syscall.SIGSTOP)
 	for _, name := range []string{"owner.lock", "owner.json", "alcove.sock", "admin.sock"} {
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
@@ -94,6 +102,7 @@ func TestASecondOwnerIsRefusedByTheDatabaseWhereTheLockIsDeleted(t *testing.T) {
 	}
 	second := program(t, s.dir, "serve", "--listen", "off")
 	out, err := combined(second)
+	signal(syscall.SIGCONT)
 	if err == nil || !strings.Contains(out, "another process") {
 		t.Errorf("a second owner ended with %v: %s", err, out)
 	}

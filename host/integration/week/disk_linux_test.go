@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
-// smallDisk mounts a disk of 48 MiB; fill takes its space until free is called. Without the right to mount, fill is nil.
+// smallDisk mounts a disk of 48 MiB; fill takes its space, and what is given back, until free is called. Without the right to mount, fill is nil.
 func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 	t.Helper()
 	dir = t.TempDir()
@@ -22,24 +23,45 @@ func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 		}
 	})
 	return dir, func() func() {
-		filler := filepath.Join(dir, "filler")
-		f, err := os.Create(filler)
+		filler, err := os.Create(filepath.Join(dir, "filler"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for err == nil {
-			_, err = f.Write(make([]byte, 4096))
+		if err := occupy(filler); err != nil {
+			t.Fatalf("fill the disk: %v", err)
 		}
-		if err := errors.Join(f.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("fill the disk: %v, want %v", err, syscall.ENOSPC)
-		}
+		freed, ended := make(chan struct{}), make(chan error)
+		go func() {
+			defer close(ended)
+			for {
+				select {
+				case <-freed:
+					return
+				case <-time.After(time.Millisecond): // the server deletes files, too
+					if err := occupy(filler); err != nil {
+						ended <- err
+						return
+					}
+				}
+			}
+		}()
 		return func() {
-			if err := os.Remove(filler); err != nil {
+			close(freed)
+			if err := errors.Join(<-ended, filler.Close(), os.Remove(filler.Name())); err != nil {
 				t.Errorf("free the disk: %v", err)
 			}
+		}
+	}
+}
+
+// occupy appends to a file until its disk is full.
+func occupy(f *os.File) error {
+	for {
+		switch _, err := f.Write(make([]byte, 4096)); {
+		case errors.Is(err, syscall.ENOSPC):
+			return nil
+		case err != nil:
+			return err
 		}
 	}
 }

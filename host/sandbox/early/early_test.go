@@ -273,7 +273,7 @@ func TestARequestThatNobodyHasNoticedMovesToTheCompiledCode(t *testing.T) {
 
 func TestARequestThatTheHostHasNoticedEndsWhereItBegan(t *testing.T) {
 	b := newBench(t)
-	m := b.admit(t, guest(), abi.Limits{})
+	m := b.admit(t, guest(), abi.Limits{CPUMS: abi.MaxLimits().CPUMS, WallMS: abi.MaxLimits().WallMS}) // it loops a million times
 	for _, w := range []behaviour{ask, printThenAsk} {
 		host, lines := &operations{wait: make(chan struct{})}, 0
 		r := w.request()
@@ -379,7 +379,7 @@ func TestAModuleThatCannotBeCompiledIsInterpretedForGood(t *testing.T) {
 
 func TestAModuleThatIsClosedIsNotCompiledAnyMore(t *testing.T) {
 	b := newBench(t)
-	m := b.admit(t, guest(), abi.Limits{})
+	m := b.admit(t, guest(), abi.Limits{CPUMS: abi.MaxLimits().CPUMS, WallMS: abi.MaxLimits().WallMS})
 	host := &operations{wait: make(chan struct{})}
 	r := ask.request()
 	r.Host = host
