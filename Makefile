@@ -23,7 +23,7 @@ SOURCES  := go.mod go.sum $(shell find abi guests sdk host/internal host/regular
 GUEST    := GOFLAGS=-trimpath GOOS=wasip1 GOARCH=wasm $(GO) build -buildvcs=false -buildmode=c-shared -ldflags='-s -w -buildid='
 
 .PHONY: help run build guests plugins release verify-release verify-guests fetch test test-race test-times check format vet lint modules generated samples reproducible size types cross \
-        stress fuzz bench bench-pairs bench-peers bench-conversations bench-meaning family-costs follow primitives seed-examples fmt clean
+        stress fuzz bench bench-pairs bench-peers bench-conversations bench-meaning judge family-costs follow primitives seed-examples fmt clean
 
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -179,6 +179,9 @@ bench-conversations: ## measure the ranking of turns, and without each feature (
 
 bench-meaning:   ## measure the built-in word vectors: questions in other words, conversations, cost (DATA=dir; see docs/guides/search.md)
 	cd host/bench/search && $(GO) vet ./meaning && $(GO) run ./meaning $(abspath $(DATA))
+
+judge: $(IMAGE)  ## print how well families judge, on labelled sets (JUDGE='-test types'; see host/bench/judge)
+	$(GO) run ./host/bench/judge $(JUDGE)
 
 family-costs:    ## print what the same family costs in each language, as a table (COSTS=200 calls)
 	@ALCOVE_COSTS=$(or $(COSTS),200) $(LONG) -v -run TestCostsOfEachLanguage ./sdk/interop
