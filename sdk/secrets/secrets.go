@@ -185,6 +185,14 @@ func (f *finder) step(i int) int {
 
 // word looks for a secret that begins with a word, or that the word names.
 func (f *finder) word(i int) int {
+	if end := plain(f.text, i); end > 0 {
+		return end
+	}
+	return f.whole(i)
+}
+
+// whole is word without passing over plain words.
+func (f *finder) whole(i int) int {
 	if i == 0 || class[f.text[i-1]]&alnum == 0 {
 		if kind, end := tokenAt(f.text, i); end > 0 {
 			f.add(kind, i, end)

@@ -13,6 +13,7 @@ const (
 	inBase64 // letters, digits, +, / and =
 	inUpper  // capitals and digits
 	inDotted // letters, digits, _, - and .
+	joins    // what a word goes on with, in a name, a token, an address, or a call
 
 	letter = lower | upper
 	alnum  = letter | digit
@@ -43,6 +44,9 @@ func classes() (c [256]uint16) {
 		}
 		if 'a' <= b && b <= 'f' {
 			c[b] |= hexLower
+		}
+		if c[b]&(inName|inDotted|inBase64) != 0 || b == ':' || b == '~' || b == '(' {
+			c[b] |= joins
 		}
 	}
 	return c
