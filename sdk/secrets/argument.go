@@ -37,6 +37,14 @@ func (f *finder) argument(name string, i, end int) int {
 		}
 	case "mnemonic", "phrase":
 		return f.mnemonic(name, i, end)
+	case "codes", "code":
+		return f.recoveryCodes(i, end)
+	case "pgpass":
+		f.pgpass(i)
+	case "in":
+		if strings.HasSuffix(f.text[:i], "og ") || strings.HasSuffix(f.text[:i], "ign ") {
+			return f.account(end)
+		}
 	case "login", "Login", "logon", "credential", "credentials", "Credentials", "creds", "Creds", "account", "Zugangsdaten":
 		return f.account(end)
 	}
@@ -154,8 +162,61 @@ func (f *finder) userinfo(i int) {
 	}
 	v := f.text[start+sep+1 : i]
 	host := f.text[i+1 : run(f.text, i+1, inDotted)]
-	if strings.IndexByte(host, '.') > 0 && len(v) >= 6 && isOdd(v) && !standsFor(v) {
+	isAddress := strings.IndexByte(host, '.') > 0 || strings.HasPrefix(f.text[i+1:], "tcp(") || strings.HasPrefix(f.text[i+1:], "unix(")
+	if isAddress && len(v) >= 6 && isOdd(v) && !standsFor(v) {
 		f.add(URLPassword, start+sep+1, i)
+	}
+}
+
+// recoveryCodes adds the codes that follow their name, each a word with digits or a group of them, and returns where they end; 0: none does.
+func (f *finder) recoveryCodes(i, end int) int {
+	if before, ok := wordBefore(f.text, i); !ok || !isOneOf(before, []string{"recovery", "backup", "scratch"}) {
+		return 0
+	}
+	line := f.text[end:min(len(f.text), end+nearby)]
+	at := strings.IndexAny(line, ":=\n")
+	if is := strings.Index(line, " is "); is >= 0 && (at < 0 || is < at) {
+		at = is + len(" is")
+	}
+	if at < 0 {
+		return 0
+	}
+	start, stop, codes := end+at+1, 0, 0
+	for start < len(f.text) && f.text[start] <= ' ' {
+		start++
+	}
+	for next := start; next < len(f.text) && codes < 2*shortestMnemonic; codes++ {
+		word := next
+		for next < len(f.text) && class[f.text[next]]&inToken != 0 {
+			next++
+		}
+		if next-word < 4 || count(f.text[word:next], digit) == 0 {
+			break
+		}
+		stop = next
+		for next < len(f.text) && strings.IndexByte(" \r\n\t,", f.text[next]) >= 0 {
+			next++
+		}
+	}
+	if stop-start < shortestTail && stop-start != len("1234 5678") && stop-start < 2*len("1234-5678") {
+		return 0
+	}
+	f.add(Password, start, stop)
+	return stop
+}
+
+// pgpass adds the last of the five fields of a line that names its file: HOST:PORT:DATABASE:USER:PASSWORD.
+func (f *finder) pgpass(i int) {
+	line := f.lineBefore(i)
+	entry, _, _ := strings.Cut(line, " ")
+	fields := strings.SplitN(entry, ":", 5)
+	n := len(f.found)
+	if len(fields) < 5 || len(fields[4]) < 4 || standsFor(fields[4]) || count(fields[1], digit) != len(fields[1]) {
+		return
+	}
+	end := i - len(line) + len(entry)
+	if start := end - len(fields[4]); n == 0 || f.found[n-1].End <= start {
+		f.add(Password, start, end)
 	}
 }
 
@@ -239,7 +300,7 @@ func (f *finder) mnemonic(name string, i, end int) int {
 		return 0
 	}
 	start := end + at
-	for start < len(f.text) && strings.IndexByte(" :=\"'`", f.text[start]) >= 0 {
+	for start < len(f.text) && strings.IndexByte(" :=\"'`\n", f.text[start]) >= 0 {
 		start++
 	}
 	words, stop := 0, start

@@ -3,10 +3,12 @@ package secrets_test
 import (
 	"bufio"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +35,35 @@ func corpus(t testing.TB, kind string) []sample {
 			all = append(all, s)
 		}
 	}
-	return all
+	return append(all, fourth(t, kind == "true")...)
+}
+
+// fourth is a set that was written without sight of the detector: 258 of 300 were found then, and 4 of 300 false. Its secrets are written
+// backwards, lest scanners of repositories find them.
+func fourth(t testing.TB, secret bool) (list []sample) {
+	t.Helper()
+	file, err := os.Open("testdata/fourth.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := json.NewDecoder(file); lines.More(); {
+		var x struct{ Text, Secret string }
+		if err := lines.Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+		if (x.Secret != "") != secret {
+			continue
+		}
+		backwards := []rune(x.Secret)
+		slices.Reverse(backwards)
+		s := sample{text: strings.ReplaceAll(x.Text, "\x01", string(backwards)), heldOut: true}
+		if secret {
+			s.secrets = []string{string(backwards)}
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 func samplesIn(t testing.TB, name string) (list []sample) {

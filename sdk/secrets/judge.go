@@ -5,7 +5,8 @@ import "strings"
 // isSecret decides about the value of a name. end is where it ends in the text.
 func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 	if s == digits {
-		return len(v) >= 4 && len(v) <= 12 && count(v, digit) == len(v) && at.after != blank && at.after != call
+		isPIN := at.at >= 4 && strings.HasSuffix(f.text[:at.at], "PIN ")
+		return len(v) >= 4 && len(v) <= 12 && count(v, digit) == len(v) && (at.after != blank || isPIN) && at.after != call
 	}
 	if len(v) < 4 || standsFor(v) || isPath(v) || isPublic(v) ||
 		s == telling && (isNumber(v) || strings.IndexByte(v, '/') >= 0 && !isRandom(v)) {
@@ -25,7 +26,8 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 	case at.after == aside:
 		return s == password && !quoted && isStrong(v)
 	case s == weak:
-		return len(v) >= shortestTail && isRandom(v) && !isULID(v) && !endsInDigest(v) && at.after != blank && at.after != verb
+		isCookie := strings.HasSuffix(strings.ToLower(f.text[max(0, at.at-10):at.at]), "cookie: ") && len(v) >= 32
+		return len(v) >= shortestTail && isRandom(v) && !isULID(v) && (isCookie || !endsInDigest(v)) && at.after != blank && at.after != verb
 	case isUUID(v):
 		return true
 	case at.after == blank && !quoted:
@@ -37,7 +39,7 @@ func (f *finder) isSecret(v string, s strength, at site, end int) bool {
 	case mixed(v):
 		return f.isMixedSecret(v, s, at, end)
 	}
-	return s == password && (f.isWord(v, at, end) || isJoined(v) && (at.quote != 0 || at.after == equals))
+	return s == password && (f.isWord(v, at, end) || isJoined(v) && (at.quote != 0 || at.after == equals || at.after == colon && f.endsLine(end)))
 }
 
 // isJoined reports whether a value is a passphrase of small words that hyphens join.
@@ -91,6 +93,9 @@ func (f *finder) endsLine(at int) bool {
 
 // standsFor reports whether a value stands for a secret, or shows its form.
 func standsFor(v string) bool {
+	if strings.IndexByte("$*&!", v[0]) >= 0 && isStrong(v[1:]) && count(v, lower) > 0 && trailing(v) > 2 {
+		return isSample(v)
+	}
 	switch v[0] {
 	case '$', '<', '{', '[', '*', '(', '%', '@', '&', '|', '!':
 		if len(v) > 1 && (class[v[1]]&letter != 0 && v[0] != '!' && v[0] != '@' && v[0] != '*' || strings.IndexByte("({[<*%$\"'", v[1]) >= 0 || v[0] == '[' || v[0] == '<') {
@@ -263,6 +268,9 @@ func isULID(v string) bool { return len(v) == 26 && count(v, inUpper) == len(v) 
 
 // isCode reports whether a value without quotes is an expression: a call, an element, a member, a variable.
 func isCode(v string, after between) bool {
+	if strings.IndexByte("*&!", v[0]) >= 0 && trailing(v) > 2 && isStrong(v[1:]) {
+		return false
+	}
 	if v[0] == ',' || v[0] == '*' && len(v) > 1 && isIdentifier(v[1:]) {
 		return true
 	}
@@ -350,8 +358,13 @@ func isOdd(v string) bool {
 			symbols++
 		}
 	}
-	isPlain := !slug(v) || !strings.ContainsAny(v, "-./:") && digits > 2
+	isPlain := !slug(v) || digits > 2 && (!strings.ContainsAny(v, "-./:") || isCoined(v))
 	return letters > 0 && digits > 0 && isPlain || symbols > 0 && letters >= 4 && (digits > 0 || symbols > 1 || class[v[len(v)-1]]&letter != 0)
+}
+
+// isCoined reports whether a value is words that hyphens join and a number, as people make passwords: one of the words has a capital.
+func isCoined(v string) bool {
+	return !strings.ContainsAny(v, "./:") && strings.Count(v, "-") > 1 && trailing(v) > 2 && count(v, upper) > 0 && count(v, lower) > 0
 }
 
 // isStrong reports whether a value has what rules for passwords ask for: three of small letters, capitals, digits and symbols.

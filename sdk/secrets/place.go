@@ -215,7 +215,7 @@ func (f *finder) scheme(word string, end int) (start, stop int, kind Kind) {
 	switch {
 	case len(word) == 6 && endsIn(word, "bearer"):
 		kind = Bearer
-	case len(word) == 5 && endsIn(word, "basic"):
+	case len(word) == 5 && endsIn(word, "basic"), (word == "Splunk" || word == "SSWS" || word == "GenieKey") && strings.HasSuffix(text[:end-len(word)], "uthorization: "):
 		kind = Bearer
 	case len(word) == 2 && endsIn(word, "by") && strings.HasSuffix(strings.ToUpper(text[max(0, end-13):end]), "IDENTIFIED BY"):
 		kind = Password
@@ -236,7 +236,7 @@ func (f *finder) scheme(word string, end int) (start, stop int, kind Kind) {
 	switch {
 	case len(v) < 4 || standsFor(v) || isPath(v) || !mixed(v):
 		return 0, 0, ""
-	case kind == Bearer && (len(v) < 12 || slug(v) || strings.IndexByte(v, ' ') >= 0 || strings.IndexByte(v, '(') >= 0):
+	case kind == Bearer && (len(v) < 12 || isPair(v) || slug(v) || strings.IndexByte(v, ' ') >= 0 || strings.IndexByte(v, '(') >= 0):
 		return 0, 0, ""
 	}
 	return s.at, stop, kind

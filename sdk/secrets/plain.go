@@ -30,7 +30,7 @@ func ending(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) 
 var tellingWords = [...]string{
 	"chpasswd", "kinit", "cryptsetup", "smbpasswd", "vncpasswd", "stdin", "echo", "SecureString", "user", "basic", "htpasswd", "key", "auth",
 	"priv", "mnemonic", "phrase", "login", "logon", "credential", "credentials", "creds", "account", "Zugangsdaten", "bearer", "by",
-	"requirepass", "data", "passe",
+	"requirepass", "data", "passe", "splunk", "ssws", "GenieKey", "in", "code", "codes", "pgpass",
 }
 
 // tellingEndings has a bit for the last three letters of each word that tells of a secret.

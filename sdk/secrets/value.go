@@ -38,6 +38,9 @@ const (
 
 // valueOf returns the value of the name from i to j, if it is a secret.
 func (f *finder) valueOf(i, j int, m meaning) (value, bool) {
+	if v, ok := f.grouped(j, m); ok {
+		return v, true
+	}
 	if v, ok := f.valueAt(i, j, m); ok {
 		return v, true
 	}
@@ -45,6 +48,45 @@ func (f *finder) valueOf(i, j int, m meaning) (value, bool) {
 		return v, true
 	}
 	return f.saidBefore(i, m)
+}
+
+// grouped looks near a name for a key that is shown in groups of four small letters or digits, as those of applications and of authenticators.
+func (f *finder) grouped(j int, m meaning) (value, bool) {
+	const group, least = 4, 4
+	line := f.text[j:min(len(f.text), j+nearby)]
+	if line, _, _ = strings.Cut(line, "\n"); m.strength == digits {
+		return value{}, false
+	}
+	for _, sign := range [...]string{" is ", ": ", "= ", "=\"", ": \""} {
+		_, after, ok := strings.Cut(line, sign)
+		if !ok {
+			continue
+		}
+		start := j + len(line) - len(after)
+		end, groups := start, 0
+		for at := start; run(f.text, at, lower|digit) == at+group; {
+			groups++
+			if end = at + group; end >= len(f.text) || f.text[end] != ' ' {
+				break
+			}
+			at = end + 1
+		}
+		if groups >= least && isUnspoken(f.text[start:end]) && (end == len(f.text) || class[f.text[end]]&alnum == 0) {
+			return value{m.kind, start, end}, true
+		}
+	}
+	return value{}, false
+}
+
+// isUnspoken reports whether letters are no words: they have few vowels, or digits among them.
+func isUnspoken(v string) bool {
+	vowels := 0
+	for i := range len(v) {
+		if strings.IndexByte("aeiou", v[i]) >= 0 {
+			vowels++
+		}
+	}
+	return vowels*10 < len(v)*3 && (vowels*4 < len(v) || count(v, digit) > 0)
 }
 
 // saidBehind looks for a value a few words after its name: Password for the server: …, or: the password of the server is …
@@ -58,7 +100,7 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 			return v, true
 		}
 		end := at
-		for end < len(f.text) && (class[f.text[end]]&inName != 0 || strings.IndexByte("'()@*", f.text[end]) >= 0) {
+		for end < len(f.text) && (class[f.text[end]]&inName != 0 || strings.IndexByte("'()@*-", f.text[end]) >= 0) {
 			end++
 		}
 		isColon := end < len(f.text) && (f.text[end] == ':' || f.text[end] == '=' && end == at)
@@ -69,6 +111,11 @@ func (f *finder) saidBehind(j int, m meaning) (value, bool) {
 			return value{}, false
 		}
 		if word := f.text[at:end]; isColon || isOneOf(word, saying[:]) {
+			for _, adverb := range [...]string{" still", " now", " jetzt", " currently"} {
+				if strings.HasPrefix(f.text[end:], adverb+" ") {
+					end += len(adverb)
+				}
+			}
 			if s, ok := f.opened(end, site{after: verb}); ok {
 				if v, ok := f.judged(s, m); ok {
 					return v, true
@@ -133,7 +180,7 @@ func (f *finder) valueAt(i, j int, m meaning) (value, bool) {
 
 // judged is the value at a site, if it is a secret.
 func (f *finder) judged(at site, m meaning) (value, bool) {
-	if at.quote == 0 && f.isAssignment(at.at) {
+	if at.quote == 0 && (f.isAssignment(at.at) || at.after == blank && strings.Contains(f.lineBefore(at.at), "{{ ")) { // of a template
 		return value{}, false
 	}
 	s, start, end := m.strength, at.at, f.endOf(at)
@@ -396,7 +443,8 @@ func (f *finder) endOf(s site) int {
 	}
 	for ; at < most; at++ {
 		c := text[at]
-		if c <= ' ' || strings.IndexByte("\"'`<>;&|", c) >= 0 && at > s.at || c == '\\' {
+		inProse := c == '&' && (s.after == verb || s.after == blank)
+		if c <= ' ' || strings.IndexByte("\"'`<>;&|", c) >= 0 && at > s.at && !inProse || c == '\\' {
 			break
 		}
 		if (c == ',' || c == ')' || c == '}' || c == ']') && (at+1 == len(text) || strings.IndexByte(" \n\r\t,)}];\"'", text[at+1]) >= 0) {
