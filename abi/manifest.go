@@ -21,6 +21,7 @@ type Manifest struct {
 	Description  string       `json:"description"`
 	Docs         string       `json:"docs,omitempty"`
 	Keywords     []string     `json:"keywords,omitempty"` // what users call what it does: a family is found by them, too
+	Examples     []string     `json:"examples,omitempty"` // what users say when they want it; an intent that means the same finds the family
 	License      string       `json:"license,omitempty"`
 	Homepage     string       `json:"homepage,omitempty"`
 	Deprecated   bool         `json:"deprecated,omitempty"` // lists have its tools only once it was loaded by name or called, and no intent finds it

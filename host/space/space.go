@@ -111,7 +111,7 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 
 // openTools makes the tools of the core and of the families; without families if source is nil.
 func (p *Space) openTools(o Options, a Environment, source *families.Source) error {
-	c := core.Options{Space: p.Memory, Version: o.Version, Writable: p.Writable, Locked: p.Locked}
+	c := core.Options{Space: p.Memory, Version: o.Version, Writable: p.Writable, Locked: p.Locked, Vectors: p.Embedders.Words()}
 	all := tool.NewRegistry(nil)
 	if source != nil {
 		all, c.Meaning = tool.NewRegistry(source), source.Meaning

@@ -93,6 +93,7 @@ type Family struct {
 	Description string
 	Docs        string
 	Keywords    []string // what users call what it does
+	Examples    []string // what users say when they want it
 	Deprecated  bool     // lists have its tools only once it was loaded or called
 	Tools       []Spec
 	Hooks       []string // granted: store, stored, rank, embed, job

@@ -9,6 +9,36 @@
 //alcove:description Who an agent is, what it can do, which scopes it may read and write.
 //alcove:keywords agent, agents, assistant, assistants, bot, bots, profile, identity, introduce, register, who am i, name, role, skill, skills, capability, capabilities, able, good at
 //alcove:keywords group, team, member, members, membership, join, leave group, access, permission, shared space, private scope, read and write rights, belongs
+//alcove:example tell the others who I am and which jobs I can take
+//alcove:example sign in as the reviewer agent of this project
+//alcove:example which of the agents knows how to write SQL?
+//alcove:example find somebody who can help me with accessibility testing
+//alcove:example what am I called here, and what are my rights?
+//alcove:example list all the agents that work in this namespace
+//alcove:example give the tester permission to write in the design space
+//alcove:example make a private area that just two of us can see
+//alcove:example take an agent off the list of members
+//alcove:example who is allowed to read this space?
+//alcove:example delete the scope of the finished project
+//alcove:example publish my abilities so that work is routed to me
+//alcove:example which bot should I ask about billing?
+//alcove:example let another agent join our team
+//alcove:example change my role from coder to planner
+//alcove:example let everybody know my strengths: I am fluent in Rust
+//alcove:example which rights do I have in this place?
+//alcove:example may I store things in this namespace?
+//alcove:example under which name am I known?
+//alcove:example who of the agents understands databases?
+//alcove:example who is the expert for security here?
+//alcove:example pick the right colleague for a translation
+//alcove:example set up a common space for five agents
+//alcove:example a space that nobody outside the team can see
+//alcove:example grant read access to a new colleague
+//alcove:example revoke somebody's access to the area
+//alcove:example which spaces am I a member of?
+//alcove:example put me on the list of available helpers
+//alcove:example show who is registered and what they do
+//alcove:example tell me what another agent is responsible for
 //alcove:license Apache-2.0
 //alcove:needs record agent,routed to keep registrations, and which memories were routed to whom
 //alcove:needs memory.read * to count what a scope holds, to tell how the memory is, and to be told of new memories

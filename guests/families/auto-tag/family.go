@@ -9,6 +9,29 @@
 //alcove:description Gives memories tags, a type and an importance by what is in them, and keeps tags from multiplying
 //alcove:keywords tag, tags, tagging, label, labels, labelled, untagged, keyword, keywords, categorize, category, classify, automatic, automatically, vocabulary
 //alcove:keywords rename, spelling of tags, synonyms, related terms, expand a query
+//alcove:example find good tags for this text
+//alcove:example sort my notes into categories by their topic
+//alcove:example tag what I store without my having to think of it
+//alcove:example which labels are in use, and how often?
+//alcove:example db and database should be one and the same tag
+//alcove:example rename a label in all notes that carry it
+//alcove:example my tags are a mess, unify their spelling
+//alcove:example work out the type and importance of these entries from their text
+//alcove:example fill in missing tags on older entries
+//alcove:example suggest synonyms and related words for my query
+//alcove:example broaden a search term with similar terms
+//alcove:example teach it that this kind of note gets the label travel
+//alcove:example give these uncategorised items a subject
+//alcove:example tidy up the tag vocabulary
+//alcove:example what should this be filed under?
+//alcove:example which category does it belong in?
+//alcove:example two labels are spelled differently, unite them
+//alcove:example mark my notes with subjects so that I find them again
+//alcove:example apply our usual labels to the new entries
+//alcove:example other words for what I am looking for
+//alcove:example give my search query more related terms
+//alcove:example correct the tags that were chosen
+//alcove:example turn automatic labelling loose on the whole collection
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what it tags, and count which tags and words there are
 //alcove:needs memory.write * to tag memories that are stored already

@@ -10,6 +10,32 @@
 //alcove:description Merges memories that say the same, and points out contradictions and clusters
 //alcove:keywords duplicate, duplicates, merge, combine, same thing, identical, near-identical, overlapping, redundant, repeated, twice, deduplicate
 //alcove:keywords contradict, contradiction, conflict, conflicting, disagree, inconsistent, resolve, both be true, cluster, condense, summarize several, into one
+//alcove:example are there two entries that say the same?
+//alcove:example remove repeated notes and keep one of each
+//alcove:example fold similar memories together
+//alcove:example did I write this down before, in other words?
+//alcove:example check for a duplicate before I save this
+//alcove:example does this statement conflict with something known?
+//alcove:example find facts that cannot both be true
+//alcove:example which of my notes are inconsistent with one another?
+//alcove:example boil these many notes down to a few
+//alcove:example group memories that are about the same thing
+//alcove:example one note says five and another says six, find such cases
+//alcove:example clean up redundancy in what we know
+//alcove:example compress the pile of similar observations
+//alcove:example spot statements that disagree with the new one
+//alcove:example we have stored this several times, clean that up
+//alcove:example is this already in memory, perhaps worded differently?
+//alcove:example the same fact is there twice
+//alcove:example these claims cannot both hold
+//alcove:example does the new information clash with the old?
+//alcove:example turn ten notes about one matter into a single one
+//alcove:example which statements are at odds?
+//alcove:example is there a conflict about the delivery date?
+//alcove:example find near copies
+//alcove:example distil these observations into one summary note
+//alcove:example what did we note that is contradictory?
+//alcove:example these two notes say the same thing, make them one
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to compare memories with each other
 //alcove:needs memory.propose * to propose merges, on a branch of its own

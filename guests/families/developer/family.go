@@ -8,6 +8,37 @@
 //alcove:family developer 1.0.0
 //alcove:description Database primitives: key-value, JSON documents, cells with compare-and-swap, vectors, transactions, events, namespaces, bundles
 //alcove:keywords low-level, raw, primitive, key-value, kv, json path, cell, compare and swap, atomic, transaction, begin, commit, roll back, opened, insert, vector, vectors, query directly, storage, internals, debug, batch
+//alcove:example put a value under a key and read it back
+//alcove:example key-value storage for a small counter
+//alcove:example set a member of a JSON document by its path
+//alcove:example increase a number atomically without losing updates
+//alcove:example begin a transaction, and commit or abort it
+//alcove:example do all these writes or none of them
+//alcove:example store my own embedding and look for its nearest vectors
+//alcove:example append an event to a low-level log
+//alcove:example read raw records of a collection for debugging
+//alcove:example how large is the store, and what is in it?
+//alcove:example list or drop namespaces of the database
+//alcove:example export a namespace as a bundle and load it elsewhere
+//alcove:example which embedding models are configured?
+//alcove:example swap a cell's content only when it still has the old one
+//alcove:example run a raw query on the underlying data
+//alcove:example a shared counter that many processes raise safely
+//alcove:example keep some bytes under a name and fetch them later
+//alcove:example update only if unchanged since I read it
+//alcove:example edit one field within a stored JSON object
+//alcove:example several writes in one atomic step
+//alcove:example undo everything since I began the transaction
+//alcove:example upload vectors of mine and query the closest five
+//alcove:example work with embeddings directly
+//alcove:example look at the raw rows of a table of a family
+//alcove:example which namespaces exist in the database, and how big are they?
+//alcove:example dump a namespace to a file and import it somewhere
+//alcove:example append to a stream of entries and read it in order
+//alcove:example is a lock or mutex available?
+//alcove:example set a value with a time to live under a key
+//alcove:example statistics on storage and versions
+//alcove:example either all of these writes succeed or none
 //alcove:license Apache-2.0
 //alcove:needs record kv,json,cell,vec,vec-info,txn to keep keys, documents, cells, vectors and what transactions are open
 //alcove:needs records.read * to show rows of collections that the caller may read

@@ -10,6 +10,49 @@
 //alcove:description Write typed, atomic facts: what was observed, decided, learned, or went wrong.
 //alcove:keywords note, jot, write down, record, remark, notice, observe, remember, keep in mind, decision, decide, reason, lesson, learn, knowledge, mistake, went wrong
 //alcove:keywords insight, correction, rule, plan, preference, statement, correct a memory, edit, change text, recent, latest, newest, overview, stored, how many
+//alcove:example remember that the client prefers phone calls
+//alcove:example save this: the API limit is 100 a minute
+//alcove:example note that the build broke because of a missing header
+//alcove:example we chose SQLite, keep that with the reasons
+//alcove:example store a rule that must always be followed
+//alcove:example I learned that retries need jitter, keep it
+//alcove:example log an error that happened and how it was fixed
+//alcove:example that note is wrong, correct its text
+//alcove:example change the importance or type of a stored fact
+//alcove:example list all the decisions that we made
+//alcove:example what was added lately?
+//alcove:example give me an overview of what is known, by type
+//alcove:example show all facts of type error from last week
+//alcove:example I like short answers, don't forget it
+//alcove:example record an insight about our users
+//alcove:example keep this observation for later
+//alcove:example update what we know about the deadline
+//alcove:example make a note that the server room code changed
+//alcove:example for the record: the supplier raised prices
+//alcove:example we settled on Kubernetes, with the arguments for it
+//alcove:example please don't forget that Anna is allergic to nuts
+//alcove:example log what went wrong with the release and the cause
+//alcove:example always use metric units, remember that as a rule
+//alcove:example memorize my favourite colour
+//alcove:example there is a typo in a note, fix the wording
+//alcove:example amend an earlier note but keep the rest
+//alcove:example reword something I stored
+//alcove:example mark that fact as more important
+//alcove:example what are our most recent entries?
+//alcove:example how much do you know, and about what?
+//alcove:example which decisions were taken this month?
+//alcove:example list open plans
+//alcove:example list the lessons learned
+//alcove:example statistics of what is stored by kind and subject
+//alcove:example take down what I just found out
+//alcove:example keep a record of this finding
+//alcove:example here is something about me you should know
+//alcove:example what have you noted most recently?
+//alcove:example write down that the cache was the culprit
+//alcove:example we decided to use Vue for the dashboard, write it down
+//alcove:example please note that the port has changed
+//alcove:example I noticed that the test is flaky, note it
+//alcove:example record that the pump failed because of a valve
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to list facts, and read those that it changes
 //alcove:needs memory.write * to store facts

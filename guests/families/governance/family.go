@@ -8,6 +8,37 @@
 //
 //alcove:family governance 1.0.0
 //alcove:description Rules of namespaces, approval of changes by a person or by other agents, quotas, and proof that history is untampered.
+//alcove:example only the owner may write in this space
+//alcove:example changes have to be signed off by a person first
+//alcove:example what is waiting for approval?
+//alcove:example accept or decline the proposed change
+//alcove:example require review before memories are modified
+//alcove:example which standard applies to this namespace?
+//alcove:example lift the rule on the shared namespace
+//alcove:example how many memories may be stored here at most?
+//alcove:example are we near the storage limit?
+//alcove:example check the integrity of the log
+//alcove:example can I show an auditor that entries were never altered?
+//alcove:example verify the hash chain of the history
+//alcove:example restrict who may delete things
+//alcove:example set up an approval process with two reviewers
+//alcove:example nobody but the lead may change these notes
+//alcove:example a human has to agree before this is altered
+//alcove:example four-eyes principle for edits
+//alcove:example show changes that are pending review
+//alcove:example let the suggested edit through
+//alcove:example turn down the proposal
+//alcove:example show evidence that a record was never manipulated
+//alcove:example nobody tampered with the entries, prove it
+//alcove:example is the history intact and unforged?
+//alcove:example audit trail: the chain of who wrote what
+//alcove:example how much room is left for us?
+//alcove:example cap the number of entries in this space
+//alcove:example which writing rules apply here?
+//alcove:example make this namespace read-only for guests
+//alcove:example remove the approval requirement
+//alcove:example set the policy on who may write and delete
+//alcove:example prove that nobody forged this
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what changes, and the history that it verifies
 //alcove:needs memory.write * to merge what was approved

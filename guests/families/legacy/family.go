@@ -9,6 +9,19 @@
 //alcove:description Deprecated workflow tools of Engram, and who still calls them.
 //alcove:keywords legacy, deprecated, old tool, old tools, older, previous version, former, engram, workflow, scripts, migrate, migrating, migration, upgrade
 //alcove:keywords rewrite calls, calls, replacement, replacements, replaced, successor, successors, instead of, modern, who still uses, still work
+//alcove:example what replaces the deprecated Engram tools?
+//alcove:example who still calls the old tools?
+//alcove:example my scripts use the previous tool names
+//alcove:example move from the old workflow calls to the new ones
+//alcove:example report on the migration from Engram
+//alcove:example keep old calls working for now
+//alcove:example which new tool does what the old one did?
+//alcove:example is this tool obsolete, and what comes after it?
+//alcove:example I used memory_observe before, what do I call now?
+//alcove:example which of our agents still rely on old calls?
+//alcove:example convert our scripts to the current tools
+//alcove:example list of outdated tools and their successors
+//alcove:example run an Engram tool under its old name
 //alcove:license Apache-2.0
 //alcove:needs tools.call memory_bump_access,memory_create_scope,memory_embed_capabilities,memory_export_facts_to_vault,memory_get_handoffs,memory_get_notifications,memory_import_vault_to_facts,memory_list_stale_facts,memory_mark_facts_merged,memory_mark_facts_pruned,memory_mark_notifications_read,memory_query_facts,memory_record_handoff,memory_record_recall_usage,memory_record_signal,memory_register_agent_core,memory_save_checkpoint,memory_search_entities,memory_search_facts,memory_search_themes,memory_store_fact,memory_update to call the tools that replace these
 //alcove:needs memory.read * to read the importance of the facts that feedback is about

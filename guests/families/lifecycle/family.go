@@ -10,6 +10,41 @@
 //alcove:description Decay, find stale memories, archive, restore, promote, collect the expired
 //alcove:keywords old, stale, outdated, obsolete, unused, age, expire, expired, expiry, lifetime, time limit, temporary, permanent, keep for good, retention
 //alcove:keywords archive, restore, bring back, recover, unarchive, clean up, clean out, tidy, purge, prune, forget, fade, decay, remove old, months, years, no longer needed
+//alcove:example which notes are out of date?
+//alcove:example throw away old things that nobody reads
+//alcove:example put memories in the archive
+//alcove:example restore something from the archive
+//alcove:example let it expire tomorrow
+//alcove:example this is only needed for an hour, then drop it
+//alcove:example never forget this one
+//alcove:example free space by removing outdated entries
+//alcove:example how much is archived, and why?
+//alcove:example forget everything about the cancelled trip
+//alcove:example delete all memories that match a pattern
+//alcove:example what is rarely used and old?
+//alcove:example make this temporary note permanent
+//alcove:example collect what has passed its end date
+//alcove:example let unimportant memories fade away
+//alcove:example mark facts as pruned
+//alcove:example copy it from my own namespace up to the team's
+//alcove:example get rid of ancient stuff nobody looks at
+//alcove:example cleaning up: what can go?
+//alcove:example which knowledge is not current any more?
+//alcove:example put this note aside without deleting it
+//alcove:example take the note out of the archive again
+//alcove:example unarchive what I filed away
+//alcove:example it should disappear on its own after a week
+//alcove:example valid only until Friday, remove afterwards
+//alcove:example auto-delete this in a month
+//alcove:example delete everything that mentions the old office
+//alcove:example keep this forever, it must not be cleaned out
+//alcove:example how many memories have been archived?
+//alcove:example list what was put away
+//alcove:example sweep out the expired ones
+//alcove:example mark these as superseded and merged into that one
+//alcove:example share my private memory with the level above
+//alcove:example gather notes that have not been opened in ages
+//alcove:example the information is obsolete, retire it
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to tell how old and how used memories are
 //alcove:needs memory.write * to archive, restore, promote and expire them

@@ -8,6 +8,37 @@
 //alcove:family messages 1.0.0
 //alcove:description Talk to other agents: a room per namespace, direct notes, notifications.
 //alcove:keywords message, messages, send, reply, respond, wrote, write to, chat, talk, tell, say, inform, inbox, room, mail, notify, notification, notifications, unread, mention, broadcast, announce, direct, private
+//alcove:example say something to all who are in the room
+//alcove:example send a note to the build agent only
+//alcove:example what did the others tell me?
+//alcove:example read new messages since the last time
+//alcove:example who is online in the chat right now?
+//alcove:example answer the planner's question
+//alcove:example let everyone know that the release is out
+//alcove:example ping a colleague agent that it's their turn
+//alcove:example any notifications I have not seen?
+//alcove:example clear my notifications
+//alcove:example post a status update to the team channel
+//alcove:example ask the other bots a question
+//alcove:example my inbox
+//alcove:example drop the other agents a line
+//alcove:example tell the bots that the freeze has begun
+//alcove:example warn everybody that the server goes down at noon
+//alcove:example write to the colleague who did the review
+//alcove:example is anyone else here at the moment?
+//alcove:example who else is active right now?
+//alcove:example what did the others say while I was gone?
+//alcove:example any news from the other agents?
+//alcove:example did anyone mention me?
+//alcove:example leave a message for the night agent
+//alcove:example what is new in the room?
+//alcove:example send a private message
+//alcove:example mark the alerts as seen
+//alcove:example answer in the channel
+//alcove:example I finished, let the coordinator know
+//alcove:example is somebody else around?
+//alcove:example inform another agent that I have finished
+//alcove:example let the other bot know that my part is ready
 //alcove:license Apache-2.0
 //alcove:needs record message,log,pace,notification to keep messages and notifications
 //alcove:needs feed.emit * to deliver messages to streams, and to announce notifications

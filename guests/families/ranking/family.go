@@ -8,6 +8,28 @@
 //alcove:description Ranks what a search finds by match, importance, freshness and usefulness, explains it, and learns from feedback
 //alcove:keywords rank, ranking, order, ordering, sort, score, scores, position, first, top, higher, lower, above, below, why, explain, weight, weights
 //alcove:keywords importance, recency, newer, fresh, relevance, hits, results, boost, prefer, tune, better results, worse
+//alcove:example why was this found first?
+//alcove:example explain how the hits were scored
+//alcove:example recent things should weigh more than old ones
+//alcove:example tell the ranking that the second hit was the good one
+//alcove:example let it learn from feedback which results are good
+//alcove:example how would the order change with other weights?
+//alcove:example good results are buried at the bottom
+//alcove:example important memories should be at the top of the list
+//alcove:example compare two ways to order hits
+//alcove:example improve the order of search results
+//alcove:example boost fresh entries in the results
+//alcove:example which factor decides the position of a hit?
+//alcove:example how did this entry get to the top of the hits?
+//alcove:example break down the score of a result
+//alcove:example why is the best hit only on the fourth place?
+//alcove:example the order of results is bad, teach it
+//alcove:example learn better weights from what was useful
+//alcove:example try other weights and show how the order differs
+//alcove:example should importance or freshness count more, simulate it
+//alcove:example what influences the order?
+//alcove:example tune how results are sorted
+//alcove:example tell me why it ranks above the other one
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to run the searches that it explains and records
 //alcove:needs memory.count * to count feedback in the health of memories

@@ -10,6 +10,25 @@
 //alcove:family redaction 1.0.0
 //alcove:description Replaces secrets before they are stored: keys, tokens, passwords, private keys.
 //alcove:keywords redact, redaction, secret, secrets, password, passwords, credential, credentials, leak, leaked, mask, hide, sensitive, api key
+//alcove:example hide passwords before anything is saved
+//alcove:example did any API keys get into memory?
+//alcove:example scan my memories for leaked credentials
+//alcove:example make sure secrets are never stored
+//alcove:example what would be masked in this text?
+//alcove:example strip tokens and private keys
+//alcove:example check for sensitive data that was stored by mistake
+//alcove:example I pasted my password, is it still there?
+//alcove:example blank out access tokens in conversations
+//alcove:example preview what gets censored
+//alcove:example look for private keys in what was captured
+//alcove:example is there a password in this text?
+//alcove:example check this log for credentials before I keep it
+//alcove:example remove secrets from what was stored
+//alcove:example did I leak a token?
+//alcove:example cover up sensitive strings
+//alcove:example search stored conversations for access keys
+//alcove:example censor private data in a message before saving
+//alcove:example test whether the text has anything confidential such as keys
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to look for secrets in what is stored
 //alcove:needs records.read * to redact records of other families while redact is all

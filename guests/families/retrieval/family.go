@@ -9,6 +9,41 @@
 //alcove:description Search by vector or text, and record which results helped.
 //alcove:keywords search, find, look up, query, phrase, words, similar, resemble, meaning, semantic, vector, embedding, nearest, topic, recall, retrieve
 //alcove:keywords results, helpful, unhelpful, useful, feedback, rate, rating, thumbs up, thumbs down, used, actually, answer, quality, hit rate, failure
+//alcove:example search my memories for this phrase
+//alcove:example find everything that is similar to this text
+//alcove:example search by vector
+//alcove:example look something up by its meaning, not by its words
+//alcove:example which facts mention the harbour?
+//alcove:example these search results helped me, record it
+//alcove:example the recalled fact was wrong for my question
+//alcove:example say which of the found facts I used in the answer
+//alcove:example how good are our searches, how often do they hit?
+//alcove:example full-text search with filters
+//alcove:example give a rating to a recalled memory
+//alcove:example what do we know on this topic?
+//alcove:example count a memory as used
+//alcove:example withdraw my feedback on that recall
+//alcove:example nearest neighbours of an embedding
+//alcove:example look for anything about the outage
+//alcove:example what do you know about the heating?
+//alcove:example do we have something on this customer?
+//alcove:example search for notes that mention invoices
+//alcove:example find notes with the same meaning though other words are used
+//alcove:example something like this sentence, even if differently worded
+//alcove:example find the exact wording in all notes
+//alcove:example that hit was useful
+//alcove:example the answer from memory was wrong, flag it
+//alcove:example the found note did not help
+//alcove:example this memory helped me solve it
+//alcove:example thumbs up for the third result
+//alcove:example what you recalled was irrelevant
+//alcove:example how well does recall work, in numbers?
+//alcove:example I used these two facts, record that
+//alcove:example query facts by text and type and date
+//alcove:example dig up what was said on the subject of taxes
+//alcove:example match a phrase literally
+//alcove:example take back the rating I gave
+//alcove:example search with a vector I computed
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to search, and read the memories that feedback is about
 //alcove:needs memory.count * to count use and feedback

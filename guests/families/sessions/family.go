@@ -10,6 +10,46 @@
 //alcove:description Work sessions, conversations, handoffs to another agent, checkpoints to resume from, context that fits a token budget
 //alcove:keywords session, sessions, conversation, conversations, handoff, hand over, shift, unfinished, leave off, left off, continue, resume, where were we, last time, pick up
 //alcove:keywords checkpoint, save progress, context, token budget, fit, wake, start work, end of day, wrap up, summary of the session, transcript
+//alcove:example begin working, and load what I need to know
+//alcove:example finish work for today and summarise it
+//alcove:example leave a note for whoever takes over
+//alcove:example take over the work that somebody else left
+//alcove:example save my progress in case I crash
+//alcove:example continue from the last checkpoint
+//alcove:example start a conversation and add its turns
+//alcove:example what was said in the previous conversation?
+//alcove:example put together the relevant context in at most 1000 tokens
+//alcove:example pack background knowledge for my prompt within a budget
+//alcove:example what was I doing before the break?
+//alcove:example replay what happened in a session
+//alcove:example remove an old conversation
+//alcove:example brief me on the state of my work
+//alcove:example my shift is over, hand things over
+//alcove:example bring me up to speed after a restart
+//alcove:example start my day and show what is open
+//alcove:example log off with a short recap
+//alcove:example wrap up and sum up what was done
+//alcove:example pass this job to the next agent with all it must know
+//alcove:example hand the ticket over with its background
+//alcove:example what did my predecessor leave for me?
+//alcove:example any handoffs waiting for me?
+//alcove:example bookmark the present state so I can go on later
+//alcove:example snapshot of my work to return to
+//alcove:example pick the work up again after a crash
+//alcove:example where was I?
+//alcove:example what had I been working on?
+//alcove:example the most relevant knowledge squeezed into 3000 tokens
+//alcove:example assemble background for the prompt without exceeding the window
+//alcove:example compact briefing on the topic for the model
+//alcove:example keep the turns of this chat
+//alcove:example what did the user and I talk about on Tuesday?
+//alcove:example go through an earlier session step by step
+//alcove:example delete the session of last week
+//alcove:example resume from where I stopped yesterday
+//alcove:example I am leaving, close the session
+//alcove:example good morning, what is on my plate?
+//alcove:example what did we discuss the other day?
+//alcove:example transfer this task to the tester with all the context
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to find the facts of a topic, a session or a checkpoint
 //alcove:needs memory.write * to store summaries of sessions and turns of conversations

@@ -9,6 +9,37 @@
 //alcove:description Read, change, override and roll back configuration.
 //alcove:keywords setting, configure, configuration, option, parameter, preference, value, default, limit, threshold, override, per project, policy, scope
 //alcove:keywords switch on, switch off, enable, disable, turn on, turn off, adjust, change back, roll back, revert, who changed, audit, semantic search, rebuild vectors
+//alcove:example what is this option set to?
+//alcove:example show all the configuration values
+//alcove:example change the default limit of results
+//alcove:example use another value in this namespace alone
+//alcove:example undo the change of a setting
+//alcove:example who changed this option, and when?
+//alcove:example reset a parameter to its default
+//alcove:example turn search by meaning on or off
+//alcove:example compute all embeddings anew
+//alcove:example set a policy for a scope
+//alcove:example increase the capacity of the buffer in the configuration
+//alcove:example history of configuration changes
+//alcove:example lower the threshold for duplicates
+//alcove:example what is the current value of an option?
+//alcove:example set a parameter to another number
+//alcove:example raise the weight of freshness in the configuration
+//alcove:example change the decay rate
+//alcove:example set the number of results to twenty by default
+//alcove:example different configuration for one project
+//alcove:example somebody altered the configuration, put the former value back
+//alcove:example who modified the settings this morning?
+//alcove:example list everything that can be adjusted
+//alcove:example restore factory values
+//alcove:example disable semantic search
+//alcove:example rebuild the index of vectors after a change of model
+//alcove:example make old memories decay more slowly
+//alcove:example set how many thoughts fit in the buffer
+//alcove:example which settings are not at their default?
+//alcove:example adjust the weight of importance
+//alcove:example how long are events kept, change that
+//alcove:example give freshness more weight in the ranking
 //alcove:license Apache-2.0
 //alcove:needs config.read * to show settings
 //alcove:needs config.shared * to change settings, for callers with the right to

@@ -8,6 +8,33 @@
 //alcove:family sites 1.0.0
 //alcove:description Call connected websites, remember each, delegate tasks to temporary agents.
 //alcove:keywords site, sites, website, websites, web, api, connect, connected, disconnect, remote, online, shop, call a site, delegate, delegated, spawn, worker, helper, temporary agent, short-lived, subtask, research, writer, analyst, job
+//alcove:example which web services can I use?
+//alcove:example connect to our shop's API as a tool
+//alcove:example call an action of the web shop
+//alcove:example is the website up and in sync?
+//alcove:example refresh the actions that a site offers
+//alcove:example disconnect a web service
+//alcove:example start a helper agent for a small task and get its result
+//alcove:example spawn a researcher that lives for one job
+//alcove:example the temporary agent is done, take its result
+//alcove:example hand a subtask to a specialist worker
+//alcove:example remember something about a website
+//alcove:example export the tool definitions for another framework
+//alcove:example which tools does the booking site publish?
+//alcove:example hook up the booking website so that I can use it
+//alcove:example link the store's website and its functions
+//alcove:example what can I do on that website?
+//alcove:example use the search function of the connected shop
+//alcove:example look whether the web shop is reachable
+//alcove:example is the site's tool list current?
+//alcove:example cut the connection to the website
+//alcove:example launch a short-lived assistant for the research
+//alcove:example have a sub-agent do the translation and report back
+//alcove:example give part of the work to a throwaway agent
+//alcove:example finish off the helper and collect what it found
+//alcove:example tool definitions in the format of OpenAI
+//alcove:example which sites are linked?
+//alcove:example keep what I learned about this website
 //alcove:license Apache-2.0
 //alcove:needs http site/* to call the sites that the operator named
 //alcove:needs tools.publish to offer a tool for each action of a site

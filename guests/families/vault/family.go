@@ -8,6 +8,26 @@
 //alcove:family vault 1.0.0
 //alcove:description Export facts as Markdown notes for Obsidian or an editor, and import the edited files.
 //alcove:keywords markdown, md, file, files, folder, directory, document, documents, obsidian, vault, front matter, export, import, sync, synchronize, disk, text files, edited by hand
+//alcove:example write my memories to Markdown files
+//alcove:example make notes that I can open in Obsidian
+//alcove:example read the changed text files back in
+//alcove:example edit facts in my own text editor
+//alcove:example sync a folder of notes with memory
+//alcove:example import existing .md documents as facts
+//alcove:example search the notes in the vault
+//alcove:example back up facts as readable text files
+//alcove:example export to a directory of documents with front matter
+//alcove:example I changed a note in the editor, update the memory from it
+//alcove:example get knowledge out as plain text documents
+//alcove:example dump all notes to files on disk
+//alcove:example get my notes as Obsidian pages
+//alcove:example a folder with one text file per fact
+//alcove:example I fixed notes by hand in the editor, take them over
+//alcove:example load a directory of markdown
+//alcove:example bring my Obsidian vault in
+//alcove:example find a note in the exported folder
+//alcove:example conflicts between files and memory
+//alcove:example keep a copy of everything in readable files
 //alcove:license Apache-2.0
 //alcove:needs memory.read * to read what is exported, and what imports are compared with
 //alcove:needs memory.write * to store what was edited

@@ -9,6 +9,36 @@
 //alcove:description A seven-item attention buffer and the boundaries that empty it
 //alcove:keywords focus, attention, mind, thoughts, thinking, right now, currently, short-term, buffer, hold, juggle, capacity, overload, load, active
 //alcove:keywords topic changed, switched, boundary, break, pause, mood, pace, conversation shifts, concentrate, important right now, weaken, fade
+//alcove:example keep this in mind while I work on the task
+//alcove:example what am I thinking of at the moment?
+//alcove:example hold a few items in short-term memory
+//alcove:example did the conversation just move to another subject?
+//alcove:example detect that the user changed the topic
+//alcove:example drop the least important thought from my focus
+//alcove:example how loaded is my attention?
+//alcove:example let attention fade for things I did not touch
+//alcove:example move what is in focus to long-term memory
+//alcove:example note a thought in my scratchpad for a moment
+//alcove:example the mood of the dialogue changed, deal with it
+//alcove:example I am switching tasks, set aside what I had in mind
+//alcove:example strengthen a thought that came up again
+//alcove:example there was a long pause, what happens to my buffer?
+//alcove:example bear this in mind for the next minutes
+//alcove:example hold on to this thought for a moment
+//alcove:example hang on to a number while I calculate
+//alcove:example what is on my mind now?
+//alcove:example what am I concentrating on?
+//alcove:example short notes to self for the current step
+//alcove:example too much in my head at once
+//alcove:example am I overloaded?
+//alcove:example has the subject of the talk shifted?
+//alcove:example are we still on the same topic?
+//alcove:example forget about the side thought, it is not in focus
+//alcove:example free my head, store what I held
+//alcove:example boost the thought that matters most now
+//alcove:example which of my current thoughts is strongest?
+//alcove:example wipe the scratchpad
+//alcove:example we are done with this subject, file its thoughts
 //alcove:license Apache-2.0
 //alcove:needs memory.write * to store the thoughts that leave the buffer
 //alcove:needs link.write * to link the thoughts of a finished topic

@@ -21,6 +21,8 @@ type Options struct {
 	Locked   func() bool  // reports whether the data directory is locked; nil: it is not
 	// Meaning returns how searches by meaning are configured for an agent's searches of a namespace; empty: of several. Nil: as is usual.
 	Meaning func(ctx context.Context, namespace, agent string) (Meaning, error)
+	// Vectors compares intents with what families are described with. Nil: by words alone.
+	Vectors Vectors
 }
 
 // kit is shared by the core tools.

@@ -68,7 +68,7 @@ func FuzzIntent(f *testing.F) {
 	}
 	all := tool.NewRegistry(families{{Name: "auto-tag", Description: "Tags memories by what they are about."}, {Name: "site", Docs: "Keeps what is known about a web site."}})
 	f.Fuzz(func(t *testing.T, intent string) {
-		list := newIntents(all.Snapshot()).suggest(all.Snapshot().Sets, intent)
+		list := newIntents(all.Snapshot(), nil).suggest(all.Snapshot().Sets, intent)
 		for i, s := range list {
 			if !(s.score > 0) || len(s.matched) == 0 || s.part <= 0 || s.part > 1 || i > 0 && list[i-1].score < s.score {
 				t.Errorf("%q suggests %+v", intent, list)

@@ -11,11 +11,16 @@ import (
 )
 
 const (
-	mostSuggested = 5      // families suggested for an intent
-	clearlyBetter = 1.1    // least ratio of a family's score to the next for it to be loaded
-	wellDescribed = 1. / 4 // and least part of the intent's words in its description
-	fits          = .2     // least part of the intent's telling words that a family must be described with to be suggested at all
-	fitsBeside    = 2      // words, at least, if the intent has one of what needs a tool of its own that no family is described with
+	mostSuggested = 4      // families suggested for an intent: the best and three others
+	clearlyBetter = 1.01   // least ratio of a family's score to the next for it to be loaded
+	wellDescribed = 1. / 4 // and least part of the intent's words in its description, one of them telling; or
+	nearEnough    = .5     // least nearness of its meaning
+	comparable    = .5     // least ratio of a suggestion's score to the first
+	leastScore    = .15    // of a family that fits
+	farther       = .03    // how much farther, at least, what no family does has to be
+
+	ofWords  = .6 // weight of words beside that of meaning
+	ofCommon = .3 // weight of a word that is in requests of any kind
 )
 
 // Weights of an intent's word by the part of a family's description.
@@ -23,128 +28,84 @@ const (
 	inName        = 4.
 	inKeywords    = 3.
 	inDescription = 2.5
+	inExamples    = 2.
 	inTools       = 1.5 // names and descriptions of the tools
 	inDocs        = .3
 )
 
 // suggestion is a family that may serve an intent, with the reason.
 type suggestion struct {
-	family  *tool.Set
-	score   float64
-	matched []string // the intent's words in its description
-	part    float64  // their fraction of the intent's words
-	telling bool     // one of them is in the descriptions of at most half of the families
-	about   float64  // how well the intent's telling words describe it, from 0 to 1
-	strong  int      // number of these in its name, description and keywords
+	family  *tool.Set // nil: none does
+	score   float64   // from 0 to 1
+	meaning float64   // how near its examples and descriptions are, at most 1
+	matched []string  // the intent's words in its description
+	part    float64   // their fraction of the intent's words
+	telling bool      // one of them is not in requests of any kind
 }
 
-// intents knows what the families of a snapshot are described with, and the words that tell nothing of an intent. It does not change.
-type intents struct {
-	snapshot *tool.Snapshot
-	terms    map[*tool.Set]map[string]float64 // weights of the terms that describe a family
-
-	asking, common, elsewhere []string // sorted terms
-}
-
-func newIntents(s *tool.Snapshot) *intents {
-	n := &intents{s, map[*tool.Set]map[string]float64{}, search.Keywords(asking), search.Keywords(common), search.Keywords(elsewhere)}
-	for _, f := range s.Sets {
-		n.terms[f] = termsOf(f)
-	}
-	return n
-}
-
-// intents returns what is known of the families of a snapshot. It is worked out once.
-func (k *kit) intents(s *tool.Snapshot) *intents {
-	known := k.described.Load()
-	if known == nil || known.snapshot != s {
-		known = newIntents(s)
-		k.described.Store(known)
-	}
-	return known
-}
-
-// suggest returns those of some families of the snapshot that serve an intent, best first. A word counts more the fewer families it
-// describes, and the less it does.
+// suggest returns those of some families of the snapshot that serve an intent, best first; none if what no family does is nearer. A word
+// counts more the fewer families it describes.
 func (n *intents) suggest(families []*tool.Set, intent string) []suggestion {
 	asked := n.wordsOf(intent)
-	known, in := make([]float64, len(asked)), make([]int, len(asked)) // of each word: its weights in all families, and the number of these, their docs left out
-	for i, w := range asked {
-		for _, f := range families {
-			weight := n.terms[f][w.term]
-			known[i] += weight
-			if weight >= inTools {
-				in[i]++
-			}
-		}
-	}
-	var list []suggestion
-	beside := false
-	for i, w := range asked {
-		beside = beside || in[i] == 0 && isAmong(n.elsewhere, w.term)
-	}
-	for _, f := range families {
-		s, telling := suggestion{family: f}, 0
+	near := n.meaningOf(intent)
+	rarity, all := n.rarities(families, asked)
+	of := func(family *tool.Set, d *described) suggestion {
+		s := suggestion{family: family}
 		for i, w := range asked {
-			weight := n.terms[f][w.term]
-			if !w.common {
-				telling++
-				s.about += min(weight, inDescription) / inDescription
-				if weight >= inDescription {
-					s.strong++
-				}
-			}
+			weight := d.terms[w.term]
 			if weight == 0 {
 				continue
 			}
-			s.score += weight * math.Log(1+float64(len(families))*inName/known[i])
-			s.matched = append(s.matched, w.text)
-			s.telling = s.telling || 2*in[i] <= max(2, len(families))
+			s.score += rarity[i] * weight / all
+			s.matched, s.telling = append(s.matched, w.text), s.telling || !w.common
 		}
-		s.part, s.about = float64(len(s.matched))/float64(max(1, len(asked))), s.about/float64(max(1, telling))
-		if s.score > 0 {
+		s.part = float64(len(s.matched)) / float64(max(1, len(asked)))
+		if near != nil {
+			s.meaning = near(d)
+			s.score = ofWords*s.score + (1-ofWords)*s.meaning
+		}
+		return s
+	}
+	var list []suggestion
+	for _, f := range families {
+		if s := of(f, n.families[f]); s.score > 0 {
 			list = append(list, s)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b suggestion) int { return cmp.Compare(b.score, a.score) })
-	if !slices.ContainsFunc(list, func(s suggestion) bool { return s.about >= fits && (!beside || s.strong >= fitsBeside) }) {
-		return nil // they have words in common that tell nothing of what is wanted
+	if len(list) == 0 || list[0].score < max(leastScore, of(nil, n.elsewhere).score+farther) {
+		return nil
 	}
+	least := comparable * list[0].score
+	list = slices.DeleteFunc(list, func(s suggestion) bool { return s.score < least })
 	return list[:min(len(list), mostSuggested)]
+}
+
+// rarities returns what each word of an intent counts, and the score of a family with all of them in its name.
+func (n *intents) rarities(families []*tool.Set, asked []wordTerm) (each []float64, all float64) {
+	for _, w := range asked {
+		known := n.elsewhere.terms[w.term]
+		for _, f := range families {
+			known += n.families[f].terms[w.term]
+		}
+		r := math.Log(1 + float64(1+len(families))*inName/max(known, inName))
+		if w.common {
+			r *= ofCommon
+		}
+		each, all = append(each, r), all+inName*r
+	}
+	return each, max(all, math.SmallestNonzeroFloat64)
 }
 
 // best returns the suggestion to follow without asking, or nil if there is none.
 func best(list []suggestion) *suggestion {
-	if len(list) == 0 || list[0].family.Fault != "" || list[0].part < wellDescribed || !list[0].telling {
+	if len(list) == 0 || list[0].family.Fault != "" || len(list) > 1 && list[0].score < clearlyBetter*list[1].score {
 		return nil
 	}
-	if len(list) > 1 && list[0].score < clearlyBetter*list[1].score {
-		return nil
+	if first := &list[0]; first.telling && first.part >= wellDescribed || first.meaning >= nearEnough {
+		return first
 	}
-	return &list[0]
-}
-
-// termsOf returns the terms that describe a family, with their weights. What the tools of a deprecated family do, its successors do: it is
-// found only by what is said of the family.
-func termsOf(f *tool.Set) map[string]float64 {
-	weights := map[string]float64{}
-	count := func(text string, weight float64) {
-		for _, term := range search.Keywords(text) {
-			weights[term] = max(weights[term], weight)
-		}
-	}
-	count(spaced(f.Name), inName)
-	count(f.Description, inDescription)
-	count(strings.Join(f.Keywords, " "), inKeywords)
-	if f.Deprecated {
-		return weights
-	}
-	count(f.Docs, inDocs)
-	for _, t := range f.Tools {
-		count(spaced(t.Name)+" "+t.Description, inTools)
-		count(t.Docs, inDocs)
-	}
-	return weights
+	return nil
 }
 
 // spaced returns a name as words.
@@ -177,17 +138,6 @@ const (
 		one two three four five six seven eight nine ten dozen hundred thousand half
 		now today tomorrow tonight yesterday second minute hour day week month year monthly weekly daily morning evening night time times date
 		monday tuesday wednesday thursday friday saturday sunday`
-
-	// elsewhere are words of what a memory does not do and other tools do. If no family is described with such a word of an intent, two of
-	// its other words must describe one.
-	elsewhere = `email letter sms phone telephone contacts calendar appointment meeting reminder alarm timer clock todo task
-		weather forecast news stocks price currency dollars euros bank invoice
-		restaurant table hotel flight bus taxi route station
-		pizza recipe meal food grocery shopping cart milk calories
-		music song jazz piano film movie video photo picture image camera screenshot audio voice speech podcast
-		lamp light heating thermostat kitchen door wifi printer print pdf spreadsheet slides chart browser
-		translate translation language poem story joke essay homework equation sum calculate
-		compile compiler docker repository github`
 )
 
 // wordsOf returns the significant words of an intent, each term once: not those by which people ask, unless there are no others.
@@ -207,7 +157,7 @@ func (n *intents) spelled(intent string, telling []string) []wordTerm {
 		for _, term := range search.Terms(text) {
 			if i := slices.Index(telling, term); i >= 0 {
 				telling = slices.Delete(telling, i, i+1)
-				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term, isAmong(n.common, term) || isNumber(term)})
+				list = append(list, wordTerm{strings.ToLower(strings.Trim(text, `.,;:!?"'()`)), term, isAmong(n.common, term) || isAmong(n.asking, term) || isNumber(term)})
 			}
 		}
 	}

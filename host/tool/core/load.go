@@ -22,7 +22,7 @@ func (k *kit) loadTool() tool.Spec {
 		Aliases:     []string{"memory_smart_load"},
 		Description: "Load tools that you need: a family by name, or by intent: what you want to do, in plain words. Call them at once.",
 		Docs: "The answer has the family's tools with the schemas of their arguments. Call them like any other tool; if your client does not know them, call them with memory_operation. " +
-			"With intent, the families that fit are listed with the words that they were found by, and the best is loaded if it is clearly the best; if nothing fits, the note says so. " +
+			"With intent, the families that fit are listed, four at most, each with a score from 0 to 1 and the words that it was found by, and the best is loaded if it is clearly the best; if nothing fits, the note says so. " +
 			"unload takes a family out of your list again. Answers to memory_smart_load too.",
 		Output: json.RawMessage(`{
 			"type": "object",
@@ -225,10 +225,22 @@ func suggestedOf(list []suggestion) []suggestedFamily {
 	for _, s := range list {
 		rows = append(rows, suggestedFamily{
 			Family: s.family.Name, Description: s.family.Description, Matched: s.matched, Score: rounded(s.score), Fault: s.family.Fault,
-			Why: fmt.Sprintf("described with %s of your intent: %s", plural(len(s.matched), "word"), strings.Join(s.matched, ", ")),
+			Why: s.why(),
 		})
 	}
 	return rows
+}
+
+// why says by what a family was found.
+func (s suggestion) why() string {
+	var found []string
+	if len(s.matched) > 0 {
+		found = append(found, fmt.Sprintf("described with %s of your intent: %s", plural(len(s.matched), "word"), strings.Join(s.matched, ", ")))
+	}
+	if s.meaning > 0 {
+		found = append(found, fmt.Sprintf("its descriptions and examples mean something similar: %.2f of 1", s.meaning))
+	}
+	return strings.Join(found, "; ")
 }
 
 // toolRow describes a tool.

@@ -60,7 +60,7 @@ func (f Source) Meaning(ctx context.Context, namespace, agent string) (m core.Me
 
 func (f Source) family(d catalogue.Described) tool.Family {
 	m := d.Manifest
-	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
+	out := tool.Family{Name: m.Name, Version: m.Version, Digest: d.Digest, Description: m.Description, Docs: m.Docs, Keywords: m.Keywords, Examples: m.Examples, Deprecated: m.Deprecated, Loaded: d.Loaded, Fault: d.Fault}
 	for i, t := range d.Tools {
 		s := spec(m.Name, t.Tool)
 		s.Generated, s.Origin = i >= len(m.Tools), t

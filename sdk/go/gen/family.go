@@ -126,9 +126,9 @@ func (f *family) header() error {
 			f.name, f.version = fields[0], fields[1]
 		case "manifest":
 			f.manifestPath = d.rest
-		case "description", "keywords", "license", "homepage", "deprecated", "needs", "limits":
+		case "description", "keywords", "example", "license", "homepage", "deprecated", "needs", "limits":
 		default:
-			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, keywords, manifest, license, homepage, deprecated, needs and limits", d.name)
+			return fmt.Errorf("//alcove:%s is no directive of a package: known are family, description, keywords, example, manifest, license, homepage, deprecated, needs and limits", d.name)
 		}
 	}
 	if !familyName.MatchString(f.name) {

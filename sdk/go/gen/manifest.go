@@ -82,6 +82,8 @@ func (f *family) says(m *abi.Manifest, d directive) error {
 				m.Keywords = append(m.Keywords, word)
 			}
 		}
+	case "example":
+		m.Examples = append(m.Examples, d.rest)
 	case "license":
 		m.License = d.rest
 	case "deprecated":
