@@ -70,16 +70,19 @@ func fusedDepthOf(q Query) int { return max(2*(q.K+q.Offset), 40) }
 // withNearest adds to the best matches, of which there are at most fusedDepthOf, what their similarity is worth, and further
 // documents.
 func (r *ranking) withNearest(ctx context.Context, list []candidate, gain float64) ([]candidate, error) {
-	near, err := r.semantic.Nearest(ctx, r.query, plainMembers{members{r}}, fusedDepthOf(r.query))
-	if err != nil {
-		return list, err
-	}
 	cut := 0.0 // the most that a match scores which is not in the list
 	if len(list) == fusedDepthOf(r.query) {
 		cut = list[len(list)-1].score
 	}
 	found := r.addEstimates(list, gain)
 	least := leastScore(list, r.query.K+r.query.Offset)
+	if cut+gain < least { // not even a similarity of 1 would do
+		return list, nil
+	}
+	near, err := r.semantic.Nearest(ctx, r.query, plainMembers{members{r}}, fusedDepthOf(r.query))
+	if err != nil {
+		return list, err
+	}
 	for _, n := range near {
 		meaning := gain * max(0, n.Score)
 		if found[n.Number] || cut+meaning < least {

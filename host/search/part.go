@@ -248,7 +248,8 @@ const listBlock = 1024
 type listReader struct {
 	list     *list
 	at, size int
-	placed   int // where the positions of the posting at `at` begin
+	placed   int // where the positions of the posting at `placedAt` begin; they are followed no further than they are asked for
+	placedAt int
 }
 
 func (r *listReader) Next() (docs, frequencies []uint32) {
@@ -259,11 +260,6 @@ func (r *listReader) Next() (docs, frequencies []uint32) {
 
 // pass advances past the current block.
 func (r *listReader) pass() {
-	if r.list.positions != nil {
-		for _, frequency := range r.list.frequencies[r.at : r.at+r.size] {
-			r.placed += extent(r.list.positions[r.placed:], frequency)
-		}
-	}
 	r.at += r.size
 	r.size = 0
 }
@@ -276,6 +272,10 @@ func (r *listReader) Skip(doc uint32) {
 }
 
 func (r *listReader) Positions(do func(i int, positions []byte)) {
+	for _, frequency := range r.list.frequencies[r.placedAt:r.at] {
+		r.placed += extent(r.list.positions[r.placed:], frequency)
+	}
+	r.placedAt = r.at
 	at := r.placed
 	for i, frequency := range r.list.frequencies[r.at : r.at+r.size] {
 		size := extent(r.list.positions[at:], frequency)
