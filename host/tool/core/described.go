@@ -10,6 +10,32 @@ import (
 	"github.com/alcove-memory/alcove/host/tool"
 )
 
+// Weights of an intent's word by the part of a family's description.
+const (
+	inName        = 4.
+	inKeywords    = 3.
+	inDescription = 2.5
+	inExamples    = 2.
+	inTools       = 1.5 // names and descriptions of the tools
+	inDocs        = .3
+)
+
+const (
+	// asking are words by which people ask for anything.
+	asking = `want need like let give show see tell say make use used know help try please able way thing something anything everything one memory memories`
+
+	// common are words that are in requests of any kind: verbs that need an object to mean something, numbers, and times. A family that has
+	// only these in common with an intent does not serve it.
+	common = `add ask begin book bring build buy call change check choose close come compute cook create cut delete do draw drive eat
+		end fill find finish fix get give go handle have help hold keep know learn leave let list load look make move need new old open order pay
+		perform play pick pull push put read ready remove request reset right run schedule search see sell send set show start stop take talk tell
+		test think try turn update use wait want watch work write
+		all any both each every few first last many more most much next other same several some single such whole
+		one two three four five six seven eight nine ten dozen hundred thousand half
+		now today tomorrow tonight yesterday second minute hour day week month year monthly weekly daily morning evening night time times date
+		monday tuesday wednesday thursday friday saturday sunday`
+)
+
 // Vectors gives texts vectors of length 1: those of texts that mean similar things are near.
 type Vectors interface {
 	Vector(text string) []float32 // nil if it knows too few of the words
@@ -179,4 +205,14 @@ func cosine(a, b []float32) (sum float64) {
 		sum += float64(a[i]) * float64(b[i])
 	}
 	return sum
+}
+
+// spaced returns a name as words.
+func spaced(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._-", r) {
+			return ' '
+		}
+		return r
+	}, name)
 }
