@@ -82,7 +82,8 @@ func rules() []rule {
 		{pkg: "host/search/wordvec", own: []string{"host/search"}, never: append(outside, "os")},
 		{pkg: "host/search/wordvec/maketable", own: []string{"host/search", "host/search/embed", "host/search/wordvec"}, never: outside},
 		{pkg: "host/search/near", own: []string{"host/search", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
+		{pkg: "host/search/embed/kernel", others: []string{"github.com/tetratelabs/wazero"}, never: append(outside, "os")},
+		{pkg: "host/search/embed", own: []string{"host/regular", "host/search/embed/kernel"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory/traces", never: append(outside, "os")},
 		{pkg: "host/testing/tracestest", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/memory/lineage", own: []string{"host/internal/namespace", "host/store"}, never: append(outside, "os")},
@@ -179,7 +180,7 @@ func rules() []rule {
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}}, // serves measurements only
-		{pkg: "host/bench/judge", own: []string{"abi", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client"}}, // likewise
+		{pkg: "host/bench/judge", own: []string{"abi", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client"}},            // likewise
 		{pkg: "host/bench/pairs"},             // likewise
 		{pkg: "host/bench/measure/testtimes"}, // likewise
 		{pkg: "host/bench/measure", never: append(outside, "os")},
