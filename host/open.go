@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/alcove-memory/alcove/host/daemon/owner"
 	"github.com/alcove-memory/alcove/host/front/admission"
@@ -48,6 +49,8 @@ type Host struct {
 	kept      *httpsessions.File // of HTTP clients; nil: the directory cannot be written
 	streams   *stream.Server
 	wire      *operations.Server
+
+	exposed atomic.Bool // other machines can connect
 
 	closing sync.Once
 	closed  error
@@ -237,7 +240,7 @@ func (h *Host) Operator() *admin.Server {
 }
 
 func (h *Host) acts() acts.Acts {
-	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Requests: h.account, Clock: h.options.Clock, Logger: h.options.Logger})
+	return acts.New(acts.Options{Dir: h.options.Dir, Space: h.space, Keys: h.keys, Requests: h.account, Exposed: h.exposed.Load(), Clock: h.options.Clock, Logger: h.options.Logger})
 }
 
 // RequireKeys decides whether clients without an API key are refused, by this server and later ones. Operators need none.

@@ -87,7 +87,11 @@ func (s *service) listen(l Listen) (owner.Record, error) {
 	if l.RequireKeys != nil { // kept only now: a start that is refused changes nothing
 		err = s.host.RequireKeys(*l.RequireKeys)
 	}
-	return record, err
+	if err != nil || s.host.readOnly {
+		return record, err
+	}
+	s.host.exposed.Store(s.http != nil && !listen.IsLoopback(s.http))
+	return record, s.host.acts().Narrow()
 }
 
 func (s *service) watcher(l Listen, r owner.Record, stop func()) *presence.Watcher {

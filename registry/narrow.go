@@ -47,7 +47,13 @@ func (g Grant) narrows(was Grant) bool {
 			return false
 		}
 	}
+	for _, denied := range was.Denied {
+		if g.Follows && !slices.Contains(g.Denied, denied) {
+			return false
+		}
+	}
 	g.Capabilities, g.Disabled, g.Writes, g.Asked = was.Capabilities, was.Disabled, was.Writes, was.Asked
+	g.Follows, g.Denied = was.Follows, was.Denied // a posture gives nothing where this is asked
 	g.Hooks, was.Hooks = hooksOf(g), hooksOf(was)
 	if len(g.Limits) == 0 {
 		g.Limits = was.Limits

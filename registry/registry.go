@@ -34,7 +34,11 @@ const (
 type Lock struct {
 	Format int `json:"format"`
 	// Locked has every server of the directory run only what the lock file names, and grant nothing.
-	Locked    bool                `json:"locked,omitempty"`
+	Locked bool `json:"locked,omitempty"`
+	// Posture is what built-in families may do beyond their grants; empty: Careful.
+	Posture Posture `json:"posture,omitempty"`
+	// Shared has Personal hold though the server has API keys or other machines can connect to it.
+	Shared    bool                `json:"posture_shared,omitempty"`
 	Families  map[string]Grant    `json:"families,omitempty"`  // by name
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"` // by the operator's name for it
 	Roots     map[string]Root     `json:"roots,omitempty"`     // likewise
@@ -57,9 +61,12 @@ type Grant struct {
 	Source   string   `json:"source,omitempty"`   // where the module was installed from, for display
 	Signers  []string `json:"signers,omitempty"`  // names of the keys that had signed it when it was installed, sorted
 	// Writes is for display: how the capabilities let it change memories. It is written anew with each change, and not read.
-	Writes       Writing          `json:"writes,omitempty"`
-	Disabled     bool             `json:"disabled,omitempty"`
-	Asked        *Asked           `json:"asked,omitempty"` // nil: not a built-in family
+	Writes   Writing `json:"writes,omitempty"`
+	Disabled bool    `json:"disabled,omitempty"`
+	Asked    *Asked  `json:"asked,omitempty"` // nil: not a built-in family
+	// Follows has a built-in family keep what the posture gives it beyond this grant, except what is Denied: capabilities and hooks, sorted.
+	Follows      bool             `json:"follows_posture,omitempty"`
+	Denied       []string         `json:"denied,omitempty"`
 	Capabilities []Capability     `json:"capabilities,omitempty"`
 	Hooks        map[abi.Hook]On  `json:"hooks,omitempty"`
 	Limits       map[string]int64 `json:"limits,omitempty"` // by their names: lower ones than the manifest asks for, quotas and budgets
@@ -241,6 +248,9 @@ func (l Lock) Check() error {
 	if err := l.checkKeys(); err != nil {
 		return err
 	}
+	if err := l.checkPosture(); err != nil {
+		return err
+	}
 	for name, g := range l.Families {
 		if !familyName().MatchString(name) {
 			return fmt.Errorf("%q cannot be the name of a family", name)
@@ -289,6 +299,9 @@ func (g Grant) check() error {
 	}
 	if g.Manifest != "" && !digestForm().MatchString(g.Manifest) {
 		return fmt.Errorf("manifest %q is not 64 hexadecimal digits", g.Manifest)
+	}
+	if err := g.checkDenied(); err != nil {
+		return err
 	}
 	if len(g.Signers) > mostKeys || len(g.Source) > sourceLimit {
 		return fmt.Errorf("it has more than %d signers, or a source of more than %d bytes", mostKeys, sourceLimit)

@@ -112,7 +112,7 @@ func (a *app) examine(ctx context.Context, dir string) []finding {
 	found := []finding{{"version", fine, versionText()}, a.examineCatalogue(), a.examineDir(dir)}
 	found = append(found, examineFiles(dir)...)
 	pid, running, lock := examineLock(dir)
-	found = append(found, lock, examineLocked(dir), a.examineSocket(ctx, dir, pid, running))
+	found = append(found, lock, examineLocked(dir), examinePosture(dir), a.examineSocket(ctx, dir, pid, running))
 	last := found[len(found)-1]
 	reached := running && (last.Is != bad || last.What == "key") // operators need no key
 	found = append(found, a.examineStore(ctx, dir, pid, reached), examineToken(dir, pid, running), a.examineHTTP(ctx, dir, running))

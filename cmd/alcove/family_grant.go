@@ -17,6 +17,7 @@ import (
 type grantFlags struct {
 	all, disable, enable bool
 	dryRun               bool
+	posture              bool
 	hooks                []string
 	digest               string
 	limits               map[string]string
@@ -62,6 +63,7 @@ families that the program carries apply to later releases, too.`,
 	flags.StringSliceVar(&f.methods, "http-methods", nil, "HTTP methods for endpoints, as GET,HEAD; * for all")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of the family")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
+	flags.BoolVar(&f.posture, "posture", false, "have a built-in family follow the posture of the directory again (alcove posture)")
 	flags.Bool("diff", false, "show the change of alcove.lock before it is made")
 	flags.BoolVar(&f.enable, "enable", false, "allow calls of the family again")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -110,6 +112,9 @@ func grantInWords(r operator.GrantRequest) string {
 	if len(r.Methods) > 0 {
 		said = append(said, "the HTTP methods "+strings.Join(r.Methods, ", "))
 	}
+	if r.Follow {
+		said = append(said, "what the posture of the directory gives it")
+	}
 	switch {
 	case r.Disable != nil && *r.Disable:
 		return "family " + r.Family + " is disabled: its calls are refused"
@@ -123,7 +128,7 @@ func grantInWords(r operator.GrantRequest) string {
 }
 
 func (f grantFlags) request(args []string) (operator.GrantRequest, error) {
-	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Methods: f.methods, Limits: map[string]int64{}, Hooks: map[abi.Hook]operator.HookOn{}}
+	r := operator.GrantRequest{Family: args[0], All: f.all, Digest: f.digest, Methods: f.methods, Follow: f.posture, Limits: map[string]int64{}, Hooks: map[abi.Hook]operator.HookOn{}}
 	if f.disable && f.enable {
 		return r, &usageError{errors.New("use --disable or --enable, not both")}
 	}

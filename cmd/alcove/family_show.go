@@ -179,6 +179,9 @@ func (a *app) printPowers(f operator.Family) error {
 			a.printf("  hook %s: %s\n", h, hookState(f, h))
 		}
 	}
+	if len(f.ByPosture) > 0 {
+		a.printf("  by the posture of the directory: %s (alcove posture)\n", strings.Join(f.ByPosture, ", "))
+	}
 	if len(f.Lacking) > 0 {
 		a.printf("  hooks fail where they need %s, which is not granted: alcove family grant %s %s\n", strings.Join(f.Lacking, " or "), f.Manifest.Name, strings.Join(capabilitiesIn(f.Lacking), " "))
 	}

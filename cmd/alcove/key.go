@@ -41,6 +41,9 @@ func (a *app) keyCreateCommand() *cobra.Command {
 			}
 			a.printf("%s\n", issued.Secret)
 			a.notef("The key %s of agent %s. It is not shown again: keep it where only that agent reads it.\n", issued.ID, issued.Agent)
+			if issued.Narrowed {
+				a.notef("The posture is careful from now on, because others use the server: alcove posture set personal --shared has families act for them, too.\n")
+			}
 			return nil
 		},
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/testing/await"
 	"github.com/alcove-memory/alcove/host/testing/stress"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // asMain makes the test binary, and all that it starts, be the program.
@@ -79,6 +80,7 @@ func TestScripts(t *testing.T) {
 			dir := filepath.Join(e.WorkDir, "data")
 			e.Setenv("ALCOVE_DATA", dir)
 			e.Setenv("ALCOVE_LISTEN", "off")
+			e.Setenv("ALCOVE_POSTURE", string(registry.Careful)) // what a directory was before there were postures
 			e.Setenv("TZ", "UTC")
 			e.Setenv("GORACE", os.Getenv("GORACE")) // how long the race detector sleeps before a program exits
 			if err := shareCache(e); err != nil {

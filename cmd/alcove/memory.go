@@ -14,6 +14,7 @@ import (
 
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // inputLimit is how much of standard input is read for a value, in bytes. The server's own limit is
@@ -538,6 +539,11 @@ func (a *app) printPlace() error {
 	r, err := owner.ReadRecord(dir)
 	if err != nil { // of a directory that cannot be written
 		return a.printField("data", dir)
+	}
+	if l, err := registry.Read(dir); err == nil {
+		if err := a.printField("posture", string(l.PostureInForce())); err != nil {
+			return err
+		}
 	}
 	serves := "off"
 	if r.HTTP != "" {

@@ -33,6 +33,7 @@ type serveFlags struct {
 	bm25            string
 	conversations   string
 	locked          bool
+	posture         string // of a new directory; empty: by what the server is
 	requireKeys     bool
 	keysChosen      bool // --require-keys was given
 	logRequests     bool
@@ -68,6 +69,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "the weights of conversation turns: off, or as in zone=0.4,speaker=0.125 (or ALCOVE_CONVERSATIONS)")
 	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of texts, and of single collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "lock the data directory, as alcove lock does: only families in alcove.lock run, and those that are built in (or ALCOVE_LOCKED)")
+	flags.StringVar(&f.posture, "posture", a.env("ALCOVE_POSTURE"), "how much the built-in families do by themselves in a directory that is new: personal, or careful (or ALCOVE_POSTURE; default: personal, and careful for a server with keys or for other machines)")
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")
@@ -128,9 +130,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	posture, err := f.firstPosture()
+	if err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	h, err := host.Open(ctx, host.Options{Dir: dir, Version: versionText(), ReadOnly: f.readOnly, Sharing: a.sharing, Logger: logger,
-		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, LogRequests: f.logRequests, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
+		Cache: cache, Families: builtIn(), Release: a.release, FamiliesDir: f.familiesDir, Language: f.language, BM25: f.bm25, Conversations: f.conversations, Locked: f.locked, Posture: posture, LogRequests: f.logRequests, Embedder: embedder, Lexical: f.chosenEmbedder == "none", Anchor: anchor, AnchorEvery: f.anchorEvery})
 	var owned *owner.OwnedError
 	if f.auto && errors.As(err, &owned) {
 		return nil // somebody else was faster

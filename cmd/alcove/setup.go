@@ -19,12 +19,15 @@ import (
 	"github.com/alcove-memory/alcove/cmd/alcove/terminal"
 	"github.com/alcove-memory/alcove/host/capture/hook"
 	"github.com/alcove-memory/alcove/host/daemon/clients"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // setup are the options of alcove setup.
 type setup struct {
 	scope             string
 	yes, dryRun, undo bool
+	posture           string // to choose; empty: as the directory has it
 }
 
 func (a *app) setupCommand() *cobra.Command {
@@ -42,6 +45,7 @@ stay as they are. With --url, the clients use that server. What alcove connect p
 	flags.StringVar(&s.scope, "scope", string(clients.User), "for whom: user, for you in all projects, or project, for all who work in this one")
 	flags.BoolVar(&s.yes, "yes", false, "write without asking")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "show the changes, and write nothing")
+	flags.StringVar(&s.posture, "posture", "", "how much the built-in families do by themselves: personal, careful or locked, as alcove posture set says (default: as before; a new directory begins with personal)")
 	flags.BoolVar(&s.undo, "undo", false, "take back what setup wrote")
 	return c
 }
@@ -83,6 +87,9 @@ func (a *app) setUp(c *cobra.Command, names []string, s setup) error {
 	if scope != clients.User && scope != clients.Project {
 		return &usageError{fmt.Errorf("unknown scope %q: use user or project", s.scope)}
 	}
+	if err := a.checkSetupPosture(s); err != nil {
+		return err
+	}
 	for _, name := range names {
 		if !slices.Contains(setUpNames(), name) {
 			known := strings.Join(setUpNames(), ", ")
@@ -107,7 +114,26 @@ func (a *app) setUp(c *cobra.Command, names []string, s setup) error {
 		return err
 	}
 	changes, err := a.planSetup(m, server, scope, names)
-	return errors.Join(a.carryOut(journal, changes, s), err)
+	err = errors.Join(a.carryOut(journal, changes, s), err)
+	if s.posture == "" {
+		return err
+	}
+	return errors.Join(err, a.setPosture(c, operator.Posture(s.posture), postureFlags{yes: s.yes, dryRun: s.dryRun}))
+}
+
+// checkSetupPosture refuses a posture that setup cannot choose.
+func (a *app) checkSetupPosture(s setup) error {
+	switch {
+	case s.posture == "":
+		return nil
+	case !slices.Contains(registry.Postures(), operator.Posture(s.posture)):
+		return &usageError{fmt.Errorf("unknown posture %.40q: use personal, careful or locked", s.posture)}
+	case s.undo:
+		return &usageError{errors.New("--undo takes back what setup wrote for clients: alcove posture set changes the posture")}
+	case a.elsewhere.url != "":
+		return &usageError{errors.New("the posture of a server elsewhere is chosen there, with alcove posture set")}
+	}
+	return nil
 }
 
 // planSetup plans the changes of clients. One whose files cannot be edited is in the error, and keeps no other from being connected.

@@ -111,6 +111,7 @@ func (f *Families) accept(by string, before, next registry.Lock) error {
 	if len(lines) == 0 && digest == f.accepted {
 		return nil
 	}
+	lines = append(lines, f.meaning(before, next)...)
 	if err := f.o.Audit.Accept(data, next.Locked, audit.Entry{Kind: audit.Changed, Agent: by}, lines); err != nil {
 		return unrecorded(err)
 	}

@@ -37,7 +37,7 @@ func (f *Families) decision(r grants.Request) (*catalogue.Family, registry.Grant
 	if err := f.meant(r, x); err != nil {
 		return nil, registry.Grant{}, err
 	}
-	g := grants.Clone(grants.In(f.catalogue.Lock(), x.Version))
+	g := grants.Clone(grants.Decided(f.catalogue.Lock(), x.Version)) // a later posture must not be outlived by what this one gives
 	g.Version = x.Manifest.Version
 	if err := r.Apply(x.Version, &g); err != nil {
 		return nil, registry.Grant{}, err

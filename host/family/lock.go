@@ -17,7 +17,10 @@ func (f *Families) Snapshot() (*modules.Snapshot, error) {
 }
 
 // change writes the lock file, then applies it. The caller holds changing.
-func (f *Families) change(do func(*registry.Lock) error) error {
+func (f *Families) change(do func(*registry.Lock) error) error { return f.changeBy(operatorName, do) }
+
+// changeBy is change for an author other than the operator. The caller holds changing.
+func (f *Families) changeBy(by string, do func(*registry.Lock) error) error {
 	if err := f.reread(); err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func (f *Families) change(do func(*registry.Lock) error) error {
 		return err
 	}
 	before := f.catalogue.Lock()
-	if err := f.write(operatorName, next); err != nil {
+	if err := f.write(by, next); err != nil {
 		return err
 	}
 	f.apply(next)

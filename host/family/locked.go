@@ -67,11 +67,6 @@ func (f *Families) complete(before registry.Lock, next *registry.Lock) error {
 	return nil
 }
 
-// Change is what a change of the lock file does to it.
-type Change struct {
-	Lines []string `json:"lines"` // as registry.Diff has them; none: it stays as it is
-}
-
 // Proposal is a change of the lock file that is only shown. One of its fields is set, or Endpoint and Grant, which is made after it.
 type Proposal struct {
 	Install  *Installation    `json:"install,omitempty"`
@@ -82,6 +77,7 @@ type Proposal struct {
 	Grant    *grants.Request  `json:"grant,omitempty"`
 	Remove   string           `json:"remove,omitempty"` // a family
 	Trust    *TrustRequest    `json:"trust,omitempty"`
+	Posture  *PostureRequest  `json:"posture,omitempty"`
 }
 
 // Installation is a module to be installed, with where it comes from.
@@ -120,8 +116,7 @@ func (f *Families) Propose(p Proposal) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	lines, err := registry.Diff(f.catalogue.Lock(), next)
-	return Change{Lines: lines}, err
+	return f.difference(f.catalogue.Lock(), next)
 }
 
 func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
@@ -161,6 +156,8 @@ func (f *Families) proposed(p Proposal) (func(*registry.Lock) error, error) {
 		}, err
 	case p.Trust != nil:
 		return p.Trust.apply, nil
+	case p.Posture != nil:
+		return p.Posture.apply, nil
 	case p.Remove != "":
 		return func(l *registry.Lock) error { delete(l.Families, p.Remove); return nil }, nil
 	}

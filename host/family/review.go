@@ -168,6 +168,5 @@ func (f *Families) LockDown() (Change, error) {
 	if err := f.change(func(l *registry.Lock) error { l.Locked = true; return nil }); err != nil {
 		return Change{}, err
 	}
-	lines, err := registry.Diff(before, f.catalogue.Lock())
-	return Change{Lines: lines}, err
+	return f.difference(before, f.catalogue.Lock())
 }

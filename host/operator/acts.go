@@ -66,6 +66,10 @@ const (
 	ProposeChange Act[LockProposal, LockChange] = "lock-propose"
 	// TrustKeys changes which keys are trusted to sign modules, and lists them.
 	TrustKeys Act[TrustRequest, TrustedKeys] = "trust"
+	// GetPosture returns the posture of the data directory, and what it means.
+	GetPosture Act[None, PostureState] = "posture"
+	// SetPosture chooses it, unless the directory is locked.
+	SetPosture Act[PostureRequest, LockChange] = "posture-set"
 	// LockDirectory locks the data directory.
 	LockDirectory   Act[None, LockChange]               = "lock"
 	ConfigureFamily Act[ConfigureRequest, FamilyConfig] = "family-configure"

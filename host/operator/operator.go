@@ -77,6 +77,10 @@ type (
 	Endpoint        = registry.Endpoint
 	Root            = registry.Root
 	QuotaUse        = memory.QuotaUse
+	Posture         = registry.Posture
+	PostureRequest  = family.PostureRequest
+	PostureState    = family.PostureState
+	PostureGift     = family.PostureGift
 
 	Setting        = family.Setting
 	SettingQuery   = family.SettingQuery
@@ -101,6 +105,9 @@ const (
 
 // JobScheduled is the state of the next run of a job with a schedule.
 const JobScheduled = jobs.Scheduled
+
+// Personal is the posture in which the families that a program carries act by themselves.
+const Personal = registry.Personal
 
 // The parts of a family's work.
 const (
@@ -128,6 +135,8 @@ type KeyRequest struct {
 type IssuedKey struct {
 	Key
 	Secret string `json:"secret"`
+	// Narrowed means that the posture was personal and is careful now, because the server has a key.
+	Narrowed bool `json:"narrowed,omitempty"`
 }
 
 // KeyID names a key.

@@ -33,7 +33,9 @@ func (p *Space) openAudit(ctx context.Context, o Options, a Environment, lock *l
 	}
 	log, err := audit.Open(audit.Options{
 		Former: former, Dir: owner.AuditPath(o.Dir), Clock: o.Clock, Logger: o.Logger, Head: head, Commits: family.Commits(ctx, p.Memory),
-		Begin: func(last audit.LockState) ([]audit.Entry, error) { return begins(o, lock, last) },
+		Begin: func(last audit.LockState) ([]audit.Entry, error) {
+			return begins(o, lock, last, former != nil)
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -60,10 +62,18 @@ type startEntry struct {
 }
 
 // begins returns the entries of a server that begins with a lock file.
-func begins(o Options, lock *lockfile.File, last audit.LockState) ([]audit.Entry, error) {
+func begins(o Options, lock *lockfile.File, last audit.LockState, restored bool) ([]audit.Entry, error) {
+	isNew := o.Posture != "" && !restored && lock.Missing && last.Digest == ""
 	entries, err := lock.Accept(last, o.Locked)
 	if err != nil {
 		return entries, err
+	}
+	if isNew {
+		chosen, err := lock.Choose(o.Posture)
+		if err != nil {
+			return entries, err
+		}
+		entries = append(entries, chosen...)
 	}
 	detail, err := json.Marshal(startEntry{o.Version, modules.Catalogue(o.Families), o.ReadOnly, os.Getpid(), os.Getuid()})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/alcove-memory/alcove/host/sandbox"
 	"github.com/alcove-memory/alcove/host/store"
 	"github.com/alcove-memory/alcove/host/tool"
+	"github.com/alcove-memory/alcove/registry"
 )
 
 // Options say what to open, and how.
@@ -31,8 +32,10 @@ type Options struct {
 	Release     string // signatures of the catalogue of Families, as package catalogue has them; empty: there are none
 	FamiliesDir string
 	Locked      bool
-	Compiler    sandbox.Compiler // of modules; the zero value: this program
-	Cache       sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
+	// Posture is recorded in a directory that is new: registry.Personal or registry.Careful; empty: nothing is, which is careful.
+	Posture  registry.Posture
+	Compiler sandbox.Compiler // of modules; the zero value: this program
+	Cache    sandbox.Cache    // of compiled modules, which data directories share; the zero value: none
 	// InterpretFirst has installed families answer from an interpreter until they are compiled: for authors, on throwaway data.
 	InterpretFirst bool
 	Inspect        func(family string, memory []byte) // is given guests' memory after each request; nil: nobody looks

@@ -71,6 +71,14 @@ func Open(ctx context.Context, o Options, a Environment, closing *Closers) (p *S
 		return p, err
 	}
 	p.locked = o.Locked || lock.Lock.Locked
+	if o.Posture != "" {
+		switch there, err := o.Driver.Exists(o.Dir); {
+		case err != nil:
+			return p, fmt.Errorf("look for a store in %s: %w", o.Dir, err)
+		case there:
+			o.Posture = "" // what is there stays as it was
+		}
+	}
 	p.Engine, err = o.Driver.Open(ctx, o.Dir, store.Options{Clock: o.Clock, Logger: o.Logger, ReadOnly: a.ReadOnly})
 	if errors.Is(err, store.ErrReadOnly) {
 		return p, fmt.Errorf("%w: this user must be able to write there; choose another directory with --data", err)

@@ -63,11 +63,23 @@ func (s Spec) Answer(r Result) Answer {
 	if output[0] == '{' && s.Family != "" {
 		output = identified(output)
 	}
+	if output[0] == '{' && r.Proposal != "" {
+		output = unapplied(output, r.Proposal)
+	}
 	a := Answer{Structured: output, Plain: output, Value: output, Notes: notesOf(r), Version: r.Version, Proposal: r.Proposal, Family: s.Family}
 	if output[0] != '{' || len(s.Output) > 0 && !saysObject(s.Output) {
-		a.Structured = map[string]json.RawMessage{"result": output}
+		a.Structured = wrapped(output, r.Proposal)
 	}
 	return a
+}
+
+// wrapped returns a result that is no object as one.
+func wrapped(output json.RawMessage, proposal string) any {
+	object := json.RawMessage(`{"result":` + string(output) + `}`)
+	if proposal != "" && output[0] != '{' {
+		object = unapplied(object, proposal)
+	}
+	return object
 }
 
 // notesOf returns a result's notes, with one that explains the proposal.

@@ -30,6 +30,8 @@ type Described struct {
 	GrantCommand string `json:"grant_command,omitempty"`
 	// Ended is the version that a grant stops from serving the store hook. Only the answer to that grant has it.
 	Ended *grants.Guarding `json:"ended,omitempty"`
+	// ByPosture is what of the grant the posture of the directory gives, as memory.write and hook rank.
+	ByPosture []string `json:"by_posture,omitempty"`
 	// Lacking is what the manifest asks for and was not granted, if a hook is on: the hook fails where it needs it.
 	Lacking []string `json:"lacking,omitempty"`
 	// Hidden means that a built-in family has its name.
@@ -66,6 +68,7 @@ func (f *Catalogue) describe(x *Family) Described {
 	if x.Clashes {
 		return d // nothing can be granted to it
 	}
+	d.ByPosture = grants.ByPosture(f.lock, x.Version)
 	d.Lacking = grants.Lacking(x.Version, d.Grant)
 	n := grants.NewsOf(before, x.Version)
 	d.NewlyAsked = n.List(x.Manifest)

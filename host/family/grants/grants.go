@@ -4,7 +4,8 @@
 //
 //  1. A version asks for capabilities and hooks in its manifest (Asks). Nothing is granted to one that nobody decided about; a built-in
 //     one was vetted with the program, and has what reaches nothing outside.
-//  2. A Request of the operator changes its grant (Apply), which is for this version alone.
+//  2. A Request of the operator changes its grant (Apply), which is for this version alone. It wins over the posture of the directory,
+//     which gives built-in families more as long as their grants follow it (Gives).
 //  3. In returns the grant of a version by a lock; Untrusted says why the lock does not admit it.
 //  4. Another version takes its place: it inherits nothing (Fresh), what it still asks for (Keeping), or what it had before (Restored).
 //     A required store hook stays with the version that was approved for it.
@@ -50,8 +51,17 @@ func Applies(g registry.Grant, x *Version) bool {
 	return g.Asked == nil && g.Digest == x.Digest
 }
 
-// In returns the grant of a version by a lock file: the operator's, or the default of a built-in family.
+// In returns the grant of a version by a lock file: what was Decided, and what the posture of the directory gives beyond it.
 func In(lock registry.Lock, x *Version) registry.Grant {
+	g := Decided(lock, x)
+	if x.Source == BuiltIn && g.Follows && lock.PostureInForce() == registry.Personal {
+		return personal(g, x)
+	}
+	return g
+}
+
+// Decided returns the grant of a version by a lock file without its posture: the operator's, or the default of a built-in family.
+func Decided(lock registry.Lock, x *Version) registry.Grant {
 	g, listed := lock.Families[x.Name]
 	switch {
 	case x.Source == Approved:
@@ -65,6 +75,7 @@ func In(lock registry.Lock, x *Version) registry.Grant {
 		return g
 	case x.Source == BuiltIn:
 		next := builtGrant(x)
+		next.Follows = true
 		inherited := succession(g, x.Digest, x.Manifest.Version)
 		next.Disabled, next.Guard = inherited.Disabled, inherited.Guard
 		return next

@@ -24,11 +24,12 @@ type Request struct {
 	Methods      []string                 `json:"http_methods,omitempty"` // of requests to endpoints; *: all; empty: as before
 	Disable      *bool                    `json:"disable,omitempty"`
 	Revoke       []string                 `json:"revoke,omitempty"` // capabilities and hooks; * for everything
+	Follow       bool                     `json:"follow,omitempty"` // a built-in family has what the posture gives it again
 }
 
 // RevokesOnly reports whether a request grants nothing.
 func (r Request) RevokesOnly() bool {
-	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0 && len(r.Methods) == 0
+	return !r.All && len(r.Capabilities) == 0 && len(r.Hooks) == 0 && len(r.Limits) == 0 && len(r.ResetLimits) == 0 && len(r.Methods) == 0 && !r.Follow
 }
 
 // Clone returns a grant that can be changed.
@@ -49,7 +50,16 @@ func (r Request) Apply(x *Version, g *registry.Grant) error {
 	if r.Disable != nil {
 		g.Disabled = *r.Disable
 	}
+	if r.Follow {
+		if x.Source != BuiltIn {
+			return &memory.Error{Code: memory.InvalidArgument, Message: fmt.Sprintf("family %s did not come with the program, and no posture gives it anything", x.Name)}
+		}
+		g.Follows, g.Denied = true, nil
+	}
 	for _, name := range r.Revoke {
+		if deny(x, g, name) {
+			continue
+		}
 		if err := revoke(g, name); err != nil {
 			return err
 		}
@@ -113,6 +123,7 @@ func grantHook(x *Version, g *registry.Grant, h abi.Hook, on registry.On) error 
 		g.Guard = nil
 	}
 	g.Hooks[h] = on
+	allow(g, string(h))
 	return nil
 }
 
@@ -150,12 +161,14 @@ func grantCapability(x *Version, g *registry.Grant, c registry.Capability) error
 	}
 	g.Capabilities = slices.DeleteFunc(g.Capabilities, func(have registry.Capability) bool { return have.Name == c.Name })
 	g.Capabilities = append(g.Capabilities, c)
+	allow(g, string(c.Name))
 	return nil
 }
 
 func revoke(g *registry.Grant, name string) error {
 	if name == "*" {
 		g.Capabilities, g.Hooks, g.Guard = nil, map[abi.Hook]registry.On{}, nil
+		g.Follows, g.Denied = false, nil
 		return nil
 	}
 	before := len(g.Capabilities) + len(g.Hooks)

@@ -97,6 +97,16 @@ func (f *File) Accept(last audit.LockState, lock bool) (entries []audit.Entry, e
 	return entries, err
 }
 
+// Choose records the posture of a directory that is new, and returns what to record of that.
+func (f *File) Choose(posture registry.Posture) ([]audit.Entry, error) {
+	before := f.Lock
+	f.Lock.Posture, f.write = posture, true
+	if err := f.Lock.Check(); err != nil {
+		return nil, fmt.Errorf("choose the posture of %s: %w", f.Dir, err)
+	}
+	return f.changed(Operator, before, "a new directory:")
+}
+
 // changed returns entries that the file differs from another one.
 func (f File) changed(by string, before registry.Lock, why string) ([]audit.Entry, error) {
 	lines, err := registry.Diff(before, f.Lock)

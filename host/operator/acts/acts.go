@@ -20,12 +20,13 @@ import (
 // Acts carries out operators' acts on an open space.
 type Acts struct{ Options }
 
-// Options say what acts are carried out on. All but Requests are needed.
+// Options say what acts are carried out on. All but Requests and Exposed are needed.
 type Options struct {
 	Dir      string // the data directory
 	Space    *space.Space
 	Keys     *keys.Keys
 	Requests Eraser // the request log
+	Exposed  bool   // other machines can connect
 	Clock    func() time.Time
 	Logger   *slog.Logger
 }

@@ -44,6 +44,8 @@ func (a Acts) families() []operator.Binding {
 		operator.GrantFamily.By(decide(f, at(f.Grant))).Changing(),
 		operator.ProposeChange.By(at(f.Propose)),
 		operator.TrustKeys.By(at(f.Trust)).Changing(),
+		operator.GetPosture.By(show(a.posture)),
+		operator.SetPosture.By(at(a.setPosture)).Changing(),
 		operator.LockDirectory.By(query(func(context.Context) (operator.LockChange, error) { return f.LockDown() })).Changing(),
 		operator.ConfigureFamily.By(func(ctx context.Context, r operator.ConfigureRequest) (operator.FamilyConfig, error) {
 			return f.Configure(ctx, r.Family, r.Values)

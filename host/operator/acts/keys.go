@@ -33,13 +33,17 @@ func (a Acts) createKey(_ context.Context, r operator.KeyRequest) (operator.Issu
 			return operator.IssuedKey{}, fmt.Errorf("expires: %w", err)
 		}
 	}
+	narrowed, err := a.narrow("it gets an API key")
+	if err != nil {
+		return operator.IssuedKey{}, err
+	}
 	var key keys.Key
 	var secret string
-	err := a.changeKeys("create", g, func() (err error) { key, secret, err = a.Keys.Create(g); return err })
+	err = a.changeKeys("create", g, func() (err error) { key, secret, err = a.Keys.Create(g); return err })
 	if err == nil {
 		_ = a.auditKey("created", key.ID) // the entry before the act has its rights; the log reports a failed write
 	}
-	return operator.IssuedKey{Key: key, Secret: secret}, err
+	return operator.IssuedKey{Key: key, Secret: secret, Narrowed: narrowed}, err
 }
 
 func (a Acts) limitKeys(_ context.Context, l operator.KeyLimits) (operator.KeyLimits, error) {
@@ -129,6 +133,11 @@ func (a Acts) RequireKeys(required bool) error {
 	before := a.Keys.Required()
 	if before == required {
 		return nil
+	}
+	if required {
+		if _, err := a.narrow("it requires API keys"); err != nil {
+			return err
+		}
 	}
 	return a.changeKeys("require", change[bool]{before, required}, func() error { return a.Keys.Require(required) })
 }

@@ -33,7 +33,7 @@ func Files(s *modules.Snapshot, embedded, head []byte) (list []backup.OpenFile, 
 	for _, name := range slices.Sorted(maps.Keys(s.Signatures)) {
 		list = append(list, inMemory(name, s.Signatures[name]))
 	}
-	if s.Lock.Decides() {
+	if s.Lock.Decides() || s.Lock.Posture != "" {
 		data, err := registry.Encode(s.Lock)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())

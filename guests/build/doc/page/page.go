@@ -238,7 +238,7 @@ func (p *printer) hooks(m *abi.Manifest) {
 	if len(list) == 0 {
 		return
 	}
-	how := "Off until the operator turns them on with `alcove family grant %s --hook NAME`.\n"
+	how := "Off until the operator turns them on with `alcove family grant %s --hook NAME`, jobs with `--hook job`; the posture `personal` has some on (`alcove posture`).\n"
 	if m.Hooks.Store.StartsOn() {
 		how = "On for what the setting `" + m.Hooks.Store.TagFrom + "` names; `alcove family revoke %s store` turns it off.\n"
 	}
