@@ -218,6 +218,7 @@ func (x *buffer) CodeJSON(c *scan.Coder) {
 func (x *focus) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "content", Value: scan.Text(&x.Content), Omit: x.Content == ""},
+		{Name: "recent", Value: scan.Texts(&x.Recent), Omit: len(x.Recent) == 0},
 		{Name: "thought", Value: scan.Text(&x.Thought), Omit: x.Thought == ""},
 		{Name: "mood", Value: scan.Of(&x.Mood, (*mood).CodeJSON)},
 		{Name: "at", Value: scan.Of(&x.At, (*alcove.Time).CodeJSON)},

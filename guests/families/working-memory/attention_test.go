@@ -185,6 +185,23 @@ func TestWorkingMemory(t *testing.T) {
 				t.Errorf("the memory is %+v, want importance .7 and the same link", m)
 			}
 		},
+		"a thought in other case and punctuation is the same thought": func(a agents) {
+			a.add("Check the outbox lag", .5)
+			a.add("check the  outbox lag.", .3)
+			if s := a.status(); s.Count != 1 || !near(s.Items[0].Attention, .8) {
+				t.Errorf("memory_wm_status = %+v, want one thought with an attention of .8", s)
+			}
+		},
+		"what takes up the last text is no boundary, and what announces another topic is": func(a agents) {
+			for _, text := range []string{"The nil pointer is in pricing.go", "It happens when the currency header is missing", "Perhaps such requests come from older clients"} {
+				if b := a.detect(text); b.Type != none {
+					t.Errorf("%q is a boundary %+v, want none", text, b)
+				}
+			}
+			if b := a.detect("Different question: when does the canteen close?"); b.Type != topicShift {
+				t.Errorf("another question is %+v, want a topic shift", b)
+			}
+		},
 		"a pause is a boundary before all others": func(a agents) {
 			a.detect("The postgres database needs an index")
 			a.pass(299 * time.Second)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -52,14 +53,20 @@ func load(c *alcove.Call) (*buffer, error) {
 
 func (b *buffer) save(c *alcove.Call) error { return buffers.Put(c, b.agent, *b) }
 
-// find returns the thought with some content; nil for none.
+// find returns the thought with some content, whatever its case and punctuation; nil for none.
 func (b *buffer) find(content string) *item {
+	same := plain(content)
 	for i := range b.Items {
-		if b.Items[i].Content == content {
+		if plain(b.Items[i].Content) == same {
 			return &b.Items[i]
 		}
 	}
 	return nil
+}
+
+// plain is a text without what makes no other thought: case, spaces, and punctuation at its end.
+func plain(text string) string {
+	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(text), " ")), " .,;:!?…")
 }
 
 // strongest sorts thoughts by attention; of equal ones, the last accessed comes first.

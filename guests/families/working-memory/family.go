@@ -43,6 +43,7 @@
 //alcove:needs memory.write * to store the thoughts that leave the buffer
 //alcove:needs link.write * to link the thoughts of a finished topic
 //alcove:needs record wm,focus to keep the buffer and the state of the conversation of each agent
+//alcove:needs embed to compare topics by meaning
 //alcove:needs feed.emit * to announce consolidations and boundaries
 //alcove:needs feed.kind wm_consolidated,boundary_detected to announce them by these names
 //alcove:limits memory_pages=512 wall_ms=30000 cpu_ms=10000 fuel=20000000000

@@ -11,6 +11,7 @@ var focuses = alcove.Records[focus]{Name: "focus"}
 // focus is where a conversation is.
 type focus struct {
 	Content  string        `json:"content,omitzero"` // the last text that has a topic
+	Recent   []string      `json:"recent,omitzero"`  // the last texts of the topic, newest last
 	Thought  words.Thought `json:"thought,omitzero"` // of the last text
 	Mood     mood          // of the last text
 	At       alcove.Time   // of the last text; zero: there was none since the session began
@@ -43,7 +44,7 @@ const (
 // sureGap is the confidence that a pause is a boundary.
 const sureGap = .9
 
-// boundary is what a text is, as compared with the one before.
+// boundary is what a text is, as compared with those before.
 type boundary struct {
 	Type            string `alcove:"enum=topic_shift|temporal_gap|emotional_peak|none"`
 	Confidence      float64

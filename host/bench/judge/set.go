@@ -34,6 +34,7 @@ func sets() []set {
 	return []set{
 		{"types", judgeTypes},
 		{"intents", judgeIntents},
+		{"transitions", judgeTransitions},
 	}
 }
 

@@ -24,7 +24,7 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	if err := c.check(); err != nil {
 		return c, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}
-	e.forget(c)
+	e.forget(c.Path)
 	c, err := e.measured(ctx, c)
 	if err != nil {
 		return c, err
@@ -35,7 +35,7 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	if i < 0 && len(e.file.Embedders) >= most {
 		return c, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf("there are %d embedders already: remove one first", most)}
 	}
-	before, former := e.file, e.standard()
+	before := e.file
 	e.file.Embedders = slices.Clone(e.file.Embedders)
 	if i < 0 {
 		e.file.Embedders = append(e.file.Embedders, entry{Config: c})
@@ -44,20 +44,9 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 		e.file.Embedders[i] = e.file.Embedders[i].changed(c, e.file.Embedders[i].Generation)
 	}
 	if r.Standard || e.file.Standard == "" && (!e.file.Lexical || len(e.file.Embedders) == 1) {
-		e.file.choose(c, former)
+		e.file.Standard, e.file.Lexical = c.Name, false
 	}
 	return c, e.apply(before, i)
-}
-
-// choose makes an embedder that of searches which name none, as soon as its vectors are complete: until then they use the former one.
-func (f *file) choose(c Config, former string) {
-	if f.Standard != c.Name {
-		f.Former = former
-	}
-	if f.Former == c.Name || c.Kind == embed.Given { // given vectors are never complete
-		f.Former = ""
-	}
-	f.Standard, f.Lexical = c.Name, false
 }
 
 // measured is a description with the dimensions of its vectors, and the model of a family that embeds.
@@ -141,7 +130,7 @@ func (e *Embedders) Regenerate(name string) error {
 		return e.unknown(name)
 	}
 	before := e.file
-	e.forget(e.file.Embedders[i].Config)
+	e.forget(e.file.Embedders[i].Path)
 	e.file.Embedders = slices.Clone(e.file.Embedders)
 	e.file.Embedders[i] = e.file.Embedders[i].changed(e.file.Embedders[i].Config, e.file.Embedders[i].Generation+1)
 	return e.apply(before, i)
@@ -157,8 +146,7 @@ func (e *Embedders) Remove(name string) error {
 	defer e.mu.Unlock()
 	i := e.find(name)
 	if i < 0 && e.isBuiltin(name) {
-		chosen := e.file.Standard
-		return e.choose(Choice{Standard: &chosen})
+		return e.choose(Choice{Standard: new(string)})
 	}
 	if i < 0 {
 		return e.unknown(name)
@@ -167,12 +155,6 @@ func (e *Embedders) Remove(name string) error {
 	e.file.Embedders = slices.Delete(slices.Clone(e.file.Embedders), i, i+1)
 	if e.file.Standard == name {
 		e.file.Standard = ""
-		if e.file.has(e.file.Former) {
-			e.file.Standard = e.file.Former
-		}
-	}
-	if e.file.Former == name || e.file.Former == e.file.Standard || e.file.Standard == "" {
-		e.file.Former = ""
 	}
 	if err := e.write(); err != nil {
 		e.file = before
@@ -214,7 +196,7 @@ func (e *Embedders) choose(c Choice) error {
 	}
 	before := e.file
 	if c.Standard != nil {
-		e.file.Standard, e.file.Lexical, e.file.Former = *c.Standard, *c.Standard == "", ""
+		e.file.Standard, e.file.Lexical = *c.Standard, *c.Standard == ""
 		if back {
 			e.file.Standard = ""
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -20,7 +18,7 @@ func (e *Embedders) open(c Config) embed.Embedder {
 	if c.Kind == embed.Family {
 		return e.ofFamily(c, "document")
 	}
-	if c.Kind == embed.Static || c.Kind == embed.Installed {
+	if c.Kind == embed.Static {
 		return modelEmbedder{e, c}
 	}
 	opened, err := embed.Open(c.Config, e.options.Getenv)
@@ -30,7 +28,7 @@ func (e *Embedders) open(c Config) embed.Embedder {
 	return opened
 }
 
-// modelEmbedder is a model in a folder, which is read when it is first needed: a server starts without waiting for it.
+// modelEmbedder is a static model, which is read when it is first needed: a server starts without waiting for it.
 type modelEmbedder struct {
 	of *Embedders
 	c  Config
@@ -41,7 +39,7 @@ func (m modelEmbedder) Name() string { return m.c.Name }
 
 // Dimensions implements embed.Embedder.
 func (m modelEmbedder) Dimensions() int {
-	if opened, err := m.of.model(m.c); err == nil {
+	if opened, err := m.of.model(m.c.Path); err == nil {
 		return opened.Dimensions()
 	}
 	return 0
@@ -49,7 +47,7 @@ func (m modelEmbedder) Dimensions() int {
 
 // Embed implements embed.Embedder.
 func (m modelEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	opened, err := m.of.model(m.c)
+	opened, err := m.of.model(m.c.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,36 +58,24 @@ func (m modelEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 }
 
 // model opens a model once.
-func (e *Embedders) model(c Config) (embed.Embedder, error) {
+func (e *Embedders) model(path string) (*embed.Model, error) {
 	e.modelsMu.Lock()
 	defer e.modelsMu.Unlock()
-	path := e.folder(c)
 	if m := e.models[path]; m != nil {
 		return m, nil
 	}
-	m, err := embed.OpenFolder(path)
-	switch {
-	case err == nil:
+	m, err := embed.OpenModel(path)
+	if err == nil {
 		e.models[path] = m
-	case c.Kind == embed.Installed && errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("the model %s is not installed in this data directory: alcove embedder install %s", c.Model, c.Model)
 	}
 	return m, err
 }
 
-// folder is the folder of a model; empty: the embedder has none.
-func (e *Embedders) folder(c Config) string {
-	if c.Kind == embed.Installed {
-		return filepath.Join(e.options.Dir, filepath.FromSlash(c.Path))
-	}
-	return c.Path
-}
-
 // forget lets a model be read again, because its files may have changed.
-func (e *Embedders) forget(c Config) {
+func (e *Embedders) forget(path string) {
 	e.modelsMu.Lock()
 	defer e.modelsMu.Unlock()
-	delete(e.models, e.folder(c))
+	delete(e.models, path)
 }
 
 // useNearWords lets the index count near words, or not any more. The caller holds mu, or nobody else knows of e.
@@ -102,7 +88,7 @@ func (e *Embedders) useNearWords() {
 	}
 	e.near = from
 	switch from.Kind {
-	case embed.Static, embed.Installed:
+	case embed.Static:
 		e.probing.Go(func() { e.useWordsOf(from) }) // looking up all words takes a while
 	case embed.Builtin:
 		e.options.Index.SetNearWords(&search.NearWords{Thesaurus: builtinTable{e.table}, Weight: from.NearWords, Most: wordvec.MostNearDocuments})
@@ -113,12 +99,10 @@ func (e *Embedders) useNearWords() {
 
 // useWordsOf lets the index count the near words of a static model.
 func (e *Embedders) useWordsOf(c Config) {
-	m, err := e.model(c)
+	m, err := e.model(c.Path)
 	var words *near.Words
-	if static, ok := m.(*embed.Model); ok {
-		words, err = near.New(static)
-	} else if err == nil {
-		err = fmt.Errorf("the model of embedder %s has no vectors of words", c.Name)
+	if err == nil {
+		words, err = near.New(m)
 	}
 	if err != nil {
 		e.options.Logger.Warn("going on without near words", "error", err)

@@ -1,0 +1,73 @@
+package workingmemory
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	alcove "github.com/alcove-memory/alcove/sdk/go"
+)
+
+// unrelated are texts that no talk is about. How near a text is to them is how near any two texts are, which differs by model.
+func unrelated() []string {
+	return []string{"The train leaves at noon.", "The soup needs more salt.", "The server answers slowly.", "They painted the wall green."}
+}
+
+// nearness is how much nearer the meaning of a text is to the texts before than to unrelated ones; 0 without an embedder.
+func nearness(c *alcove.Call, before []string, next string) (float64, error) {
+	texts := append([]string{next, strings.Join(before, " ")}, before...)
+	out, err := c.EmbedTexts(alcove.EmbedTextsRequest{Texts: append(texts, unrelated()...), Purpose: "document"})
+	switch code := alcove.CodeOf(err); {
+	case code == alcove.Unavailable || code == alcove.Denied:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case len(out.Vectors) != len(texts)+len(unrelated()):
+		return 0, nil
+	}
+	asked, whole, each, others := out.Vectors[0], out.Vectors[1], out.Vectors[2:len(texts)], out.Vectors[len(texts):]
+	nearest, usual := 0., 0.
+	for _, v := range each {
+		nearest = max(nearest, cosine(asked, v))
+	}
+	for _, v := range others {
+		usual += cosine(asked, v) / float64(len(others))
+	}
+	return (nearest+cosine(asked, whole))/2 - usual, nil
+}
+
+// cosine is the likeness of two vectors; 0 unless both have a direction.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var dot, aa, bb float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return dot / math.Sqrt(aa*bb)
+}
+
+// remembered are how many texts a new one is compared with, and how much of each, in bytes.
+const (
+	remembered     = 4
+	mostRemembered = 1000
+)
+
+// recall is the texts that a new one is compared with, newest last.
+func (f *focus) recall() []string {
+	if len(f.Recent) == 0 && f.Content != "" {
+		return []string{f.Content}
+	}
+	return f.Recent
+}
+
+// remember adds a text to those that the next is compared with.
+func (f *focus) remember(text string) {
+	f.Recent = append(f.Recent, text)
+	f.Recent = slices.Clone(f.Recent[max(0, len(f.Recent)-remembered):])
+}
