@@ -19,7 +19,7 @@ const decided = `"We decided to use PostgreSQL for the billing service, because 
 
 func TestAutoTagInTheSandboxTagsWhatIsStored(t *testing.T) {
 	s, g := space(t, "auto-tag")
-	s.PutRecord("tag-vocabulary", "*", map[string]string{"learned": "2026-06-01T00:00:00Z"}) // else a store asks for it to be learned
+	s.PutRecord("tag-vocabulary", "*", map[string]string{"learned": "2026-06-01T12:00:00Z"}) // else a store asks for it to be learned
 	changes, err := s.Store(alcove.Entry{Namespace: "default", Collection: "memory", Key: "db", Value: alcove.Raw(decided), Tags: []string{"billing"}})
 	must.Do(t, err)
 	c := changes[0]

@@ -125,6 +125,12 @@ func (x *mark) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 func (x overview) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
 func (x *overview) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
+func (x topics) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *topics) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
+func (x votes) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
+func (x *votes) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
+
 func (x word) EncodeJSON(w *scan.Writer)   { x.CodeJSON(w.Coder()) }
 func (x *word) DecodeJSON(s *scan.Scanner) { x.CodeJSON(s.Coder()) }
 
@@ -289,10 +295,28 @@ func (x *overview) CodeJSON(c *scan.Coder) {
 	})
 }
 
+func (x *topics) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.Int(&x.Memories)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "model", Value: scan.Text(&x.Model), Omit: x.Model == ""},
+		{Name: "vectors", Value: scan.Text(&x.Vectors), Omit: x.Vectors == ""},
+	})
+}
+
+func (x *votes) CodeJSON(c *scan.Coder) {
+	c.Object([]scan.Field{
+		{Name: "memories", Value: scan.Int(&x.Memories)},
+		{Name: "tags", Value: scan.Texts(&x.Tags)},
+		{Name: "counts", Value: scan.List(&x.Counts, scan.CodeInt)},
+	})
+}
+
 func (x *word) CodeJSON(c *scan.Coder) {
 	c.Object([]scan.Field{
 		{Name: "tag", Value: scan.Text(&x.Tag)},
 		{Name: "uses", Value: scan.Int(&x.Uses)},
+		{Name: "given", Value: scan.Int(&x.Given), Omit: x.Given == 0},
 		{Name: "merged", Value: scan.Bool(&x.Merged), Omit: !x.Merged},
 	})
 }

@@ -52,7 +52,7 @@ func (r reader) decide(cfg Config, s subject, found suggest.Reading, stats sugge
 	}
 	given := slices.DeleteFunc(slices.Clone(s.tags), func(tag string) bool { return slices.Contains(old.Tags, tag) })
 	var d decision
-	for _, c := range stats.Choose(found.Candidates, given, max(cfg.MaxTags-len(given), 0)) {
+	for _, c := range stats.Tags(found, given, max(cfg.MaxTags-len(given), 0)) {
 		d.mark.Tags = append(d.mark.Tags, c.Tag)
 	}
 	d.retag(s.tags, given, old.Tags)

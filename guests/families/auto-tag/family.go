@@ -1,11 +1,12 @@
 // Package autotag serves the family auto-tag.
 //
-// When a memory is stored, auto-tag adds tags from the words, names and identifiers in it, a type (decision, error, plan…) from the way it
-// is put, and an importance. What somebody gave stays as it is. Tags that mean the same (plurals, other endings, slips of a key) become
-// one: each namespace has a vocabulary of its tags, which is learned in the background. No language model is needed; where the operator
+// When a memory is stored, auto-tag adds the namespace's own tags that fit it, then phrases of nouns, names and identifiers in it, a type
+// (decision, error, plan…) from the way it is put, and an importance. What somebody gave stays as it is, and teaches which tags fit. Tags
+// that mean the same (plurals, other endings, slips of a key) become one: each namespace has a vocabulary of its tags, which is learned in
+// the background. No language model is needed; where the operator
 // configured one and llm_endpoint names it, memory_auto_tag and memory_suggest_tags ask it first.
 //
-//alcove:family auto-tag 1.0.0
+//alcove:family auto-tag 1.1.0
 //alcove:description Gives memories tags, a type and an importance by what is in them, and keeps tags from multiplying
 //alcove:keywords tag, tags, tagging, label, labels, labelled, untagged, keyword, keywords, categorize, category, classify, automatic, automatically, vocabulary
 //alcove:keywords rename, spelling of tags, synonyms, related terms, expand a query
@@ -37,6 +38,7 @@
 //alcove:needs memory.write * to tag memories that are stored already
 //alcove:needs record tag-vocabulary to remember how tags are written in each namespace
 //alcove:needs job to tag a namespace and learn its vocabulary in the background
+//alcove:needs embed to see which texts are like those with a tag, where there is an embedder
 //alcove:needs llm * to ask a language model for tags, only where llm_endpoint names one
 //alcove:limits memory_pages=1024 wall_ms=120000 cpu_ms=60000 fuel=120000000000
 package autotag

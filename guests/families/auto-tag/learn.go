@@ -2,6 +2,7 @@ package autotag
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
@@ -39,7 +40,16 @@ const (
 type tally struct {
 	documents int
 	forms     map[string]map[string]int // folded tag → form → uses
+	given     map[string]int            // folded tag → memories to which somebody gave it
 	holds     map[string]int            // folded word → memories that hold it
+	taught    []taught
+}
+
+// taught is a memory with tags that somebody gave.
+type taught struct {
+	text   string
+	voting []string
+	tags   []string
 }
 
 // Run learns one namespace, or queues the learning of each.
@@ -50,16 +60,19 @@ func (j Learn) Run(c *alcove.Call) (Learned, error) {
 	if known := lookUp(c, j.Namespace, nil); known.fresh && known.Common != nil && !j.Force {
 		return Learned{Namespace: j.Namespace, Fresh: true}, nil
 	}
-	known, err := all(c, j.Namespace)
+	known, texts, err := all(c, j.Namespace)
 	if err != nil {
 		return Learned{}, err
 	}
-	counted, err := j.count(c, j.Namespace)
+	counted, err := j.count(c, j.Namespace, learnMost)
 	if err != nil {
 		return Learned{}, err
 	}
 	words, folded := counted.vocabulary(known)
 	if err := writeWords(c, j.Namespace, known, words); err != nil {
+		return Learned{}, err
+	}
+	if err := counted.lesson(words).write(c, j.Namespace, texts); err != nil {
 		return Learned{}, err
 	}
 	o := overview{Learned: now(c), Documents: counted.documents, Common: counted.common()}
@@ -80,8 +93,8 @@ func learnAll(c *alcove.Call) (Learned, error) {
 	return Learned{Queued: len(found.Namespaces)}, nil
 }
 
-func (r reader) count(c *alcove.Call, namespace string) (*tally, error) {
-	counted := &tally{forms: map[string]map[string]int{}, holds: map[string]int{}}
+func (r reader) count(c *alcove.Call, namespace string, most int) (*tally, error) {
+	counted := &tally{forms: map[string]map[string]int{}, given: map[string]int{}, holds: map[string]int{}}
 	list := alcove.MemoryListRequest{Namespace: namespace, Limit: learnPage}
 	for {
 		page, err := c.MemoryList(list)
@@ -91,7 +104,7 @@ func (r reader) count(c *alcove.Call, namespace string) (*tally, error) {
 		for i := range page.Memories {
 			r.add(counted, &page.Memories[i])
 		}
-		if page.Next == "" || counted.documents >= learnMost {
+		if page.Next == "" || counted.documents >= most {
 			return counted, nil
 		}
 		list.After = page.Next
@@ -113,8 +126,64 @@ func (r reader) add(t *tally, m *alcove.Memory) {
 		}
 		t.forms[fold][tag]++
 	}
-	for _, candidate := range r.suggest.Read(words.Text(m.Value, words.Long)).Candidates {
+	text := words.Text(m.Value, words.Long)
+	read := r.suggest.Read(text)
+	for _, candidate := range read.Candidates {
 		t.holds[candidate.Fold]++
+	}
+	if tags := given(m.Tags, m.Metadata); len(tags) > 0 {
+		for _, tag := range tags {
+			t.given[words.Fold(tag)]++
+		}
+		t.taught = append(t.taught, taught{words.Cut(text, words.Short), read.Voting, tags})
+	}
+}
+
+// lesson is what is learned of the tags that people gave, in the forms that the vocabulary has.
+func (t *tally) lesson(now map[string]word) *lesson {
+	l := newLesson()
+	for _, m := range t.taught {
+		var tags []string
+		for _, tag := range m.tags {
+			if tag = or(now[words.Fold(tag)].Tag, tag); !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		l.add(m.text, m.voting, tags)
+	}
+	return l
+}
+
+// write stages a lesson. texts are the words that are known.
+func (l *lesson) write(c *alcove.Call, namespace string, texts map[string]string) error {
+	different := map[string]alcove.Raw{topicsKey: alcove.JSON(l.topics(c))}
+	var gone []string
+	learned := l.records()
+	for key, v := range learned {
+		if value := alcove.JSON(v); string(value) != texts[key] {
+			different[key] = value
+		}
+	}
+	for _, key := range sortedKeys(texts) {
+		if _, ok := learned[key]; !ok {
+			gone = append(gone, key)
+		}
+	}
+	if err := vocabulary.In(namespace).PutAll(c, inOrder(different)); err != nil || len(gone) == 0 {
+		return err
+	}
+	_, err := vocabulary.In(namespace).Delete(c, gone...)
+	return err
+}
+
+// inOrder are the values of a map in the order of their keys.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range sortedKeys(m) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
 	}
 }
 
@@ -145,12 +214,13 @@ func (t *tally) vocabulary(known map[string]word) (now map[string]word, folded i
 			}
 		}
 		folded += len(forms) - 1
+		w.Given = t.given[fold]
 		now[fold] = w
 	}
 	folded += correct(now)
 	for fold, w := range known {
 		if w.Merged {
-			w.Uses = now[fold].Uses
+			w.Uses, w.Given = now[fold].Uses, now[fold].Given
 			now[fold] = w
 		}
 	}

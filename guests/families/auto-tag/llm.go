@@ -83,7 +83,7 @@ func (l labels) into(r suggest.Reading) suggest.Reading {
 		list = append(list, suggest.Candidate{Tag: tag, Fold: words.Fold(tag), Score: 10 - .1*float64(i)})
 	}
 	if len(list) > 0 {
-		r.Candidates = list
+		r.Candidates, r.Voting = list, nil
 	}
 	if slices.Contains(suggest.Types(), l.Type) {
 		r.Type = l.Type

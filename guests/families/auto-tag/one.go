@@ -53,7 +53,7 @@ func (in AutoTag) Call(c *alcove.Call, cfg Config) (AutoTagged, error) {
 func (in AutoTag) tag(c *alcove.Call, cfg Config, m *alcove.Memory) (AutoTagged, error) {
 	text := words.Text(m.Value, words.Long)
 	reading, source := in.read(c, cfg, text)
-	stats, err := statistics(c, m.Namespace, reading)
+	stats, err := in.statistics(c, m.Namespace, text, reading)
 	if err != nil {
 		return AutoTagged{}, err
 	}
@@ -82,13 +82,24 @@ func of(m *alcove.Memory) subject {
 }
 
 // statistics are what the namespace knows of the candidates, and how rare each is among its memories.
-func statistics(c *alcove.Call, namespace string, r suggest.Reading) (suggest.Statistics, error) {
-	stats := lookUp(c, namespace, []suggest.Reading{r}).Statistics
-	if len(r.Candidates) == 0 {
+func (r reader) statistics(c *alcove.Call, namespace, text string, found suggest.Reading) (suggest.Statistics, error) {
+	known := lookUp(c, namespace, []suggest.Reading{found})
+	if known.never {
+		learned, err := r.glance(c, namespace)
+		if err != nil {
+			return suggest.Statistics{}, err
+		}
+		known = learned
+	}
+	stats := known.Statistics
+	if len(found.Voting) > 0 {
+		stats.Topics.Vector = known.vectors(c, []string{text})[0]
+	}
+	if len(found.Candidates) == 0 {
 		return stats, nil
 	}
-	tags := make([]string, len(r.Candidates))
-	for i, candidate := range r.Candidates {
+	tags := make([]string, len(found.Candidates))
+	for i, candidate := range found.Candidates {
 		tags[i] = candidate.Tag
 	}
 	analyzed, err := c.TextAnalyze(alcove.TextAnalyzeRequest{Texts: tags})
@@ -100,22 +111,22 @@ func statistics(c *alcove.Call, namespace string, r suggest.Reading) (suggest.St
 	if err != nil || len(counts.Counts) != len(terms) {
 		return stats, err
 	}
-	stats.Rarity = rarities(r.Candidates, analyzed.Terms, counts)
+	stats.Rarity = rarities(found.Candidates, analyzed.Terms, counts)
 	return stats, nil
 }
 
-// rarities are how rare candidates are: that of the rarest term of each.
+// rarities are how rare candidates are: that of the commonest term of each.
 func rarities(candidates []suggest.Candidate, terms [][]string, counts alcove.TextCountResponse) map[string]float64 {
 	rarity := map[string]float64{}
 	at := 0
 	for i, candidate := range candidates {
-		least := counts.Documents
+		most := 0
 		for range terms[i] {
-			least = min(least, counts.Counts[at])
+			most = max(most, counts.Counts[at])
 			at++
 		}
 		if len(terms[i]) > 0 && counts.Documents > 10 { // fewer say nothing
-			rarity[candidate.Fold] = 1 - float64(least)/float64(counts.Documents)
+			rarity[candidate.Fold] = 1 - float64(most)/float64(counts.Documents)
 		}
 	}
 	return rarity
@@ -155,12 +166,12 @@ func (in SuggestTags) Call(c *alcove.Call, cfg Config) (Suggested, error) {
 		in.K = max(cfg.MaxTags, 1)
 	}
 	r, source := in.read(c, cfg, in.Text)
-	stats, err := statistics(c, or(in.Namespace, c.Namespace), r)
+	stats, err := in.statistics(c, or(in.Namespace, c.Namespace), in.Text, r)
 	if err != nil {
 		return Suggested{}, err
 	}
 	return Suggested{
-		Tags: stats.Choose(r.Candidates, nil, in.K), Type: or(r.Type, cfg.DefaultType), Importance: r.Importance,
+		Tags: stats.Tags(r, nil, in.K), Type: or(r.Type, cfg.DefaultType), Importance: r.Importance,
 		Names: r.Names, Dates: r.Dates, Numbers: r.Numbers, Source: source,
 	}, nil
 }

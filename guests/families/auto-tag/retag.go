@@ -81,16 +81,20 @@ func (j RetagBatch) Run(c *alcove.Call, cfg Config) (out Retagged, err error) {
 const lookUpTogether = 50
 
 func (j RetagBatch) patches(c *alcove.Call, cfg Config, memories []alcove.Memory) []alcove.MemoryPatch {
-	readings := make([]suggest.Reading, len(memories))
+	readings, texts := make([]suggest.Reading, len(memories)), make([]string, len(memories))
 	for i := range memories {
-		readings[i] = j.suggest.Read(words.Text(memories[i].Value, words.Long))
+		texts[i] = words.Text(memories[i].Value, words.Long)
+		readings[i] = j.suggest.Read(texts[i])
 	}
 	var patches []alcove.MemoryPatch
 	for from := 0; from < len(memories); from += lookUpTogether {
 		to := min(from+lookUpTogether, len(memories))
-		stats := lookUp(c, j.Namespace, readings[from:to]).Statistics
+		known := lookUp(c, j.Namespace, readings[from:to])
+		vectors := known.vectors(c, texts[from:to])
 		for i := from; i < to; i++ {
 			m := &memories[i]
+			stats := known.Statistics
+			stats.Topics.Vector = vectors[i-from]
 			d := j.decide(cfg, of(m), readings[i], stats)
 			if d.changes(of(m)) && (m.State == "" || m.State == "active") {
 				patches = append(patches, d.patch(m))

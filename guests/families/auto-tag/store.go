@@ -1,6 +1,8 @@
 package autotag
 
 import (
+	"slices"
+
 	"github.com/alcove-memory/alcove/guests/families/auto-tag/suggest"
 	"github.com/alcove-memory/alcove/guests/lib/words"
 	alcove "github.com/alcove-memory/alcove/sdk/go"
@@ -35,19 +37,39 @@ func (t Tagger) storeIn(c *alcove.Call, cfg Config, namespace string, which []in
 		own[i] = readings[at]
 	}
 	known := lookUp(c, namespace, own)
-	if !known.fresh && !known.asked {
-		askToLearn(c, namespace)
+	if !known.asked && (!known.fresh || known.stale && teaches(entries, which)) {
+		askToLearn(c, namespace, known.fresh)
 	}
-	for _, at := range which {
-		e := entries[at]
-		d := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], known.Statistics)
+	var vectors [][]float32
+	if known.model == builtin {
+		vectors = known.vectors(c, texts(entries, which))
+	}
+	for i, at := range which {
+		e, stats := entries[at], known.Statistics
+		if vectors != nil {
+			stats.Topics.Vector = vectors[i]
+		}
+		d := t.decide(cfg, subject{e.Value, e.Tags, e.Type, e.Importance, e.Metadata}, readings[at], stats)
 		changes[at] = d.change()
 	}
 }
 
+// teaches says whether somebody gave a tag to one of the entries.
+func teaches(entries []alcove.Entry, which []int) bool {
+	return slices.ContainsFunc(which, func(at int) bool { return len(given(entries[at].Tags, entries[at].Metadata)) > 0 })
+}
+
+func texts(entries []alcove.Entry, which []int) []string {
+	list := make([]string, len(which))
+	for i, at := range which {
+		list[i] = words.Text(entries[at].Value, words.Short)
+	}
+	return list
+}
+
 // askToLearn queues the learning of a vocabulary, and notes that, so that the next stores need not.
-func askToLearn(c *alcove.Call, namespace string) {
-	_, err := c.Enqueue(Learn{Namespace: namespace}, alcove.Minute)
+func askToLearn(c *alcove.Call, namespace string, force bool) {
+	_, err := c.Enqueue(Learn{Namespace: namespace, Force: force}, soon)
 	if err == nil {
 		err = vocabulary.In(namespace).Put(c, askedKey, alcove.JSON(now(c)))
 	}

@@ -33,6 +33,7 @@ type set struct {
 func sets() []set {
 	return []set{
 		{"types", judgeTypes},
+		{"tags", judgeTags},
 		{"intents", judgeIntents},
 		{"transitions", judgeTransitions},
 	}

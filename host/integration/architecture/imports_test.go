@@ -61,6 +61,7 @@ func rules() []rule {
 		{pkg: "guests/build/doc", own: []string{"abi", "guests/build/doc/page", "host/durable", "host/sandbox"}, never: outside},
 		{pkg: "guests/build/doc/page", own: []string{"abi"}, never: append(outside, "os")},
 		{pkg: "guests/build/pack", own: []string{"guests/build/image", "guests/build/project", "host/sandbox"}, never: outside},
+		{pkg: "guests/build/kinds", own: []string{"guests/families/auto-tag/kind", "host/durable"}, never: outside},
 		{pkg: "guests/build/all", own: []string{"sdk/go", "guests/families/*"}, never: append(outside, "os")},
 		{pkg: "guests/lib/identity", own: []string{"sdk/go"}, never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
 		{pkg: "guests/lib/score", never: append(outside, "os", "encoding/json", "fmt", "reflect", "time")},
@@ -179,7 +180,7 @@ func rules() []rule {
 		{pkg: "host/family/author/develop", own: []string{"abi", "host/regular"}, never: []string{"net", "net/http"}},
 		{pkg: "host/durable", own: []string{"host/regular"}, never: outside},
 		{pkg: "host/bench/hooks", own: []string{"host/bench/measure", "host/capture/hook", "host/daemon/bridge", "host/daemon/owner", "host/operator", "host/operator/admin", "sdk/client"}}, // serves measurements only
-		{pkg: "host/bench/judge", own: []string{"abi", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client"}}, // likewise
+		{pkg: "host/bench/judge", own: []string{"guests/lib/words", "host", "host/daemon/owner", "host/operator", "host/operator/admin", "host/sandbox", "host/testing/server", "sdk/client"}}, // likewise
 		{pkg: "host/bench/pairs"},             // likewise
 		{pkg: "host/bench/measure/testtimes"}, // likewise
 		{pkg: "host/bench/measure", never: append(outside, "os")},

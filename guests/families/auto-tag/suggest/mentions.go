@@ -30,7 +30,7 @@ func names(text string, list []marked) []string {
 }
 
 func named(w marked) bool {
-	return w.Capital && !w.stop && len(w.Lower) > 2 && (w.weight == 0 || !w.Start)
+	return w.Capital && !w.stop && len(w.Lower) > 2 && (!w.dull || !w.Start)
 }
 
 // elsewhere says whether the word has a capital letter also where no sentence begins.

@@ -8,24 +8,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alcove-memory/alcove/guests/families/auto-tag/kind"
 	"github.com/alcove-memory/alcove/guests/lib/words"
 )
 
 // Suggester reads texts. It may be used any number of times.
 type Suggester struct {
 	lexicon *lexicon
+	kinds   *kind.Teller
 	weights map[string]float64
-	order   [typesThatShow]string
 }
 
 // New makes one.
 func New() *Suggester {
-	return &Suggester{lexicon: newLexicon(), weights: weights(), order: order()}
+	return &Suggester{lexicon: newLexicon(), kinds: kind.New(), weights: weights()}
 }
 
 // Reading is what was read out of a text.
 type Reading struct {
 	Candidates []Candidate // of tags, the best first
+	Voting     []string    // folded words that may tell its topics
 	Type       string      // empty: the text shows none
 	Importance float64     // 0 to 1
 	Names      []string    // of people, places and products, as they are written
@@ -39,23 +41,19 @@ type Candidate struct {
 	Fold  string  `json:"-"` // what it has in common with its other forms
 	Score float64 `json:"score"`
 	Known bool    `json:"known"`
-	// pair says that it is two words that are together only once: worth a tag only where the collection has it.
-	pair bool
 }
 
-// How many candidates a reading has at most: at a store, the host looks each of them up.
-const (
-	maxCandidates = 10
-	maxPairs      = 4
-)
+// maxCandidates is how many candidates a reading has at most: at a store, the host looks each of them up.
+const maxCandidates = 14
 
 // Read reads a text.
 func (s *Suggester) Read(text string) Reading {
 	list := words.Split(text)
 	kept := s.mark(list)
-	r := Reading{Type: s.kind(kept), Names: names(text, kept), Dates: dates(text, list), Numbers: numbers(text, list)}
-	r.Importance = s.importance(r, kept)
-	r.Candidates = s.candidates(kept, r.Names)
+	told := s.kinds.Tell(text, list)
+	r := Reading{Type: kindOf(told), Names: names(text, kept), Dates: dates(text, list), Numbers: numbers(text, list)}
+	r.Importance = s.importance(r, told, kept)
+	r.Candidates, r.Voting = candidates(kept, r.Names), voting(kept)
 	return r
 }
 
@@ -63,13 +61,15 @@ func (s *Suggester) Read(text string) Reading {
 type marked struct {
 	words.Word
 	meaning
+	noun bool
 }
 
 func (s *Suggester) mark(list []words.Word) []marked {
 	kept := make([]marked, len(list))
 	for i, w := range list {
-		kept[i] = marked{w, s.lexicon.words[w.Lower]}
+		kept[i] = marked{Word: w, meaning: s.lexicon.words[w.Lower]}
 	}
+	s.nouns(kept)
 	return kept
 }
 
@@ -81,51 +81,36 @@ func (s *Suggester) pair(list []marked, i int) meaning {
 	return s.lexicon.pairs[list[i].Lower+" "+list[i+1].Lower]
 }
 
-// kind is the type that the words show; empty when they show none clearly.
-func (s *Suggester) kind(list []marked) string {
-	var sums [typesThatShow + 1]float32
-	for i, w := range list {
-		early := float32(1)
-		if i < 8 {
-			early = 1.3
-		}
-		if w.shows > 0 {
-			sums[w.shows] += w.weight * early
-		}
-		if m := s.pair(list, i); m.shows > 0 {
-			sums[m.shows] += m.weight * early
-		}
-	}
-	best := 0
-	for i := 1; i < len(sums); i++ {
-		if sums[i] > sums[best] {
-			best = i
-		}
-	}
-	const clear = .55 // one sure word, or two unsure ones
-	if best == 0 || sums[best] < clear {
+// clear is how sure a type must be to count; of nine, one has a ninth by chance.
+const clear = .34
+
+// kindOf is the type that a text shows; empty when it shows none clearly.
+func kindOf(told kind.Told) string {
+	if told.Kind == Observation || told.Sure < clear {
 		return ""
 	}
-	return s.order[best-1]
+	return told.Kind
 }
 
-// importance is that of the type, more or less by what the words say.
-func (s *Suggester) importance(r Reading, list []marked) float64 {
-	base, ok := s.weights[r.Type]
-	if !ok {
-		base = s.weights[Observation]
+// importance is that of the type, and in part of those that the text might have, too; more or less by what the words say depends on it,
+// by whom and what it names, and by how much it says.
+func (s *Suggester) importance(r Reading, told kind.Told, list []marked) float64 {
+	base := s.Importance(r.Type)
+	if told.Kind != "" {
+		expected := 0.0
+		for i, name := range kind.Types() {
+			expected += told.Shares[i] * s.weights[name]
+		}
+		base += .8 * (expected - (.75*base + .205)) // the parts that measured texts have of their type, and of others
 	}
 	var lift float64
 	for i, w := range list {
 		lift += float64(w.lift) + float64(s.pair(list, i).lift)
 	}
-	base += .2 * math.Tanh(lift)
-	if len(list) < 4 {
-		base -= .1
-	}
-	if len(r.Names)+len(r.Dates)+len(r.Numbers) > 0 {
-		base += .03
-	}
+	base += .25 * math.Tanh(lift)
+	base += .02*float64(min(len(r.Names), 2)) + .03*float64(min(len(r.Dates), 1)) + .02*float64(min(len(r.Numbers), 2))
+	const usual = 12 // words
+	base += .005 * float64(min(len(list), 2*usual)-usual)
 	return math.Round(100*min(max(base, .05), .95)) / 100
 }
 
@@ -174,12 +159,9 @@ func (t *terms) add(a term) {
 	t.list = append(t.list, a)
 }
 
-// weak says that the term is two words that are together only once: worth a tag only where the collection has it.
-func (t *term) weak() bool { return t.stem2 != "" && t.count < 2 && t.score < 1.5 }
-
 // total is the score of a term by how often and how early it is there.
 func (t *term) total() float64 {
-	score := t.score / (1 + .01*float64(t.first))
+	score := t.score / (1 + .02*float64(t.first))
 	if t.count > 1 {
 		score *= 1 + math.Log(float64(t.count))
 	}
@@ -187,33 +169,40 @@ func (t *term) total() float64 {
 }
 
 func (t *term) candidate() Candidate {
-	c := Candidate{Tag: t.tag, Fold: t.stem, Score: t.total(), pair: t.weak()}
+	c := Candidate{Tag: t.tag, Fold: t.stem, Score: t.total()}
 	if t.stem2 != "" {
 		c.Tag, c.Fold = t.tag+"-"+t.tag2, t.stem+"-"+t.stem2
 	}
 	return c
 }
 
-// candidates scores words and pairs of words.
-func (s *Suggester) candidates(list []marked, names []string) []Candidate {
+// candidates scores nouns and pairs of nouns.
+func candidates(list []marked, names []string) []Candidate {
 	t := &terms{list: make([]term, 1, len(list)+8)}
 	for i := range list {
+		if !list[i].noun {
+			continue
+		}
 		single(t, list, i)
-		double(t, list, i)
+		if i > 0 && joined(list, i) {
+			double(t, list, i)
+		}
 	}
 	for _, name := range names {
 		tag := words.Tag(name)
-		t.add(term{stem: words.Fold(tag), tag: tag, score: 1.6})
+		t.add(term{stem: words.Fold(tag), tag: tag, score: .9})
 	}
-	singles, pairs := make([]Candidate, 0, maxCandidates+maxPairs+1), make([]Candidate, 0, maxPairs+1)
+	best := make([]Candidate, 0, maxCandidates+1)
 	for i := 1; i < len(t.list); i++ {
-		if t := &t.list[i]; t.weak() {
-			pairs = insert(pairs, t, maxPairs)
-		} else {
-			singles = insert(singles, t, maxCandidates)
-		}
+		best = insert(best, &t.list[i], maxCandidates)
 	}
-	return append(singles, pairs...)
+	return best
+}
+
+// joined says whether a noun and the one before it are one phrase.
+func joined(list []marked, i int) bool {
+	before := &list[i-1]
+	return !list[i].Apart && before.noun && before.To-before.From == len(before.Lower) // no possessive
 }
 
 // insert puts a term where it belongs among the most best ones.
@@ -233,53 +222,46 @@ const maxTag = 40
 
 func single(t *terms, list []marked, i int) {
 	w := &list[i]
-	if w.content() {
-		t.add(term{stem: words.Stem(w.Lower), tag: w.one(), score: w.worth(), first: i})
+	score := w.worth()
+	if i > 0 && joined(list, i) || i+1 < len(list) && list[i+1].noun && joined(list, i+1) {
+		score *= .7 // the phrase says more
 	}
+	t.add(term{stem: words.Stem(w.Lower), tag: w.one(), score: score, first: i})
 }
 
 // one is the word in the singular; names have none.
 func (w *marked) one() string {
-	if w.Capital && !w.Start {
+	if w.Capital && !w.Start || w.Capital && strings.HasSuffix(w.Lower, "as") { // Hamburg, Jonas
 		return w.Lower
 	}
 	return words.Singular(w.Lower)
 }
 
-// content says whether the word can say what a text is about.
-func (w *marked) content() bool {
-	return !w.stop && !w.Number && (w.weight < .5 || w.Acronym) && w.lift == 0 && (len(w.Lower) > 2 || w.Acronym || w.Mixed) && len(w.Lower) <= maxTag
-}
-
-// worth is how much a word promises by its form alone.
+// worth is how much a noun promises by its form alone.
 func (w *marked) worth() float64 {
-	n := len(w.Lower)
-	worth := .5 + .06*float64(min(n, 10))
 	switch {
-	case w.Acronym, w.Mixed:
-		worth += .4
+	case w.Acronym:
+		return 1.1
+	case w.Mixed && strings.ContainsAny(w.Lower, "0123456789"):
+		return .6 // a version or a number of something
+	case w.Mixed:
+		return .9
 	case w.Capital && !w.Start:
-		worth += .3
+		return 1.1
+	case len(w.Lower) < 4:
+		return .8
 	}
-	for _, ending := range []string{"ly", "ing", "ed", "able", "ful", "ous", "ive"} {
-		if n > 5 && strings.HasSuffix(w.Lower, ending) {
-			worth *= .55
-			break
-		}
-	}
-	return worth
+	return 1
 }
 
-// double adds the pair of a word and the next.
+// double adds the pair of a word and the one before. Where one is a name, that says more than the pair.
 func double(t *terms, list []marked, i int) {
-	if i+1 >= len(list) || list[i+1].Apart || !list[i].content() || !list[i+1].content() {
-		return
+	a, b := &list[i-1], &list[i]
+	score := .6 * (a.worth() + b.worth())
+	if a.Capital && !a.Start || b.Capital || a.Mixed || b.Mixed {
+		score *= .75
 	}
-	a, b := &list[i], &list[i+1]
-	if strings.IndexByte(a.Lower, '\'') >= 0 || strings.IndexByte(b.Lower, '\'') >= 0 {
-		return
-	}
-	t.add(term{stem: words.Stem(a.Lower), stem2: words.Stem(b.Lower), tag: a.Lower, tag2: b.one(), score: .6 * (a.worth() + b.worth()), first: i})
+	t.add(term{stem: words.Stem(a.Lower), stem2: words.Stem(b.Lower), tag: a.Lower, tag2: b.one(), score: score, first: i - 1})
 }
 
 func sortCandidates(list []Candidate) {
