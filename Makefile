@@ -61,7 +61,7 @@ test-times: fetch $(IMAGE) ## run all tests, and write which take longest to bin
 # The packages whose goroutines share memory: the others run alike with the race detector and without it. It needs a C compiler.
 # Those that take longest come first.
 RACE := ./cmd/... $(addprefix ./host/,family $(addprefix integration/,families faults fronts rights) daemon/... family/hooks family/jobs family/outside/... front/... \
-        internal/... memory memory/usage operator/... sandbox sandbox/early search search/embed search/near search/semantic search/vector store/bolt tool tool/operation)
+        internal/... capture/hook memory memory/usage operator/... sandbox sandbox/early search search/embed search/near search/semantic search/vector store/bolt tool tool/operation)
 test-race: fetch $(IMAGE) ## run the tests of the concurrent packages under the race detector
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(RUN) -race -short -timeout 1h $(if $(filter ./...,$(PACKAGES)),$(RACE),$(PACKAGES))
 

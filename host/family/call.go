@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/alcove-memory/alcove/abi"
@@ -241,7 +242,11 @@ func (w *request) answer(result *sandbox.Result) ([]byte, error) {
 		w.families.troubles.add(w.family.Name, string(result.Class), result.Error, w.families.o.Clock())
 	}
 	result.Trace = w.family.NameTrace(result.Trace)
-	w.families.o.Logger.Warn("a family failed", "family", w.family.Name, "class", result.Class, "error", result.Error, "trace", result.Trace)
+	level, message := slog.LevelWarn, "a family failed"
+	if result.Class == abi.ClassError { // what a caller asked for was wrong, or is not there
+		level, message = slog.LevelDebug, "a family answered with an error"
+	}
+	w.families.o.Logger.Log(context.Background(), level, message, "family", w.family.Name, "class", result.Class, "error", result.Error, "trace", result.Trace)
 	return nil, w.failure(result)
 }
 
