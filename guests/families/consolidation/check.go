@@ -9,8 +9,9 @@ import (
 )
 
 // CheckDuplicate says whether something is known already, before it is stored. Nothing changes. The memories of the namespace that are
-// nearest are listed, the nearest first: by the share of words in common or, where there is an embedder, by meaning, whichever is more. What
-// contradicts content is no duplicate of it, however near. suggested_merge is the memory to add it to instead.
+// nearest are listed, the nearest first: by the share of words in common or, where there is an embedder, by meaning, whichever is more. A
+// duplicate says the same, or all of it; with a threshold below 0.85, it only has to be that near. What contradicts content is no duplicate of
+// it, however near. suggested_merge is the memory to add it to instead.
 //
 //alcove:description Is this known already? The nearest memories, and the one to merge it into.
 //alcove:title Check for duplicates
@@ -35,10 +36,18 @@ type near struct {
 	Relation   string `alcove:"enum=different|related|same|contained|contains|negated|opposite|other value"` // Of content to the memory.
 }
 
-// How many memories are compared with a text, and how many of them are listed.
+// How many memories are compared with a text, how many of them by meaning too, and how many are listed.
 const (
-	mostCompared = 50
+	mostCompared = 20
+	mostMeant    = 8
 	mostNear     = 5
+)
+
+// From strict on, a memory that is only near is no duplicate: one that names another service, day or person is very near. saysAll is how
+// similar two texts are at least of which one says all that the other does.
+const (
+	strict  = .85
+	saysAll = .9
 )
 
 // Call looks for them.
@@ -47,13 +56,19 @@ func (in CheckDuplicate) Call(c *alcove.Call) (out checked, err error) {
 	if err != nil {
 		return out, err
 	}
-	for i := range found.Hits {
-		out.Nearest = append(out.Nearest, in.compare(&found.Hits[i]))
+	list := in.compare(found.Hits, nil)
+	if !slices.ContainsFunc(list, func(n near) bool { return n.Relation == compare.Same.String() }) {
+		means, err := meanings(c, in.comparer, in.Content, textsOf(found.Hits[:min(len(found.Hits), mostMeant)]))
+		if err != nil {
+			return out, err
+		}
+		list = in.compare(found.Hits, means)
 	}
+	out.Nearest = list
 	slices.SortStableFunc(out.Nearest, func(a, b near) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	out.Nearest = out.Nearest[:min(len(out.Nearest), mostNear)]
 	for _, n := range out.Nearest {
-		if n.Similarity >= in.Threshold && !contradictory(n.Relation) {
+		if n.Similarity >= in.Threshold && (isDuplicate(n.Relation) || in.Threshold < strict && !contradictory(n.Relation)) {
 			out.IsDuplicate, out.SuggestedMerge = true, n.ID.String()
 			break
 		}
@@ -61,14 +76,32 @@ func (in CheckDuplicate) Call(c *alcove.Call) (out checked, err error) {
 	return out, nil
 }
 
-// compare compares the content with a memory that was found.
-func (in CheckDuplicate) compare(hit *alcove.MemoryHit) near {
-	text := compare.Render(hit.Memory.Value)
-	v := in.comparer.Compare(in.Content, text)
-	if v.Relation == compare.Same {
-		v.Similarity = 1
+// compare compares the content with the memories that were found.
+func (in CheckDuplicate) compare(hits []alcove.MemoryHit, means compare.Vectors) (list []near) {
+	for i := range hits {
+		text := compare.Render(hits[i].Memory.Value)
+		v := in.comparer.CompareBy(means, in.Content, text)
+		switch v.Relation {
+		case compare.Same:
+			v.Similarity = 1
+		case compare.Contained, compare.Contains:
+			v.Similarity = max(v.Similarity, saysAll)
+		}
+		list = append(list, near{hits[i].Memory.ID(), shortened(text), max(v.Similarity, float64(hits[i].Features["semantic"])), v.Relation.String()})
 	}
-	return near{hit.Memory.ID(), shortened(text), max(v.Similarity, float64(hit.Features["semantic"])), v.Relation.String()}
+	return list
+}
+
+func textsOf(hits []alcove.MemoryHit) []string {
+	texts := make([]string, len(hits))
+	for i := range hits {
+		texts[i] = compare.Render(hits[i].Memory.Value)
+	}
+	return texts
+}
+
+func isDuplicate(relation string) bool {
+	return relation == compare.Same.String() || relation == compare.Contained.String() || relation == compare.Contains.String()
 }
 
 func contradictory(relation string) bool {
@@ -111,7 +144,11 @@ func (in DetectContradiction) Call(c *alcove.Call) (out detected, err error) {
 		}
 		texts[i] = compare.Render(m.Value)
 	}
-	v := in.comparer.Compare(texts[0], texts[1])
+	means, err := meanings(c, in.comparer, texts[0], texts[1:])
+	if err != nil {
+		return out, err
+	}
+	v := in.comparer.CompareBy(means, texts[0], texts[1])
 	return detected{v.Relation.Contradiction(), reason(v)}, nil
 }
 

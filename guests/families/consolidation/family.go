@@ -42,6 +42,7 @@
 //alcove:needs memory.write * to do so directly, where that is granted
 //alcove:needs record consolidation-reports to keep the reports of its jobs
 //alcove:needs job to run in the background and on a schedule
+//alcove:needs embed to find what says the same in other words
 //alcove:needs llm * to write digests of clusters, only where llm_endpoint names a model
 //alcove:limits memory_pages=2048 wall_ms=300000 cpu_ms=60000 fuel=120000000000 host_calls=100000
 package consolidation

@@ -82,7 +82,10 @@ func (j Consolidation) consolidate(c *alcove.Call, cfg Config) (*result, *loaded
 	if err := c.Progress(len(l.items), len(l.items), "comparing"); err != nil {
 		return nil, nil, err
 	}
-	p := l.plan(cfg, j.Only)
+	p, err := l.plan(c, cfg, j.Only)
+	if err != nil {
+		return nil, nil, err
+	}
 	r := l.result(p)
 	r.DryRun = j.DryRun || c.DryRun
 	if !r.DryRun {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alcove-memory/alcove/guests/families/consolidation/compare"
+	alcove "github.com/alcove-memory/alcove/sdk/go"
 )
 
 // plan is what would be done with the memories of a namespace. Numbers are those of items.
@@ -25,7 +26,8 @@ type merge struct {
 const (
 	mostMerged      = 50 // memories by one
 	mostCluster     = 20
-	clusterFrom     = .5 // similarity of memories of a cluster
+	mostMeanings    = 500 // words and texts that are compared by meaning
+	clusterFrom     = .5  // similarity of memories of a cluster
 	partDuplicates  = "duplicates"
 	partContradicts = "contradictions"
 	partClusters    = "clusters"
@@ -33,12 +35,15 @@ const (
 )
 
 // plan works out what to do, of the parts that are wanted.
-func (l *loaded) plan(cfg Config, only []string) *plan {
+func (l *loaded) plan(c *alcove.Call, cfg Config, only []string) (*plan, error) {
 	wants := func(part string) bool { return len(only) == 0 || slices.Contains(only, part) }
 	p := &plan{}
 	gone := map[int]bool{}
 	if wants(partDuplicates) || wants(partContradicts) || wants(partClusters) {
 		pairs := l.reader.Pairs(l.facts)
+		if err := l.reconsider(c, pairs); err != nil {
+			return nil, err
+		}
 		merges := l.merges(pairs)
 		for _, m := range merges {
 			for _, i := range m.others {
@@ -56,7 +61,32 @@ func (l *loaded) plan(cfg Config, only []string) *plan {
 		}
 	}
 	p.movedAway = slices.Contains(only, partStale)
-	return p
+	return p, nil
+}
+
+// reconsider judges pairs again by meaning, which words alone did not decide.
+func (l *loaded) reconsider(c *alcove.Call, pairs []compare.Pair) error {
+	list, seen := []string{}, map[string]bool{}
+	for _, p := range pairs {
+		if p.Relation != compare.Related || len(list) > mostMeanings {
+			continue
+		}
+		for _, f := range []*compare.Fact{l.facts[p.A], l.facts[p.B]} {
+			for _, w := range append(l.reader.Words(f), f.Text()) {
+				if !seen[w] && w != "" {
+					seen[w] = true
+					list = append(list, w)
+				}
+			}
+		}
+	}
+	means, err := embed(c, list)
+	if err != nil || means == nil {
+		return err
+	}
+	l.reader.Learn(means)
+	l.reader.Reconsider(l.facts, pairs)
+	return nil
 }
 
 // merges chooses which memories stand for others. Each of the others is a duplicate of the one that is kept itself, not

@@ -45,7 +45,11 @@ func (in find) part(c *alcove.Call, cfg Config, part string) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.result(l.plan(cfg, []string{part})), nil
+	p, err := l.plan(c, cfg, []string{part})
+	if err != nil {
+		return nil, err
+	}
+	return l.result(p), nil
 }
 
 // FindDuplicates lists memories that say the same. Nothing changes. keep is the memory that says most, of those the most important, most

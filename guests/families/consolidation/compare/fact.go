@@ -4,6 +4,7 @@
 package compare
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
@@ -32,16 +33,32 @@ type token struct {
 	label     bool // a number that is a name, as in build 512
 	after     bool // behind the verb of its sentence
 	sentence  uint16
+	axis      uint16 // of which it is one side; 0: it has no opposite
+	side      bool
+	state     bool
+	sole      bool // there is one: an owner, a port, where somebody lives
+	acronym   bool
+	language  bool
+	initial   bool // a capital letter where a sentence begins
 }
 
 // Fact is what a text is compared by. Facts of the same Reader can be compared.
 type Fact struct {
+	changed bool // it says that something became another
 	tokens  []token
 	ids     []uint32 // of the tokens that are not light, sorted, each once
 	negated bool
 	verbs   []verbKind // of each sentence
 	bound   []bool     // of each sentence: what its subject has one of, as a port or an owner
-	words   int        // of the text, those that are not compared too
+	refuted []uint32   // what it says that it is not: X, not Y
+	causes  []cause
+	scopes  []uint32 // where or for whom it holds
+	many    bool     // it may be said of several
+	held    bool     // a verb whose subject there is one of
+	repeats bool     // of what happens again and again
+	past    bool     // of something that was
+	moment  bool     // of a day or an hour
+	words   int      // of the text, those that are not compared too
 	text    string
 }
 
@@ -61,6 +78,8 @@ type Reader struct {
 	stems   []string
 	first   []string // for each stem, the first word that had it
 	words   []string
+	joined  []float32        // what each word counted when pairs were found
+	vectors Vectors          // nil: what words mean is not known
 	memo    map[string]known // of words that were seen before: a word costs its stemming once
 }
 
@@ -83,16 +102,14 @@ func New() *Comparer { return &Comparer{lexicon: newLexicon()} }
 func (r *Reader) know(w string) known {
 	k, ok := r.memo[w]
 	if !ok {
-		stem := r.lexicon.stem(w)
+		stem := w
+		if w[0] < '0' || w[0] > '9' {
+			stem = r.lexicon.stem(w)
+		}
 		k = known{meaning: r.lexicon.words[w], word: uint32(len(r.words))}
 		r.words = append(r.words, w)
-		k.id, ok = r.ids[stem]
-		if !ok {
-			k.id = uint32(len(r.stems))
-			r.ids[stem] = k.id
-			r.stems, r.first = append(r.stems, stem), append(r.first, w)
-		}
-		if strings.HasSuffix(w, "ly") && len(w) > 5 {
+		k.id = r.intern(stem, w)
+		if strings.HasSuffix(w, "ly") && len(w) > 5 && !k.noun {
 			k.light = true
 		}
 		r.memo[w] = k
@@ -100,11 +117,21 @@ func (r *Reader) know(w string) known {
 	return k
 }
 
+// intern is the number of a stem.
+func (r *Reader) intern(stem, word string) uint32 {
+	id, ok := r.ids[stem]
+	if !ok {
+		id = uint32(len(r.stems))
+		r.ids[stem] = id
+		r.stems, r.first = append(r.stems, stem), append(r.first, word)
+	}
+	return id
+}
+
 // Read reads a text.
 func (r *Reader) Read(text string) *Fact {
-	list := words.Split(text)
+	list := r.lexicon.measures.normalized(text)
 	f := &Fact{text: text, words: len(list), tokens: make([]token, 0, len(list)), verbs: []verbKind{noVerb}, bound: []bool{false}}
-	negations := 0
 	p := sentence{colon: -1}
 	for i, w := range list {
 		if len(f.tokens) == maxTokens {
@@ -114,15 +141,73 @@ func (r *Reader) Read(text string) *Fact {
 		if i > 0 {
 			f.begin(&p, w, isColon(text[list[i-1].To:w.From]))
 		}
-		if k.negates {
-			negations++
-		}
+		f.note(k)
+		r.negate(text, &p, &k, list, i)
 		k.attribute = k.attribute && r.ofSomething(text, list, i)
 		f.read(&p, w, k)
 	}
-	f.negated = negations%2 == 1
+	f.negated = p.negations%2 == 1
 	f.ids = r.content(f)
 	return f
+}
+
+// note takes what a word says of the whole text.
+func (f *Fact) note(k known) {
+	f.past, f.moment, f.changed = f.past || k.past || k.verb == didVerb, f.moment || k.moment, f.changed || k.changed
+	f.held, f.repeats, f.many = f.held || k.held, f.repeats || k.repeats, f.many || k.many
+	if k.scope {
+		f.scopes = append(f.scopes, k.id)
+	}
+	if k.cause {
+		at := len(f.tokens)
+		if !k.stop {
+			at++ // it is a token itself
+		}
+		f.causes = append(f.causes, cause{k.word, at})
+	}
+}
+
+// negate looks at how a word is negated or refuted, and which of two opposites it is.
+func (r *Reader) negate(text string, p *sentence, k *known, list []words.Word, i int) {
+	w := list[i]
+	switch {
+	case k.negates && refutes(text, list, i):
+		p.refuting = true
+	case k.negates:
+		p.negations, p.negated = p.negations+1, i
+	case p.refuting && (w.Start || isComma(text[list[i-1].To:w.From]) || w.Lower == "but" || w.Lower == "in" || w.Lower == "on" || w.Lower == "for"):
+		p.refuting = false
+	}
+	if isJoined(text, w) {
+		k.light, p.label = false, p.label || i > 0 && w.Number && !list[i-1].Number && text[w.From-1] == '-'
+	}
+	if k.axis > 0 {
+		r.orient(p, k, i)
+	} else if w.Lower == "on" || w.Lower == "off" {
+		r.switched(p, k, list, i)
+	}
+}
+
+// switched makes a word of on and off where they say in which state something is.
+func (r *Reader) switched(p *sentence, k *known, list []words.Word, i int) {
+	if i == 0 || i+1 < len(list) && !list[i+1].Start && !list[i+1].Apart && !afterSwitch(list[i+1].Lower) {
+		return
+	}
+	switch list[i-1].Lower {
+	case "turned", "switched", "turn", "switch", "is", "are", "be", "stays", "was", "not", "isn't", "aren't", "left":
+		k.meaning = r.lexicon.words["enabled"]
+		k.side = list[i].Lower == "on"
+		r.orient(p, k, i)
+	}
+}
+
+// afterSwitch says whether a word may stand behind on or off, where that is a state.
+func afterSwitch(w string) bool {
+	switch w {
+	case "in", "for", "by", "per", "when", "at", "during", "everywhere", "again", "now", "and", "until", "since", "while", "because", "as":
+		return true
+	}
+	return false
 }
 
 // ofSomething says whether an attribute is that of something: the owner of, Ann's drink, the default theme. Without that it
@@ -145,6 +230,26 @@ type sentence struct {
 	after bool // behind the verb
 	label bool // behind a word that makes a number a name
 	colon int  // the token behind a colon that stands for the verb; -1: none
+
+	refuting           bool // what follows is what something is not
+	negations, negated int  // of all sentences so far, and where the last one is
+}
+
+// reach is how many words before another a negation may be.
+const reach = 3
+
+// orient makes one word of all that are on a side of an axis: not successful is failed.
+func (r *Reader) orient(p *sentence, k *known, i int) {
+	if p.negations > 0 && i-p.negated <= reach {
+		p.negations--
+		p.negated = -reach - 1
+		k.side = !k.side
+	}
+	name := "+"
+	if !k.side {
+		name = "-"
+	}
+	k.id, k.stop, k.light, k.verb = r.intern(strconv.Itoa(int(k.axis))+name, r.words[k.word]), false, false, noVerb
 }
 
 // begin looks at what stands in front of a word: the end of a sentence, or a colon, which stands for the verb as long as
@@ -156,7 +261,7 @@ func (f *Fact) begin(p *sentence, w words.Word, colon bool) {
 		f.verbs[len(f.verbs)-1] = isVerb
 	case w.Start && !colon:
 		f.verbs, f.bound = append(f.verbs, noVerb), append(f.bound, false)
-		*p = sentence{colon: -1}
+		*p = sentence{colon: -1, negations: p.negations, negated: p.negated}
 	}
 }
 
@@ -169,7 +274,7 @@ func (f *Fact) read(p *sentence, w words.Word, k known) {
 			t.after, t.place = false, 0
 			f.bound[here] = f.bound[here] || t.attribute
 		}
-		*p = sentence{colon: -1}
+		*p = sentence{colon: -1, negations: p.negations, negated: p.negated}
 	}
 	if k.verb != noVerb && !p.after {
 		if !k.stop {
@@ -190,7 +295,36 @@ func (f *Fact) read(p *sentence, w words.Word, k known) {
 }
 
 // isName says whether a word that says nothing is a name here, as Go is.
-func isName(w words.Word) bool { return w.Capital && !w.Start && len(w.Lower) > 1 && w.Lower[0] != 'i' }
+func isName(w words.Word) bool {
+	return w.Capital && !w.Start && (w.Acronym || w.Lower == "go") && w.Lower != "no"
+}
+
+// isJoined says whether a hyphen joins a word with another one.
+func isJoined(text string, w words.Word) bool {
+	return w.To+1 < len(text) && text[w.To] == '-' && text[w.To+1] != ' ' || w.From > 1 && text[w.From-1] == '-' && text[w.From-2] != ' '
+}
+
+func isComma(between string) bool { return strings.ContainsAny(between, ",;()–—") }
+
+// refutes says whether a negation stands in front of what something is not, beside what it is: X, not Y; not Y but X; X instead of Y.
+func refutes(text string, list []words.Word, i int) bool {
+	w := list[i].Lower
+	if w == "instead" || w == "rather" {
+		return i+1 < len(list) && (list[i+1].Lower == "of" || list[i+1].Lower == "than")
+	}
+	if w != "not" || i+1 == len(list) {
+		return false
+	}
+	for j := i + 1; j < min(i+6, len(list)); j++ {
+		if list[j].Lower == "but" {
+			return true
+		}
+	}
+	if i == 0 {
+		return false
+	}
+	return isComma(text[list[i-1].To:list[i].From]) || list[i-1].Lower == "and" || strings.ContainsAny(text[list[i-1].To:list[i].From], "-–")
+}
 
 // isColon says whether what stands between two words says that the second is the value of the first.
 func isColon(between string) bool {
@@ -199,7 +333,7 @@ func isColon(between string) bool {
 }
 
 func (f *Fact) take(p *sentence, w words.Word, k known) {
-	t := token{id: k.id, word: k.word, at: uint16(len(f.tokens)), light: k.light, attribute: k.attribute, after: p.after, sentence: uint16(len(f.verbs) - 1)}
+	t := token{id: k.id, word: k.word, at: uint16(len(f.tokens)), light: k.light, attribute: k.attribute, after: p.after, sentence: uint16(len(f.verbs) - 1), axis: k.axis, side: k.side, state: k.state}
 	switch {
 	case w.Number || w.Mixed:
 		t.kind, t.light, t.label = number, false, p.label
@@ -215,7 +349,15 @@ func (f *Fact) take(p *sentence, w words.Word, k known) {
 		}
 	}
 	t.verb = k.verb == isVerb
+	t.sole, t.initial = k.attribute || k.sole, w.Capital && w.Start
+	t.acronym, t.language = w.Acronym, k.language
+	if k.weekday {
+		t.kind = number
+	}
 	f.tokens = append(f.tokens, t)
+	if p.refuting && !t.light {
+		f.refuted = append(f.refuted, t.id)
+	}
 }
 
 // content are the ids of what is not light; of everything where all is.

@@ -15,43 +15,125 @@ type Pair struct {
 // Bounds of a search for pairs.
 const (
 	joinFrom    = .4 // similarity of facts that are compared closely
+	looseFrom   = .2 // the same among few facts
+	fewFacts    = 500
 	maxPosting  = 250
 	maxPartners = 60 // candidates of one fact that are compared
 )
 
 // Pairs compares all facts that share enough, and gives the pairs that are at least related.
 //
-// It is exact down to a similarity of joinFrom, except where a word is in more than maxPosting facts: facts are looked up
+// It is exact down to a similarity of joinFrom, of looseFrom among few facts, except where a word is in more than maxPosting facts: facts are looked up
 // by their rarest words, of which two that are similar share one.
 func (r *Reader) Pairs(facts []*Fact) []Pair {
 	weights := r.weights(facts)
-	postings := map[uint32][]int32{}
+	j := joiner{least: joinFrom, weights: weights, totals: make([]float32, len(facts)), postings: make([][]posting, len(weights)), shared: make([]float32, len(facts)), seen: make([]int32, len(facts))}
+	if len(facts) <= fewFacts {
+		j.least = looseFrom
+	}
 	var pairs []Pair
-	seen := make([]int32, len(facts)) // the last fact that this one was a candidate of, from 1 on
 	for i, f := range facts {
 		if f == nil || len(f.ids) == 0 {
 			continue
 		}
 		partners := 0
-		for _, id := range prefix(f, weights) {
-			for _, j := range postings[id] {
-				if seen[j] == int32(i)+1 || partners >= maxPartners {
-					continue
+		for _, other := range j.candidates(i, f) {
+			if o, ok := j.overlap(f, facts[other], j.totals[i], j.totals[other]); ok {
+				if v := r.judge(facts[other], f, o, weights); v.Relation != Different {
+					pairs = append(pairs, Pair{int(other), i, v})
 				}
-				seen[j] = int32(i) + 1
-				if o := overlapOf(f, facts[j], weights); o.similarity() >= joinFrom {
-					partners++
-					if v := r.judge(facts[j], f, o, weights); v.Relation != Different {
-						pairs = append(pairs, Pair{int(j), i, v})
-					}
+				if partners++; partners == maxPartners {
+					break
 				}
-			}
-			if len(postings[id]) < maxPosting {
-				postings[id] = append(postings[id], int32(i))
 			}
 		}
 	}
+	r.joined = weights
 	return pairs
+}
+
+// joiner finds facts that may share enough with one that is added.
+type joiner struct {
+	least    float32 // similarity of those that are found
+	weights  []float32
+	totals   []float32   // of each fact: the weight of its words
+	postings [][]posting // by word
+	shared   []float32   // of each fact: the weight of the words that it shares with the one that is added
+	seen     []int32     // the last fact that this one was looked at for, from 1 on
+	found    []int32
+	heaviest []uint32
+}
+
+// posting is a fact with a word, and the weight of its words that are lighter.
+type posting struct {
+	fact int32
+	rest float32
+}
+
+// candidates are the facts so far that may be similar, and adds one. They are valid until the next call.
+func (j *joiner) candidates(i int, f *Fact) []int32 {
+	prefix, total := j.prefix(f)
+	j.totals[i], j.found = total, j.found[:0]
+	rest := total
+	for _, id := range prefix {
+		w := j.weights[id]
+		rest -= w
+		for _, p := range j.postings[id] {
+			if j.seen[p.fact] != int32(i)+1 {
+				j.seen[p.fact], j.shared[p.fact] = int32(i)+1, 0
+				j.found = append(j.found, p.fact)
+			}
+			j.shared[p.fact] += w
+			if both := j.shared[p.fact] + min(rest, p.rest); both*(1+j.least) < j.least*(total+j.totals[p.fact])-1e-3 {
+				j.shared[p.fact] = -1e9 // what is left is too little, whatever it is
+			}
+		}
+		if len(j.postings[id]) < maxPosting {
+			j.postings[id] = append(j.postings[id], posting{int32(i), rest})
+		}
+	}
+	kept := j.found[:0]
+	for _, other := range j.found {
+		if j.shared[other] > 0 {
+			kept = append(kept, other)
+		}
+	}
+	return kept
+}
+
+// overlap is what two facts have in common; false where that is too little.
+func (j *joiner) overlap(a, b *Fact, totalA, totalB float32) (o overlap, ok bool) {
+	least := j.least / (1 + j.least) * (totalA + totalB)
+	spareA, spareB := totalA-least, totalB-least // what only one of them may have
+	for x, y := 0, 0; x < len(a.ids) && y < len(b.ids); {
+		switch p, q := a.ids[x], b.ids[y]; {
+		case p == q:
+			o.both += j.weights[p]
+			x, y = x+1, y+1
+		case p < q:
+			if spareA -= j.weights[p]; spareA < -1e-3 {
+				return o, false
+			}
+			x++
+		default:
+			if spareB -= j.weights[q]; spareB < -1e-3 {
+				return o, false
+			}
+			y++
+		}
+	}
+	o.all = totalA + totalB - o.both
+	return o, o.similarity() >= float64(j.least)
+}
+
+// Reconsider judges pairs again by what the reader has learnt of their words, as far as they are no more than related.
+func (r *Reader) Reconsider(facts []*Fact, pairs []Pair) {
+	for i := range pairs {
+		if p := &pairs[i]; p.Relation == Related {
+			a, b := facts[p.A], facts[p.B]
+			p.Verdict = r.judge(a, b, overlapOf(a, b, r.joined), r.joined)
+		}
+	}
 }
 
 // weights are how much each word counts: the rarer the more.
@@ -74,22 +156,22 @@ func (r *Reader) weights(facts []*Fact) []float32 {
 	return weights
 }
 
-// prefix are the heaviest words of a fact: so many that what is left is too little for a pair that shares none of them.
-func prefix(f *Fact, weights []float32) []uint32 {
-	ids := slices.Clone(f.ids)
-	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
-	var total float32
-	for _, id := range ids {
-		total += weights[id]
+// prefix are the heaviest words of a fact: so many that what is left is too little for a pair that shares none of them; and the weight of
+// all words. They are valid until the next call.
+func (j *joiner) prefix(f *Fact) (ids []uint32, total float32) {
+	j.heaviest = append(j.heaviest[:0], f.ids...)
+	slices.SortFunc(j.heaviest, func(a, b uint32) int { return cmp.Or(cmp.Compare(j.weights[b], j.weights[a]), cmp.Compare(a, b)) })
+	for _, id := range j.heaviest {
+		total += j.weights[id]
 	}
 	rest := total
-	for i, id := range ids {
-		if rest < joinFrom*total {
-			return ids[:i]
+	for i, id := range j.heaviest {
+		if rest < j.least*total {
+			return j.heaviest[:i], total
 		}
-		rest -= weights[id]
+		rest -= j.weights[id]
 	}
-	return ids
+	return j.heaviest, total
 }
 
 // overlap is how much two facts have in common: the weight of the words that both have, and of all.
@@ -199,16 +281,21 @@ func (r *Reader) Shared(facts []*Fact, group []int, most int) []string {
 }
 
 // Compare compares two texts by themselves: all their words count alike.
-func (c *Comparer) Compare(a, b string) Verdict {
+func (c *Comparer) Compare(a, b string) Verdict { return c.CompareBy(nil, a, b) }
+
+// CompareBy is Compare with what words and both texts mean.
+func (c *Comparer) CompareBy(means Vectors, a, b string) Verdict {
 	r := c.NewReader()
+	r.vectors = means
 	first, second := r.Read(a), r.Read(b)
 	weights := make([]float32, len(r.stems))
 	for i := range weights {
 		weights[i] = 1
 	}
 	o := overlapOf(first, second, weights)
-	if o.similarity() < joinFrom {
-		return Verdict{Similarity: o.similarity()}
+	v := r.judge(first, second, o, weights)
+	if v.Similarity < joinFrom && v.Relation == Related {
+		v.Relation = Different
 	}
-	return r.judge(first, second, o, weights)
+	return v
 }

@@ -23,17 +23,30 @@ type meaning struct {
 	attribute            bool // a thing has one of it: port, owner, color
 	chooses              bool // default, favorite: of what follows there is one
 	label                bool // the number behind it is a name: build 512
+	held                 bool // a verb whose subject there is one of: owns, leads
+	repeats              bool // what happens again and again: a deploy, a run
+	scope                bool // where or for whom something holds: staging, Linux, Europe
+	weekday, language    bool
+	noun                 bool // which ends like an adverb
+	changed              bool // something became another
+	many                 bool // of what follows there may be several: available in
+	sole                 bool // a verb that says what there is one of: owns, lives
+	past, moment, cause  bool
+	axis                 uint16 // of which it is one side, from 1; 0: it has no opposite
+	side                 bool
+	state                bool // the opposite of a state, not of something that happens
 }
 
 // lexicon is what is known of words, by their stems, and which are opposites. It is not changed once it is made.
 type lexicon struct {
-	words     map[string]meaning
-	same      map[string]string  // stems of words that mean the same as another
-	opposites map[[2]string]bool // whether they are states
+	measures *measures
+	words    map[string]meaning
+	axes     uint16
+	same     map[string]string // stems of words that mean the same as another
 }
 
 func newLexicon() *lexicon {
-	l := &lexicon{words: map[string]meaning{}, same: map[string]string{}, opposites: map[[2]string]bool{}}
+	l := &lexicon{measures: newMeasures(), words: map[string]meaning{}, same: map[string]string{}}
 	l.each(stopWords, func(m *meaning) { m.stop = true })
 	l.each(lightWords, func(m *meaning) { m.light = true })
 	l.each(negations, func(m *meaning) { m.negates, m.stop = true, true })
@@ -49,18 +62,32 @@ func newLexicon() *lexicon {
 			l.same[words.Stem(w)] = words.Stem(list[0])
 		}
 	}
+	l.each(soleVerbs, func(m *meaning) { m.sole = true })
+	l.each("owns own owned leads heads chairs maintains manages runs-the approves", func(m *meaning) { m.held = true })
+	l.each("deploy deploys deployment build run attempt retry", func(m *meaning) { m.repeats = true })
+	l.each("monday tuesday wednesday thursday friday saturday sunday", func(m *meaning) { m.weekday = true })
+	l.each("family reply supply assembly anomaly quarterly monthly weekly hourly butterfly monopoly", func(m *meaning) { m.noun = true })
+	l.each(languages, func(m *meaning) { m.language = true })
+	l.each(changes, func(m *meaning) { m.changed = true })
+	l.each(scopes, func(m *meaning) { m.scope = true })
+	l.each("speaks speak available likes depends loves plays knows includes include supports tags tag cause", func(m *meaning) { m.many = true })
+	l.each(pastVerbs, func(m *meaning) { m.past = true })
+	l.each(moments, func(m *meaning) { m.moment = true })
+	l.each(causes, func(m *meaning) { m.cause = true })
+	l.each("instead rather", func(m *meaning) { m.negates, m.stop = true, true })
 	l.oppose(opposingVerbs, false)
 	l.oppose(opposingStates, true)
 	return l
 }
 
-// oppose notes pairs of opposites. States contradict each other behind a verb only: an internal service and an external
-// one are two.
+// oppose notes opposites. States contradict each other behind a verb only: an internal service and an external one are two.
 func (l *lexicon) oppose(list string, state bool) {
-	for pair := range strings.SplitSeq(list, ",") {
-		both := strings.Fields(pair)
-		a, b := l.stem(both[0]), l.stem(both[1])
-		l.opposites[[2]string{a, b}], l.opposites[[2]string{b, a}] = state, state
+	for line := range strings.SplitSeq(list, "\n") {
+		l.axes++
+		first, second, _ := strings.Cut(line, "|")
+		for i, side := range []string{first, second} {
+			l.each(side, func(m *meaning) { m.axis, m.side, m.state = l.axes, i == 0, state })
+		}
 	}
 }
 
@@ -86,11 +113,8 @@ func (l *lexicon) stem(w string) string {
 	return stem
 }
 
-// opposite says whether two stems contradict each other; after says that both stand behind a verb.
-func (l *lexicon) opposite(a, b string, after bool) bool {
-	if state, ok := l.opposites[[2]string{a, b}]; ok {
-		return after || !state
-	}
+// prefixed says whether one of two stems is the other with a prefix that makes it the opposite.
+func prefixed(a, b string) bool {
 	for _, prefix := range []string{"un", "in", "im", "dis", "non"} {
 		if len(a) > 3 && b == prefix+a || len(b) > 3 && a == prefix+b {
 			return true
@@ -106,14 +130,14 @@ i'd if i'll i'm in into it its it's itself i've just let let's lot lots many may
 on once one onto or other our ours out over own per please quite rather really s same she should so some such than that that's the
 their theirs them then there these they they're this those though through to too toward towards under until up upon us very via was
 way we we're were we've what when where whether which while who whom whose why will with within would yes yet you your yours you're
-actually basically simply well oh ok okay hey hi hello
+actually basically simply well oh ok okay hey hi hello we'll i'll he'll she'll it'll they'll you'll there's here's i've we'd till approximately maximum minimum etc eg ie dr mr mrs ms shall upon besides
 der die das und oder aber ein eine einen einem einer ist sind war waren wird hat haben mit von vom zu zum zur auf für im den dem des
 sich auch noch nur wenn dann weil dass als wie bei nach aus über unter er sie wir ihr les des une est sont dans pour pas qui que sur
 avec plus ce cette el la los las una unos unas es son en con por para del`
 
 // Words that may differ between two texts that say the same.
-const lightWords = `note notes noted fyi remember remembered reminder recall important importantly please currently now today
-presently recently lately generally usually typically mostly always certainly definitely surely maybe perhaps probably likely seem seems
+const lightWords = `record discussed example note notes noted fyi remember remembered reminder recall important importantly please currently now today
+presently recently lately generally takes place usually typically mostly always certainly definitely surely maybe perhaps probably likely seem seems
 seemed appear appears turns turned think thinks thought know knows known said says say told tell mention mentioned mentions confirm
 confirmed confirms according update updated info information fact make makes made keep keeps thing things stuff kind sort bit little
 still again soon regarding concerning new various certain particular want wants wanted user users decided team everyone people someone discussed
@@ -123,7 +147,7 @@ const negations = `not never no without cannot can't don't doesn't didn't isn't 
 hasn't haven't hadn't neither nor nobody none nothing longer ain't`
 
 const isVerbs = `is are was were be equals costs lives works prefers located belongs moved moves runs starts begins ends closes opens due
-scheduled expires born weighs speaks uses using called named owns owned hosted stays resides lies listens defaults became becomes`
+scheduled expires born weighs uses using called named owns owned hosted stays resides lies listens retained defaults became becomes`
 
 const hasVerbs = `has have had needs requires contains holds allows supports lasts handles serves keeps retries wants spans employs earns pays`
 
@@ -145,22 +169,85 @@ const labels = `build ticket issue pr room invoice order step chapter page phase
 table question day week flight bus line track lot batch session run attempt round item row column experiment sample iteration epoch
 report part volume season level-id gate platform block unit-id apartment floor id no nr node shard server worker machine container pod`
 
+const soleVerbs = `own owns owned lives live reside resides located hosted called named leads heads chairs born responsible charge maintains
+takes doctor dentist landlord vet accountant lawyer tutor coach keynote kick meeting appointment party booking hotel workshop wedding conference offsite venue favorite starts begins ends due scheduled written`
+
+const pastVerbs = `was were had did got went`
+
+// Words that say when something was measured or happened.
+const moments = `today yesterday overnight tonight ago last week q1 q2 q3 q4 earlier way`
+
+const languages = `english german french spanish italian portuguese dutch polish turkish japanese chinese korean russian arabic swedish danish norwegian finnish
+czech greek hindi`
+
+// Words for what became another than it was.
+const changes = `now instead changed moved switched postponed pushed rescheduled raised lowered increased decreased reduced anymore longer nowadays`
+
+// Words for where something holds: who says of two of them two things, contradicts nobody.
+const scopes = `dev development staging production prod test testing qa sandbox live local linux windows macos mac android ios eu us europe america asia home
+holiday laptop desktop mobile ci weekend weekends weekdays weekday summer winter spring autumn night nights day days reads writes frontend backend`
+
+const causes = `because since after before due as`
+
 // Each group has one meaning; the first stands for all.
 const synonyms = `bug defect fault, fix fixed fixes repair repaired resolve resolved, client customer clients customers, car automobile,
 glad happy, home house, movie film, photo picture, buy buys purchase purchased bought, quick fast rapid, big large huge, small tiny,
 begin begins start starts, finish complete completed finished, mom mother, dad father, kids children kid child,
-use uses using utilize utilizes utilise employ, prefer prefers favors favours, choose chose chosen pick picked select selected,
+use uses using utilize utilizes utilise employ, prefer prefers favors favours want wants, retention retain retained retains, interval every, choose chose chosen pick picked select selected,
 database db databases dbs, repository repo repos repositories, configuration config settings configs, documentation docs,
 color colour, favorite favourite, organization organisation, live lives reside resides living, doctor physician, vacation holiday,
 kubernetes k8s, javascript js, typescript ts, postgresql postgres, staging stage, production prod, authentication auth,
 application app apps applications, require requires need needs required, delete deleted remove removed deletes removes,
-ask asked request requested, help assist, issue problem trouble, answer reply`
+owner own owns owned, ask asked request requested, help assist, issue problem trouble, answer reply`
 
-// What happens is contradicted by its opposite, whoever it is said of.
-const opposingVerbs = `enabled disabled, enable disable, like dislike, likes dislikes, loves hates, love hate, allow forbid, allows forbids, allow deny,
-allow block, accepts rejects, accept reject, increases decreases, increase decrease, increased decreased, encrypted unencrypted`
+// Each line has two sides: who says a word of one of them, contradicts who says a word of the other, whoever it is said of.
+const opposingVerbs = `enabled activated armed active | disabled deactivated disarmed inactive
+enable activate | disable deactivate
+like likes enjoy enjoys | dislike dislikes
+love loves adore adores | hate hates
+allow permit | forbid deny block prohibit
+allows permits | forbids denies blocks prohibits
+allowed permitted | forbidden denied prohibited banned
+accepts | rejects
+accept | reject
+increases grows | decreases shrinks
+increase | decrease
+increased grew | decreased shrank
+encrypted | unencrypted
+approved accepted granted | rejected declined refused
+passed passes pass succeeded succeeds succeed successful | failed fails fail unsuccessful
+synchronously | asynchronously
+before | after`
 
-const opposingStates = `true false, public private, synchronous asynchronous, sync async, hot cold, active inactive, required optional, cheap expensive,
-quick slow, safe unsafe, valid invalid, online offline, stable unstable, light dark, possible impossible, available unavailable, married single,
-deprecated supported, mandatory optional, approved rejected, high low, open closed, full empty, permanent temporary, internal external,
-static dynamic, vegetarian carnivore, ascending descending, correct wrong, mutable immutable, morning evening, success failure`
+// States contradict each other behind a verb only: an internal service and an external one are two.
+const opposingStates = `true | false
+public | private
+synchronous sync | asynchronous async
+hot | cold
+required mandatory compulsory | optional nullable
+cheap | expensive
+quick fast | slow
+safe | unsafe
+valid | invalid expired
+online | offline
+stable | unstable
+light | dark
+possible | impossible
+available | unavailable
+married | single
+deprecated | supported
+high | low
+open | closed
+full | empty
+permanent | temporary
+internal | external
+static | dynamic
+vegetarian | carnivore
+ascending | descending
+correct | wrong
+mutable | immutable
+morning | evening
+success | failure
+soft | hard
+passable | blocked
+writable | readonly`

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alcove-memory/alcove/guests/lib/words"
 )
@@ -50,37 +51,51 @@ const (
 
 // judge compares two facts whose similarity is known.
 func (r *Reader) judge(a, b *Fact, o overlap, weights []float32) Verdict {
-	onlyA, onlyB := r.differences(a, b, &o, weights)
-	similarity := o.similarity()
-	v := Verdict{Relation: Related, Similarity: similarity}
-	heavyA, heavyB := heavy(onlyA), heavy(onlyB)
-	plainTwo := len(heavyA)+len(heavyB) == 0
-	if a.negated != b.negated {
-		if plainTwo && min(len(a.ids), len(b.ids)) >= 2 {
-			v.Relation = Negated
-		}
-		return v
-	}
-	switch {
-	case plainTwo && similarity >= sameFrom && (min(len(a.ids), len(b.ids)) >= surely || a.words == b.words):
-		v.Relation = Same
-	case r.opposed(heavyA, heavyB):
-		v.Relation = Opposite
-	case r.otherValue(a, b, heavyA, heavyB):
-		v.Relation = OtherValue
-	case len(heavyA) == 0 && saysMore(a, heavyB, similarity):
-		v.Relation = Contained
-	case len(heavyB) == 0 && saysMore(b, heavyA, similarity):
-		v.Relation = Contains
-	}
+	d := r.differences(a, b, &o, weights)
+	v := Verdict{Relation: Related, Similarity: o.similarity()}
+	heavyA, heavyB := heavy(d.a), heavy(d.b)
+	v.Relation = r.relation(a, b, d, heavyA, heavyB, v.Similarity)
 	if v.Relation.Contradiction() {
-		v.A, v.B = r.stemsOf(heavyA), r.stemsOf(heavyB)
+		v.A, v.B = r.wordsOf(heavyA), r.wordsOf(heavyB)
 	}
 	return v
 }
 
+func (r *Reader) relation(a, b *Fact, d difference, heavyA, heavyB []token, similarity float64) Relation {
+	plainTwo := len(heavyA)+len(heavyB) == 0
+	if corrects(a, b) || corrects(b, a) {
+		return OtherValue
+	}
+	if a.negated != b.negated {
+		if r.denies(a, b, d, heavyA, heavyB) {
+			return Negated
+		}
+		return Related
+	}
+	switch {
+	case swapped(a, b):
+		return Related
+	case plainTwo && similarity >= sameFrom && (min(len(a.ids), len(b.ids)) >= surely || a.words == b.words):
+		return Same
+	case r.opposed(a, b, d, heavyA, heavyB):
+		return Opposite
+	case r.otherValue(a, b, heavyA, heavyB) || r.otherSlot(a, b, d, heavyA, heavyB):
+		return OtherValue
+	case r.rephrased(a, b):
+		return Same
+	case len(heavyA) == 0 && saysMore(a, b, heavyB, similarity):
+		return Contained
+	case len(heavyB) == 0 && saysMore(b, a, heavyA, similarity):
+		return Contains
+	}
+	return Related
+}
+
 // saysMore says whether a fact with more words says the same as a shorter one and more.
-func saysMore(short *Fact, more []token, similarity float64) bool {
+func saysMore(short, long *Fact, more []token, similarity float64) bool {
+	if !appended(long, more) {
+		return false
+	}
 	from := containedFrom
 	if slices.ContainsFunc(more, func(t token) bool { return t.kind != plain }) {
 		from = preciseFrom
@@ -88,21 +103,75 @@ func saysMore(short *Fact, more []token, similarity float64) bool {
 	return similarity >= from && len(short.ids) >= surely
 }
 
-// differences are the tokens that only one of two facts has. A word with a slip of a key is the word that it should be,
-// also in their overlap.
-func (r *Reader) differences(a, b *Fact, o *overlap, weights []float32) (onlyA, onlyB []token) {
-	onlyA, onlyB = without(a.tokens, b.tokens), without(b.tokens, a.tokens)
-	for i := 0; i < len(onlyA); i++ {
-		for j := range onlyB {
-			if onlyA[i].kind != number && onlyB[j].kind != number && words.Near(r.words[onlyA[i].word], r.words[onlyB[j].word]) {
-				o.slip(weights[onlyA[i].id], weights[onlyB[j].id])
-				onlyA, onlyB = slices.Delete(onlyA, i, i+1), slices.Delete(onlyB, j, j+1)
+// difference is what only one of two facts has, and how many words of both mean the same.
+type difference struct {
+	a, b []token
+	both int
+}
+
+// differences are the tokens that only one of two facts has. A word with a slip of a key is the word that it should be, also in their
+// overlap, as are words that are written apart in one of them.
+func (r *Reader) differences(a, b *Fact, o *overlap, weights []float32) difference {
+	d := difference{a: without(a.tokens, b.tokens), b: without(b.tokens, a.tokens)}
+	r.join(&d.a, &d.b, o, weights)
+	r.join(&d.b, &d.a, o, weights)
+	for i := 0; i < len(d.a); i++ {
+		for j := range d.b {
+			if r.alike(d.a[i], d.b[j]) {
+				o.slip(weights[d.a[i].id], weights[d.b[j].id])
+				d.a, d.b = slices.Delete(d.a, i, i+1), slices.Delete(d.b, j, j+1)
 				i--
 				break
 			}
 		}
 	}
-	return onlyA, onlyB
+	r.align(a, b, &d, o, weights)
+	d.both = min(len(heavy(a.tokens))-len(heavy(d.a)), len(heavy(b.tokens))-len(heavy(d.b)))
+	return d
+}
+
+// alike says whether two words are the same but for a slip of a key, or one is made of the other, as collection of collect.
+func (r *Reader) alike(x, y token) bool {
+	if x.kind == number || y.kind == number || x.axis > 0 || y.axis > 0 {
+		return false
+	}
+	a, b := r.words[x.word], r.words[y.word]
+	return words.Near(a, b) || x.kind == plain && y.kind == plain && derived(a, b)
+}
+
+// derived says whether two words begin alike, and end as words that are made of each other do.
+func derived(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	n := 0
+	for n < len(a) && a[n] == b[n] {
+		n++
+	}
+	if n < 5 || len(a)-n > 3 {
+		return false
+	}
+	switch b[n:] {
+	case "ion", "ions", "ation", "ations", "ment", "ments", "ing", "ings", "er", "ers", "or", "al", "ly", "d", "ed", "s", "es", "tion", "ement", "y", "ally":
+		return true
+	}
+	return false
+}
+
+// join takes words that are apart in one text and together in the other from both.
+func (r *Reader) join(apart, together *[]token, o *overlap, weights []float32) {
+	for i := 0; i+1 < len(*apart); i++ {
+		x, y := (*apart)[i], (*apart)[i+1]
+		if x.at+1 != y.at {
+			continue
+		}
+		word := r.words[x.word] + r.words[y.word]
+		if j := slices.IndexFunc(*together, func(t token) bool { return strings.ReplaceAll(r.words[t.word], "_", "") == word }); j >= 0 {
+			o.slip(weights[x.id]+weights[y.id], weights[(*together)[j].id])
+			*apart, *together = slices.Delete(*apart, i, i+2), slices.Delete(*together, j, j+1)
+			i--
+		}
+	}
 }
 
 // without are the tokens of a list that another does not have, or not as often.
@@ -137,14 +206,25 @@ func heavy(list []token) []token {
 }
 
 // opposed says whether all that two facts differ in are two words that contradict each other.
-func (r *Reader) opposed(a, b []token) bool {
-	return len(a) == 1 && len(b) == 1 && !a[0].label && r.lexicon.opposite(r.stems[a[0].id], r.stems[b[0].id], a[0].after && b[0].after)
+func (r *Reader) opposed(f, g *Fact, d difference, a, b []token) bool {
+	for i, x := range a {
+		for j, y := range b {
+			if x.axis > 0 && x.axis == y.axis && x.side != y.side && (!x.state || !y.state || x.after && y.after) {
+				return d.both > 0 && (!f.moment && !g.moment || f.changed || g.changed) && !otherScope(f, g) && !(f.repeats && g.repeats && !x.state) && (d.both > 1 && oneSided(slices.Delete(slices.Clone(a), i, i+1), slices.Delete(slices.Clone(b), j, j+1)) || !r.otherSubjects(a, b) && r.common(f, g, []token{x}, []token{y}) >= aboutFrom)
+			}
+		}
+	}
+	if len(a) != 1 || len(b) != 1 || a[0].label {
+		return false
+	}
+	x, y := a[0], b[0]
+	return x.axis == 0 && y.axis == 0 && prefixed(r.stems[x.id], r.stems[y.id])
 }
 
 // otherValue says whether two facts say something else of the same: they differ only in a value, and that is something
 // there is one of.
 func (r *Reader) otherValue(a, b *Fact, onlyA, onlyB []token) bool {
-	if !isValue(onlyA) || !isValue(onlyB) || len(a.ids)-len(onlyA) < 2 {
+	if a.moment || b.moment || a.many || b.many || otherScope(a, b) || !isValue(onlyA) || !isValue(onlyB) || len(a.ids)-len(onlyA) < 2 {
 		return false
 	}
 	x, y := onlyA[0], onlyB[0]
@@ -155,7 +235,7 @@ func (r *Reader) otherValue(a, b *Fact, onlyA, onlyB []token) bool {
 	bound := a.bound[x.sentence] && b.bound[y.sentence]
 	switch {
 	case x.kind == number && y.kind == number:
-		return !x.label && !y.label
+		return !x.label && !y.label && unequal(r.words[x.word], r.words[y.word])
 	case verb == hasVerb || other == hasVerb || max(x.place, y.place) > valuePlace:
 		return false
 	}
@@ -175,10 +255,10 @@ func isValue(only []token) bool {
 	return true
 }
 
-func (r *Reader) stemsOf(list []token) []string {
-	stems := make([]string, len(list))
+func (r *Reader) wordsOf(list []token) []string {
+	said := make([]string, len(list))
 	for i, t := range list {
-		stems[i] = r.stems[t.id]
+		said[i] = r.words[t.word]
 	}
-	return stems
+	return said
 }
