@@ -36,6 +36,8 @@ func sets() []set {
 		{"tags", judgeTags},
 		{"intents", judgeIntents},
 		{"transitions", judgeTransitions},
+		{"duplicates", judgeDuplicates},
+		{"contradictions", judgeContradictions},
 	}
 }
 
