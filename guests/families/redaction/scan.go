@@ -68,7 +68,7 @@ func kindsIn(r secrets.Redactor, m *alcove.Memory) (list []string) {
 			}
 		}
 	}
-	for _, text := range append(fixed(&e), e.Tags...) {
+	for _, text := range append(appendFixed([]string{e.Key}, &e), e.Tags...) {
 		_, kinds, err := r.Redact("", text)
 		add(kinds, err)
 	}
