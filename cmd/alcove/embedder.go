@@ -15,15 +15,15 @@ import (
 func (a *app) embedderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embedder",
-		Short: "Show, set, regenerate or remove the embedders of semantic search",
+		Short: "Show, set, install, regenerate or remove the embedders of semantic search",
 		Long: `An embedder turns texts into vectors, so that questions in other words find their answers. The built-in one is in
-use until another is set: a server that speaks as OpenAI or Ollama do, a folder with a model2vec model, a tool
-family, or none, where clients supply the vectors. Other embedders work in the background; searches never wait for them.
+use until another is set: an installed model, a server that speaks as OpenAI or Ollama do, a folder with a model2vec
+model, a tool family, or none, where clients supply the vectors. Other embedders work in the background; searches never wait for them.
 Models cannot change any of this.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.embedderShowCommand(), a.embedderSetCommand(), a.embedderRegenerateCommand(), a.embedderRemoveCommand(), a.embedderUseCommand(), a.embedderGateCommand())
+	c.AddCommand(a.embedderShowCommand(), a.embedderListCommand(), a.embedderInstallCommand(), a.embedderSetCommand(), a.embedderRegenerateCommand(), a.embedderRemoveCommand(), a.embedderUseCommand(), a.embedderGateCommand())
 	return c
 }
 
@@ -60,7 +60,10 @@ func (a *app) printEmbedder(e operator.EmbedderState) error {
 	}
 	what := cmp.Or(e.Model, e.Path, e.Family)
 	line := fmt.Sprintf("%s %-16s %-7s %s  %d dimensions, %d vectors, %d waiting", mark, e.Name, e.Kind, what, e.Dimensions, e.Vectors, e.Waiting)
-	if e.Making > 0 {
+	switch {
+	case e.Until != "":
+		line += fmt.Sprintf(", %d made: until they are complete, %s answers", e.Making, e.Until)
+	case e.Making > 0:
 		line += fmt.Sprintf(", %d new ones that will take their place", e.Making)
 	}
 	if e.Refused > 0 {
@@ -192,7 +195,7 @@ func (a *app) awaitEmbedder(ctx context.Context, name string) error {
 		for _, e := range list {
 			switch {
 			case e.Name != name:
-			case e.Waiting == 0 && e.Making == 0:
+			case e.Waiting == 0 && e.Making == 0 && e.Until == "":
 				bar.Close()
 				return a.notef("%s has %d vectors\n", name, e.Vectors)
 			case e.Error != "":
@@ -212,10 +215,8 @@ func (a *app) awaitEmbedder(ctx context.Context, name string) error {
 
 func (a *app) embedderRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove an embedder and its vectors", Args: arguments(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return command(c.Context(), a, operator.RemoveEmbedder, operator.EmbedderName{Name: args[0]})
-		},
+		Use: "remove NAME", Short: "Remove an embedder, its vectors and its installed model", Args: arguments(1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.removeEmbedder(c.Context(), args[0]) },
 	}
 }
 

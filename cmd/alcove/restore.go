@@ -64,7 +64,7 @@ func restoredLines(s hostsettings.Restored) (lines []string) {
 		lines = append(lines, "endpoints: "+strings.Join(s.Endpoints, ", ")+"; their keys are not in a backup")
 	}
 	if s.Embedders {
-		lines = append(lines, "embedders.json is restored; keys and static models are not in a backup")
+		lines = append(lines, "embedders.json is restored; keys and models are not in a backup")
 	}
 	return lines
 }

@@ -62,6 +62,17 @@ func Output(path string, perm fs.FileMode, write func(w io.Writer) error) error 
 	return Write(to, perm, write)
 }
 
+// Place moves a folder, whose files are on the disk already, to a path where nothing is: afterwards it is there as a whole.
+func Place(folder, path string) error {
+	if err := SyncDir(folder); err != nil {
+		return err
+	}
+	if err := os.Rename(folder, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
 // SyncDir makes the names in a directory durable. Windows cannot sync a directory: there it does nothing. Where the file system cannot,
 // it returns an error: a caller that promised durability must not go on.
 func SyncDir(dir string) error {

@@ -351,3 +351,53 @@ func TestFamiliesGetVectorsOrAnErrorTheyCanHandle(t *testing.T) {
 		t.Errorf("with an embedder that is gone: got %v, want an error that is worth another try", err)
 	}
 }
+
+func TestTheBuiltInEmbedderAnswersUntilAnotherIsComplete(t *testing.T) {
+	t.Parallel()
+	speaks, dir := newSpeaks(t), t.TempDir()
+	h, act, stop := server.Run(t, host.Options{Dir: dir})
+	server.Remember(t, h, "Rex wags his tail", "The hammer is in the shed")
+	config := speaks.config("s")
+	config.Dimensions = 3
+	speaks.mu.Lock()
+	speaks.down = true
+	speaks.mu.Unlock()
+	if _, err := operator.Call(t.Context(), act, operator.SetEmbedder, operator.EmbedderRequest{Config: config}); err != nil {
+		t.Fatal(err)
+	}
+	answers := func(when string) {
+		t.Helper()
+		s := until(t, act, func(s operator.EmbedderState) bool { return s.Error != "" })
+		if s.Until != "builtin" || !s.Standard || s.Vectors != 0 {
+			t.Errorf("%s: %+v, want that builtin answers until s is complete", when, s)
+		}
+		if got := server.Found(t, h, memory.Search{Text: "dog", K: 1}); got != "Rex wags his tail" {
+			t.Errorf("%s: found %q", when, got)
+		}
+	}
+	answers("at first")
+	stop()
+	h, act, _ = server.Run(t, host.Options{Dir: dir})
+	answers("after a restart")
+	server.Remember(t, h, "the puppy barks at a cat")
+	if got := server.Found(t, h, memory.Search{Text: "dog", K: 1}); got != "the puppy barks at a cat" && got != "Rex wags his tail" {
+		t.Errorf("what was stored meanwhile: found %q", got)
+	}
+	speaks.mu.Lock()
+	speaks.down = false
+	speaks.mu.Unlock()
+	if err := operator.Command(t.Context(), act, operator.RegenerateEmbedder, operator.EmbedderName{Name: "s"}); err != nil { // at once
+		t.Fatal(err)
+	}
+	s := until(t, act, func(s operator.EmbedderState) bool { return has(3)(s) && s.Until == "" })
+	if !s.Standard || s.Error != "" {
+		t.Errorf("complete: %+v", s)
+	}
+	if got := server.Found(t, h, memory.Search{Text: "beast", Mode: memory.Semantic, K: 1}); got != "the puppy barks at a cat" {
+		t.Errorf("when it is complete: found %q", got)
+	}
+	await.That(t, "the vectors of the former embedder are dropped", func() bool {
+		_, err := server.Owner(h, "").Search(t.Context(), memory.Search{Text: "dog", Mode: memory.Semantic, Embedder: "builtin"})
+		return err != nil
+	})
+}

@@ -24,7 +24,7 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	if err := c.check(); err != nil {
 		return c, &memory.Error{Code: memory.InvalidArgument, Message: err.Error()}
 	}
-	e.forget(c.Path)
+	e.forget(c)
 	c, err := e.measured(ctx, c)
 	if err != nil {
 		return c, err
@@ -35,7 +35,7 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 	if i < 0 && len(e.file.Embedders) >= most {
 		return c, &memory.Error{Code: memory.Exhausted, Message: fmt.Sprintf("there are %d embedders already: remove one first", most)}
 	}
-	before := e.file
+	before, former := e.file, e.standard()
 	e.file.Embedders = slices.Clone(e.file.Embedders)
 	if i < 0 {
 		e.file.Embedders = append(e.file.Embedders, entry{Config: c})
@@ -44,9 +44,20 @@ func (e *Embedders) Set(ctx context.Context, r SetRequest) (Config, error) {
 		e.file.Embedders[i] = e.file.Embedders[i].changed(c, e.file.Embedders[i].Generation)
 	}
 	if r.Standard || e.file.Standard == "" && (!e.file.Lexical || len(e.file.Embedders) == 1) {
-		e.file.Standard, e.file.Lexical = c.Name, false
+		e.file.choose(c, former)
 	}
 	return c, e.apply(before, i)
+}
+
+// choose makes an embedder that of searches which name none, as soon as its vectors are complete: until then they use the former one.
+func (f *file) choose(c Config, former string) {
+	if f.Standard != c.Name {
+		f.Former = former
+	}
+	if f.Former == c.Name || c.Kind == embed.Given { // given vectors are never complete
+		f.Former = ""
+	}
+	f.Standard, f.Lexical = c.Name, false
 }
 
 // measured is a description with the dimensions of its vectors, and the model of a family that embeds.
@@ -130,7 +141,7 @@ func (e *Embedders) Regenerate(name string) error {
 		return e.unknown(name)
 	}
 	before := e.file
-	e.forget(e.file.Embedders[i].Path)
+	e.forget(e.file.Embedders[i].Config)
 	e.file.Embedders = slices.Clone(e.file.Embedders)
 	e.file.Embedders[i] = e.file.Embedders[i].changed(e.file.Embedders[i].Config, e.file.Embedders[i].Generation+1)
 	return e.apply(before, i)
@@ -146,7 +157,8 @@ func (e *Embedders) Remove(name string) error {
 	defer e.mu.Unlock()
 	i := e.find(name)
 	if i < 0 && e.isBuiltin(name) {
-		return e.choose(Choice{Standard: new(string)})
+		chosen := e.file.Standard
+		return e.choose(Choice{Standard: &chosen})
 	}
 	if i < 0 {
 		return e.unknown(name)
@@ -155,6 +167,12 @@ func (e *Embedders) Remove(name string) error {
 	e.file.Embedders = slices.Delete(slices.Clone(e.file.Embedders), i, i+1)
 	if e.file.Standard == name {
 		e.file.Standard = ""
+		if e.file.has(e.file.Former) {
+			e.file.Standard = e.file.Former
+		}
+	}
+	if e.file.Former == name || e.file.Former == e.file.Standard || e.file.Standard == "" {
+		e.file.Former = ""
 	}
 	if err := e.write(); err != nil {
 		e.file = before
@@ -196,7 +214,7 @@ func (e *Embedders) choose(c Choice) error {
 	}
 	before := e.file
 	if c.Standard != nil {
-		e.file.Standard, e.file.Lexical = *c.Standard, *c.Standard == ""
+		e.file.Standard, e.file.Lexical, e.file.Former = *c.Standard, *c.Standard == "", ""
 		if back {
 			e.file.Standard = ""
 		}

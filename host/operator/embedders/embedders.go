@@ -84,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	e.ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	e.setWeights()
 	e.keeper = semantic.New(semantic.Options{
-		Blobs: o.Blobs, Logger: o.Logger, Gate: e.weight, Switched: e.switched,
+		Blobs: o.Blobs, Logger: o.Logger, Gate: e.weight, Switched: e.switched, Complete: e.complete, Awaited: e.awaited,
 		Refused: func(err error) bool { return errors.Is(err, embed.ErrRefused) },
 	})
 	for _, configured := range e.inUse() {
@@ -106,10 +106,26 @@ func (e *Embedders) Words() semantic.Instant { return builtinTable{e.table} }
 
 // inUse returns the embedders of the configuration. The caller holds mu, or nobody else knows of e.
 func (e *Embedders) inUse() []entry {
-	if e.options.Lexical && e.file.usesBuiltin() {
-		return nil
+	if e.options.Lexical {
+		return e.file.Embedders
 	}
 	return e.file.inUse()
+}
+
+// listed returns the embedders that operators see: the built-in one only where there is no other. The caller holds mu.
+func (e *Embedders) listed() []entry {
+	if len(e.file.Embedders) > 0 {
+		return e.file.Embedders
+	}
+	return e.inUse()
+}
+
+// chosen names the embedder of searches that name none, once its vectors are complete. The caller holds mu.
+func (e *Embedders) chosen() string {
+	if e.standard() == "" || len(e.file.Embedders) == 0 {
+		return e.standard()
+	}
+	return e.file.Standard
 }
 
 // standard names the embedder of searches that name none. The caller holds mu, or nobody else knows of e.
@@ -188,7 +204,7 @@ func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	}
 	s := semantic.Settings{
 		Name: c.Name, Identity: c.identity(generation), Dimensions: c.Dimensions, Batch: c.Batch, MaxChars: c.MaxChars,
-		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static,
+		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static && c.Kind != embed.Installed,
 	}
 	if c.Metric == "dot" {
 		s.Metric = vector.Dot
@@ -222,6 +238,31 @@ func (e *Embedders) switched(name string) {
 	}
 }
 
+// awaited reports whether searches use another embedder until one is complete.
+func (e *Embedders) awaited(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.file.Former != "" && e.file.Standard == name
+}
+
+// complete is told when an embedder's vectors are complete: what searches used until then is over.
+func (e *Embedders) complete(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.file.Former == "" || e.file.Standard != name {
+		return
+	}
+	before := e.file
+	e.file.Former = ""
+	if err := e.write(); err != nil {
+		e.options.Logger.Warn("after a restart the former embedder answers once more", "embedder", before.Former, "error", err)
+	}
+	if err := e.changeBuiltin(before); err != nil {
+		e.options.Logger.Warn("the former embedder stays in use", "embedder", before.Former, "error", err)
+	}
+	e.options.Logger.Info("searches use another embedder", "embedder", name, "former", before.Former)
+}
+
 // find is the position of an embedder in the file; -1: there is none. The caller holds mu.
 func (e *Embedders) find(name string) int {
 	return slices.IndexFunc(e.file.Embedders, func(x entry) bool { return x.Name == name })
@@ -230,13 +271,15 @@ func (e *Embedders) find(name string) int {
 // State is an embedder, and how far it is.
 type State struct {
 	Config
-	Standard   bool   `json:"standard"`
-	Generation int    `json:"generation"`
-	Vectors    int    `json:"vectors"`
-	Waiting    int    `json:"waiting"`
-	Refused    int    `json:"refused,omitempty"`
-	Making     int    `json:"making,omitempty"` // new vectors so far, while the old ones serve
-	Error      string `json:"error,omitempty"`
+	Standard   bool `json:"standard"`
+	Generation int  `json:"generation"`
+	Vectors    int  `json:"vectors"`
+	Waiting    int  `json:"waiting"`
+	Refused    int  `json:"refused,omitempty"`
+	Making     int  `json:"making,omitempty"` // new vectors so far, while the old ones serve, or the former embedder
+	// Until names the embedder that searches use until this one's vectors are complete; empty: none.
+	Until string `json:"until,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // States lists the embedders.
@@ -244,14 +287,17 @@ func (e *Embedders) States() []State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := []State{}
-	for _, x := range e.inUse() {
-		s := State{Config: x.Config, Generation: x.Generation, Standard: x.Name == e.standard()}
+	for _, x := range e.listed() {
+		s := State{Config: x.Config, Generation: x.Generation, Standard: x.Name == e.chosen()}
+		if s.Standard && e.standard() != x.Name {
+			s.Until = e.standard()
+		}
 		for _, have := range e.keeper.Status() {
 			if have.Name != x.Name {
 				continue
 			}
 			s.Error = cmp.Or(s.Error, have.Error)
-			if have.Making {
+			if have.Making || s.Until != "" {
 				s.Making, s.Waiting, s.Refused = have.Vectors, have.Waiting, have.Refused
 				continue
 			}
@@ -281,11 +327,13 @@ func (v vectors) Embedders() []memory.Embedder {
 
 // Rebuildable names the standard embedder, whose vectors families may have made again, and how many it has.
 func (e *Embedders) Rebuildable() (name string, vectors int, err error) {
-	name = e.keeper.Standard()
 	for _, s := range e.States() {
+		name = s.Name
 		switch {
-		case s.Name != name:
+		case !s.Standard:
 			continue
+		case s.Until != "":
+			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Retryable: true, Message: fmt.Sprintf("the vectors of embedder %s are being made: %d so far", name, s.Making)}
 		case s.Kind == embed.Given:
 			return "", 0, &abi.Error{Code: abi.CodeUnavailable, Message: fmt.Sprintf("the vectors of embedder %s come with the documents: they cannot be made again", name)}
 		case s.Making > 0:

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/alcove-memory/alcove/host/durable"
 	"github.com/alcove-memory/alcove/host/regular"
@@ -48,7 +49,7 @@ func (c Config) check() error {
 		return fmt.Errorf("embedder %s: the threshold is no finite number", c.Name)
 	case !(c.NearWords >= 0 && c.NearWords <= 1):
 		return fmt.Errorf("embedder %s: near words count %g: it goes from 0 to 1", c.Name, c.NearWords)
-	case c.NearWords > 0 && c.Kind != embed.Static && c.Kind != embed.Builtin:
+	case c.NearWords > 0 && c.Kind != embed.Static && c.Kind != embed.Installed && c.Kind != embed.Builtin:
 		return fmt.Errorf("embedder %s: only a static model has near words", c.Name)
 	}
 	return nil
@@ -70,31 +71,44 @@ type origin struct {
 // file is what the file holds.
 type file struct {
 	Standard    string             `json:"standard,omitempty"`
+	Former      string             `json:"former,omitempty"`      // the embedder that searches use until the standard one's vectors are complete
 	Lexical     bool               `json:"lexical,omitempty"`     // searches that name no embedder are by words
 	Collections map[string]float64 `json:"collections,omitempty"` // weights of vectors in each, from 0 (none is embedded) to 1
 	Embedders   []entry            `json:"embedders,omitempty"`
 }
 
-// inUse returns the embedders: those of the file, or the built-in one.
+// inUse returns the embedders: those of the file, and the built-in one while it is in use.
 func (f *file) inUse() []entry {
 	if f.usesBuiltin() {
-		return []entry{{Config: builtin()}}
+		return append(slices.Clone(f.Embedders), entry{Config: builtin()})
 	}
 	return f.Embedders
 }
 
-// usesBuiltin reports whether the built-in embedder is in use because the operator chose nothing else.
-func (f *file) usesBuiltin() bool { return len(f.Embedders) == 0 && !f.Lexical }
+// usesBuiltin reports whether the built-in embedder is in use because the operator chose nothing else, or until what was chosen is
+// complete.
+func (f *file) usesBuiltin() bool {
+	if f.Lexical || f.has(builtin().Name) {
+		return false
+	}
+	return len(f.Embedders) == 0 || f.Former == builtin().Name
+}
 
 // standard names the embedder of searches that name none; empty: they are by words.
 func (f *file) standard() string {
 	switch {
 	case f.Lexical:
 		return ""
-	case f.usesBuiltin():
+	case len(f.Embedders) == 0:
 		return builtin().Name
+	case f.Former != "" && (f.has(f.Former) || f.usesBuiltin()):
+		return f.Former
 	}
 	return f.Standard
+}
+
+func (f *file) has(name string) bool {
+	return slices.ContainsFunc(f.Embedders, func(x entry) bool { return x.Name == name })
 }
 
 // builtin describes the program's own embedder.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -18,7 +20,7 @@ func (e *Embedders) open(c Config) embed.Embedder {
 	if c.Kind == embed.Family {
 		return e.ofFamily(c, "document")
 	}
-	if c.Kind == embed.Static {
+	if c.Kind == embed.Static || c.Kind == embed.Installed {
 		return modelEmbedder{e, c}
 	}
 	opened, err := embed.Open(c.Config, e.options.Getenv)
@@ -28,7 +30,7 @@ func (e *Embedders) open(c Config) embed.Embedder {
 	return opened
 }
 
-// modelEmbedder is a static model, which is read when it is first needed: a server starts without waiting for it.
+// modelEmbedder is a model in a folder, which is read when it is first needed: a server starts without waiting for it.
 type modelEmbedder struct {
 	of *Embedders
 	c  Config
@@ -39,7 +41,7 @@ func (m modelEmbedder) Name() string { return m.c.Name }
 
 // Dimensions implements embed.Embedder.
 func (m modelEmbedder) Dimensions() int {
-	if opened, err := m.of.model(m.c.Path); err == nil {
+	if opened, err := m.of.model(m.c); err == nil {
 		return opened.Dimensions()
 	}
 	return 0
@@ -47,7 +49,7 @@ func (m modelEmbedder) Dimensions() int {
 
 // Embed implements embed.Embedder.
 func (m modelEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	opened, err := m.of.model(m.c.Path)
+	opened, err := m.of.model(m.c)
 	if err != nil {
 		return nil, err
 	}
@@ -58,24 +60,36 @@ func (m modelEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 }
 
 // model opens a model once.
-func (e *Embedders) model(path string) (*embed.Model, error) {
+func (e *Embedders) model(c Config) (*embed.Model, error) {
 	e.modelsMu.Lock()
 	defer e.modelsMu.Unlock()
+	path := e.folder(c)
 	if m := e.models[path]; m != nil {
 		return m, nil
 	}
 	m, err := embed.OpenModel(path)
-	if err == nil {
+	switch {
+	case err == nil:
 		e.models[path] = m
+	case c.Kind == embed.Installed && errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("the model %s is not installed in this data directory: alcove embedder install %s", c.Model, c.Model)
 	}
 	return m, err
 }
 
+// folder is the folder of a model; empty: the embedder has none.
+func (e *Embedders) folder(c Config) string {
+	if c.Kind == embed.Installed {
+		return filepath.Join(e.options.Dir, filepath.FromSlash(c.Path))
+	}
+	return c.Path
+}
+
 // forget lets a model be read again, because its files may have changed.
-func (e *Embedders) forget(path string) {
+func (e *Embedders) forget(c Config) {
 	e.modelsMu.Lock()
 	defer e.modelsMu.Unlock()
-	delete(e.models, path)
+	delete(e.models, e.folder(c))
 }
 
 // useNearWords lets the index count near words, or not any more. The caller holds mu, or nobody else knows of e.
@@ -88,7 +102,7 @@ func (e *Embedders) useNearWords() {
 	}
 	e.near = from
 	switch from.Kind {
-	case embed.Static:
+	case embed.Static, embed.Installed:
 		e.probing.Go(func() { e.useWordsOf(from) }) // looking up all words takes a while
 	case embed.Builtin:
 		e.options.Index.SetNearWords(&search.NearWords{Thesaurus: builtinTable{e.table}, Weight: from.NearWords, Most: wordvec.MostNearDocuments})
@@ -99,7 +113,7 @@ func (e *Embedders) useNearWords() {
 
 // useWordsOf lets the index count the near words of a static model.
 func (e *Embedders) useWordsOf(c Config) {
-	m, err := e.model(c.Path)
+	m, err := e.model(c)
 	var words *near.Words
 	if err == nil {
 		words, err = near.New(m)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ const (
 	Family Kind = "family" // a tool family's embed hook
 	Given  Kind = "given"  // none: callers supply the vectors of entries and queries
 
-	Builtin Kind = "builtin" // the program's own word vectors
+	Builtin   Kind = "builtin"   // the program's own word vectors
+	Installed Kind = "installed" // a model in the data directory
 )
 
 // Config describes an embedder. It holds no secrets, only the source of the key.
@@ -38,7 +40,7 @@ type Config struct {
 	Batch     int    `json:"batch,omitempty"`      // texts per request; 32
 	TimeoutMS int    `json:"timeout_ms,omitempty"` // per request; 30,000
 
-	Path   string `json:"path,omitempty"`   // the folder of a static model
+	Path   string `json:"path,omitempty"`   // the folder of a static model, or of an installed one in the data directory, with slashes
 	Family string `json:"family,omitempty"` // the family's name
 
 	MaxChars       int    `json:"max_chars,omitempty"` // characters of a text that are embedded; 8,000
@@ -48,7 +50,7 @@ type Config struct {
 
 // Check validates a configuration.
 func (c Config) Check() error {
-	if err := checkName(c.Name); err != nil {
+	if err := CheckName(c.Name); err != nil {
 		return err
 	}
 	for _, check := range []func() error{c.checkNumbers, c.checkKind} {
@@ -59,7 +61,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-func checkName(name string) error {
+// CheckName validates the name of an embedder.
+func CheckName(name string) error {
 	allowed := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 	}
@@ -99,13 +102,17 @@ func (c Config) checkKind() error {
 		if c.Family == "" {
 			return errors.New("which family embeds? give its name")
 		}
+	case Installed:
+		if !filepath.IsLocal(filepath.FromSlash(c.Path)) || c.Model == "" {
+			return errors.New("which installed model? alcove embedder install sets one")
+		}
 	case Builtin:
 	case Given:
 		if c.Dimensions == 0 {
 			return errors.New("how many dimensions do the given vectors have?")
 		}
 	default:
-		return fmt.Errorf("there is no kind %.40q: it is openai, ollama, static, family, given or builtin", c.Kind)
+		return fmt.Errorf("there is no kind %.40q: it is openai, ollama, static, installed, family, given or builtin", c.Kind)
 	}
 	return nil
 }
@@ -153,7 +160,7 @@ func (c Config) timeout() time.Duration {
 	return time.Duration(c.TimeoutMS) * time.Millisecond
 }
 
-// Open returns the embedder of a configuration; the kinds Family, Given and Builtin are errors. It sends no requests. getenv is
+// Open returns the embedder of a configuration; the kinds Family, Given, Builtin and Installed are errors. It sends no requests. getenv is
 // os.Getenv outside of tests.
 func Open(c Config, getenv func(string) string) (Embedder, error) {
 	if err := c.Check(); err != nil {

@@ -68,6 +68,8 @@ type Options struct {
 	Logger   *slog.Logger                             // nil: discards
 	Refused  func(error) bool                         // reports whether an error of an embedder is permanent for its text; nil: none is
 	Switched func(name string)                        // called after an embedder's new vectors replaced its old ones; may be nil
+	Complete func(name string)                        // called whenever nothing waits for an embedder's vectors any more; may be nil
+	Awaited  func(name string) bool                   // reports whether Complete is waited for, so that vectors are written at once; nil: it is not
 	Gate     func(collection string) (weight float64) // the weight of vector scores in a collection, from 0 (nothing is embedded) to 1; nil: 1
 
 	Retry      time.Duration // between a failure and the first retry; 1 s
@@ -264,20 +266,29 @@ func (k *Keeper) discard(l *lane) {
 	})
 }
 
-// awaits reports whether a lane will replace another.
+// awaits reports whether a lane will replace another, or its embedder's vectors are waited for.
 func (k *Keeper) awaits(l *lane) bool {
 	k.mu.RLock()
-	defer k.mu.RUnlock()
 	e := k.entries[l.name]
-	return e != nil && e.building == l
+	replaces := e != nil && e.building == l
+	k.mu.RUnlock()
+	return replaces || e != nil && k.options.Awaited != nil && k.options.Awaited(l.name)
 }
 
 // completed puts a complete lane into use.
 func (k *Keeper) completed(l *lane) {
 	k.mu.Lock()
 	e := k.entries[l.name]
-	if e == nil || e.building != l || !k.settled {
+	if e == nil || !k.settled {
 		k.mu.Unlock()
+		return
+	}
+	if e.building != l {
+		complete := e.serving == l
+		k.mu.Unlock()
+		if complete && k.options.Complete != nil {
+			k.options.Complete(l.name)
+		}
 		return
 	}
 	k.discard(e.serving)
@@ -287,6 +298,9 @@ func (k *Keeper) completed(l *lane) {
 	k.options.Logger.Info("an embedder's new vectors are in use", "embedder", l.name)
 	if k.options.Switched != nil {
 		k.options.Switched(l.name)
+	}
+	if k.options.Complete != nil {
+		k.options.Complete(l.name)
 	}
 }
 
