@@ -20,18 +20,25 @@ import (
 
 // The format of a blob of vectors; numbers are little-endian:
 //
-//	"alcovec1"  u32 dimensions  u32 rows  u32 check of all that follows  u32 0
+//	"alcovec2"  u32 dimensions  u32 rows  u32 check of all that follows  u32 0
 //	rows × { key [16]byte  text [16]byte }
-//	rows × { float32 × dimensions }
+//	rows × { float32 scale  int8 × dimensions }
 //
-// The check is CRC-32C. key is the digest of a document version's identity, text that of the embedded text.
+// The check is CRC-32C. key is the digest of a document version's identity, text that of the embedded text. A component is its integer times
+// the scale, which is the 127th part of the largest: a cosine changes by less than a thousandth. "alcovec1", which is read and no longer
+// written, has float32 × dimensions in place of each.
 const (
 	blobPrefix = "vectors/"
-	blobMagic  = "alcovec1"
+	blobMagic  = "alcovec2"
+	floatMagic = "alcovec1"
 	blobHeader = 24
 	blobEntry  = 32
 	mostRows   = 1 << 24 // rows of a blob
+	largestInt = 127
 )
+
+// sizeOf is the size of a blob, in bytes.
+func sizeOf(dimensions, rows int) int { return blobHeader + rows*(blobEntry+4+dimensions) }
 
 // digest is the first 16 bytes of a SHA-256.
 type digest [16]byte
@@ -70,7 +77,7 @@ func IsVectors(blob string) bool { return strings.HasPrefix(blob, blobPrefix) }
 
 // encodeRows encodes a blob.
 func encodeRows(dimensions int, rows []row) []byte {
-	out := make([]byte, blobHeader, blobHeader+len(rows)*(blobEntry+4*dimensions))
+	out := make([]byte, blobHeader, sizeOf(dimensions, len(rows)))
 	copy(out, blobMagic)
 	binary.LittleEndian.PutUint32(out[8:], uint32(dimensions))
 	binary.LittleEndian.PutUint32(out[12:], uint32(len(rows)))
@@ -78,12 +85,41 @@ func encodeRows(dimensions int, rows []row) []byte {
 		out = append(append(out, r.key[:]...), r.text[:]...)
 	}
 	for _, r := range rows {
-		for _, x := range r.vector {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-		}
+		out = appendVector(out, r.vector)
 	}
 	binary.LittleEndian.PutUint32(out[16:], crc32.Checksum(out[blobHeader:], crc32.MakeTable(crc32.Castagnoli)))
 	return out
+}
+
+func appendVector(out []byte, v []float32) []byte {
+	var largest float64
+	for _, x := range v {
+		largest = max(largest, math.Abs(float64(x)))
+	}
+	scale := float32(largest / largestInt)
+	out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scale))
+	for _, x := range v {
+		part := 0.0
+		if scale > 0 {
+			part = math.Round(float64(x) / float64(scale))
+		}
+		out = append(out, byte(int8(max(-largestInt, min(part, largestInt)))))
+	}
+	return out
+}
+
+// decodeVector is the vector of a row.
+func (f *file) decodeVector(raw []byte, into []float32) {
+	if f.floats {
+		for i := range into {
+			into[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+		return
+	}
+	scale := math.Float32frombits(binary.LittleEndian.Uint32(raw))
+	for i := range into {
+		into[i] = float32(int8(raw[4+i])) * scale
+	}
 }
 
 // file is an open blob of vectors.
@@ -91,6 +127,7 @@ type file struct {
 	name       string
 	reader     store.BlobReader
 	dimensions int
+	floats     bool // its vectors are float32
 	keys       []digest
 	texts      []digest
 	numbers    []uint32 // by row; none: unclaimed. Guarded by the lane.
@@ -120,12 +157,14 @@ func (f *file) read(from io.Reader, size int64) error {
 		return err
 	}
 	dimensions, rows := int64(binary.LittleEndian.Uint32(header[8:])), int64(binary.LittleEndian.Uint32(header[12:]))
-	switch {
-	case string(header[:8]) != blobMagic:
+	switch f.floats = string(header[:8]) == floatMagic; {
+	case !f.floats && string(header[:8]) != blobMagic:
 		return errors.New("its magic number is not that of vectors")
+	case binary.LittleEndian.Uint32(header[20:]) != 0:
+		return errors.New("its header is not that of vectors")
 	case dimensions != int64(f.dimensions):
 		return fmt.Errorf("its vectors have %d dimensions, not %d", dimensions, f.dimensions)
-	case rows > mostRows || size != blobHeader+rows*(blobEntry+4*dimensions):
+	case rows > mostRows || size != blobHeader+rows*(blobEntry+int64(f.stride())):
 		return fmt.Errorf("its size of %d bytes is not that of %d vectors", size, rows)
 	}
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
@@ -151,8 +190,16 @@ func (f *file) buffer() *[]byte {
 	if b, ok := f.buffers.Get().(*[]byte); ok {
 		return b
 	}
-	b := make([]byte, 4*f.dimensions)
+	b := make([]byte, f.stride())
 	return &b
+}
+
+// stride is the size of a vector, in bytes.
+func (f *file) stride() int {
+	if f.floats {
+		return 4 * f.dimensions
+	}
+	return 4 + f.dimensions
 }
 
 // ReadVector implements vector.Reader.
@@ -164,9 +211,7 @@ func (f *file) ReadVector(at uint32, into []float32) error {
 	if _, err := f.reader.ReadAt(raw, offset); err != nil {
 		return fmt.Errorf("read vector %d of %s: %w", at, f.name, err)
 	}
-	for i := range into {
-		into[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
+	f.decodeVector(raw, into)
 	return nil
 }
 

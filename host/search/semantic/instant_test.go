@@ -110,7 +110,7 @@ func TestWhatChangesWhileVectorsAreWrittenIsKept(t *testing.T) {
 		}
 		for text, number := range map[string]uint32{"aaa": kept, "xyz": replaced, "ddd": added} {
 			v, err := l.set.Vector(number)
-			if err != nil || !slices.Equal(v, directed(spelled(text))) {
+			if err != nil || !alike(v, directed(spelled(text))) {
 				t.Errorf("%s the vector of %q is %v, %v, want its own", when, text, v, err)
 			}
 		}

@@ -181,7 +181,7 @@ func (l *lane) drop(ctx context.Context, files []*file) error {
 func (l *lane) merge(ctx context.Context) error {
 	levels := map[int][]*file{}
 	for _, f := range l.files {
-		size := len(f.keys) * (blobEntry + 4*f.dimensions)
+		size := sizeOf(f.dimensions, len(f.keys))
 		if size*mergedAtOnce > largestFile {
 			continue
 		}

@@ -339,6 +339,9 @@ func TestAQuestionIsEmbeddedOnce(t *testing.T) {
 	}
 }
 
+// mixture is one of 40 texts whose vectors differ.
+func mixture(i int) string { return strings.Repeat("m", i) + strings.Repeat("n", 40-i) }
+
 func TestFilesAreMergedAndLoseNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blobs, e := newCupboard(), &letters{}
@@ -346,13 +349,13 @@ func TestFilesAreMergedAndLoseNothing(t *testing.T) {
 		w.set(byLetters(e))
 		w.keeper.Start(w)
 		for i := range 40 {
-			w.say(fmt.Sprint("k", i), strings.Repeat("m", i)+"n")
+			w.say(fmt.Sprint("k", i), mixture(i))
 			w.settle()
 		}
 		if files := len(blobs.names()); files > 2*mergedAtOnce {
 			t.Errorf("%d files", files)
 		}
-		if got := w.nearest("mmmmmmmn", 40); len(got) != 40 || got[0] != 7 {
+		if got := w.nearest(mixture(7), 40); len(got) != 40 || got[0] != 7 {
 			t.Errorf("%d found, %v", len(got), got[:1])
 		}
 		w.keeper.Close()
@@ -361,7 +364,7 @@ func TestFilesAreMergedAndLoseNothing(t *testing.T) {
 		again.keeper.Start(again)
 		asked := e.count()
 		for i := range 40 {
-			again.say(fmt.Sprint("k", i), strings.Repeat("m", i)+"n")
+			again.say(fmt.Sprint("k", i), mixture(i))
 		}
 		again.settle()
 		if s := again.status(); s.Vectors != 40 || e.count() != asked {
@@ -391,7 +394,7 @@ func TestFilesDoNotKeepForEverWhatNoDocumentClaims(t *testing.T) {
 			blobs.mu.Lock()
 			defer blobs.mu.Unlock()
 			for _, data := range blobs.blobs {
-				n += (len(data) - blobHeader) / (blobEntry + 4*27)
+				n += (len(data) - blobHeader) / (blobEntry + 4 + 27)
 			}
 			return n
 		}

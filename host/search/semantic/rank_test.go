@@ -2,7 +2,10 @@ package semantic
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/alcove-memory/alcove/host/search"
@@ -90,11 +93,45 @@ func TestANegativeWeightSwitchesMeaningOff(t *testing.T) {
 	}
 }
 
+// alike reports whether a vector is another as a file keeps it.
+func alike(got, want []float32) bool {
+	return slices.EqualFunc(got, want, func(a, b float32) bool { return math.Abs(float64(a-b)) <= 1./largestInt/2 })
+}
+
+func TestVectorsOfAFileAreNearTheirOwn(t *testing.T) {
+	v := [][]float32{{.6, -.8, 0}, {0, 0, 0}, {1e-7, 0, -1e-9}}
+	var rows []row
+	for i := range v {
+		rows = append(rows, row{key: digest{byte(i)}, vector: v[i]})
+	}
+	floats := encodeRows(3, rows)[:blobHeader+len(rows)*blobEntry]
+	copy(floats, floatMagic)
+	for _, x := range v {
+		for _, part := range x {
+			floats = binary.LittleEndian.AppendUint32(floats, math.Float32bits(part))
+		}
+	}
+	binary.LittleEndian.PutUint32(floats[16:], crc32.Checksum(floats[blobHeader:], crc32.MakeTable(crc32.Castagnoli)))
+	for _, data := range [][]byte{encodeRows(3, rows), floats} {
+		f := &file{dimensions: 3, reader: openBlob{bytes.NewReader(data)}}
+		if err := f.read(bytes.NewReader(data), int64(len(data))); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range v {
+			got := make([]float32, 3)
+			if err := f.ReadVector(uint32(i), got); err != nil || !alike(got, want) {
+				t.Errorf("%s: vector %d is %v, %v, want %v", data[:8], i, got, err, want)
+			}
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	good := encodeRows(2, []row{{key: digest{1}, text: digest{2}, vector: []float32{1, 2}}, {key: digest{3}, vector: []float32{3, 4}}})
 	f.Add(good)
 	f.Add(good[:30])
 	f.Add(encodeRows(2, nil))
+	f.Add(append([]byte(floatMagic), encodeRows(2, nil)[len(floatMagic):]...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x := &file{dimensions: 2, reader: openBlob{bytes.NewReader(data)}}
 		if x.read(bytes.NewReader(data), int64(len(data))) != nil {
