@@ -88,9 +88,10 @@ generated: build
 		bin/alcove family gen $$(dirname $$file) --check || exit 1; done
 	$(GO) run ./guests/build/doc -check -out docs/families -settings docs/CONFIGURATION.md $(MANIFESTS)
 
-# The guests that the tests of the sandbox run, where their compilers are installed.
+# The guests that the tests of the sandbox run, and the arithmetic of transformers, where their compilers are installed.
 samples:
 	@$(MAKE) --no-print-directory -C host/sandbox/testdata/guests check
+	@$(MAKE) --no-print-directory -C host/search/embed/kernel/c check
 
 # Built elsewhere and without what was built before, the module of the families is the same.
 reproducible: $(IMAGE)

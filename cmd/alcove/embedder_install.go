@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,6 +41,8 @@ has an address.`,
 	flags.StringVar(&r.Digest, "digest", "", "the SHA-256 that the files must have, as alcove embedder list shows it")
 	flags.Float64Var(&set.Weight, "weight", 0, "the weight of vectors against words, up to 1; negative: 0 (default .5)")
 	flags.Float64Var(&set.NearWords, "near-words", 0, "the weight of a static model's near words in lexical search, such as 0.35")
+	flags.StringVar(&set.QueryPrefix, "query-prefix", "", "the prefix of questions (default: the known model's)")
+	flags.StringVar(&set.DocumentPrefix, "document-prefix", "", "the prefix of stored texts (default: the known model's)")
 	flags.BoolVar(&wait, "wait", false, "wait until all texts are embedded, and show progress")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.Name = args[0]
@@ -65,7 +68,8 @@ func (a *app) installEmbedder(ctx context.Context, r models.Request, set operato
 			return err
 		}
 	}
-	set.Config.Config = embed.Config{Name: m.Name, Kind: embed.Installed, Model: m.Name, Path: m.Path, Dimensions: m.Dimensions}
+	set.Config.Config = embed.Config{Name: m.Name, Kind: embed.Installed, Model: m.Name, Path: m.Path, Dimensions: m.Dimensions,
+		QueryPrefix: cmp.Or(set.QueryPrefix, m.QueryPrefix), DocumentPrefix: cmp.Or(set.DocumentPrefix, m.DocumentPrefix)}
 	set.Standard = true
 	if _, err := call(ctx, a, operator.SetEmbedder, set); err != nil {
 		return fmt.Errorf("%s is installed, and not in use: %w (once this is mended, install it again)", m.Name, err)

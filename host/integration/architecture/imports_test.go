@@ -83,7 +83,8 @@ func rules() []rule {
 		{pkg: "host/search/wordvec", own: []string{"host/search"}, never: append(outside, "os")},
 		{pkg: "host/search/wordvec/maketable", own: []string{"host/search", "host/search/embed", "host/search/wordvec"}, never: outside},
 		{pkg: "host/search/near", own: []string{"host/search", "host/search/vector"}, never: append(outside, "os")},
-		{pkg: "host/search/embed", own: []string{"host/regular"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
+		{pkg: "host/search/embed/kernel", others: []string{"github.com/tetratelabs/wazero"}, never: append(outside, "os")},
+		{pkg: "host/search/embed", own: []string{"host/regular", "host/search/embed/kernel"}, others: []string{"golang.org/x/text"}, never: []string{"net", "os/exec"}},
 		{pkg: "host/memory/traces", never: append(outside, "os")},
 		{pkg: "host/testing/tracestest", never: append(outside, "os")}, // serves tests only
 		{pkg: "host/memory/lineage", own: []string{"host/internal/namespace", "host/store"}, never: append(outside, "os")},

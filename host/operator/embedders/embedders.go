@@ -60,7 +60,7 @@ type Embedders struct {
 	table    func() (*wordvec.Table, error)
 
 	modelsMu sync.Mutex
-	models   map[string]*embed.Model // by folder
+	models   map[string]embed.Embedder // by folder
 	probing  sync.WaitGroup
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Embedders, error) {
 	if o.Guests == nil {
 		o.Guests = func(string) (Guest, bool) { return Guest{}, false }
 	}
-	e := &Embedders{options: o, models: map[string]*embed.Model{}, table: sync.OnceValues(wordvec.Open)}
+	e := &Embedders{options: o, models: map[string]embed.Embedder{}, table: sync.OnceValues(wordvec.Open)}
 	if err := e.read(); err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	}
 	s := semantic.Settings{
 		Name: c.Name, Identity: c.identity(generation), Dimensions: c.Dimensions, Batch: c.Batch, MaxChars: c.MaxChars,
-		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static && c.Kind != embed.Installed,
+		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static,
 	}
 	if c.Metric == "dot" {
 		s.Metric = vector.Dot

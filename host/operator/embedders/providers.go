@@ -60,14 +60,14 @@ func (m modelEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 }
 
 // model opens a model once.
-func (e *Embedders) model(c Config) (*embed.Model, error) {
+func (e *Embedders) model(c Config) (embed.Embedder, error) {
 	e.modelsMu.Lock()
 	defer e.modelsMu.Unlock()
 	path := e.folder(c)
 	if m := e.models[path]; m != nil {
 		return m, nil
 	}
-	m, err := embed.OpenModel(path)
+	m, err := embed.OpenFolder(path)
 	switch {
 	case err == nil:
 		e.models[path] = m
@@ -115,8 +115,10 @@ func (e *Embedders) useNearWords() {
 func (e *Embedders) useWordsOf(c Config) {
 	m, err := e.model(c)
 	var words *near.Words
-	if err == nil {
-		words, err = near.New(m)
+	if static, ok := m.(*embed.Model); ok {
+		words, err = near.New(static)
+	} else if err == nil {
+		err = fmt.Errorf("the model of embedder %s has no vectors of words", c.Name)
 	}
 	if err != nil {
 		e.options.Logger.Warn("going on without near words", "error", err)

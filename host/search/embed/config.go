@@ -170,26 +170,23 @@ func Open(c Config, getenv func(string) string) (Embedder, error) {
 	case OpenAI, Ollama:
 		return newServer(c, getenv), nil
 	case Static:
-		m, err := OpenModel(c.Path)
+		m, err := OpenFolder(c.Path)
 		if err != nil {
 			return nil, err
 		}
 		if c.Dimensions != 0 && c.Dimensions != m.Dimensions() {
 			return nil, fmt.Errorf("the model in %s has %d dimensions, not %d", c.Path, m.Dimensions(), c.Dimensions)
 		}
-		return m.Named(c.Name), nil
+		return named{m, c.Name}, nil
 	}
 	return nil, fmt.Errorf("an embedder of kind %s is not made here", c.Kind)
 }
 
-// Named is a model with its configuration's name.
-type Named struct {
-	*Model
+// named is a model with its configuration's name.
+type named struct {
+	Embedder
 	name string
 }
 
-// Named returns the model under a name.
-func (m *Model) Named(name string) Named { return Named{m, name} }
-
 // Name implements Embedder.
-func (n Named) Name() string { return n.name }
+func (n named) Name() string { return n.name }

@@ -22,6 +22,63 @@ type tokenizer struct {
 	cut       func(word string, into []int) []int // into tokens
 	unknown   int                                 // the token for unknown text, which is dropped; −1: none
 	words     []string                            // tokens that are whole words
+
+	before, after []int // marks around each text, for transformers
+	keeps         bool  // unknown text becomes the token for it
+}
+
+// mark reads the marks that are put around a text, and lets unknown text be a token.
+func (t *tokenizer) mark(raw []byte) error {
+	var d struct {
+		Processor struct {
+			Type   string
+			Cls    []any `json:"cls"`
+			Sep    []any `json:"sep"`
+			Single []struct {
+				Special *struct{ ID string } `json:"SpecialToken"`
+			} `json:"single"`
+			Tokens map[string]struct{ IDs []int } `json:"special_tokens"`
+		} `json:"post_processor"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return fmt.Errorf("read its post-processor: %w", err)
+	}
+	switch p := d.Processor; p.Type {
+	case "BertProcessing", "RobertaProcessing":
+		t.before, t.after = numberOf(p.Cls), numberOf(p.Sep)
+	case "TemplateProcessing":
+		for _, piece := range p.Single {
+			if piece.Special != nil && len(t.before) == 0 {
+				t.before = p.Tokens[piece.Special.ID].IDs
+			} else if piece.Special != nil {
+				t.after = p.Tokens[piece.Special.ID].IDs
+			}
+		}
+	}
+	if len(t.before) != 1 || len(t.after) != 1 || t.before[0] < 0 || t.after[0] < 0 {
+		return errors.New("its post-processor does not put one token before a text and one after it")
+	}
+	t.keeps = t.unknown >= 0
+	return nil
+}
+
+// numberOf is the number of a token that is written with its name.
+func numberOf(pair []any) []int {
+	if len(pair) == 2 {
+		if n, ok := pair[1].(float64); ok && n == float64(int(n)) {
+			return []int{int(n)}
+		}
+	}
+	return nil
+}
+
+// marked returns the tokens of a text with the marks around them, at most `most`; none if the text has none.
+func (t *tokenizer) marked(text string, most int) []int {
+	tokens := t.tokens(text, most-2)
+	if len(tokens) == 0 {
+		return nil
+	}
+	return slices.Concat(t.before, tokens, t.after)
 }
 
 // tokens returns the ids of a text's known tokens, at most `most`.
@@ -38,7 +95,7 @@ func (t *tokenizer) tokens(text string, most int) []int {
 		list = t.cut(word, list)
 		kept := from
 		for _, token := range list[from:] {
-			if token != t.unknown {
+			if token != t.unknown || t.keeps {
 				list[kept] = token
 				kept++
 			}
@@ -142,14 +199,14 @@ func (t *tokenizer) wordPiece(raw json.RawMessage) error {
 		t.unknown = n
 	}
 	t.cut = func(word string, into []int) []int {
-		if utf8.RuneCountInString(word) > longest {
-			return into
-		}
 		from := len(into)
+		if utf8.RuneCountInString(word) > longest {
+			return t.whole(into)
+		}
 		for at := 0; at < len(word); {
 			token, size := longestPiece(m.Vocabulary, word[at:], prefix, at > 0)
 			if size == 0 {
-				return into[:from] // the whole word is unknown
+				return t.whole(into[:from])
 			}
 			into, at = append(into, token), at+size
 		}
@@ -157,6 +214,14 @@ func (t *tokenizer) wordPiece(raw json.RawMessage) error {
 	}
 	t.words = wholeWords(maps.Keys(m.Vocabulary), "")
 	return checkVocabulary(m.Vocabulary)
+}
+
+// whole appends the token for a word that is unknown as a whole.
+func (t *tokenizer) whole(into []int) []int {
+	if t.keeps {
+		return append(into, t.unknown)
+	}
+	return into
 }
 
 // wholeWords returns the tokens of letters alone after an optional mark, sorted.

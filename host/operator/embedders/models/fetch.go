@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/regular"
+	"github.com/alcove-memory/alcove/host/search/embed"
 )
 
 const (
@@ -54,7 +55,7 @@ func (l Library) fetch(ctx context.Context, r Request, m Model, dir string) (sou
 		if err != nil {
 			return "", err
 		}
-		return l.downloadFiles(ctx, base.JoinPath(m.Repository, "resolve", m.Revision), dir)
+		return l.downloadFiles(ctx, base.JoinPath(m.Repository, "resolve", m.Revision), m, dir)
 	case strings.HasPrefix(r.From, "https://") || strings.HasPrefix(r.From, "http://"):
 		return l.fromAddress(ctx, r, m, dir)
 	}
@@ -94,7 +95,7 @@ func (l Library) fromAddress(ctx context.Context, r Request, m Model, dir string
 		return "", err
 	}
 	if !isArchive(u.Path) {
-		return l.downloadFiles(ctx, u, dir)
+		return l.downloadFiles(ctx, u, m, dir)
 	}
 	file := filepath.Join(dir, "archive-"+path.Base(u.Path))
 	defer os.Remove(file)
@@ -112,13 +113,32 @@ func shown(u *url.URL) string {
 }
 
 // downloadFiles gets the files that lie under an address.
-func (l Library) downloadFiles(ctx context.Context, base *url.URL, dir string) (source string, err error) {
+func (l Library) downloadFiles(ctx context.Context, base *url.URL, m Model, dir string) (source string, err error) {
 	for _, name := range []string{configFile, tokenizerFile, weightsFile} { // small ones first
 		if err := l.download(ctx, base.JoinPath(name), filepath.Join(dir, name), limit(name)); err != nil {
 			return "", err
 		}
 	}
-	return shown(base), nil
+	if m.Repository != "" {
+		return shown(base), nil
+	}
+	pooling, err := pooled(dir)
+	if err == nil {
+		err = l.download(ctx, base.JoinPath(embed.PoolingFile), pooling, limit(embed.PoolingFile))
+	}
+	if errors.Is(err, errAbsent) {
+		err = nil
+	}
+	return shown(base), err
+}
+
+// errAbsent says that a server does not have a file.
+var errAbsent = errors.New("the server answered 404 Not Found")
+
+// pooled makes the folder of the file that says how the vectors of tokens are pooled, and returns the file's path.
+func pooled(dir string) (string, error) {
+	path := filepath.Join(dir, filepath.FromSlash(embed.PoolingFile))
+	return path, os.MkdirAll(filepath.Dir(path), 0o700)
 }
 
 func (l Library) download(ctx context.Context, u *url.URL, to string, most int64) error {
@@ -138,6 +158,9 @@ func (l Library) download(ctx context.Context, u *url.URL, to string, most int64
 		return failed(err)
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNotFound {
+		return failed(errAbsent)
+	}
 	if answer.StatusCode != http.StatusOK {
 		return failed(fmt.Errorf("the server answered %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
@@ -208,7 +231,15 @@ func (l Library) copyFolder(ctx context.Context, from, dir string) error {
 			return err
 		}
 	}
-	return nil
+	content, err := regular.Read(filepath.Join(from, filepath.FromSlash(embed.PoolingFile)), limit(embed.PoolingFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	path, failed := pooled(dir)
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
 }
 
 // unpack copies the files of an archive. They are known by their last names, and may lie in any folder of it.
@@ -239,7 +270,7 @@ func (l Library) unpack(ctx context.Context, archive, dir string) error {
 
 // entry writes an entry of an archive if it is a file of a model.
 func (l Library) entry(ctx context.Context, name string, mode fs.FileMode, dir string, open func() (io.ReadCloser, error)) error {
-	file := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	file := wanted(name)
 	if limit(file) == 0 || mode.IsDir() {
 		return nil
 	}
@@ -251,7 +282,27 @@ func (l Library) entry(ctx context.Context, name string, mode fs.FileMode, dir s
 		return err
 	}
 	defer content.Close()
+	if file == embed.PoolingFile {
+		to, err := pooled(dir)
+		if err != nil {
+			return err
+		}
+		return l.write(ctx, to, content, limit(file))
+	}
 	return l.write(ctx, filepath.Join(dir, file), content, limit(file))
+}
+
+// wanted is the file of a model that an entry of an archive is. Folders beside those files have others of the same names.
+func wanted(entry string) string {
+	entry = strings.ReplaceAll(entry, `\`, "/")
+	file, folder := path.Base(entry), path.Base(path.Dir(entry))
+	switch {
+	case path.Join(folder, file) == embed.PoolingFile:
+		return embed.PoolingFile
+	case folder == "onnx" || folder == "openvino" || len(folder) > 1 && folder[0] >= '0' && folder[0] <= '9' && folder[1] == '_':
+		return ""
+	}
+	return file
 }
 
 func (l Library) untar(ctx context.Context, f io.Reader, name, dir string) error {

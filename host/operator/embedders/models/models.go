@@ -44,7 +44,7 @@ func limit(file string) int64 {
 		return 2 << 30
 	case tokenizerFile:
 		return 64 << 20
-	case configFile:
+	case configFile, embed.PoolingFile:
 		return smallFile
 	}
 	return 0
@@ -66,6 +66,8 @@ type Installed struct {
 	Path   string    `json:"path"`   // of its folder, in the data directory, with slashes
 	Source string    `json:"source"` // without what may be a token
 	At     time.Time `json:"at"`
+	// Kept has the SHA-256 of each file as it is kept: the weights of a transformer are in eight bits.
+	Kept map[string]string `json:"kept"`
 	// Noted says that its digest was not known before, and is remembered from now on.
 	Noted bool `json:"noted,omitempty"`
 }
@@ -174,11 +176,9 @@ func (l Library) verify(r Request, model Model, isKnown bool, i *Installed) erro
 
 // keep puts a finished folder in its place.
 func (l Library) keep(dir string, i *Installed) error {
-	opened, err := embed.OpenModel(dir)
-	if err != nil {
+	if err := i.prepare(dir); err != nil {
 		return err
 	}
-	i.Dimensions = opened.Dimensions()
 	if _, isKnown := known(i.Name); !isKnown {
 		if err := l.pin(i.Name, i.Digest); err != nil {
 			return err
@@ -192,14 +192,75 @@ func (l Library) keep(dir string, i *Installed) error {
 		return err
 	}
 	place := filepath.Join(l.Dir, filepath.FromSlash(i.Path))
-	there := Installed{Model: Model{Name: i.Name}}
-	if err := there.measure(place); err == nil && there.Digest == i.Digest {
+	if intact(place, i.Digest) {
 		return nil
 	}
 	if err := os.RemoveAll(place); err != nil { // something is missing there, or damaged
 		return err
 	}
 	return durable.Place(dir, place)
+}
+
+// prepare makes of the files what is kept, and opens it.
+func (i *Installed) prepare(dir string) error {
+	weights := weightsFile
+	isTransformer, err := embed.Quantise(dir, func(write func(io.Writer) error) error {
+		return durable.Write(filepath.Join(dir, embed.QuantisedFile), 0o600, write)
+	})
+	if err == nil && isTransformer {
+		weights = embed.QuantisedFile
+		err = errors.Join(os.Remove(filepath.Join(dir, weightsFile)), i.setPooling(dir))
+	}
+	if err != nil {
+		return err
+	}
+	opened, err := embed.OpenFolder(dir)
+	if err != nil {
+		return err
+	}
+	i.Dimensions = opened.Dimensions()
+	i.Kept = map[string]string{}
+	for _, name := range []string{configFile, tokenizerFile, weights} {
+		if i.Kept[name], _, err = digest(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setPooling writes how the vectors of tokens of a known model are pooled. That of another one is in its files.
+func (i *Installed) setPooling(dir string) error {
+	if i.Repository == "" {
+		return nil
+	}
+	path := filepath.Join(dir, filepath.FromSlash(embed.PoolingFile))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	content := fmt.Sprintf(`{"pooling_mode_cls_token":%t,"pooling_mode_mean_tokens":%t}`, i.First, !i.First)
+	return durable.WriteFile(path, []byte(content+"\n"), 0o600)
+}
+
+// intact reports whether the model with a digest is in a folder, and none of its files is damaged.
+func intact(place, of string) bool {
+	there, err := readRecord(place)
+	if err != nil || there.Digest != of || len(there.Kept) == 0 {
+		return false
+	}
+	for name, want := range there.Kept {
+		if sum, _, err := digest(filepath.Join(place, name)); err != nil || sum != want {
+			return false
+		}
+	}
+	return true
+}
+
+func readRecord(place string) (i Installed, err error) {
+	raw, err := regular.Read(filepath.Join(place, recordFile), smallFile)
+	if err == nil {
+		err = json.Unmarshal(raw, &i)
+	}
+	return i, err
 }
 
 // tidy removes what interrupted installations left.
@@ -258,11 +319,7 @@ func (l Library) List() ([]Installed, error) {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), unfinished) {
 			continue
 		}
-		var i Installed
-		raw, err := regular.Read(filepath.Join(folder, entry.Name(), recordFile), smallFile)
-		if err == nil {
-			err = json.Unmarshal(raw, &i)
-		}
+		i, err := readRecord(filepath.Join(folder, entry.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("read the installed model %s: %w (delete its folder, and install it again)", entry.Name(), err)
 		}

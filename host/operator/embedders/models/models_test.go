@@ -7,10 +7,12 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +23,7 @@ import (
 	"time"
 
 	"github.com/alcove-memory/alcove/host/operator/embedders/models"
+	"github.com/alcove-memory/alcove/host/search/embed"
 )
 
 const (
@@ -354,5 +357,85 @@ func TestADamagedModelIsInstalledAnew(t *testing.T) {
 	}
 	if got := left(t, l); got != "pins.json" {
 		t.Errorf("after the removal there is %q", got)
+	}
+}
+
+// transformer is a model of BERT's kind with one layer of eight numbers.
+func transformer() map[string][]byte {
+	header, data := "{", []byte{}
+	add := func(name string, shape ...int) {
+		count := 1
+		for _, n := range shape {
+			count *= n
+		}
+		dims, _ := json.Marshal(shape)
+		header += fmt.Sprintf(`%q:{"dtype":"F32","shape":%s,"data_offsets":[%d,%d]},`, name, dims, len(data), len(data)+4*count)
+		for i := range count {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(i%7)/7-.4))
+		}
+	}
+	add("embeddings.word_embeddings.weight", 5, 8)
+	add("embeddings.position_embeddings.weight", 16, 8)
+	add("embeddings.token_type_embeddings.weight", 2, 8)
+	for _, name := range []string{"embeddings.LayerNorm", "encoder.layer.0.attention.output.LayerNorm", "encoder.layer.0.output.LayerNorm"} {
+		add(name+".weight", 8)
+		add(name+".bias", 8)
+	}
+	for _, name := range []string{"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense", "intermediate.dense", "output.dense"} {
+		add("encoder.layer.0."+name+".weight", 8, 8)
+		add("encoder.layer.0."+name+".bias", 8)
+	}
+	header = strings.TrimSuffix(header, ",") + "}"
+	return map[string][]byte{
+		weights: slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), []byte(header), data),
+		tokenizer: []byte(`{"pre_tokenizer":{"type":"BertPreTokenizer"},"post_processor":{"type":"BertProcessing","cls":["[CLS]",1],"sep":["[SEP]",2]},
+			"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"cat":3,"dog":4}}}`),
+		config: []byte(`{"model_type":"bert","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":1,"intermediate_size":8,
+			"max_position_embeddings":16,"hidden_act":"gelu","layer_norm_eps":1e-12}`),
+	}
+}
+
+func TestTheWeightsOfATransformerAreKeptInEightBits(t *testing.T) {
+	files := transformer()
+	files["1_Pooling/config.json"] = []byte(`{"pooling_mode_cls_token":true,"pooling_mode_mean_tokens":false}`)
+	files["onnx/config.json"] = []byte(`another`)
+	var digests []string
+	for _, from := range []string{tarOf(t, files), zipOf(t, files), serves(t, "/", files).URL} {
+		l := library(t)
+		i, err := l.Install(t.Context(), models.Request{Name: "ours", From: from})
+		if err != nil {
+			t.Errorf("install from %s: %v", from, err)
+			continue
+		}
+		digests = append(digests, i.Digest)
+		dir := filepath.Join(l.Dir, filepath.FromSlash(i.Path))
+		var kept []string
+		for _, name := range []string{weights, embed.QuantisedFile, embed.PoolingFile} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				kept = append(kept, name)
+			}
+		}
+		if want := []string{embed.QuantisedFile, embed.PoolingFile}; !slices.Equal(kept, want) || i.Dimensions != 8 {
+			t.Errorf("installing from %s keeps %v with %d dimensions, want %v with 8", from, kept, i.Dimensions, want)
+		}
+		before, err := os.Stat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Install(t.Context(), models.Request{Name: "ours", From: from}); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := os.Stat(dir); err != nil || !os.SameFile(before, after) {
+			t.Errorf("a model that is there is installed anew: %v", err)
+		}
+	}
+	if len(slices.Compact(digests)) != 1 {
+		t.Errorf("digests of the same files: %v", digests)
+	}
+	broken := transformer()
+	broken[config] = bytes.Replace(broken[config], []byte(`"gelu"`), []byte(`"relu"`), 1)
+	l := library(t)
+	if _, err := l.Install(t.Context(), models.Request{Name: "ours", From: folder(t, broken)}); err == nil || !strings.Contains(err.Error(), "relu") || left(t, l) != "" {
+		t.Errorf("a model that is not understood: %v, left %q", err, left(t, l))
 	}
 }
