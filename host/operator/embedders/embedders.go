@@ -197,6 +197,9 @@ func (c Config) identity(generation int) string {
 	return string(raw)
 }
 
+// installedBatch is how many texts an installed model embeds at once.
+const installedBatch = 4
+
 // settings are a description as the keeper of vectors takes it.
 func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	if c.Kind == embed.Builtin { // the file may be of a program with another table
@@ -205,6 +208,9 @@ func (e *Embedders) settings(c Config, generation int) semantic.Settings {
 	s := semantic.Settings{
 		Name: c.Name, Identity: c.identity(generation), Dimensions: c.Dimensions, Batch: c.Batch, MaxChars: c.MaxChars,
 		Prefix: c.DocumentPrefix, Question: c.QueryPrefix, Weight: c.Weight, Threshold: c.Threshold, Costly: c.Kind != embed.Static,
+	}
+	if c.Kind == embed.Installed { // a transformer takes long for a text: a stop loses few, and progress shows
+		s.Batch = cmp.Or(c.Batch, installedBatch)
 	}
 	if c.Metric == "dot" {
 		s.Metric = vector.Dot
@@ -291,6 +297,9 @@ func (e *Embedders) States() []State {
 		s := State{Config: x.Config, Generation: x.Generation, Standard: x.Name == e.chosen()}
 		if s.Standard && e.standard() != x.Name {
 			s.Until = e.standard()
+		}
+		if x.Kind == embed.Installed && !embed.IsFolder(e.folder(x.Config)) {
+			s.Error = notInstalled(x.Config).Error()
 		}
 		for _, have := range e.keeper.Status() {
 			if have.Name != x.Name {

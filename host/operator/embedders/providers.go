@@ -72,9 +72,13 @@ func (e *Embedders) model(c Config) (embed.Embedder, error) {
 	case err == nil:
 		e.models[path] = m
 	case c.Kind == embed.Installed && errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("the model %s is not installed in this data directory: alcove embedder install %s", c.Model, c.Model)
+		err = notInstalled(c)
 	}
 	return m, err
+}
+
+func notInstalled(c Config) error {
+	return fmt.Errorf("the model %s is not installed in this data directory: alcove embedder install %s", c.Model, c.Model)
 }
 
 // folder is the folder of a model; empty: the embedder has none.

@@ -10,10 +10,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/alcove-memory/alcove/host/regular"
 )
 
 // QuantisedFile has the weights of a transformer in eight bits. It takes the place of its model.safetensors.
 const QuantisedFile = "quantised.safetensors"
+
+// IsFolder reports whether a folder has a model, without reading it.
+func IsFolder(dir string) bool {
+	f, err := regular.Open(filepath.Join(dir, "tokenizer.json"))
+	return err == nil && f.Close() == nil
+}
 
 // OpenFolder opens the model in a folder: a static one, or a transformer.
 func OpenFolder(dir string) (Embedder, error) {

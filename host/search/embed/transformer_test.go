@@ -245,7 +245,7 @@ func TestATransformerComputesWhatAPlainOneDoes(t *testing.T) {
 		}
 		plain := referenceOf(t, c, file)
 		least := 1.0
-		for _, text := range texts(140) {
+		for _, text := range texts(70) {
 			got, err := model.Embed(t.Context(), []string{text})
 			if err != nil {
 				t.Fatal(err)

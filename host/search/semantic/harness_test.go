@@ -168,6 +168,13 @@ func (w *world) settle() {
 	})
 }
 
+// tailLen is the number of vectors that are in no file yet.
+func (l *lane) tailLen() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.tail)
+}
+
 func (w *world) status() Status {
 	w.t.Helper()
 	list := w.keeper.Status()

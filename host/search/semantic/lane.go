@@ -167,7 +167,7 @@ func (l *lane) serve(ctx context.Context, source Source, numbers []uint32) error
 		}
 		list = list[n:]
 		l.queue.setOut(len(list))
-		if l.tailLen() >= tailRows {
+		if l.overdue() {
 			l.flushOrSay(ctx)
 		}
 	}
@@ -180,10 +180,11 @@ func (l *lane) current() Settings {
 	return l.settings
 }
 
-func (l *lane) tailLen() int {
+// overdue reports whether the tail is to be written before more is embedded.
+func (l *lane) overdue() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.tail)
+	return len(l.tail) >= tailRows || len(l.tail) > 0 && time.Since(l.since) >= l.keeper.options.FlushAfter
 }
 
 // pending returns the documents of the numbers that need a vector.

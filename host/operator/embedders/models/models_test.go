@@ -60,7 +60,7 @@ func folder(t *testing.T, files map[string][]byte) string {
 }
 
 // tarOf writes files into an archive, under a folder.
-func tarOf(t *testing.T, files map[string][]byte, more ...tar.Header) string {
+func tarOf(t testing.TB, files map[string][]byte, more ...tar.Header) string {
 	t.Helper()
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
@@ -88,7 +88,7 @@ func tarOf(t *testing.T, files map[string][]byte, more ...tar.Header) string {
 	return path
 }
 
-func zipOf(t *testing.T, files map[string][]byte) string {
+func zipOf(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -438,4 +438,27 @@ func TestTheWeightsOfATransformerAreKeptInEightBits(t *testing.T) {
 	if _, err := l.Install(t.Context(), models.Request{Name: "ours", From: folder(t, broken)}); err == nil || !strings.Contains(err.Error(), "relu") || left(t, l) != "" {
 		t.Errorf("a model that is not understood: %v, left %q", err, left(t, l))
 	}
+}
+
+func FuzzArchive(f *testing.F) {
+	for _, path := range []string{tarOf(f, small()), zipOf(f, small())} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content, strings.HasSuffix(path, ".zip"))
+	}
+	f.Fuzz(func(t *testing.T, content []byte, zipped bool) {
+		path := filepath.Join(t.TempDir(), "m.tar.gz")
+		if zipped {
+			path = filepath.Join(t.TempDir(), "m.zip")
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := library(t)
+		if _, err := l.Install(t.Context(), models.Request{Name: "ours", From: path}); err != nil && left(t, l) != "" {
+			t.Errorf("a failed installation leaves %q", left(t, l))
+		}
+	})
 }
