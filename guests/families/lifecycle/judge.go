@@ -50,7 +50,8 @@ const page = 500
 type verdict struct {
 	score.Forgotten
 	Score float64
-	Kept  bool // it is not to be forgotten, whatever its score
+	Idle  float64 // days without use
+	Kept  bool    // it is not to be forgotten, whatever its score
 }
 
 // of judges a memory, which was listed with its counters and the time of its creation.
@@ -64,7 +65,8 @@ func (j *judge) of(m *alcove.Memory) verdict {
 		v.Accesses = int64(m.Counters.Accesses)
 		used = max(used, instant(m.Counters.LastAccess))
 	}
-	v.Relevance = score.Relevance(j.cfg.rate(m.Type), days(j.now, used), number(m, "emotionalWeight"))
+	v.Idle = days(j.now, used)
+	v.Relevance = score.Relevance(j.cfg.rate(m.Type), v.Idle, number(m, "emotionalWeight"))
 	v.Score = v.Forgotten.Score(score.Weights(j.cfg.Weights))
 	v.Kept = kept(m) || v.Days < young && !v.Superseded || days(j.now, instant(note(m).RestoredAt)) < young && note(m).RestoredAt != ""
 	return v

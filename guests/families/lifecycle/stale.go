@@ -11,8 +11,9 @@ import (
 // ListStaleFacts lists memories that are worth pruning, and why.
 //
 // A memory is stale that is older than olderThanDays, no more important than maxImportance, and was recalled no more than maxAccess times;
-// without these parameters prune_age_days, prune_max_importance and prune_max_access_count decide. Memories that are never forgotten are not
-// listed. forgetScore is compared with forget_threshold by the daily job; the most forgotten of a page come first. Nothing changes.
+// without these parameters prune_age_days, prune_max_importance and prune_max_access_count decide. Without any of them what is superseded is
+// stale after 30 days, too; so is what is idle and unimportant as compared with the other memories of the namespace, and what was for a day
+// or a week that has passed. Memories that are never forgotten are not listed. forgetScore is compared with forget_threshold by the daily job; the most forgotten of a page come first. Nothing changes.
 //
 //alcove:camel
 //alcove:title List stale memories
@@ -62,7 +63,14 @@ func (in ListStaleFacts) Call(c *alcove.Call, cfg Config) (out staleFacts, err e
 		return out, err
 	}
 	filter := &alcove.MemoryFilter{States: []string{active}, CreatedUntil: before(c.Time(), age)}
-	if accesses < 1<<31 {
+	relative := in.OlderThanDays == nil && in.MaxImportance == nil && in.MaxAccess == nil
+	var among spread
+	if relative {
+		filter.CreatedUntil = before(c.Time(), min(age, young))
+		if among, err = j.spread(c); err != nil {
+			return out, err
+		}
+	} else if accesses < 1<<31 {
 		filter.MaxAccesses = new(int(accesses))
 	}
 	r := alcove.MemoryListRequest{Filter: filter, Order: "oldest", Limit: min(in.Limit, page), After: in.Cursor, Counters: true, Created: true}
@@ -73,8 +81,13 @@ func (in ListStaleFacts) Call(c *alcove.Call, cfg Config) (out staleFacts, err e
 		}
 		for i := range found.Memories {
 			m := &found.Memories[i]
-			if v := j.of(m); !v.Kept && v.Importance <= importance && v.Days > age {
-				out.Facts = append(out.Facts, staleFact{m.ID(), words.Text(m.Value, mostShown), m.Type, v.Score, v.Relevance, v.Importance, v.Days, v.Accesses, v.reasons()})
+			v := j.of(m)
+			reasons, stale := v.reasons(), !v.Kept && v.Importance <= importance && v.Days > age && v.Accesses <= accesses
+			if more := among.reasons(m, &v); relative && !stale && !v.Kept {
+				reasons, stale = append(reasons, more...), len(more) > 0 || v.Superseded && v.Days > young
+			}
+			if stale {
+				out.Facts = append(out.Facts, staleFact{m.ID(), words.Text(m.Value, mostShown), m.Type, v.Score, v.Relevance, v.Importance, v.Days, v.Accesses, reasons})
 			}
 		}
 		if r.After = found.Next; r.After == "" || len(out.Facts)+r.Limit > in.Limit {
