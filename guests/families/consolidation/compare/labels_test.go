@@ -52,8 +52,8 @@ func TestWhatPeopleLabelledIsJudgedAlike(t *testing.T) {
 		want              func(labelled) bool
 		recall, precision float64
 	}{
-		{"duplicates", Relation.Duplicate, func(l labelled) bool { return l.Same }, .6, .95},
-		{"contradictions", Relation.Contradiction, func(l labelled) bool { return l.Contradicts }, .55, .95},
+		{"duplicates", Relation.Duplicate, func(l labelled) bool { return l.Same }, .55, .97},
+		{"contradictions", Relation.Contradiction, func(l labelled) bool { return l.Contradicts }, .55, .97},
 	} {
 		var m measured
 		for _, l := range readLabels(t, set.name) {

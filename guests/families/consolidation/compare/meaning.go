@@ -22,7 +22,8 @@ func (v Vectors) cosine(a, b string) float64 {
 const (
 	nearFrom     = .5  // words that stand for each other, where the rest agrees
 	leastNear    = .3  // words whose nearness counts
-	anchoredFrom = .58 // how much of both texts is in the other, where they share a number or a name
+	anchoredFrom = .7  // how much of both texts is in the other, where they share a number or a name
+	anchorsFrom  = .62 // the same, where they share several
 	unanchored   = .76 // the same, where they share none
 	aboutFrom    = .6  // how much of both texts is in the other but for what they say differently, where that is a number or an opposite
 	deniedFrom   = .65 // the same, where one of them says that it is not so
@@ -108,6 +109,7 @@ func (r *Reader) align(a, b *Fact, d *difference, o *overlap, weights []float32)
 		}
 		o.slip(weights[d.a[at].id], weights[d.b[to].id])
 		d.a, d.b = slices.Delete(d.a, at, at+1), slices.Delete(d.b, to, to+1)
+		d.aligned = true
 	}
 }
 
@@ -121,7 +123,10 @@ func (r *Reader) rephrased(a, b *Fact) bool {
 		return false
 	}
 	in := (r.share(a, b, nil) + r.share(b, a, nil)) / 2
-	if sharedAnchors(a, b) > 0 {
+	switch n := sharedAnchors(a, b); {
+	case n > 1:
+		return in >= anchorsFrom
+	case n > 0:
 		return in >= anchoredFrom
 	}
 	return in >= unanchored && r.vectors.cosine(a.text, b.text) >= textFrom
@@ -145,7 +150,7 @@ func (r *Reader) misses(f, other *Fact, but, butOther []token, instead func(a, b
 		if t.light || has(other, t.id) || among(but, t) {
 			continue
 		}
-		if t.kind == number || t.axis > 0 || t.kind == name && !t.acronym {
+		if t.kind == number || t.axis > 0 || t.kind == name && !t.acronym || t.initial && r.vectors != nil && len(r.vectors[r.words[t.word]]) == 0 {
 			return true
 		}
 		for _, u := range other.tokens {

@@ -49,7 +49,7 @@ func (r *Reader) otherSlot(a, b *Fact, d difference, onlyA, onlyB []token) bool 
 		return false
 	}
 	if x[0].kind == number {
-		return len(x) == 1 && len(y) == 1 && unequal(r.words[x[0].word], r.words[y[0].word]) &&
+		return len(x) == 1 && len(y) == 1 && !isYear(r.words[x[0].word]) && unequal(r.words[x[0].word], r.words[y[0].word]) &&
 			(a.valued(x[0]) && b.valued(y[0])) && (!a.past && !b.past || a.changed || b.changed)
 	}
 	if x[0].language && y[0].language {
@@ -135,6 +135,11 @@ func unequal(x, y string) bool {
 	return errA != nil || errB != nil || dimension(x) != "B" || max(a, b) > 1.1*min(a, b)
 }
 
+// isYear says whether a number is a year: what was so in one may be otherwise in another.
+func isYear(w string) bool {
+	return len(w) == 4 && digits(w) && (strings.HasPrefix(w, "19") || strings.HasPrefix(w, "20"))
+}
+
 // dimension is what the number counts that a word is.
 func dimension(w string) string {
 	if strings.Contains(w, "/") {
@@ -164,13 +169,17 @@ func corrects(a, b *Fact) bool {
 			return false
 		}
 	}
-	both := 0
+	both, more := 0, 0
 	for _, id := range a.ids {
-		if slices.Contains(b.ids, id) && !slices.Contains(a.refuted, id) {
+		switch {
+		case slices.Contains(a.refuted, id):
+		case slices.Contains(b.ids, id):
 			both++
+		default:
+			more++
 		}
 	}
-	return both > 0
+	return both > 0 && more > 0
 }
 
 // appended says whether what a fact says more stands behind all else that it says.

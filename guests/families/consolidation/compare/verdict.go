@@ -75,7 +75,7 @@ func (r *Reader) relation(a, b *Fact, d difference, heavyA, heavyB []token, simi
 	switch {
 	case swapped(a, b):
 		return Related
-	case plainTwo && similarity >= sameFrom && (min(len(a.ids), len(b.ids)) >= surely || a.words == b.words):
+	case plainTwo && !d.aligned && similarity >= sameFrom && (min(len(a.ids), len(b.ids)) >= surely || a.words == b.words):
 		return Same
 	case r.opposed(a, b, d, heavyA, heavyB):
 		return Opposite
@@ -83,9 +83,9 @@ func (r *Reader) relation(a, b *Fact, d difference, heavyA, heavyB []token, simi
 		return OtherValue
 	case r.rephrased(a, b):
 		return Same
-	case len(heavyA) == 0 && saysMore(a, b, heavyB, similarity):
+	case len(heavyA) == 0 && !d.aligned && saysMore(a, b, heavyB, similarity):
 		return Contained
-	case len(heavyB) == 0 && saysMore(b, a, heavyA, similarity):
+	case len(heavyB) == 0 && !d.aligned && saysMore(b, a, heavyA, similarity):
 		return Contains
 	}
 	return Related
@@ -105,8 +105,9 @@ func saysMore(short, long *Fact, more []token, similarity float64) bool {
 
 // difference is what only one of two facts has, and how many words of both mean the same.
 type difference struct {
-	a, b []token
-	both int
+	a, b    []token
+	both    int
+	aligned bool // some words are not the same, but only mean it
 }
 
 // differences are the tokens that only one of two facts has. A word with a slip of a key is the word that it should be, also in their
@@ -235,7 +236,7 @@ func (r *Reader) otherValue(a, b *Fact, onlyA, onlyB []token) bool {
 	bound := a.bound[x.sentence] && b.bound[y.sentence]
 	switch {
 	case x.kind == number && y.kind == number:
-		return !x.label && !y.label && unequal(r.words[x.word], r.words[y.word])
+		return !x.label && !y.label && !isYear(r.words[x.word]) && unequal(r.words[x.word], r.words[y.word])
 	case verb == hasVerb || other == hasVerb || max(x.place, y.place) > valuePlace:
 		return false
 	}
