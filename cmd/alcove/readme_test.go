@@ -105,7 +105,7 @@ func readmeHome(t testing.TB) []string {
 	}
 	data := filepath.Join(home, "data", "alcove")
 	t.Cleanup(func() { stopOwner(t, data) })
-	return append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_DATA_HOME="+filepath.Join(home, "data"), "ALCOVE_DATA=", "ALCOVE_LISTEN=off",
+	return append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_DATA_HOME="+filepath.Join(home, "data"), "ALCOVE_DATA=", "ALCOVE_LISTEN=off", "ALCOVE_POSTURE=",
 		"PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 

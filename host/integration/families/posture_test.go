@@ -1,0 +1,118 @@
+//go:build guests
+
+package families_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alcove-memory/alcove/host"
+	"github.com/alcove-memory/alcove/host/daemon/owner"
+	"github.com/alcove-memory/alcove/host/operator"
+	"github.com/alcove-memory/alcove/host/testing/await"
+	"github.com/alcove-memory/alcove/host/testing/server"
+	"github.com/alcove-memory/alcove/host/testing/testclock"
+	"github.com/alcove-memory/alcove/registry"
+	"github.com/alcove-memory/alcove/sdk/client"
+)
+
+// fresh is a client of a server in a new directory with a posture, where no operator granted anything.
+type fresh struct {
+	*server.Server
+	c *client.Session
+}
+
+func startFresh(t *testing.T, posture registry.Posture, clock *testclock.Clock) fresh {
+	t.Helper()
+	o := host.Options{Posture: posture}
+	if clock != nil {
+		o.Clock = clock.Now
+	}
+	s := server.Carrying(t, o)
+	c, err := s.Connect(owner.Hello{Agent: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fresh{s, c}
+}
+
+// done calls a tool, whose answer has a text in it and is no error and no proposal.
+func (f fresh) done(want, tool string, arguments map[string]any) string {
+	f.T.Helper()
+	text := server.Told(f.c, tool, arguments)
+	if strings.HasPrefix(text, "error: ") || strings.Contains(text, `"applied":false`) || !strings.Contains(text, want) {
+		f.T.Errorf("%s %v: got %s, want it done, with %q", tool, arguments, text, want)
+	}
+	return text
+}
+
+func (f fresh) fact(content string, more map[string]any) string {
+	f.T.Helper()
+	arguments := map[string]any{"content": content}
+	for name, v := range more {
+		arguments[name] = v
+	}
+	return server.Answered[struct{ FactID string }](f.T, f.c, "memory_store_fact", arguments).FactID
+}
+
+func TestInANewDirectoryToolsDoWhatTheySayWithoutAGrant(t *testing.T) {
+	f := startFresh(t, registry.Personal, nil)
+	ids := []string{f.fact("The outbox has 3 workers", nil), f.fact("Three workers serve the outbox", nil), f.fact("Lunch is at noon", nil), f.fact("The old gate is closed", nil)}
+	f.done("", "memory_mark_facts_merged", map[string]any{"sourceFactIds": ids[1:2], "targetFactId": ids[0]})
+	f.done("", "memory_archive_fact", map[string]any{"factId": ids[2]})
+	f.done(`"archived":1`, "memory_forget_matching", map[string]any{"pattern": "*gate*", "dry_run": false})
+	if list := f.done("Lunch", "memory_archive_list", nil); !strings.Contains(list, "gate") {
+		t.Errorf("archived are %s, want the gate, too", list)
+	}
+	f.done("", "memory_migration_report", nil)
+	f.done("", "memory_regenerate_vectors", nil)
+	vault := t.TempDir()
+	if _, err := operator.Call(t.Context(), f.Acts, operator.SetRoot, operator.RootRequest{Name: "vault", Root: &operator.Root{Dir: vault}}); err != nil {
+		t.Fatal(err)
+	}
+	f.done("export", "memory_vault_sync", nil)
+	f.done("export", "memory_vault_sync", map[string]any{"direction": "export"})
+}
+
+func TestInANewDirectoryFactsAreEnriched(t *testing.T) {
+	f := startFresh(t, registry.Personal, nil)
+	if text := server.Told(f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": "We never deploy on Fridays"}); strings.HasPrefix(text, "error") {
+		t.Fatal(text)
+	}
+	await.That(t, "the fact is classified", func() bool {
+		text := strings.ReplaceAll(server.Told(f.c, "memory_get_enrichment_status", map[string]any{"factId": "rule"}), " ", "")
+		return strings.Contains(text, `"step":"classification","state":"done"`)
+	})
+}
+
+func TestInANewDirectoryTheDailyJobForgets(t *testing.T) {
+	now := testclock.At(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	f := startFresh(t, registry.Personal, now)
+	old := f.fact("Limit is 20", map[string]any{"importance": 0.1})
+	f.fact("Limit is 40", map[string]any{"supersedes": old, "importance": 0.9})
+	now.Add(400 * 24 * time.Hour)
+	if _, err := operator.Call(t.Context(), f.Acts, operator.RunFamilyJob, operator.FamilyJobName{Family: "lifecycle", Job: "decay"}); err != nil {
+		t.Fatal(err)
+	}
+	await.That(t, "the superseded fact is archived", func() bool {
+		return strings.Contains(server.Told(f.c, "memory_archive_list", nil), "Limit is 20")
+	})
+}
+
+func TestCarefulFamiliesSayThatTheyOnlyProposed(t *testing.T) {
+	f := startFresh(t, registry.Careful, nil)
+	id := f.fact("Lunch is at noon", nil)
+	r, err := f.c.Call(t.Context(), "memory_archive_fact", map[string]any{"factId": id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, text := range map[string]string{"text": r.Text, "structured": string(r.Structured)} {
+		if !strings.Contains(text, `"applied":false`) || !strings.Contains(text, `"proposal":"proposals/lifecycle/`) {
+			t.Errorf("%s is %s, want that nothing was applied, and the branch", form, text)
+		}
+	}
+	if text := server.Told(f.c, "memory_regenerate_vectors", nil); !strings.Contains(text, "embed.rebuild") {
+		t.Errorf("careful: got %s, want a refusal that names embed.rebuild", text)
+	}
+}
