@@ -25,8 +25,8 @@ const maxCandidates = 30
 //alcove:title Judge search results
 type RankFeedback struct {
 	Query   string   `alcove:"required"`
-	Useful  []string `alcove:"max=50"` // Keys.
-	Useless []string `alcove:"max=50"` // Keys.
+	Useful  []string `alcove:"max=50"` // Keys, or ids.
+	Useless []string `alcove:"max=50"` // Keys, or ids.
 }
 
 // Recorded is the record of a judged search: its sequence number, how many candidates it has, and which judged keys the search does not
@@ -46,7 +46,7 @@ func (in RankFeedback) Call(c *alcove.Call, cfg Config) (out Recorded, err error
 	if err != nil {
 		return out, err
 	}
-	judged, unknown := in.judge(f)
+	judged, unknown := in.judge(c, f)
 	out.Unknown = unknown
 	if slices.Contains(judged.Gains, 1) { // without a useful one nothing can be learned
 		sequences, err := judgedSearches.Append(c, Judged{judged})
@@ -59,28 +59,46 @@ func (in RankFeedback) Call(c *alcove.Call, cfg Config) (out Recorded, err error
 }
 
 // judge makes a judged search of what was found. unknown are keys that were not.
-func (in RankFeedback) judge(f found) (j rank.Judged, unknown []string) {
+func (in RankFeedback) judge(c *alcove.Call, f found) (j rank.Judged, unknown []string) {
 	j.Query = in.Query
+	useful, useless, there := ids(c, in.Useful), ids(c, in.Useless), map[alcove.ID]bool{}
 	for i, h := range f.hits {
 		gain := 0.0
 		switch {
-		case slices.Contains(in.Useful, h.Memory.Key):
+		case slices.Contains(useful, h.Memory.ID()):
 			gain = 1
-		case slices.Contains(in.Useless, h.Memory.Key):
+		case slices.Contains(useless, h.Memory.ID()):
 			gain = -1
 		case len(j.Keys) >= maxCandidates:
 			continue
 		}
+		there[h.Memory.ID()] = true
 		j.Keys = append(j.Keys, h.Memory.Key)
 		j.Candidates = append(j.Candidates, rounded(f.candidates[i]))
 		j.Gains = append(j.Gains, gain)
 	}
 	for _, key := range slices.Concat(in.Useful, in.Useless) {
-		if !slices.Contains(j.Keys, key) {
+		if !there[idOf(c, key)] {
 			unknown = append(unknown, key)
 		}
 	}
 	return j, unknown
+}
+
+// ids are memories by their keys, or by their ids with a namespace.
+func ids(c *alcove.Call, keys []string) (list []alcove.ID) {
+	for _, key := range keys {
+		list = append(list, idOf(c, key))
+	}
+	return list
+}
+
+// idOf is a memory by its key, or by its id with a namespace.
+func idOf(c *alcove.Call, key string) alcove.ID {
+	if id := alcove.ParseID(key); id.Namespace != "" {
+		return id
+	}
+	return c.ID(key)
 }
 
 func rounded(c rank.Candidate) rank.Candidate {
@@ -92,10 +110,10 @@ func rounded(c rank.Candidate) rank.Candidate {
 func (in RankFeedback) touch(c *alcove.Call, cfg Config) error {
 	memories := map[alcove.ID]float64{}
 	for _, key := range in.Useful {
-		memories[c.ID(key)] = 1
+		memories[idOf(c, key)] = 1
 	}
 	for _, key := range in.Useless {
-		memories[c.ID(key)] = 0
+		memories[idOf(c, key)] = 0
 	}
 	_, err := fact.Rate(c, memories, cfg.OutcomeAlpha)
 	if alcove.CodeOf(err) == alcove.Denied {

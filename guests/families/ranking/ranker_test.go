@@ -137,6 +137,10 @@ func TestFeedbackIsRecordedAndCountedInHealth(t *testing.T) {
 	if vital, liked := s.Memory("vital").Counters, s.Memory("liked").Counters; vital == nil || vital.Health != .25 || liked.Health != -.25 {
 		t.Errorf("the counters are %+v and %+v", vital, liked)
 	}
+	must.Do(t, s.Tool("memory_rank_feedback", map[string]any{"query": "tea", "useful": []string{"default#vital"}}, &out))
+	if out.Recorded != 2 || len(out.Unknown) != 0 {
+		t.Errorf("feedback with an id that has its namespace = %+v, want 2 recorded and none unknown", out)
+	}
 	if err := s.Tool("memory_rank_feedback", map[string]any{"query": "tea"}, nil); alcove.CodeOf(err) != alcove.InvalidArgument {
 		t.Errorf("nothing judged: %v", err)
 	}
