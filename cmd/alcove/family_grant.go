@@ -63,7 +63,7 @@ families that the program carries apply to later releases, too.`,
 	flags.StringSliceVar(&f.methods, "http-methods", nil, "HTTP methods for endpoints, as GET,HEAD; * for all")
 	flags.BoolVar(&f.disable, "disable", false, "refuse all calls of the family")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the change of alcove.lock, and change nothing")
-	flags.BoolVar(&f.posture, "posture", false, "have a built-in family follow the posture of the directory again (alcove posture)")
+	flags.BoolVar(&f.posture, "posture", false, "have a built-in family follow the posture again (alcove posture)")
 	flags.Bool("diff", false, "show the change of alcove.lock before it is made")
 	flags.BoolVar(&f.enable, "enable", false, "allow calls of the family again")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -41,9 +41,7 @@ func TestMain(m *testing.M) {
 	}
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") != "alcove" { // as which scripts run it, with an environment of their own
 		withCache()
-	}
-	if os.Getenv("ALCOVE_POSTURE") == "" { // what a directory was before there were postures; tests of them choose
-		os.Setenv("ALCOVE_POSTURE", string(registry.Careful))
+		os.Setenv("ALCOVE_POSTURE", string(registry.Careful)) // what a directory was before there were postures; tests of them choose
 	}
 	testscript.Main(m, map[string]func(){"alcove": func() { os.Exit(Main()) }})
 }

@@ -69,7 +69,7 @@ HTTP clients present the token in the file "token" of the data directory (alcove
 	flags.StringVar(&f.conversations, "conversations", a.env("ALCOVE_CONVERSATIONS"), "the weights of conversation turns: off, or as in zone=0.4,speaker=0.125 (or ALCOVE_CONVERSATIONS)")
 	flags.StringVar(&f.language, "language", a.env("ALCOVE_LANGUAGE"), "the language of texts, and of single collections: german,notes=french (or ALCOVE_LANGUAGE; default: english)")
 	flags.BoolVar(&f.locked, "locked", a.env("ALCOVE_LOCKED") != "", "lock the data directory, as alcove lock does: only families in alcove.lock run, and those that are built in (or ALCOVE_LOCKED)")
-	flags.StringVar(&f.posture, "posture", a.env("ALCOVE_POSTURE"), "how much the built-in families do by themselves in a directory that is new: personal, or careful (or ALCOVE_POSTURE; default: personal, and careful for a server with keys or for other machines)")
+	flags.StringVar(&f.posture, "posture", a.env("ALCOVE_POSTURE"), "how much the built-in families do by themselves in a memory that is new: personal, or careful (or ALCOVE_POSTURE; default: personal, and careful for a server with keys or for other machines)")
 	flags.BoolVar(&f.requireKeys, "require-keys", false, "refuse clients without an API key, from now on; =false admits them again (default: as before)")
 	flags.BoolVar(&f.logRequests, "log-requests", a.env("ALCOVE_LOG_REQUESTS") != "", "keep the calls of tools for 7 days, in the folder requests of the data directory, for alcove replay (or ALCOVE_LOG_REQUESTS)")
 	flags.StringVar(&f.anchor, "audit-anchor", a.env("ALCOVE_AUDIT_ANCHOR"), "keep the head of the audit log in this file, or at this https URL (or ALCOVE_AUDIT_ANCHOR)")

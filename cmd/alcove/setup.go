@@ -45,7 +45,7 @@ stay as they are. With --url, the clients use that server. What alcove connect p
 	flags.StringVar(&s.scope, "scope", string(clients.User), "for whom: user, for you in all projects, or project, for all who work in this one")
 	flags.BoolVar(&s.yes, "yes", false, "write without asking")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "show the changes, and write nothing")
-	flags.StringVar(&s.posture, "posture", "", "how much the built-in families do by themselves: personal, careful or locked, as alcove posture set says (default: as before; a new directory begins with personal)")
+	flags.StringVar(&s.posture, "posture", "", "how much the built-in families do by themselves: personal, careful or locked, as alcove posture set says (default: as before; a new memory begins with personal)")
 	flags.BoolVar(&s.undo, "undo", false, "take back what setup wrote")
 	return c
 }
