@@ -82,7 +82,7 @@ func (s *Suggester) pair(list []marked, i int) meaning {
 }
 
 // clear is how sure a type must be to count; of nine, one has a ninth by chance.
-const clear = .34
+const clear = .2
 
 // kindOf is the type that a text shows; empty when it shows none clearly.
 func kindOf(told kind.Told) string {
@@ -101,7 +101,7 @@ func (s *Suggester) importance(r Reading, told kind.Told, list []marked) float64
 		for i, name := range kind.Types() {
 			expected += told.Shares[i] * s.weights[name]
 		}
-		base += .8 * (expected - (.75*base + .205)) // the parts that measured texts have of their type, and of others
+		base += .8 * (expected - (.7*base + .19)) // the parts that measured texts have of their type, and of others
 	}
 	var lift float64
 	for i, w := range list {
