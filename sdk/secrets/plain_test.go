@@ -47,13 +47,11 @@ func comparePassing(t *testing.T, text string) (passed int) {
 		i = next
 	}
 	for i := 0; i < len(text) && len(slow.found) <= Most; {
-		next := i + 1
+		step := slow.step
 		if class[text[i]]&inName != 0 {
-			next = slow.whole(i)
-		} else {
-			next = slow.step(i)
+			step = slow.whole
 		}
-		i = max(next, i+1)
+		i = max(step(i), i+1)
 	}
 	if !slices.Equal(fast.found, slow.found) {
 		t.Errorf("in %q: found %v, and %v without passing over words", text, fast.found, slow.found)

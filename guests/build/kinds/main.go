@@ -32,7 +32,7 @@ func main() {
 	flag.Float64Var(&o.decay, "decay", 2e-4, "how much weights shrink at each step")
 	flag.Float64Var(&o.observation, "observation", 1.5, "how much an observation weighs beside the others")
 	flag.IntVar(&o.rounds, "rounds", 40, "how often each sentence is learned from")
-	flag.IntVar(&o.rows, "rows", 1 << 20, "signs that are kept: without those that are rarely seen, texts that nothing was learned from are told less well")
+	flag.IntVar(&o.rows, "rows", 1<<20, "signs that are kept: without those that are rarely seen, texts that nothing was learned from are told less well")
 	flag.Parse()
 	if err := run(*out, *fold, *verbose, o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "kinds:", err)

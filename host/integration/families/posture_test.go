@@ -78,7 +78,7 @@ func TestInANewDirectoryToolsDoWhatTheySayWithoutAGrant(t *testing.T) {
 func TestInANewDirectoryFactsAreEnriched(t *testing.T) {
 	f := startFresh(t, registry.Personal, nil)
 	if text := server.Told(f.c, "memory_store", map[string]any{"key": "rule", "type": "decision", "value": "We never deploy on Fridays"}); strings.HasPrefix(text, "error") {
-		t.Fatal(text)
+		t.Fatalf("store a decision: got %s, want no error", text)
 	}
 	await.That(t, "the fact is classified", func() bool {
 		text := strings.ReplaceAll(server.Told(f.c, "memory_get_enrichment_status", map[string]any{"factId": "rule"}), " ", "")
