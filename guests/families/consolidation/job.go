@@ -82,7 +82,7 @@ func (j Consolidation) consolidate(c *alcove.Call, cfg Config) (*result, *loaded
 	if err := c.Progress(len(l.items), len(l.items), "comparing"); err != nil {
 		return nil, nil, err
 	}
-	p, err := l.plan(c, cfg, j.Only)
+	p, err := l.plan(c, cfg, j.Only, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,15 +34,18 @@ const (
 	partStale       = "stale"
 )
 
-// plan works out what to do, of the parts that are wanted.
-func (l *loaded) plan(c *alcove.Call, cfg Config, only []string) (*plan, error) {
+// plan works out what to do, of the parts that are wanted. Pairs that words do not decide are judged by meaning if meant says so: that is for
+// people to look at, as one pair of six that it calls the same is not.
+func (l *loaded) plan(c *alcove.Call, cfg Config, only []string, meant bool) (*plan, error) {
 	wants := func(part string) bool { return len(only) == 0 || slices.Contains(only, part) }
 	p := &plan{}
 	gone := map[int]bool{}
 	if wants(partDuplicates) || wants(partContradicts) || wants(partClusters) {
 		pairs := l.reader.Pairs(l.facts)
-		if err := l.reconsider(c, pairs); err != nil {
-			return nil, err
+		if meant {
+			if err := l.reconsider(c, pairs); err != nil {
+				return nil, err
+			}
 		}
 		merges := l.merges(pairs)
 		for _, m := range merges {

@@ -7,7 +7,7 @@ import (
 )
 
 // Consolidate consolidates a namespace. only limits it to some parts. dry_run changes nothing and says what would be done. background queues
-// a job and answers at once. The part stale is one of the family lifecycle now, and changes nothing. The result lists up to 50 of each, with totals, and has a report for people.
+// a job and answers at once. Merged is what says the same in its words; memory_find_duplicates also lists what may say it in others. The part stale is one of the family lifecycle now, and changes nothing. The result lists up to 50 of each, with totals, and has a report for people.
 //
 //alcove:description Merge duplicate memories, report contradictions and clusters. Proposes changes unless granted direct.
 //alcove:title Consolidate memories
@@ -45,7 +45,7 @@ func (in find) part(c *alcove.Call, cfg Config, part string) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.plan(c, cfg, []string{part})
+	p, err := l.plan(c, cfg, []string{part}, true)
 	if err != nil {
 		return nil, err
 	}
