@@ -132,7 +132,8 @@ func printings(s scene) []printing {
 		shows("key", "create", "--agent", "a", "--namespaces", "*", "--expires", steering), print("key", "create", "--agent", "a", "--namespaces", "*"), print("key", "list"), print("key", "limits"), shows("key", "revoke", steering), shows("key", "delete", steering),
 		s.alone("service", "install", "--", "--listen", steering), s.alone("service", "status"), s.alone("service", "remove"),
 		shows("embedder", "show"), shows("doctor"), shows("embedder", "regenerate", steering), shows("embedder", "use", steering), shows("embedder", "gate", steering, "x"+steering), shows("embedder", "remove", steering), print("embedder", "list"),
-		shows("embedder", "install", steering), shows("embedder", "install", "m", "--from", "none"+steeringName), shows("embedder", "install", "m", "--from", s.address+"/"+steering), shows("embedder", "install", "m", "--from", s.hostile),
+		print("posture"), shows("posture", "set", steering),
+		shows("embedder", "install", steering), shows("embedder", "install", "m", "--from", "none"+steeringName), print("embedder", "install", "m", "--from", s.address+"/"+steering), shows("embedder", "install", "m", "--from", s.hostile),
 
 		{args: []string{"import", s.notes, "--dry-run"}, shows: true}, print("import", s.notes), shows("import", s.hostile), shows("import", s.hostile, "--skip-invalid"), shows("import", "none"+steeringName),
 		{args: []string{"export"}, data: true}, {args: []string{"export", export, "--memories"}}, shows("export", export, "--branch", steering),
