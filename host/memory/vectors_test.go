@@ -359,7 +359,7 @@ func TestAPurgeLeavesNoVectorInAnyFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, b := range list {
-			rows += (b.Size - 24) / (32 + 3*4)
+			rows += (b.Size - 24) / (32 + 4 + 3)
 		}
 		return rows
 	}

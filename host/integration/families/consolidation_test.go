@@ -115,7 +115,14 @@ func TestAutoTagTagsANamespaceInJobs(t *testing.T) {
 	s, f := server.Parts(t, t.TempDir(), server.Cache())
 	var items []memory.Item
 	for i := range 450 {
-		items = append(items, memoryOf(fmt.Sprintf("m%03d", i), fmt.Sprintf("Ann Lee deployed service number %d to Hamburg", i)))
+		city := "Bremen"
+		if i%45 == 0 || i == 449 { // what is in a fifth of the memories tells nothing
+			city = "Hamburg"
+		}
+		items = append(items, memoryOf(fmt.Sprintf("m%03d", i), fmt.Sprintf("Ann Lee walked to harbour number %d in %s", i, city)))
+	}
+	for i := 45; i < 450; i += 45 { // only tags that somebody gave are known
+		items[i].Tags = []string{"hamburg"}
 	}
 	put(t, s, items...)
 	ask(t, f, "memory_retag", `{}`, nil)

@@ -108,6 +108,13 @@ func appendVector(out []byte, v []float32) []byte {
 	return out
 }
 
+// rounded is a vector as a file keeps it. One that is not finite stays so.
+func rounded(v []float32) []float32 {
+	f, into := file{dimensions: len(v)}, make([]float32, len(v))
+	f.decodeVector(appendVector(nil, v), into)
+	return into
+}
+
 // decodeVector is the vector of a row.
 func (f *file) decodeVector(raw []byte, into []float32) {
 	if f.floats {

@@ -85,7 +85,7 @@ func (c *cupboard) names() []string {
 }
 
 func (c *cupboard) holds(v []float32) bool {
-	needle := encodeRows(len(v), []row{{vector: v}})[blobHeader+blobEntry:]
+	needle := encodeRows(len(v), []row{{vector: v}})[blobHeader+blobEntry+4:]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, data := range c.blobs {

@@ -330,13 +330,13 @@ func (l *lane) putInstantly(number uint32, r search.Ref, v []float32) {
 	}
 }
 
-// append adds a vector to the tail. It reports false for a document that has one, and for a vector that is refused. The caller
-// holds mu.
+// append adds a vector to the tail, as a file will have it, so that scores do not change when it is written. It reports false for a document
+// that has one, and for a vector that is refused. The caller holds mu.
 func (l *lane) append(w pendingDoc, text digest, v []float32) bool {
 	if l.set.Has(w.number) {
 		return false
 	}
-	if err := l.set.Put(w.number, v); err != nil {
+	if err := l.set.Put(w.number, rounded(v)); err != nil {
 		l.refused[w.number] = true
 		return false
 	}

@@ -126,6 +126,15 @@ func TestVectorsOfAFileAreNearTheirOwn(t *testing.T) {
 	}
 }
 
+func TestAVectorThatIsNotFiniteStaysSo(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		got := rounded([]float32{1, float32(x)})
+		if !slices.ContainsFunc(got, func(y float32) bool { return math.IsNaN(float64(y)) || math.IsInf(float64(y), 0) }) {
+			t.Errorf("1, %g is rounded to %v, want what is not finite", x, got)
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	good := encodeRows(2, []row{{key: digest{1}, text: digest{2}, vector: []float32{1, 2}}, {key: digest{3}, vector: []float32{3, 4}}})
 	f.Add(good)
