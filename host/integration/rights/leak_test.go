@@ -403,10 +403,11 @@ func (w *tenantWorld) streamed(key operator.IssuedKey, namespace string) string 
 }
 
 // What differs by chance: names that are drawn, durations, and which versions and instants of the clock's second the server's own
-// commits were given, such as those of counters.
+// commits were given, such as those of counters. The sequence of a message is the version of its commit.
 var drawn = regexp.MustCompile(strings.Join([]string{
 	`[0-9]{14}\.[0-9]{3}-[a-z0-9]{10}`, `[0-9]{8}-[0-9]{6}-[a-z0-9]{10}`, `[0-9A-HJKMNP-TV-Z]{26}`, `"[A-Z2-7]{26}"`, `[0-9a-f]{32}`,
 	`2026-05-01T12:00:0[01][0-9.]*Z`, `(version|forked_at)[ :a-z"\\]*[0-9]+`, `(latestW|w|lastW)atermark[":\\ ]*[0-9]+`,
+	`message_id[\\":]+msg:[0-9A-Z]{26}[\\",]+sequence[\\":]+[0-9]+`,
 	`"(duration_ms|request_id|took_ms|fuel|cpu_ms|ms|memory_bytes)":("[^"]*"|[0-9.e+-]+)`,
 }, "|"))
 
