@@ -26,7 +26,7 @@ func (l *loader) Blob(digest string, data []byte) error {
 		if err := l.closeBlob(); err != nil {
 			return err
 		}
-		f, err := os.Create(filepath.Join(layout.Blobs(l.dir), digest))
+		f, err := os.OpenFile(filepath.Join(layout.Blobs(l.dir), digest), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return fmt.Errorf("load a blob: %w", err)
 		}
