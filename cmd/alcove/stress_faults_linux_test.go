@@ -166,6 +166,10 @@ func TestEveryFileIsItsUsersAloneWhateverTheUmask(t *testing.T) {
 	c.finish()
 	s.mustRun("branch", "fork", "f")
 	s.mustRun("branch", "switch", "f")
+	await.That(t, "a blob is written, which a backup has", func() bool {
+		blobs, err := filepath.Glob(filepath.Join(dir, "blobs", "*"))
+		return err == nil && len(blobs) > 0
+	})
 	s.mustRun("backup", filepath.Join(place, "backups"))
 	s.mustRun("backup", filepath.Join(place, "backups"), "--incremental")
 	s.mustRun("backup", filepath.Join(place, "single.alcove"))
