@@ -25,9 +25,9 @@ func (a *app) postureCommand() *cobra.Command {
 		Use: "posture", Short: "Show or choose how much the built-in families do by themselves", Args: noArguments,
 		Long: `Show how much the families that the program carries do by themselves in this data directory:
 
-  personal  they act: their tools write what they say, and the hooks and jobs run that these need. All of it is in the audit log, and
-            alcove family undo takes it back. A new directory begins so.
-  careful   they propose what needs approval, on branches; their hooks and jobs are off
+  personal  they act: their tools write directly, and the hooks and jobs that these need are on. The audit log records everything,
+            and alcove family undo reverts it. The default of a new directory.
+  careful   they propose changes on branches; their hooks and jobs are off until granted, except redaction's
   locked    careful, in a directory that alcove lock locked
 
 What alcove family grant and revoke decided about a family wins, and families from elsewhere get nothing from a posture.`,
