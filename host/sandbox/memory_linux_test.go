@@ -259,7 +259,12 @@ func TestAScanFindsThePagesThatTheMapShows(t *testing.T) {
 		scribble(random, m.data, writes)
 		var got, want []extent
 		b := m.backing.(*mapping)
-		scanned, err := b.scan(func(from, to uint64) { got = appendExtent(got, from, to) })
+		scanned, err := onNewStack(func() (int, error) {
+			return b.scan(func(from, to uint64) {
+				growStack(1000)
+				got = appendExtent(got, from, to)
+			})
+		})
 		must.Do(t, err)
 		read, err := b.readMap(func(from, to uint64) { want = appendExtent(want, from, to) })
 		must.Do(t, err)
@@ -268,6 +273,26 @@ func TestAScanFindsThePagesThatTheMapShows(t *testing.T) {
 		}
 		b.free()
 	}
+}
+
+// onNewStack calls f on a stack that is still small.
+func onNewStack(f func() (int, error)) (n int, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n, err = f()
+	}()
+	<-done
+	return n, err
+}
+
+// growStack uses more of the stack than a goroutine begins with, which moves it.
+func growStack(depth int) byte {
+	var frame [64]byte
+	if depth > 0 {
+		frame[depth%len(frame)] = growStack(depth - 1)
+	}
+	return frame[depth%len(frame)]
 }
 
 // appendExtent appends an extent, joined with the last one if that ends where it begins.

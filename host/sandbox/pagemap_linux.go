@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +45,9 @@ const (
 // scan has the kernel find the private pages. It looks at each page of the memory as readMap does, but reports only those.
 func (m *mapping) scan(f func(from, to uint64)) (count int, err error) {
 	var regions [64]pageRegion
+	var pinner runtime.Pinner
+	pinner.Pin(&regions) // its address in the request is a number, which does not follow a stack that f lets grow
+	defer pinner.Unpin()
 	base := uint64(uintptr(m.base))
 	r := scanRequest{
 		start: base, end: base + m.kept, inverted: pageOfFile, all: pageOfFile, any: pagePresent | pageSwapped,
