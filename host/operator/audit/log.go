@@ -276,8 +276,17 @@ func (l *Log) Committing(call Entry) (done func(version uint64, branch string)) 
 	}
 }
 
-// Ready returns an error while the log cannot be written.
+// Ready returns an error while the log cannot be written. After a failure it tries again.
 func (l *Log) Ready() error {
+	if l.failure() == nil {
+		return nil
+	}
+	l.tick()
+	return l.failure()
+}
+
+// failure is the error of the last write; nil: it succeeded.
+func (l *Log) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed

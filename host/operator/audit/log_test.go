@@ -387,8 +387,8 @@ func TestALogThatCannotBeWrittenSaysSoAndLosesNothing(t *testing.T) {
 	if err := os.Rename(file+".away", file); err != nil {
 		t.Fatal(err)
 	}
-	if l.tick(); l.Ready() != nil {
-		t.Errorf("it is not ready: %v", l.Ready())
+	if err := l.Ready(); err != nil {
+		t.Errorf("it is not ready: %v", err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
