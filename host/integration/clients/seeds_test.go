@@ -136,8 +136,8 @@ func pageOf(list []example) []byte {
 	return b.Bytes()
 }
 
-// masked are ids, instants and the dates in names of files, which differ from run to run.
-var masked = regexp.MustCompile(`[a-z]+:[0-9A-Z]{26}|task-\d{10}(-[0-9a-f]{2})?|#m-[a-z0-9]{10,}|\d{4}-\d\d-\d\dT[0-9:.]+Z|/\d{4}-\d\d-\d\d-`)
+// masked are ids, versions, instants and the dates in names of files, which differ from run to run.
+var masked = regexp.MustCompile(`[a-z]+:[0-9A-Z]{26}|task-\d{10}(-[0-9a-f]{2})?|#m-[a-z0-9]{10,}|\d{4}-\d\d-\d\dT[0-9:.]+Z|/\d{4}-\d\d-\d\d-|version: \\"\d+\\"`)
 
 // clipped are arguments without what differs from run to run.
 func clipped(raw json.RawMessage) string {
